@@ -6,6 +6,7 @@ from decoding.parameters.parameter import Parameter
 from model.lazy import torch
 
 SEEDS = 2**32  # how many there are
+DRAWN_SEEDS = 10**6  # from which one is drawn: short enough to be read, said and typed
 SEED = Parameter(
     name="seed",
     default=-1,

@@ -33,7 +33,7 @@ from decoding.strategies.hypotheses import EARLY_STOPPING, LENGTH_PENALTY, Early
 from decoding.strategies.mirostat import MIROSTAT_ETA, MIROSTAT_MODE, MIROSTAT_TAU
 from decoding.strategies.parallel_samples import ParallelSamples
 from decoding.strategies.registry import SPECS, STRATEGY, StrategyName
-from decoding.uniform import SEED, SEEDS
+from decoding.uniform import DRAWN_SEEDS, SEED, SEEDS
 from model.errors import AttendError, did_you_mean
 
 
@@ -191,7 +191,7 @@ class DecodingSettings:
 
     def seeded(self) -> Self:
         """The same with a definite seed where one is used: -1 becomes a random one, so that the run can be repeated."""
-        return dataclasses.replace(self, seed=secrets.randbelow(2**31)) if self.drawn and self.seed < 0 else self
+        return dataclasses.replace(self, seed=secrets.randbelow(DRAWN_SEEDS)) if self.drawn and self.seed < 0 else self
 
     def ending_at(self, texts: Sequence[str]) -> Self:
         """The same with these stop texts besides its own."""

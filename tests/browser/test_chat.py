@@ -19,7 +19,7 @@ from model.arguments import DEFAULT
 from model.loaded import LoadedModel
 from tests.helpers.browsing import PHONE, SHORT, Opener, serving, started
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import boxes, choose, rest, say, set_number, take, to_chat, to_write
+from tests.helpers.visitor import WITH_TEXT, boxes, choose, rest, say, set_number, take, to_chat, to_write
 from ui.chat import actions as chat
 from ui.chat.screen import ChatScreen
 from ui.chat.tab import ChatTab
@@ -300,6 +300,20 @@ def test_a_phone_in_the_dark_shows_the_conversation_first_and_nothing_sticks_out
     assert page.evaluate("document.body.classList.contains('dark')")
     page.locator("#attend-open-settings").tap()
     expect(page.locator("#attend-method")).to_be_in_viewport()
+
+
+def test_on_a_phone_a_tapped_token_brings_its_table_into_view(visit: Opener) -> None:
+    page = visit(f"?{SHORT}", **PHONE)
+    say(page, "Hello")
+    say(page, "And you?")
+    table = page.locator(".at-table-pane")
+    page.evaluate("scrollTo(0, 0)")
+    expect(table).not_to_be_in_viewport(ratio=0.9)
+    for answer in page.locator(".at-log > .at-assistant").all():  # the older one's has to be fetched
+        answer.locator(WITH_TEXT).first.tap()
+        expect(table).to_be_in_viewport(ratio=0.95)
+        page.evaluate("scrollTo(0, 0)")
+        expect(table).not_to_be_in_viewport(ratio=0.9)
 
 
 def test_everything_works_from_the_keyboard(visit: Opener) -> None:

@@ -91,6 +91,17 @@ def test_the_message_box_is_in_sight_on_a_low_screen(visit: Opener) -> None:
     page = visit(viewport={"width": 1280, "height": 320})  # lower than the suggestions
     expect(page.locator("#attend-message textarea")).to_be_in_viewport(ratio=1)
     expect(page.locator(".at-example").last).not_to_be_in_viewport(ratio=1)
+    page.keyboard.press("Tab")  # from here on the focus is shown
+    above = """(one) =>
+      document.querySelector('#attend-message-row').getBoundingClientRect().top - one.getBoundingClientRect().bottom"""
+    for example in page.locator(".at-example").all():
+        example.focus()
+        assert example.evaluate(above) >= 0  # and not behind the box
+    page.mouse.move(500, 150)
+    page.mouse.wheel(0, -5000)
+    page.wait_for_function("scrollY === 0")
+    page.mouse.wheel(0, 300)  # over the conversation, which has nothing to scroll itself
+    page.wait_for_function("scrollY > 0")
 
 
 def test_a_phone_wastes_no_room(visit: Opener) -> None:

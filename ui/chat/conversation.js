@@ -47,6 +47,9 @@ export function start(component) {
   new ResizeObserver(() => {
     if (pinned && views.length) log.scrollTop = log.scrollHeight; // what opens under it takes the room of the oldest, not of the newest
   }).observe(log);
+  root.addEventListener('focusin', ({ target }) => { // by the keyboard: not behind the message box, which sticks below
+    if (target instanceof Element && target.matches(':focus-visible')) target.scrollIntoView({ block: 'nearest' });
+  });
   followColour(root);
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
   followTurns(component, draw);

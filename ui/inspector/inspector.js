@@ -28,6 +28,7 @@ import { attentionSheet, beamSheet, candidateSheet } from './sheets.js';
 import { makeStepPane } from './step_pane.js';
 import { makeColours, makeStrip } from './tokens.js';
 
+const STACKED = window.matchMedia('(max-width: 1000px)'); // where it may stand below the texts
 const THROTTLE_MS = 200; // between two drawings while a text streams: nobody reads a table faster
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -58,6 +59,7 @@ export function start({ element, props, trigger, watch }) {
   let frame = 0;
   let timer = 0;
   let refreshed = 0; // when
+  let isRequested = false; // whether a token was clicked in a text, and its table is to be seen
   let isInSight = true; // under the cards of Compare, or the conversation on a phone, a text that grows is not drawn
   let lastSettled = ''; // the text that was kept last
   let whole = /** @type {string | null} */ (null); // the run that was last requested because a part of it had been left out
@@ -78,6 +80,7 @@ export function start({ element, props, trigger, watch }) {
   followColour(root);
   colourMode.subscribe(root, redraw);
   answerSelections(root, (name, index) => {
+    isRequested = STACKED.matches;
     const isHere = name !== null && name === run.name && Boolean(run.tokens[run.first + index]);
     if (isHere) select(run.first + index);
     else if (isExample(name)) showExample(modeOf(name), { run: name, index });
@@ -229,6 +232,8 @@ export function start({ element, props, trigger, watch }) {
     data.draw();
     attentionPanel.reveal(); // last: it asks where things stand, for which all is laid out
     strip.reveal();
+    if (isRequested) step.body.firstElementChild.scrollIntoView({ block: 'nearest' });
+    isRequested = false;
   }
 
   /** Use another token in place of one. @param {number} index @param {number} id */

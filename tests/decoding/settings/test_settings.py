@@ -308,7 +308,7 @@ def test_a_random_seed_is_definite_once_a_run_begins() -> None:
     for undrawn in ({"strategy": "greedy"}, {"temperature": 0}, {"strategy": "beam"}):
         assert DecodingSettings.from_dict(undrawn).seeded().seed == -1
     seeds = {DecodingSettings().seeded().seed for _ in range(5)}
-    assert len(seeds) == 5 and min(seeds) >= 0  # a repeat among five of 2 ** 31 has odds of 1 in 200 million
+    assert len(seeds) == 5 and min(seeds) >= 0  # a repeat among five of a million has odds of 1 in 100,000
 
 
 def test_settings_that_the_strategy_ignores_are_named() -> None:

@@ -130,6 +130,18 @@ test('lengths end at the context of the model', () => {
   assert.deepEqual(state.invalid().map(({ name }) => name), ['length']);
 });
 
+test('a length that was too long for a model comes back with a longer context, unless it was changed', () => {
+  const state = newState();
+  state.change({ length: 400 });
+  const lengthsIn = (...contexts) => contexts.map((context) => {
+    state.limitLengths(context);
+    return state.values.length;
+  });
+  assert.deepEqual(lengthsIn(128, 64, 512, 128), [128, 64, 400, 128]);
+  state.change({ length: 100 });
+  assert.deepEqual(lengthsIn(512), [100]);
+});
+
 test('in Compare all settings of a run are in sight, and there is no preview', () => {
   const state = newState();
   state.chooseMethod('Greedy');

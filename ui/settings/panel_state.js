@@ -27,6 +27,8 @@ export class PanelState {
   /** @type {Record<string, any> | null} the samplers' values before they were turned off */
   #samplersBefore = null;
   #context = 0; // tokens
+  /** @type {Map<string, {from: number, to: number}>} by parameter: lengths that were too long for the model */
+  #shortened = new Map();
   /** @type {string | null} the model that the address names a method for, until it is in use */
   #awaitedModel = null;
 
@@ -150,16 +152,22 @@ export class PanelState {
     this.change({}, this.#chosenMethods.get(method) ?? method);
   }
 
-  /** Lengths go up to the context of the model. @param {number} tokens */
+  /** Lengths go up to the context of the model; one that was too long comes back with a longer context. @param {number} tokens */
   limitLengths(tokens) {
     if (this.#context === tokens) return; // repeated with every update of a download
     this.#context = tokens;
-    const shorter = {};
+    const changed = {};
     for (const parameter of this.#form.parameters.filter(({ longest }) => longest)) {
+      const { name } = parameter;
       parameter.maximum = Math.min(parameter.longest, tokens);
-      if (this.values[parameter.name] > parameter.maximum) shorter[parameter.name] = parameter.maximum;
+      const before = this.#shortened.get(name);
+      const wanted = before?.to === this.values[name] ? before.from : this.values[name];
+      if (wanted > parameter.maximum) this.#shortened.set(name, { from: wanted, to: parameter.maximum });
+      else this.#shortened.delete(name);
+      const length = this.#shortened.get(name)?.to ?? wanted;
+      if (!Object.is(length, this.values[name])) changed[name] = length;
     }
-    this.change(shorter);
+    this.change(changed);
   }
 
   /** Choose the method of the address, for the model that it names. @param {string} method @param {string | null} model */

@@ -27,8 +27,8 @@ export class PanelState {
   /** @type {Record<string, any> | null} the samplers' values before they were turned off */
   #samplersBefore = null;
   #context = 0; // tokens
-  /** @type {Map<string, {from: number, to: number}>} by parameter: lengths that were too long for the model */
-  #shortened = new Map();
+  /** @type {Map<string, number>} by parameter: what was set, where it was too long for the model */
+  #tooLong = new Map();
   /** @type {string | null} the model that the address names a method for, until it is in use */
   #awaitedModel = null;
 
@@ -158,13 +158,13 @@ export class PanelState {
     this.#context = tokens;
     const changed = {};
     for (const parameter of this.#form.parameters.filter(({ longest }) => longest)) {
-      const { name } = parameter;
+      const { name, maximum: before } = parameter;
       parameter.maximum = Math.min(parameter.longest, tokens);
-      const before = this.#shortened.get(name);
-      const wanted = before?.to === this.values[name] ? before.from : this.values[name];
-      if (wanted > parameter.maximum) this.#shortened.set(name, { from: wanted, to: parameter.maximum });
-      else this.#shortened.delete(name);
-      const length = this.#shortened.get(name)?.to ?? wanted;
+      const wanted = (this.values[name] === before && this.#tooLong.get(name)) || this.values[name];
+      const isTooLong = wanted > parameter.maximum;
+      if (isTooLong) this.#tooLong.set(name, wanted);
+      else this.#tooLong.delete(name);
+      const length = isTooLong ? parameter.maximum : wanted;
       if (!Object.is(length, this.values[name])) changed[name] = length;
     }
     this.change(changed);

@@ -16,19 +16,25 @@ from ui.runs.models import Models
 
 pytestmark = BROWSER
 
-# Of every document what the tests ask for: all that a run holds would take tens of milliseconds to come over.
-KEPT = """() => new Promise((resolve, reject) => {
-  const request = indexedDB.open('attend', 1);
-  request.onerror = () => reject(request.error);
-  request.onupgradeneeded = () => { request.transaction.abort(); resolve([]) };
-  request.onsuccess = () => {
-    const all = request.result.transaction('entries').objectStore('entries').getAll();
-    all.onsuccess = () => {
-      request.result.close();
-      resolve(all.result.map(({ title, name, revision, changed }) => ({ title, name, revision, changed })));
-    };
-  };
-})"""
+
+def read_all(store: str, *fields: str) -> str:
+    """A script that reads these fields of all entries of a store; whole runs would take tens of milliseconds."""
+    return f"""() => new Promise((resolve, reject) => {{
+      const request = indexedDB.open('attend', 1);
+      request.onerror = () => reject(request.error);
+      request.onupgradeneeded = () => {{ request.transaction.abort(); resolve([]) }};
+      request.onsuccess = () => {{
+        const all = request.result.transaction('{store}').objectStore('{store}').getAll();
+        all.onsuccess = () => {{
+          request.result.close();
+          resolve(all.result.map(({{ {", ".join(fields)} }}) => ({{ {", ".join(fields)} }})));
+        }};
+      }};
+    }})"""
+
+
+KEPT = read_all("entries", "title", "name", "revision", "changed")
+CONTENTS = read_all("documents", "content")
 
 # Runs of more bytes than can be sent, in place of the shorter ones.
 ENLARGE = """() => new Promise((resolve, reject) => {
@@ -40,17 +46,6 @@ ENLARGE = """() => new Promise((resolve, reject) => {
     documents.getAll().onsuccess = ({ target }) => target.result.forEach((kept) => documents.put(
       { ...kept, runs: Object.fromEntries(Object.keys(kept.runs).map((name) => [name, 'A'.repeat(1_000_000)])) }));
     transaction.oncomplete = () => { request.result.close(); resolve() };
-  };
-})"""
-CONTENTS = """() => new Promise((resolve, reject) => {
-  const request = indexedDB.open('attend', 1);
-  request.onerror = () => reject(request.error);
-  request.onsuccess = () => {
-    const all = request.result.transaction('documents').objectStore('documents').getAll();
-    all.onsuccess = () => {
-      request.result.close();
-      resolve(all.result.map(({ content }) => content));
-    };
   };
 })"""
 FULL = "() => { IDBObjectStore.prototype.put = () => { throw new DOMException('', 'QuotaExceededError') } }"
@@ -177,7 +172,9 @@ def test_a_text_whose_tables_are_too_large_to_come_back_says_so(tab: Tab, url: s
     rest(page)
     written = box.input_value()
     as_in_a_box = str.maketrans("\r", "\n")
-    eventually(lambda: [each["text"].translate(as_in_a_box) for each in page.evaluate(CONTENTS)] == [written])
+    eventually(
+        lambda: [each["content"]["text"].translate(as_in_a_box) for each in page.evaluate(CONTENTS)] == [written]
+    )
     address = page.url
     page.goto(f"{url}/healthz")  # which keeps nothing, so that the page doesn't write over what is enlarged
     page.evaluate(ENLARGE)

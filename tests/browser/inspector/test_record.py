@@ -123,9 +123,8 @@ def test_what_is_pressed_before_the_reply_to_the_press_before_counts(page: Page)
         page.route("**/queue/join*", hold)
         for count, target in enumerate(targets, start=1):
             target.click()
-            eventually(
-                lambda count=count: bool(page.title()) and len(held) == count
-            )  # the title: routes are heard then
+            # Playwright calls `hold` while it waits for a page's answer, such as its title.
+            eventually(lambda count=count: bool(page.title()) and len(held) == count)
         return held
 
     for text in ("Hello", "And you?", "And now?"):

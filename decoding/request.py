@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, TypedDict, Unpack
 
 from decoding.step import Hypothesis
 from model.errors import AttendError
-from model.interface import LanguageModel
+from model.interface import NO_RULES, GenerationRules, LanguageModel
 
 
 class _Tokenizer(Protocol):
@@ -28,7 +28,7 @@ class ModelWithTokenizer(Protocol):
     @property
     def end_tokens(self) -> frozenset[int]: ...
     @property
-    def suppress_tokens(self) -> frozenset[int]: ...
+    def rules(self) -> GenerationRules: ...
     @property
     def text_of(self) -> Callable[[Iterable[int]], str]: ...
 
@@ -61,7 +61,7 @@ class Request:
     resumed: Hypothesis | None = None
     layer_count: int = 0  # layers whose logits the model can return; 0: none
     encode: Callable[[str], Sequence[int]] | None = None  # text to ids, for settings that hold texts
-    suppress_tokens: frozenset[int] = frozenset()  # never generated, by the model's generation config
+    rules: GenerationRules = NO_RULES  # what the model's generation config demands
     source: tuple[int, ...] = ()  # what an encoder reads; the prompt is then the decoder's start
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Request:
             end_tokens=loaded.end_tokens,
             decode=loaded.text_of,
             encode=loaded.tokenizer.encode,
-            suppress_tokens=loaded.suppress_tokens,
+            rules=loaded.rules,
             **options,
         )
 
@@ -100,7 +100,7 @@ class Request:
         end_tokens: Iterable[int] = (),
         decode: Callable[[Sequence[int]], str] = lambda ids: "",
         encode: Callable[[str], Sequence[int]] | None = None,
-        suppress_tokens: Iterable[int] = (),
+        rules: GenerationRules = NO_RULES,
         **options: Unpack[RequestOptions],
     ) -> Self:
         """The same for a model without a tokenizer: by default its tokens have no text and none ends it.
@@ -115,12 +115,16 @@ class Request:
             end_tokens=frozenset(end_tokens),
             decode=decode,
             encode=encode,
-            suppress_tokens=frozenset(suppress_tokens),
+            rules=rules,
             context_length=model.context_length,
             vocabulary_size=model.vocabulary_size,
             layer_count=model.layer_count,
             **options,
         )
+
+    def room(self, max_new_tokens: int) -> int:
+        """How many tokens can be generated, at most so many, until the context is full."""
+        return min(max_new_tokens, self.context_length - len(self.prompt))
 
     @property
     def input_ids(self) -> tuple[int, ...]:

@@ -74,8 +74,7 @@ class Stop:
     @classmethod
     def of(cls, request: Request, max_new_tokens: int, stop_texts: tuple[str, ...] = ()) -> Self:
         """At most `max_new_tokens`, and no more than the model's context has room for."""
-        room = min(max_new_tokens, request.context_length - len(request.prompt))
-        return cls(request.end_tokens, room, request.decode, stop_texts)
+        return cls(request.end_tokens, request.room(max_new_tokens), request.decode, stop_texts)
 
     def reason(self, tokens: Sequence[int]) -> FinishReason | None:
         """Why these generated tokens are complete, or None; they were not without the last."""

@@ -97,6 +97,28 @@ class Inspection:
     attention: Attention  # decoder: (1, layers, heads, tokens, tokens)
 
 
+@dataclass(frozen=True, slots=True)
+class GenerationRules:
+    """What a checkpoint demands of every text, whatever the settings, under the names of transformers; ids are of the
+    vocabulary."""
+
+    suppress_tokens: frozenset[int] = frozenset()  # never generated
+    begin_suppress_tokens: frozenset[int] = frozenset()  # never generated first
+    # Sequences of tokens, and what is added to the last one's logit behind the others; -inf: it never follows them.
+    sequence_bias: tuple[tuple[tuple[int, ...], float], ...] = ()
+    encoder_repetition_penalty: float = 1.0  # above 1 favours the tokens of the source or, without one, of the prompt
+    encoder_no_repeat_ngram_size: int = 0  # no sequence of so many tokens of the source or the prompt is repeated
+    min_length: int = 0  # of the decoder's text, prompt included, before it may end
+    forced_bos_token_ids: frozenset[int] = frozenset()  # what must follow a prompt of one token, of a decoder alone
+    forced_eos_token_ids: frozenset[int] = frozenset()  # what must be the last token that the length allows
+    decay_start: int = 0  # generated tokens after which ends become more likely with every further one
+    decay_factor: float = 1.0  # by which: an end token's logit grows by this to the power of the tokens since, less 1
+    renormalize_logits: bool = False  # whether processed log-probabilities are probabilities again, for beams
+
+
+NO_RULES = GenerationRules()
+
+
 class LanguageModel(Protocol[CacheT]):
     """A model that continues token ids. Every method raises `AttendError` for a text longer than its context.
 

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from model.errors import AttendError
-from model.interface import LanguageModel
+from model.interface import NO_RULES, GenerationRules, LanguageModel
 from model.text.conversation import Chat, ChatFormat, ChatPrompt, Message, SingleMessageChat
 from model.text.languages import Languages
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
@@ -98,7 +98,7 @@ class LoadedModel:
     dtype: str = "auto"  # the precision that was asked for, see `model.device.DeviceConfig`
     notes: tuple[str, ...] = ()  # sentences for the user about how it was loaded
     suffix_tokens: tuple[int, ...] = ()  # special tokens after every source of an encoder
-    suppress_tokens: frozenset[int] = frozenset()  # never generated, as the checkpoint's generation config says
+    rules: GenerationRules = NO_RULES  # what its generation config demands of every text
     languages: Languages | None = None  # of a multilingual translator, whose model is then a `Translator`
     base: LoadedModel | None = None  # the model whose weights this one shares, kept alive with it
     lock: FairLock = field(default_factory=FairLock)  # held for one forward pass at a time
@@ -126,7 +126,7 @@ class LoadedModel:
                 end_tokens=frozenset({end}),
                 chat=None,
                 suffix_tokens=(end,),
-                suppress_tokens=padding,
+                rules=GenerationRules(suppress_tokens=padding),
             )
             return loaded.with_single_message_chat()
         chat = ChatFormat(tokenizer) if all(map(tokenizer.has_special_token, (USER, ASSISTANT))) else None

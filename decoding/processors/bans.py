@@ -60,15 +60,16 @@ class NoRepeatNgram:
         return cls(options[NO_REPEAT_NGRAM_SIZE])
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        return ban(logits, [self._repeating(text) for text in context.sequences()])
+        return ban(logits, [repeating(text, text, self.size) for text in context.sequences()])
 
-    def _repeating(self, text: Sequence[int]) -> list[int]:
-        """The tokens that would repeat an n-gram of the text."""
-        if len(text) < self.size:
-            return []
-        windows = np.lib.stride_tricks.sliding_window_view(np.array(text), self.size)  # (windows, size)
-        newest = np.array(text[len(text) + 1 - self.size :], dtype=windows.dtype)  # (size - 1,)
-        return windows[(windows[:, :-1] == newest).all(axis=-1), -1].tolist()
+
+def repeating(earlier: Sequence[int], text: Sequence[int], size: int) -> list[int]:
+    """The tokens that would end the text with `size` tokens that follow each other in an earlier one."""
+    if min(len(earlier), len(text) + 1) < size:
+        return []
+    windows = np.lib.stride_tricks.sliding_window_view(np.array(earlier), size)  # (windows, size)
+    newest = np.array(text[len(text) + 1 - size :], dtype=windows.dtype)  # (size - 1,)
+    return windows[(windows[:, :-1] == newest).all(axis=-1), -1].tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,8 @@ class BannedWords:
 
 @dataclass(frozen=True, slots=True)
 class SuppressTokens:
-    """Tokens that the model must not generate, such as Marian's padding (`bad_words_ids` of its generation config)."""
+    """Tokens that the model must not generate, such as Marian's padding (`suppress_tokens` and the `bad_words_ids` of
+    one token in its generation config)."""
 
     tokens: frozenset[int]
     name: ClassVar[str] = "suppress_tokens"

@@ -1,4 +1,4 @@
-"""All processors that settings can switch on, in their default order, and the chain that settings make of them.
+"""All processors that settings can switch on, in their default order, and the chain of a request.
 
 To add one, write a class as `ConfigurableProcessor` describes it, list it here, give its parameters a field in
 `decoding.settings.DecodingSettings`, and a label on the page.
@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from decoding.parameters.list_parameter import Order
-from decoding.processors.bans import BannedWords, MinNewTokens, NoRepeatNgram, SuppressTokens
+from decoding.processors.bans import BannedWords, MinNewTokens, NoRepeatNgram
 from decoding.processors.base import ConfigurableProcessor, Processor, ProcessorOptions
 from decoding.processors.dry import Dry
 from decoding.processors.penalties import FrequencyPenalty, LogitBias, PresencePenalty, RepetitionPenalty
+from decoding.processors.rules import RuleStages
 from decoding.processors.temperature import Temperature
 from decoding.processors.threshold import EpsilonCutoff, EtaCutoff, MinP, TopA, TopNSigma
 from decoding.processors.truncation import TopH, TopK, TopP, TypicalP
 from decoding.processors.xtc import Xtc
+from decoding.stop import MAX_NEW_TOKENS
 
 # The order of transformers. Processors that it lacks are where their authors put them: penalties beside the others, the
 # rest last, before the draw.
@@ -43,6 +45,7 @@ WARPERS: tuple[type[ConfigurableProcessor], ...] = (  # reshape or cut the distr
     TopNSigma,
 )
 RANDOM: tuple[type[ConfigurableProcessor], ...] = (Xtc,)  # random, so only strategies that sample can use them
+_RESHAPING = frozenset(processor.name for processor in (*WARPERS, *RANDOM))
 PROCESSORS = (*PENALTIES_AND_BANS, *WARPERS, *RANDOM)
 
 _NAMES = tuple(processor.name for processor in PROCESSORS)
@@ -60,7 +63,7 @@ def switches(processor: type[ConfigurableProcessor]) -> tuple[str, ...]:
 
 
 def build_chain(processors: Sequence[type[ConfigurableProcessor]], options: ProcessorOptions) -> tuple[Processor, ...]:
-    """The processors that the settings switch on, in the order of the settings."""
+    """The processors that the settings switch on, in the order of the settings, among those of the request's rules."""
     position = {name: index for index, name in enumerate(options[ORDER])}
     switched_on = (
         processor
@@ -71,6 +74,7 @@ def build_chain(processors: Sequence[type[ConfigurableProcessor]], options: Proc
             if parameter.neutral is not None
         )
     )
-    suppressed = options.request.suppress_tokens
-    first = (SuppressTokens(suppressed),) if suppressed else ()
-    return (*first, *(stage for processor in switched_on if (stage := processor.of(options)) is not None))
+    rules = RuleStages.of(options.request, options[MAX_NEW_TOKENS])
+    stages = [stage for processor in switched_on if (stage := processor.of(options)) is not None]
+    behind = next((index for index, stage in enumerate(stages) if stage.name in _RESHAPING), len(stages))
+    return (*rules.first, *stages[:behind], *rules.behind_penalties, *stages[behind:], *rules.last)

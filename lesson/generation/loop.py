@@ -16,7 +16,7 @@ from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
 from model.errors import AttendError
-from model.interface import LanguageModel
+from model.interface import NO_RULES, GenerationRules, LanguageModel
 from model.loaded import FairLock
 
 TOP_CANDIDATES = 8  # of the next token that are shown one by one
@@ -30,7 +30,7 @@ class LoopStart:
     model: LanguageModel[Any]
     prompt: tuple[int, ...]
     end_tokens: frozenset[int]
-    suppress_tokens: frozenset[int] = frozenset()  # never chosen, by the checkpoint's generation config
+    rules: GenerationRules = NO_RULES  # what the checkpoint's generation config demands
     lock: FairLock = field(default_factory=FairLock)  # held for one pass at a time
 
 
@@ -77,9 +77,7 @@ def run_loop(
     choice = None
     if (ended := _ended(written, ends, room)) is None:
         read = (*prompt, *written)
-        request = Request.of_model(
-            model, read, end_tokens=ends, suppress_tokens=start.suppress_tokens, draws_used=len(written)
-        )
+        request = Request.of_model(model, read, end_tokens=ends, rules=start.rules, draws_used=len(written))
         settings = DecodingSettings(
             strategy="sample" if sample else "greedy",
             seed=seed,

@@ -22,12 +22,13 @@ from transformers.models.auto.modeling_auto import (
 
 from model.device import INT8, DeviceConfig, named_dtype, native_shortage, not_in_int8, shortage
 from model.errors import AttendError, EncoderOnly
-from model.huggingface.chat_template import TemplateChat
 from model.huggingface.conversion import Layout, layout_of, layout_or_reason
+from model.huggingface.generation.chat_template import TemplateChat
+from model.huggingface.generation.config import GenerationFields, token_ids
 from model.huggingface.marian_tokenizer import SOURCE as MARIAN_SOURCE
 from model.huggingface.marian_tokenizer import MarianTokenizer
 from model.huggingface.weights import Checkpoint, check_layers, offloaded, read_hf_model, stored_dtype
-from model.interface import LanguageModel
+from model.interface import GenerationRules, LanguageModel
 from model.loaded import LoadedModel
 from model.text.conversation import Transcript
 from model.text.languages import Languages
@@ -40,12 +41,17 @@ _BUFFERS = (".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq")  # comput
 def load(files: Checkpoint, engine: str, device_config: DeviceConfig = DeviceConfig()) -> LoadedModel:
     """A folder whose `config.json` names a model type, with its tokenizer; see `load_model`."""
     model, notes = load_model(files, engine, device_config)
-    end_tokens = _ids(files.generation.get("eos_token_id", files.config.get("eos_token_id")), model.vocabulary_size)
-    suppress_tokens = _suppressed(files, model.vocabulary_size)
-    if files.config.get("is_encoder_decoder"):
-        return _answering(files, model, end_tokens, suppress_tokens, notes)
+    end_tokens = token_ids(
+        files.generation.get("eos_token_id", files.config.get("eos_token_id")), model.vocabulary_size
+    )
+    translates = bool(files.config.get("is_encoder_decoder"))
+    asked = GenerationFields.of(files, model.vocabulary_size)
+    rules = asked.rules(end_tokens)
+    notes = (*notes, *asked.notes(model.context_length, translates=translates))
+    if translates:
+        return _answering(files, model, end_tokens, rules, notes)
     tokenizer = files.tokenizer(model.vocabulary_size)
-    end_tokens |= _ids(tokenizer.hf_tokenizer.eos_token_id, model.vocabulary_size)
+    end_tokens |= token_ids(tokenizer.hf_tokenizer.eos_token_id, model.vocabulary_size)
     if template := TemplateChat.of(tokenizer):
         end_tokens |= template.end_tokens
     loaded = LoadedModel(
@@ -55,7 +61,7 @@ def load(files: Checkpoint, engine: str, device_config: DeviceConfig = DeviceCon
         tokenizer.prefix_tokens,
         end_tokens,
         template,
-        suppress_tokens=suppress_tokens,
+        rules=rules,
         notes=(*notes, *tokenizer.notes),
     )
     return loaded if template else replace(loaded, chat=Transcript(loaded.prompt))
@@ -99,7 +105,7 @@ def _answering(
     files: Checkpoint,
     model: LanguageModel[Any],
     end_tokens: frozenset[int],
-    suppress_tokens: frozenset[int],
+    rules: GenerationRules,
     notes: tuple[str, ...],
 ) -> LoadedModel:
     """An encoder-decoder: every message is a separate source, framed by the tokenizer's special tokens."""
@@ -119,21 +125,10 @@ def _answering(
         end_tokens | frozenset(suffix_tokens[:1]),  # what may follow is the language
         None,
         suffix_tokens=suffix_tokens,
-        suppress_tokens=suppress_tokens,
+        rules=rules,
         notes=(*notes, *_tasks(files.config)),
         languages=Languages.of(tokenizer, (*prefix_tokens, *suffix_tokens), model.decoder_start),
     ).with_single_message_chat()
-
-
-def _suppressed(files: Checkpoint, vocabulary_size: int) -> frozenset[int]:
-    """The single tokens among `bad_words_ids`, which the checkpoint excludes from every text."""
-    words = files.generation.get("bad_words_ids") or []
-    if not isinstance(words, list) or not all(isinstance(word, list) for word in words):
-        raise AttendError(
-            f"The generation_config.json of {files.name} has bad_words_ids {str(words)[:40]}, which must be a list of "
-            "lists of token ids: copy the checkpoint folder again."
-        )
-    return frozenset(token for word in words if len(word) == 1 for token in _ids(word, vocabulary_size))
 
 
 def _tasks(values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -292,11 +287,5 @@ def _adapted(files: Checkpoint, device: torch.device, dtype: torch.dtype, *, spr
     hf_model = read_hf_model(kind, files, device, dtype, attention=EAGER, spread=spread)
     if not seq2seq:
         return verified(HuggingFaceModel, hf_model, files.name)
-    forced = _ids(hf_model.generation_config.forced_bos_token_id, hf_model.get_output_embeddings().weight.shape[0])
+    forced = token_ids(hf_model.generation_config.forced_bos_token_id, hf_model.get_output_embeddings().weight.shape[0])
     return verified(partial(Seq2SeqModel, forced_start=sorted(forced)), hf_model, files.name)
-
-
-def _ids(value: object, vocabulary_size: int) -> frozenset[int]:
-    """Token ids as configs write them: one, a list of them, or nothing; what is no token is left out."""
-    listed = value if isinstance(value, list) else [value]
-    return frozenset(piece for piece in listed if type(piece) is int and 0 <= piece < vocabulary_size)

@@ -21,6 +21,7 @@ from model.errors import AttendError
 from model.huggingface.tokenizer import HuggingFaceTokenizer
 from model.transformer import checkpoint
 
+GENERATION_CONFIG = "generation_config.json"
 _INDEX = "model.safetensors.index.json"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 _SHARE = 0.8  # of each free memory, for weights; the rest is for caches and activations
@@ -93,7 +94,7 @@ class CheckpointFiles:
             config: what config.json holds, where it has been read already.
         """
         config = checkpoint.read_config(folder) if config is None else config
-        generation = folder / "generation_config.json"
+        generation = folder / GENERATION_CONFIG
         files = _weight_files(folder)
         sizes: dict[str, int] = {}
         for path in files:

@@ -128,7 +128,7 @@ def test_a_run_learns_and_its_mean_can_be_evaluated(
     assert first == pytest.approx(math.log(339), abs=0.8)  # an untrained model guesses nearly evenly
     assert final < first - 1.0
     loaded = catalog.load(str(run))
-    assert loaded.model.decoder_start == (339,) and loaded.suppress_tokens == {339}
+    assert loaded.model.decoder_start == (339,) and loaded.rules.suppress_tokens == {339}
     data = str(data_folder / SOURCE_FILE)
     assert evaluate.main(["--model", str(run), "--beams", "1", "3", "--data", data, "--limit", "20"]) == 0
     last = json.loads(capsys.readouterr().out.splitlines()[-1])

@@ -16,6 +16,7 @@ from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
 from decoding.strategies.base import StrategyOptions
 from decoding.strategies.beam_search import BeamSearch
+from model.interface import GenerationRules
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from tests.helpers.tiny import Text, TinyModel, make_request, random_model, table_model
@@ -205,7 +206,9 @@ def test_a_search_that_explains_nothing_finds_the_same() -> None:
         found = []
         for explained in (True, False):
             request = replace(
-                make_request(end_tokens=(0,), vocabulary_size=7), suppress_tokens=never, explained=explained
+                make_request(end_tokens=(0,), vocabulary_size=7),
+                rules=GenerationRules(suppress_tokens=never),
+                explained=explained,
             )
             strategy = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6).strategy_for(request)
             found.append(list(generate(model, request.prompt, strategy)))

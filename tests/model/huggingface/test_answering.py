@@ -82,7 +82,7 @@ def test_answers_are_those_of_transformers(
 def test_suppressed_tokens_are_never_generated(folders: dict[str, Path]) -> None:
     loaded = catalog.load(str(folders["marian"]))
     padding = loaded.model.vocabulary_size - 1
-    assert loaded.suppress_tokens == {padding}
+    assert loaded.rules.suppress_tokens == {padding}
     document = continuation(Models([loaded.name], lambda *_: loaded), SOURCE, loaded.name, {"strategy": "greedy"})
     assert "suppress_tokens" in document["steps"][0]["stages"]
     assert all(step["kept"][1] == step["kept"][0] - 1 for step in document["steps"])  # it alone is removed

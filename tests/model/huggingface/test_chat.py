@@ -11,7 +11,7 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 from model.errors import AttendError
-from model.huggingface.chat_template import TemplateChat
+from model.huggingface.generation.chat_template import TemplateChat
 from model.huggingface.tokenizer import HuggingFaceTokenizer
 from model.text.conversation import Message
 from tests.helpers.folders import CHATML, INST, byte_level, sentence_piece

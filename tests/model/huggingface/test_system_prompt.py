@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 
 from model import catalog
 from model.errors import AttendError
-from model.huggingface.chat_template import TemplateChat
+from model.huggingface.generation.chat_template import TemplateChat
 from model.huggingface.tokenizer import HuggingFaceTokenizer
 from model.loaded import LoadedModel
 from model.text.conversation import Message, Transcript

@@ -81,7 +81,10 @@ export const counted = new Intl.NumberFormat('en-GB');
 const STAGES = {
   dola: 'DoLa', dry: 'DRY', xtc: 'XTC', top_n_sigma: 'top-n-sigma', min_new_tokens: 'minimum length',
   no_repeat_ngram_size: 'n-gram ban',
-  suppress_tokens: 'reserved tokens',
+  suppress_tokens: 'reserved tokens', begin_suppress_tokens: 'reserved at the start', forced_token: 'forced token',
+  min_length: 'minimum length', exponential_decay_length_penalty: 'length decay',
+  encoder_no_repeat_ngram_size: 'n-gram ban', encoder_repetition_penalty: 'source favoured',
+  renormalize_logits: 'renormalized',
 };
 
 /** @param {string} stage a processor's name as people know it: top-k, repetition penalty */

@@ -128,7 +128,7 @@ def _start(loaded: LoadedModel, prompt: str, mode: str) -> LoopStart:
         ids = loaded.chat_prompt([Message("user", prompt)], reserve=MOST_TOKENS).ids
     else:
         ids = loaded.prompt(prompt)
-    return LoopStart(loaded.model, ids, loaded.end_tokens, loaded.suppress_tokens, loaded.lock)
+    return LoopStart(loaded.model, ids, loaded.end_tokens, loaded.rules, loaded.lock)
 
 
 def _tree_label(tree: WordTree, token: int) -> str:

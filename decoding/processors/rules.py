@@ -1,0 +1,177 @@
+"""Stages that a checkpoint's generation config demands, whatever the settings, as transformers 5.23 has them.
+
+Shapes: V is the vocabulary; rows are the sequences of one batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from decoding.processors.bans import MinNewTokens, SuppressTokens, repeating
+from decoding.processors.base import Context, Processor, ban
+from decoding.request import Request
+from model.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_MAX_GROWTH = 1e30  # of an end token's logit; what exceeds it is certain in any case
+Biases = Mapping[tuple[int, ...], Sequence[tuple[int, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceBias:
+    """Adds a number to the logit of a sequence's last token behind the others; -inf bans it, as `bad_words_ids` do."""
+
+    biases: Biases  # by the tokens before: the last tokens, each with what is added
+    name: ClassVar[str] = "sequence_bias"
+
+    @classmethod
+    def of(cls, sequences: Sequence[tuple[tuple[int, ...], float]]) -> Self:
+        biases: dict[tuple[int, ...], list[tuple[int, float]]] = {}
+        for (*before, last), bias in sequences:
+            biases.setdefault(tuple(before), []).append((last, bias))
+        return cls(biases)
+
+    def __call__(self, logits: Tensor, context: Context) -> Tensor:
+        biased = logits.clone()
+        lengths = {len(before) for before in self.biases}
+        for row, text in enumerate(context.sequences()):
+            for length in lengths:
+                for token, bias in self.biases.get(text[len(text) - length :] if length else (), ()):
+                    biased[row, token] += bias
+        return torch.where(biased.amax(dim=-1, keepdim=True) > -math.inf, biased, logits)
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderRepetitionPenalty:
+    """Makes the tokens of the source or, without one, of the prompt more likely (transformers' own)."""
+
+    penalty: float
+    source: tuple[int, ...]
+    name: ClassVar[str] = "encoder_repetition_penalty"
+
+    def __call__(self, logits: Tensor, context: Context) -> Tensor:
+        favoured, seen = logits.clone(), list(set(self.source))
+        values = logits[:, seen]  # (rows, seen)
+        favoured[:, seen] = torch.where(values < 0, values / self.penalty, values * self.penalty)
+        return favoured
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderNoRepeatNgram:
+    """No sequence of n tokens of the source or, without one, of the prompt is repeated (as in ParlAI)."""
+
+    size: int
+    source: tuple[int, ...]
+    name: ClassVar[str] = "encoder_no_repeat_ngram_size"
+
+    def __call__(self, logits: Tensor, context: Context) -> Tensor:
+        return ban(logits, [repeating(self.source, text, self.size) for text in context.sequences()])
+
+
+@dataclass(frozen=True, slots=True)
+class MinLength(MinNewTokens):
+    """No end token before the text, prompt included, has `min_length` tokens."""
+
+    name: ClassVar[str] = "min_length"
+
+
+@dataclass(frozen=True, slots=True)
+class BeginSuppressTokens:
+    """Tokens that must not be the first, or the one behind the first where that is forced."""
+
+    tokens: frozenset[int]
+    index: int  # among the generated tokens
+    name: ClassVar[str] = "begin_suppress_tokens"
+
+    def __call__(self, logits: Tensor, context: Context) -> Tensor:
+        return ban(logits, [self.tokens if len(tokens) == self.index else () for tokens in context.tokens])
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialDecay:
+    """Makes an end more likely with every token after `start` (transformers' `exponential_decay_length_penalty`)."""
+
+    start: int  # generated tokens
+    factor: float
+    end_tokens: frozenset[int]
+    name: ClassVar[str] = "exponential_decay_length_penalty"
+
+    def __call__(self, logits: Tensor, context: Context) -> Tensor:
+        grown, ends = logits.clone(), sorted(token for token in self.end_tokens if token < logits.shape[-1])
+        for row, tokens in enumerate(context.tokens):
+            if (beyond := len(tokens) - self.start) > 0:
+                growth = math.expm1(min(beyond * math.log(self.factor), math.log(_MAX_GROWTH)))
+                values = logits[row, ends]
+                grown[row, ends] = torch.where(values > -math.inf, values + values.abs() * growth, values)
+        return grown
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedTokens:
+    """In some places, one of these tokens must come, such as the end as the last token that the length allows."""
+
+    tokens: Mapping[int, frozenset[int]]  # by how many were generated before
+    name: ClassVar[str] = "forced_token"
+
+    def __call__(self, logits: Tensor, context: Context) -> Tensor:
+        forced = logits.clone()
+        for row, tokens in enumerate(context.tokens):
+            if wanted := self.tokens.get(len(tokens)):
+                forced[row] = -math.inf
+                forced[row, sorted(wanted)] = 0.0
+        return forced
+
+
+@dataclass(frozen=True, slots=True)
+class Renormalize:
+    """The scores become log-probabilities again, which matters to beams alone."""
+
+    name: ClassVar[str] = "renormalize_logits"
+
+    def __call__(self, logits: Tensor, context: Context) -> Tensor:
+        return logits.log_softmax(dim=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleStages:
+    """The stages of a request's rules, where transformers has them among those that settings switch on."""
+
+    first: tuple[Processor, ...]
+    behind_penalties: tuple[Processor, ...]
+    last: tuple[Processor, ...]
+
+    @classmethod
+    def of(cls, request: Request, max_new_tokens: int) -> Self:
+        rules, source = request.rules, request.input_ids
+        began = 1 if request.source else len(request.prompt)  # tokens that transformers counts as the prompt
+        first: list[Processor] = []
+        behind: list[Processor] = []
+        if rules.suppress_tokens:
+            first.append(SuppressTokens(rules.suppress_tokens))
+        if rules.sequence_bias:
+            first.append(SequenceBias.of(rules.sequence_bias))
+        if rules.encoder_repetition_penalty != 1.0:
+            first.append(EncoderRepetitionPenalty(rules.encoder_repetition_penalty, source))
+        if rules.encoder_no_repeat_ngram_size:
+            behind.append(EncoderNoRepeatNgram(rules.encoder_no_repeat_ngram_size, source))
+        if rules.min_length > len(request.prompt):
+            behind.append(MinLength(rules.min_length - len(request.prompt), request.end_tokens))
+        forced: dict[int, frozenset[int]] = {}
+        if rules.forced_bos_token_ids and len(request.prompt) == 1 and not request.source:
+            forced[0] = rules.forced_bos_token_ids
+        if rules.begin_suppress_tokens:
+            behind.append(BeginSuppressTokens(rules.begin_suppress_tokens, len(forced)))
+        if rules.decay_factor != 1.0:
+            start = rules.decay_start + began - len(request.prompt)
+            behind.append(ExponentialDecay(start, rules.decay_factor, request.end_tokens))
+        if rules.forced_eos_token_ids:
+            forced[request.room(max_new_tokens) - 1] = rules.forced_eos_token_ids
+        last: list[Processor] = [ForcedTokens(forced)] if forced else []
+        if rules.renormalize_logits:
+            last.append(Renormalize())
+        return cls(tuple(first), tuple(behind), tuple(last))

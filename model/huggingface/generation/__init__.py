@@ -1,0 +1,1 @@
+"""What a checkpoint says about its texts: its generation config and its chat template."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,10 +33,48 @@ with announced():
 """
 
 
-def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def truncated(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def emptied(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def zeroed(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def one_bit_changed(path: Path) -> None:
+    """It still unpickles, but as other machine code."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def not_pickled(path: Path) -> None:
+    path.write_text("<html>")
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    (path / "in" / "it").mkdir(parents=True)
+
+
+DAMAGES: list[Callable[[Path], None]] = [truncated, emptied, zeroed, one_bit_changed, not_pickled, a_folder]
+
+
+def run(
+    folder: Path, *, before: Callable[[], None] | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """
+    Args:
+        before: called in the new process.
+    """
     paths = os.pathsep.join((str(folder), str(ROOT)))
     return subprocess.run(
         [sys.executable, str(folder / "step.py")],
+        preexec_fn=before,
         env={**os.environ, "PYTHONPATH": paths, **environment},
         capture_output=True,
         text=True,
@@ -92,3 +132,35 @@ def test_a_numba_that_does_not_start_counts_as_none(folder: Path) -> None:
 def test_without_numba_plain_functions_do_the_same(folder: Path) -> None:
     (folder / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
     assert run(folder).stdout == "11\n"
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_damaged_files_are_discarded_and_compiled_again(folder: Path, suffix: str) -> None:
+    """The file of each function is damaged in another way, as by a power cut or a full disk."""
+    (folder / "step.py").write_text(
+        "from model.jit import compiled\n"
+        + "".join(f"@compiled\ndef add{n}(value):\n    return value + {n}\n" for n in range(len(DAMAGES)))
+        + f"print({' + '.join(f'add{n}(1)' for n in range(len(DAMAGES)))})\n"
+    )
+    assert run(folder).stdout == "21\n"
+    for number, damage in enumerate(DAMAGES):
+        (path,) = folder.rglob(f"*add{number}-*.{suffix}")
+        damage(path)
+    second, third = run(folder), run(folder)
+    assert second.stdout == third.stdout == "21\n" and not third.stderr
+    assert second.stderr == "Note: the compiled functions on the disk are damaged, so they are compiled again.\n"
+
+
+def test_a_full_disk_is_said_and_the_function_runs(folder: Path) -> None:
+    """A file may have no byte, which is an error of writing as well."""
+    resource = pytest.importorskip("resource", reason="this system has no such limits")
+    full = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
+    ran = run(folder, before=full)
+    assert ran.stdout == "11\n" and not kept(folder)
+    assert ran.stderr.count("Note: compiled functions can't be kept in ") == 1 and "(File too large)" in ran.stderr
+
+
+def test_a_folder_whose_name_is_not_utf_8_keeps_its_functions(folder: Path) -> None:
+    folder = folder.rename(os.fsdecode(os.fsencode(folder) + b"-\xe9"))
+    first, second = run(folder), run(folder)
+    assert first.stdout == second.stdout == "11\n" and not second.stderr and kept(folder)

@@ -6,7 +6,7 @@
 import { ALL, termLink } from '../glossary/term_link.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
 import { around, make } from '../kit/js/dom.js';
-import { takeTour } from '../tour/offer.js';
+import { canTakeTour, takeTour } from '../tour/offer.js';
 
 /** @typedef {[keys: string, does: string]} Shortcut */
 
@@ -43,8 +43,9 @@ export function offerKeyboardHelp(header) {
     dialog.close();
     takeTour();
   } });
+  const elsewhere = make('p', { class: 'at-quiet', text: 'The tour shows how a text is made: open Chat to take it.' });
   const terms = make('p', { onclick: () => dialog.close() }, termLink(ALL, 'Glossary'));
-  const dialog = makeDialog('attend-keys-dialog', 'Help', tour, terms,
+  const dialog = makeDialog('attend-keys-dialog', 'Help', tour, elsewhere, terms,
     make('h3', { text: 'Keyboard shortcuts' }), list);
   header.append(dialog);
 
@@ -52,7 +53,8 @@ export function offerKeyboardHelp(header) {
     const offered = SECTIONS.filter(({ where }) => document.querySelector(where));
     list.replaceChildren(...offered.map(({ title, shortcuts }) => make('section', {},
       make('h4', { text: title }), make('dl', {}, ...shortcuts.flatMap(describe)))));
-    tour.hidden = !document.querySelector('#attend-tabs [data-name="Chat"]')?.checkVisibility(); // an encoder has no Chat
+    tour.hidden = !canTakeTour();
+    elsewhere.hidden = !tour.hidden || !document.querySelector('#attend-tabs [data-name="Chat"]')?.checkVisibility(); // an encoder has no Chat
     dialog.showModal();
   }
 

@@ -98,8 +98,13 @@ export function start() {
     const box = /** @type {HTMLTextAreaElement | undefined} */ (all(BOXES).find((each) => each.checkVisibility()));
     if (!box) return;
     typeInto(box, prompt);
-    for (const event of ['keydown', 'pointerdown']) {
-      document.addEventListener(event, () => writeParts({ prompt: null }), { once: true });
+    const working = new AbortController();
+    for (const type of ['keydown', 'pointerdown']) {
+      document.addEventListener(type, (event) => {
+        if (event.defaultPrevented || around(event, '.at-tour, #attend-keys, #attend-keys-dialog')) return; // help is no work
+        working.abort();
+        writeParts({ prompt: null });
+      }, { signal: working.signal });
     }
   }
 

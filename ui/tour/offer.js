@@ -1,15 +1,19 @@
 /**
- * Starts the tour: on request, and once for a new visitor when Chat shows its example.
+ * Starts the tour: on request, and once for a new visitor when Chat shows its example. It never changes the tab: what a link
+ * opens stays.
  */
 
 import { isExample, modeOf } from '../examples/example.js';
-import { shownToken } from '../kit/js/signals.js';
+import { shownTab, shownToken } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 
 const fetchTour = () => import('./tour.js');
 const isSeen = () => remembered('tour', '') === 'seen';
 
-/** Take it from its beginning. */
+/** Whether the tab in sight shows what the tour is about. */
+export const canTakeTour = () => Boolean(document.querySelector('.attend-inspector')?.checkVisibility());
+
+/** Take it from its beginning, in the tab in sight. */
 export async function takeTour() {
   const { begin } = await fetchTour();
   begin({ isRequested: true });
@@ -18,12 +22,25 @@ export async function takeTour() {
 /** Let it begin by itself where it has not been seen. */
 export function offerTour() {
   if (isSeen()) return;
-  shownToken.subscribe(null, async ({ run }) => {
-    if (!isExample(run) || modeOf(run) !== 'chat' || isSeen()) return;
-    remember('tour', 'seen');
-    if (!isSeen()) return; // a browser that remembers nothing would begin it at every visit
-    const { begin, canBegin } = await fetchTour();
-    const beginOnceDrawn = () => (canBegin() ? begin({ isRequested: false }) : requestAnimationFrame(beginOnceDrawn));
+  let isExampleShown = false;
+  let frame = 0;
+  const isWanted = () => isExampleShown && document.body.dataset.tab === 'Chat' && !isSeen();
+  shownTab.subscribe(null, beginOnceDrawn);
+  shownToken.subscribe(null, ({ run }) => {
+    isExampleShown = isExample(run) && modeOf(run) === 'chat';
     beginOnceDrawn();
   });
+
+  async function beginOnceDrawn() {
+    if (!isWanted()) return;
+    const { begin, canBegin } = await fetchTour();
+    if (!isWanted()) return; // the visitor has gone on meanwhile
+    cancelAnimationFrame(frame);
+    if (!canBegin()) {
+      frame = requestAnimationFrame(beginOnceDrawn);
+      return;
+    }
+    remember('tour', 'seen');
+    if (isSeen()) begin({ isRequested: false }); // a browser that remembers nothing would begin it at every visit
+  }
 }

@@ -2,7 +2,7 @@
  * The steps of the tour: what each points at, and its text.
  *
  * @typedef {{targets: string[], title: string, text: string}} Step `targets`: selectors; of the first that finds something in
- *   sight, the last thing
+ *   sight, the last thing. A step that finds nothing in the tab is left out.
  */
 
 export const WANTED = '.at-recorded .at-turn, .at-examples, #attend-message-row'; // not covered where the bubble can stand elsewhere
@@ -37,8 +37,8 @@ export const STEPS = [
     text: 'Choose a decoding method in the settings and move its sliders. The next answer uses them.',
   },
   {
-    targets: ['#attend-message'],
+    targets: ['#attend-message', '#attend-text', '#attend-given', '.at-ask-text'],
     title: 'Your turn',
-    text: 'Write a message, then click the tokens of the answer.',
+    text: 'Write something, then click the tokens of what the model makes of it.',
   },
 ];

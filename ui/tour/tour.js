@@ -1,10 +1,10 @@
 /**
- * The tour: a bubble that points at one thing after another. It lies over the page and leaves all of it usable. It ends
- * after its last step, when it is skipped, or when the visitor starts to use the page.
+ * The tour: a bubble that points at one thing after another in the tab that is in sight. It lies over the page and leaves all
+ * of it usable. It ends after its last step, when it is skipped, or when the visitor starts to use the page.
  */
 
 import { around, make } from '../kit/js/dom.js';
-import { showTab, shownTab, shownToken } from '../kit/js/signals.js';
+import { shownTab, shownToken } from '../kit/js/signals.js';
 import { remember } from '../kit/js/storage.js';
 import { EDGE, place } from '../kit/overlay/place.js';
 import { STEPS, WANTED } from './steps.js';
@@ -18,7 +18,7 @@ export const canBegin = () => !document.querySelector('dialog[open]') && Boolean
 export function begin({ isRequested }) {
   end();
   remember('tour', 'seen');
-  showTab('Chat');
+  const { tab } = document.body.dataset;
   const before = /** @type {HTMLElement} */ (document.activeElement);
   let number = -1; // of the step, from 0
   /** @type {HTMLElement | undefined} */
@@ -48,17 +48,17 @@ export function begin({ isRequested }) {
     listeners.abort();
     resized.disconnect();
     layer.remove();
-    if (hasFocus) (target?.querySelector('textarea') ?? before).focus();
+    if (hasFocus) (target?.matches('textarea') ? target : target?.querySelector('textarea') ?? before).focus();
   };
   document.body.append(layer);
   layer.showPopover();
   listen('scroll', draw);
   listen('resize', draw);
   listen('transitionend', draw); // the settings slide in and out
-  listen('input', (event) => around(event, 'textarea') && end());
+  listen('input', (event) => event.isTrusted && around(event, 'textarea') && end()); // not a link's prompt
   listen('click', (event) => number === 0 && around(event, '.at-tok') && go(following())); // as its text says
   document.body.addEventListener('keydown', press, { signal: listeners.signal }); // before the page's own Escape
-  shownTab.subscribe(layer, (tab) => tab === 'Chat' || end());
+  shownTab.subscribe(layer, (inSightNow) => inSightNow === tab || end());
   shownToken.subscribe(layer, ({ busy }) => (busy ? end() : requestAnimationFrame(draw)));
   go(following());
   if (isRequested) next.focus({ preventScroll: true });

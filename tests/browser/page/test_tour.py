@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from model import names
+from tests.browser.page.test_address import BOX, seen
+from tests.browser.page.test_address import parts as parts_of
 from tests.browser.test_layout import SHIFTS
 from tests.helpers.browsing import DESK, PHONE, load, reload, watch
 from tests.helpers.stage import BROWSER
@@ -30,14 +33,19 @@ TITLES = [
 
 
 @pytest.fixture
-def first_visit(request: pytest.FixtureRequest, browser: Browser, embedded_url: str) -> Iterator[Page]:
-    """The page of somebody who has never been there; fails afterwards on any error."""
+def newcomer(request: pytest.FixtureRequest, browser: Browser, embedded_url: str) -> Iterator[Page]:
+    """A tab of somebody who has never been on the page; fails afterwards on any error."""
     context = browser.new_context(**getattr(request, "param", {"viewport": DESK}), reduced_motion="reduce")
     page = context.new_page()
     with watch(page, embedded_url) as faults:
-        yield load(page, f"{embedded_url}?max_new_tokens=4", ".at-headline")
+        yield page
     context.close()
     assert faults == []
+
+
+@pytest.fixture
+def first_visit(newcomer: Page, embedded_url: str) -> Page:
+    return load(newcomer, f"{embedded_url}?max_new_tokens=4", ".at-headline")
 
 
 def assert_clear(page: Page) -> None:
@@ -77,7 +85,7 @@ def edges(one: Locator) -> tuple[float, float, float, float]:
     return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
 
 
-@pytest.mark.parametrize("first_visit", [{"viewport": DESK}, PHONE], ids=["desk", "phone"], indirect=True)
+@pytest.mark.parametrize("newcomer", [{"viewport": DESK}, PHONE], ids=["desk", "phone"], indirect=True)
 def test_a_first_visitor_sees_six_steps_once_and_can_take_them_again(first_visit: Page) -> None:
     page, bubble = first_visit, bubble_of(first_visit)
     heading = bubble.get_by_role("heading")
@@ -135,8 +143,50 @@ def test_the_tour_follows_a_click_on_a_token_and_gives_way_to_work(first_visit: 
     take()
     to_tab(page, "Learn")
     expect(bubble).to_have_count(0)
-    take()  # which leads back to Chat
-    expect(page.locator("body[data-tab=Chat]")).to_be_attached()
+    page.locator("#attend-keys").click()
+    expect(page.get_by_text("open Chat to take it")).to_be_visible()  # since the tour changes no tab
+    expect(page.get_by_role("button", name="Take the tour")).to_be_hidden()
+    page.keyboard.press("Escape")
+    to_tab(page, "Chat")
+    take()
     page.locator(".at-example").first.click()
     expect(bubble).to_have_count(0)  # the model writes
     rest(page)
+
+
+@pytest.mark.parametrize(
+    ("parts", "selected"),  # the token, in the example or of the prompt
+    [
+        ({"tab": "Write", "prompt": "Once upon", "method": "Custom", "top_k": "7"}, "upon"),
+        ({"tab": "Translate", "prompt": "Bonjour", "model": "attend-translate", "num_beams": "3"}, "red"),
+        ({"tab": "Compare", "prompt": "Hello", "seed": "3"}, "excited"),
+        ({"tab": "Learn", "chapter": "positions"}, ""),
+        ({"prompt": "Hello", "method": "Greedy", "model": "attend-chat", "seed": "3"}, " B"),
+    ],
+    ids=["Write", "Translate", "Compare", "Learn", "Chat"],
+)
+def test_what_a_link_opens_stays_for_a_newcomer(
+    newcomer: Page, embedded_url: str, parts: dict[str, str], selected: str
+) -> None:
+    tab = parts.get("tab", "Chat")
+    drawn = f".at-headline:has-text('{selected}')" if selected else ".attend-lesson h3"
+    page = load(newcomer, f"{embedded_url}?{urlencode(parts)}", drawn)
+    bubble = bubble_of(page)
+    seen(page, tab, parts.get("model", "attend-chat"))
+    assert parts_of(page) == parts
+    if tab != "Learn":
+        expect(page.locator(BOX[tab])).to_have_value(parts["prompt"])
+        if tab != "Chat":  # where it begins by itself
+            expect(bubble).to_have_count(0)
+            page.locator("#attend-keys").click()
+            page.get_by_role("button", name="Take the tour").click()
+        expect(bubble).to_contain_text(TITLES[0])
+        bubble.locator(".at-primary").click()
+        expect(bubble).to_contain_text(TITLES[1])
+        bubble.get_by_role("button", name="Skip").click()
+        expect(bubble).to_have_count(0)
+        assert parts_of(page) == parts
+        expect(page.locator(BOX[tab])).to_have_value(parts["prompt"])
+    else:
+        to_tab(page, "Chat")  # by the visitor's own click, after which the tour is offered
+        expect(bubble).to_contain_text(TITLES[0])

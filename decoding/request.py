@@ -44,12 +44,12 @@ class RequestOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One prompt to be continued. `AttendError` where it is empty or leaves no room for an answer."""
+    """One prompt to be continued. `AttendError` where it is empty or longer than the context."""
 
     prompt: tuple[int, ...]  # the beginning of the decoder's text
     end_tokens: frozenset[int]
     decode: Callable[[Sequence[int]], str]  # ids to text
-    context_length: int  # the model's longest text, prompt and continuation together
+    context_length: int  # the longest text that the model reads: all tokens but the last one generated
     vocabulary_size: int  # ids are smaller than this
     attention: bool = False  # whether every choice carries its attention
     # Whether choices have their candidates, and steps what a search dropped. Beam search is faster without;
@@ -67,10 +67,10 @@ class Request:
     def __post_init__(self) -> None:
         if not self.prompt:
             raise AttendError("The prompt is empty: enter at least one character.")
-        if len(self.prompt) >= self.context_length:
+        if len(self.prompt) > self.context_length:
             raise AttendError(
-                f"The prompt has {len(self.prompt):,} tokens, but the model's context holds {self.context_length:,}, "
-                f"output included: shorten it to {self.context_length - 1:,} tokens or fewer."
+                f"The prompt has {len(self.prompt):,} tokens, but the model reads at most {self.context_length:,}: "
+                "shorten it."
             )
 
     @classmethod
@@ -123,8 +123,11 @@ class Request:
         )
 
     def room(self, max_new_tokens: int) -> int:
-        """How many tokens can be generated, at most so many, until the context is full."""
-        return min(max_new_tokens, self.context_length - len(self.prompt))
+        """How many tokens can be generated, at most so many, until the context is full.
+
+        The last one needs no place in it: a full context still predicts one token, which is never read.
+        """
+        return min(max_new_tokens, self.context_length + 1 - len(self.prompt))
 
     @property
     def input_ids(self) -> tuple[int, ...]:

@@ -131,7 +131,7 @@ class LanguageModel(Protocol[CacheT]):
 
     @property
     def context_length(self) -> int:
-        """The longest text of the decoder in tokens, from its first token to the last one generated."""
+        """How many tokens of one text the decoder can read; from a full context it still predicts the next."""
         ...
 
     @property

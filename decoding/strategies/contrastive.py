@@ -129,4 +129,11 @@ class Contrastive(StrategySpec):
         return False  # it compares the hidden states of the whole text
 
     def build(self, settings: Settings, request: Request, options: StrategyOptions) -> ContrastiveSearch:
+        room = request.context_length - len(request.prompt)  # every candidate is read, so the last one needs a place
+        if room < 1:
+            raise AttendError(
+                f"The prompt fills the context of {request.context_length:,} tokens, but contrastive search reads each "
+                "token before it chooses it: shorten the prompt or choose another decoding method."
+            )
+        options = replace(options, max_new_tokens=min(options.max_new_tokens, room))
         return ContrastiveSearch(request, options, k=self.rows(settings), penalty_alpha=settings[PENALTY_ALPHA])

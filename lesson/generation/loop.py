@@ -73,7 +73,7 @@ def run_loop(
     written = tuple(tokens)
     if ends & set(written[:-1]):
         raise AttendError("The text goes on after its end token: start again.")
-    room = min(most, model.context_length - len(prompt))
+    room = min(most, model.context_length + 1 - len(prompt))  # the last token is never read
     choice = None
     if (ended := _ended(written, ends, room)) is None:
         read = (*prompt, *written)

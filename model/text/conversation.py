@@ -115,13 +115,13 @@ def fitted(
         raise AttendError(f"The {noun} is empty: type something first.")
     last = len(messages) - 1
     alone = len(ids_from(last))
-    if alone >= context_length:
+    if alone > context_length:
         subject, them = (f"The system prompt and the {noun} have", "them") if system else (f"The {noun} has", "it")
         raise AttendError(
-            f"{subject} {alone - frame:,} tokens, but this model's context holds {context_length - frame - 1:,}: "
+            f"{subject} {alone - frame:,} tokens, but this model's context holds {context_length - frame:,}: "
             f"shorten {them}."
         )
-    room = context_length - min(reserve, context_length // 2)
+    room = min(context_length, context_length + 1 - min(reserve, context_length // 2))  # the last token is never read
     begins = [index for index, message in enumerate(messages[:last]) if message.role == "user"]
     fits = bisect_left(begins, True, key=lambda index: len(ids_from(index)) <= room)
     first = begins[fits] if fits < len(begins) else last

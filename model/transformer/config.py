@@ -53,7 +53,7 @@ class TransformerConfig:
     """
 
     vocabulary_size: int
-    context_length: int = 512  # the longest text in tokens, prompt and continuation together
+    context_length: int = 512  # tokens of the longest text that it can read
     width: int = 256  # of the residual stream (d_model in the paper)
     layers: int = 6  # of the decoder
     encoder_layers: int = 0  # 0: there is no encoder

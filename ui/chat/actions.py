@@ -104,7 +104,7 @@ def branch(
     loaded = models.require_loaded(before.model)
     taken = exchanged(before, index, token, loaded)
     tokens = [*before.tokens[:index], taken]
-    check_room(len(tokens), loaded.model.context_length)
+    check_room(len(tokens) - 1, loaded.model.context_length)  # a full context predicts one more
     chosen, text, messages = _same_settings(before, loaded, settings)
     trace = trace_from_here(tokens, loaded, chosen, text=text, messages=messages)
     # nothing is refused from here on

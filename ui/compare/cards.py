@@ -128,7 +128,7 @@ def prepare(
         name, tokens, source = f"{identifier}-{number}", prompt_tokens(request), request.source
         run = RunRecord(name, "compare", loaded.name, tokens, dropped=prompt.dropped, source=source)
         text = AnswerText(loaded.tokenizer, card.stop_texts, begins=loaded.starts_new_text)
-        growth, longest = CardGrowth(RunBuilder(run, trace), text), min(card.max_new_tokens, limit - len(prompt.ids))
+        growth, longest = CardGrowth(RunBuilder(run, trace), text), request.room(card.max_new_tokens)
         cards.append(Card(run, card, longest, growth))
     return Comparison(loaded.name, prompt, limit, common_draws, tuple(cards))
 

@@ -84,7 +84,7 @@ class GrowingAnswer:
 def is_unfinished(run: RunRecord) -> bool:
     """Whether the model could go on where the run ended."""
     trace = run.trace
-    if trace is None or run.source or run.length >= trace.request.context_length:
+    if trace is None or run.source or run.length > trace.request.context_length:
         return False
     return trace.is_unfinished
 
@@ -103,6 +103,6 @@ def ending_note(run: RunRecord, ending: Ending | None, reason: FinishReason | No
         shown = stop.replace("\n", "↵")  # the text ends before it, so it is not shown there
         return f"stopped at “{shown[:_MOST_OF_A_STOP_TEXT]}{'…' if len(shown) > _MOST_OF_A_STOP_TEXT else ''}”"
     if reason == "length":
-        full = run.length >= run.trace.request.context_length
+        full = run.length > run.trace.request.context_length
         return "reached the context limit" if full else "reached the length limit"
     return None

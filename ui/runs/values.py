@@ -33,6 +33,7 @@ def turn_value(turn: Turn, *, dropped: bool = False, versions: tuple[int, int] =
 def meter_value(used: int, limit: int, dropped: int = 0, *, answered: int = 0, note: str | None = None) -> MeterValue:
     oldest = "the oldest message no longer fits" if dropped == 1 else f"the {dropped} oldest messages no longer fit"
     notes = [*([oldest] if dropped else []), *([note] if note else [])]
+    used = min(used, limit)  # the last token of a full context is never read
     return {"used": used, "limit": limit, "answered": answered, "note": " · ".join(notes)}
 
 

@@ -46,7 +46,7 @@ def write(
     limit = loaded.model.context_length
     if ended_by_model(run, loaded) is not None:
         raise AttendError("The model ended its text here: keep typing, press Undo, or use another token instead.")
-    check_room(len(run.tokens), limit)
+    check_room(len(run.tokens) - 1, limit)  # a full context predicts one more
     single = settings.max_new_tokens == 1
     resumed = resumed_trace(run, settings)
     trace = resumed or trace_from_here(run.tokens, loaded, settings.seeded(), text=session.draft.text)

@@ -23,7 +23,7 @@ def cut(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> tuple[
     kept = _kept(tokens, text, loaded)
     rest = text[len(text_of(kept, loaded.tokenizer)) :]
     ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
-    check_length(len(ids), loaded.model.context_length)
+    check_length(max(1, len(ids) - 1), loaded.model.context_length)  # the last token is explained without being read
     known = tokens[: shared(tokens, ids)]
     anew, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES, known=known)
     for index, token in enumerate(kept[len(known) :], start=len(known)):

@@ -209,15 +209,16 @@ def test_generation_stops_at_an_end_token_at_its_limit_and_where_the_context_end
     steps = run(model, longer, make_request(end_tokens=[2], context_length=10))
     assert (best(steps).tokens, steps[-1].finish_reason) == ((1, 1, 1, 2), "stop")
     steps = run(model, longer)
-    assert (len(best(steps).tokens), steps[-1].finish_reason) == (9, "length")  # 1 of the prompt + 9 = 10
+    assert (len(best(steps).tokens), steps[-1].finish_reason) == (
+        10,
+        "length",
+    )  # 1 of the prompt + 9 = 10, and one unread
     assert all(not step.finished and not step.hypotheses[0].finished for step in steps[:-1])
 
 
 def test_a_prompt_without_room_and_an_empty_one_are_refused() -> None:
-    with pytest.raises(
-        AttendError, match=r"The prompt has 10 tokens, but the model's context holds 10, .* 9 tokens or fewer"
-    ):
-        make_request(prompt=range(10), context_length=10)
+    with pytest.raises(AttendError, match="The prompt has 11 tokens, but the model reads at most 10: shorten it"):
+        make_request(prompt=range(11), context_length=10)
     with pytest.raises(AttendError, match="The prompt is empty"):
         make_request(prompt=())
 

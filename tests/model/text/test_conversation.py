@@ -44,17 +44,17 @@ def test_the_oldest_turns_drop_first_and_a_user_always_opens() -> None:
 def test_room_is_reserved_for_the_answer_where_possible() -> None:
     messages = conversation("the cat", "a mat", "the dog")
     total = 2 + sum(len(CHAT.turn(message)) for message in messages)
-    assert CHAT.prompt(messages, context_length=total + 5, reserve=5).dropped == 0
-    assert CHAT.prompt(messages, context_length=total + 5, reserve=6).dropped == 2
+    assert CHAT.prompt(messages, context_length=total + 5, reserve=6).dropped == 0  # the sixth token is not read
+    assert CHAT.prompt(messages, context_length=total + 5, reserve=7).dropped == 2
     assert CHAT.prompt(messages, context_length=total + 5, reserve=10_000).dropped == 2  # the last turn always stays
 
 
 def test_the_longest_message_leaves_room_for_one_token() -> None:
     message = conversation("the cat")
     size = 2 + len(CHAT.turn(message[0]))
-    assert len(CHAT.prompt(message, context_length=size + 1, reserve=8).ids) == size
+    assert len(CHAT.prompt(message, context_length=size, reserve=8).ids) == size
     with pytest.raises(AttendError, match="shorten it"):
-        CHAT.prompt(message, context_length=size, reserve=8)
+        CHAT.prompt(message, context_length=size - 1, reserve=8)
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t "])
@@ -66,7 +66,7 @@ def test_a_blank_message_is_refused(text: str) -> None:
 def test_a_message_too_long_alone_is_refused_with_both_numbers() -> None:
     text = "the cat " * 30
     size = len(CHAT.turn(Message("user", text)))
-    with pytest.raises(AttendError, match=f"{size} tokens, but this model's context holds 37"):
+    with pytest.raises(AttendError, match=f"{size} tokens, but this model's context holds 38"):
         CHAT.prompt(conversation(text), context_length=40, reserve=8)
 
 

@@ -128,7 +128,7 @@ def test_what_is_no_system_prompt_changes_nothing(
     ("text", "settings", "sentence"),
     [
         (" ", GREEDY, "empty"),
-        ("word " * 2000, GREEDY, "this model's context holds 511"),
+        ("word " * 2000, GREEDY, "this model's context holds 512"),
         ("Hi!", replace(GREEDY, logit_bias=((99_999, 3.0),)), "logit_bias names token 99999"),
     ],
 )

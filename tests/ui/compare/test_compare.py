@@ -235,7 +235,7 @@ def test_stop_keeps_what_was_written(models: Models) -> None:
         ([WARM[0], ["greedy"]], "The", {}, "Card 2: The settings are"),
         (WARM, "  ", {}, "prompt is empty"),
         (WARM, "  ", {"answer": True}, "message is empty"),
-        (WARM, "fox " * 200, {}, "'s context holds "),
+        (WARM, "fox " * 200, {}, "but the model reads at most 128: shorten it"),
         (WARM, "The", {"answer": "yes"}, "answer is 'yes'"),
         (WARM, "The", {"common_draws": 1}, "common_draws is 1"),
         (WARM, "Hi", {"answer": True, "name": "tiny-writer"}, "let it continue the text instead"),

@@ -196,8 +196,8 @@ def test_too_few_and_too_many_cards_are_refused(tiny: LoadedModel, count: int, w
 
 
 def test_a_prompt_without_room_is_refused_before_anything_runs(tiny: LoadedModel) -> None:
-    with pytest.raises(AttendError, match="'s context holds "):
-        prepare(tiny, Prompt("x", (1,) * 128), [SEEDED] * 2)
+    with pytest.raises(AttendError, match="but the model reads at most 128: shorten it"):
+        prepare(tiny, Prompt("x", (1,) * 129), [SEEDED] * 2)
 
 
 def test_a_sweep_varies_one_setting() -> None:

@@ -120,7 +120,7 @@ def test_of_texts_too_long_to_be_read_there_are_no_maps(both: Models, tiny_trans
     assert length > alignment.MOST_DRAWN
     value = shown(run(Session(), both, tiny_translator.name, long))
     assert str(length) in value["reason"] and value["cross"] is None
-    with pytest.raises(AttendError, match="context holds 127"):
+    with pytest.raises(AttendError, match="context holds 128"):
         run(Session(), both, tiny_translator.name, long * 2)
 
 
@@ -186,7 +186,7 @@ def test_what_cannot_be_translated_is_refused_in_words(
         (
             "chat " * 200,
             tiny_translator.name,
-            r"^The text has \d+ tokens, but this model's context holds 127: shorten",
+            r"^The text has \d+ tokens, but this model's context holds 128: shorten",
         ),
         (SOURCE, tiny.name, "can't translate"),
     ):

@@ -20,7 +20,8 @@ from model.errors import AttendError, EncoderOnly
 from model.huggingface.causal import input_device
 from model.huggingface.folder import check_config, check_parameters
 from model.huggingface.positions import context_length
-from model.huggingface.tokenizer import copied, read_backend
+from model.huggingface.tokenizer import copied
+from model.huggingface.tokenizers.folder import read_backend
 from model.huggingface.weights import CheckpointFiles, prepare, stored_dtype
 from model.limits import check_length
 from model.text.tokenizer import check_whole

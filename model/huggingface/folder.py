@@ -113,6 +113,7 @@ def _answering(
     if (files.path / MARIAN_SOURCE).is_file():
         tokenizer = marian = MarianTokenizer.load(files.path, model.vocabulary_size)
         prefix_tokens, suffix_tokens = (), (marian.end,)
+        notes = (*notes, *marian.notes)
     else:
         tokenizer = other = files.tokenizer(model.vocabulary_size)
         prefix_tokens, suffix_tokens = other.prefix_tokens, other.suffix_tokens

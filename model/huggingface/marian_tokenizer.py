@@ -11,6 +11,7 @@ from typing import Self
 from sentencepiece import SentencePieceProcessor
 
 from model.errors import AttendError
+from model.huggingface.tokenizers.notes import tokenizer_notes
 from model.text.sentencepiece_tokenizer import piece_bytes
 from model.text.tokenizer import TextTokenizer, check_whole
 from model.transformer.checkpoint import read_json
@@ -40,6 +41,7 @@ class MarianTokenizer(TextTokenizer):
         super().__init__(bytes_of, special, prefix=b" ")
         self._source, self._ids = source, ids
         self.end = self.special_token_id(_END)
+        self.notes = tokenizer_notes(self, self.special_token_id(_UNKNOWN))  # sentences that a person should read
 
     @classmethod
     def load(cls, folder: Path, vocabulary_size: int) -> Self:

@@ -2,76 +2,76 @@
 
 Other kinds (whole words, WordPiece, plain letters) drop spaces or capitals, so a text may come back differently.
 
-`AutoTokenizer` reads the files and the Rust library splits texts; decoding is ours, from the bytes of each token, so
-that it streams. `encode` is for text that people type and never produces special tokens; `parse` is for the output of
-a chat template and does.
+`model.huggingface.tokenizers` reads the files and the Rust library splits texts; decoding is ours, from the bytes of
+each token, so that it streams. `encode` is for text that people type and never produces special tokens; `parse` is for
+the output of a chat template and does.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from tokenizers import Encoding
 from tokenizers import Tokenizer as Backend
-from transformers import AutoTokenizer
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from model.errors import AttendError
+from model.huggingface.tokenizers.notes import tokenizer_notes
 from model.text.sentencepiece_tokenizer import SPACE
 from model.text.tokenizer import TextTokenizer, check_whole
 
-_INEXACT = (
-    "This model's tokenizer doesn't keep every space and capital letter, so a text may not come back exactly as it was "
-    "written."
-)
 _TRIES = 100  # tokens looked at for one that is split as it is written
-_BEGINNINGS = ("tokenizer.", "vocab", "spiece.", "spm.", "sentencepiece.", "source.", "bpe.")  # of vocabularies' files
 
 
-class HuggingFaceTokenizer(TextTokenizer):
+class CheckpointTokenizer(TextTokenizer):
+    """A tokenizer as a checkpoint brings it, with the special tokens around texts and conversations."""
+
+    hf_tokenizer: PreTrainedTokenizerBase  # names the special tokens, and has the chat template
+    prefix_tokens: tuple[int, ...]  # before every text
+    suffix_tokens: tuple[int, ...]  # behind every source of an encoder
+    notes: tuple[str, ...]  # sentences that a person should read
+    unknown: int | None  # the token of what the vocabulary can't write
+
+    @abstractmethod
+    def parse(self, text: str) -> list[int]:
+        """Ids of a text in which a special token's name stands for the token."""
+
+
+class HuggingFaceTokenizer(CheckpointTokenizer):
     """A tokenizer of transformers for a model whose vocabulary may have more ids than it knows."""
 
     def __init__(self, hf_tokenizer: PreTrainedTokenizerBase, vocabulary_size: int) -> None:
         """Raises `AttendError` for a tokenizer of another vocabulary, or one that splits no text."""
-        backend = _backend_of(hf_tokenizer)
-        size = backend.get_vocab_size(with_added_tokens=True)
-        if not vocabulary_size / 2 < size <= vocabulary_size:  # models round their vocabulary up, but never so far
-            raise AttendError(
-                f"The tokenizer has {size:,} tokens, its model {vocabulary_size:,}: they belong to different "
-                "checkpoints."
-            )
+        backend = backend_of(hf_tokenizer)
         described = json.loads(backend.to_str())
         added = backend.get_added_tokens_decoder()
+        ids = backend.get_vocab(with_added_tokens=True)
+        check_size(ids.values(), [piece for piece, token in added.items() if token.special], vocabulary_size)
         names = {piece: backend.id_to_token(piece) for piece in range(vocabulary_size)}
         special = {piece: f"<unused {piece}>" for piece, name in names.items() if name is None}
-        special |= {piece: token.content for piece, token in added.items() if token.special}
-        special |= {
-            piece: name for piece, name in names.items() if name and name == described["model"].get("unk_token")
-        }
+        special |= {piece: token.content for piece, token in added.items() if token.special and piece in names}
+        self.unknown = _unknown(described["model"], ids)
+        if self.unknown is not None:
+            special[self.unknown] = names[self.unknown] or ""
         to_bytes, exact = _reader(described)
-        self.notes = () if exact else (_INEXACT,)  # sentences that a person should read
         bytes_of = [
             b"" if piece in special else added[piece].content.encode() if piece in added else to_bytes(name or "")
             for piece, name in names.items()
         ]
-        plain, framed = _framing(backend, names, special)
+        written = (name for piece, name in names.items() if name and piece not in special)
+        plain, self.prefix_tokens, self.suffix_tokens = framing(backend, ("x", *islice(written, _TRIES)), special)
         prefix = b"".join(bytes_of[piece] for piece in plain).startswith(b" ")
         super().__init__(bytes_of, special, prefix=b" " if prefix else b"")
         self.hf_tokenizer = hf_tokenizer
-        start = next(index for index in range(len(framed)) if framed[index : index + len(plain)] == plain)
-        self.prefix_tokens, self.suffix_tokens = tuple(framed[:start]), tuple(framed[start + len(plain) :])
+        self._check(backend, self.prefix_tokens + self.suffix_tokens)
         self._parsing = copied(described, special=False)
         self._beginning = copied(described, special=True)
         self._going_on = copied(_without_prefix(described), special=True) if prefix else self._beginning
-
-    @classmethod
-    def load(cls, folder: Path, vocabulary_size: int) -> Self:
-        """Read the tokenizer of a checkpoint folder, without running code from it."""
-        return cls(_read(folder), vocabulary_size)
+        self.notes = tokenizer_notes(self, self.unknown, exact=exact)
 
     def encode(self, text: str, *, begins: bool = False) -> list[int]:
         check_whole(text)
@@ -79,9 +79,17 @@ class HuggingFaceTokenizer(TextTokenizer):
         backend = self._beginning if begins else self._going_on
         while True:
             encoding = _encoded(backend, text)
-            index = next((index for index, piece in enumerate(encoding.ids) if piece in self._special), None)
+            read = (text[first:end] for first, end in encoding.offsets)
+            index = next(
+                (
+                    index
+                    for index, (piece, part) in enumerate(zip(encoding.ids, read, strict=True))
+                    if piece in self._special and (piece != self.unknown or part.strip() == self._special[piece])
+                ),
+                None,
+            )
             if index is None:
-                return ids + encoding.ids
+                return self._check(backend, ids + encoding.ids)
             first, end = encoding.offsets[index]
             if text[first:end].strip() != self._special[encoding.ids[index]]:
                 raise AttendError(f"This model's tokenizer has no token for {text[first:end]!r}: leave it out.")
@@ -91,8 +99,17 @@ class HuggingFaceTokenizer(TextTokenizer):
             text, backend = text[cut:], self._going_on
 
     def parse(self, text: str) -> list[int]:
-        """Ids of a text in which a special token's name stands for the token, as transformers reads it."""
-        return _encoded(self._parsing, text).ids
+        return self._check(self._parsing, _encoded(self._parsing, text).ids)
+
+    def _check(self, backend: Backend, ids: Sequence[int]) -> list[int]:
+        """The same ids; `AttendError` for one that was added to the tokenizer, but not to its model."""
+        for piece in ids:
+            if piece >= self.vocabulary_size:
+                raise AttendError(
+                    f"The tokenizer has a token {backend.id_to_token(piece)!r} that its model doesn't know: leave it "
+                    "out of the text, or choose another model."
+                )
+        return [*ids]
 
 
 def _encoded(backend: Backend, text: str) -> Encoding:
@@ -106,41 +123,43 @@ def _encoded(backend: Backend, text: str) -> Encoding:
         ) from error
 
 
-def read_backend(folder: Path) -> Backend:
-    """What cuts texts for a checkpoint folder, of any kind; `AttendError` where it cannot be read."""
-    return _backend_of(_read(folder))
-
-
-def _read(folder: Path) -> PreTrainedTokenizerBase:
-    try:
-        return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # the Rust library raises nothing narrower for a damaged file
-        if not any(path.name.startswith(_BEGINNINGS) for path in folder.iterdir()):
-            raise AttendError(
-                f"{folder} has no tokenizer: put its tokenizer.json or tokenizer.model beside the weights."
-            ) from error
-        raise AttendError(
-            f"The tokenizer of {folder} cannot be read: copy the whole folder again, tokenizer.json included."
-        ) from error
-
-
-def _backend_of(hf_tokenizer: PreTrainedTokenizerBase) -> Backend:
+def backend_of(hf_tokenizer: PreTrainedTokenizerBase) -> Backend:
+    """What cuts the texts of a tokenizer of transformers; `AttendError` where that is Python code."""
     backend = getattr(hf_tokenizer, "backend_tokenizer", None)
     if not isinstance(backend, Backend):
         raise AttendError("This tokenizer has no tokenizer.json and cannot be made into one: choose another model.")
     return backend
 
 
-def _framing(
-    backend: Backend, names: Mapping[int, str | None], special: Collection[int]
-) -> tuple[list[int], list[int]]:
-    """The ids of a short text that the vocabulary has, alone and as its tokenizer frames texts."""
-    written = (name for piece, name in names.items() if name and piece not in special)
-    for text in ("x", *islice(written, _TRIES)):
+def check_size(ids: Collection[int], added: Collection[int], vocabulary_size: int) -> None:
+    """`AttendError` for a tokenizer of another model.
+
+    Args:
+        added: special tokens that were added to the vocabulary. They may lie above the model's, as padding often does:
+            nobody can type them, and the model can't choose them.
+    """
+    size = max(ids, default=-1) + 1
+    own = size if size <= vocabulary_size else max((piece for piece in ids if piece not in added), default=-1) + 1
+    if not vocabulary_size / 2 < size or own > vocabulary_size:  # models round their vocabulary up, but never so far
+        raise AttendError(
+            f"The tokenizer has {size:,} tokens, its model {vocabulary_size:,}: they belong to different checkpoints."
+        )
+
+
+def _unknown(model: Mapping[str, Any], ids: Mapping[str, int]) -> int | None:
+    """The token that a vocabulary has for what it can't write."""
+    return model["unk_id"] if "unk_id" in model else ids.get(model.get("unk_token") or "")
+
+
+def framing(
+    backend: Backend, texts: Iterable[str], special: Collection[int]
+) -> tuple[list[int], tuple[int, ...], tuple[int, ...]]:
+    """The ids of the first text that the vocabulary has, and what its tokenizer puts before and behind each text."""
+    for text in texts:
         plain, framed = (backend.encode(text, add_special_tokens=frame).ids for frame in (False, True))
-        found = any(framed[index : index + len(plain)] == plain for index in range(len(framed)))
-        if plain and found and not any(piece in special for piece in plain):
-            return plain, framed
+        start = next((index for index in range(len(framed)) if framed[index : index + len(plain)] == plain), None)
+        if plain and start is not None and not any(piece in special for piece in plain):
+            return plain, tuple(framed[:start]), tuple(framed[start + len(plain) :])
     raise AttendError("This model's tokenizer loses part of the text: choose another model.")
 
 

@@ -18,7 +18,8 @@ from torch import Tensor
 
 from model.device import DeviceConfig, free_memory, shortage
 from model.errors import AttendError
-from model.huggingface.tokenizer import HuggingFaceTokenizer
+from model.huggingface.tokenizer import CheckpointTokenizer
+from model.huggingface.tokenizers.folder import load_tokenizer
 from model.transformer import checkpoint
 
 GENERATION_CONFIG = "generation_config.json"
@@ -62,7 +63,7 @@ class Checkpoint(Protocol):
         """The weights under the names of transformers."""
         ...
 
-    def tokenizer(self, vocabulary_size: int) -> HuggingFaceTokenizer: ...
+    def tokenizer(self, vocabulary_size: int) -> CheckpointTokenizer: ...
 
     def pretrained(self, kind: Any, **options: Any) -> Any:
         """What `from_pretrained` of transformers makes of it.
@@ -115,8 +116,8 @@ class CheckpointFiles:
             stored |= checkpoint.read_weights(path)
         return stored
 
-    def tokenizer(self, vocabulary_size: int) -> HuggingFaceTokenizer:
-        return HuggingFaceTokenizer.load(self.path, vocabulary_size)
+    def tokenizer(self, vocabulary_size: int) -> CheckpointTokenizer:
+        return load_tokenizer(self.path, vocabulary_size)
 
     def pretrained(self, kind: Any, **options: Any) -> Any:
         return kind.from_pretrained(

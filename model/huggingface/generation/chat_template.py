@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Self
 
 from model.errors import AttendError
-from model.huggingface.tokenizer import HuggingFaceTokenizer
+from model.huggingface.tokenizer import CheckpointTokenizer
 from model.sandbox.process import OutOfBounds, Refused, Sandbox
 from model.text.conversation import ChatPrompt, Message, as_dicts, fitted
 
@@ -28,7 +28,7 @@ class TemplateChat:
     manner: str = "chat template"
     stop_texts: tuple[str, ...] = ()
 
-    def __init__(self, tokenizer: HuggingFaceTokenizer) -> None:
+    def __init__(self, tokenizer: CheckpointTokenizer) -> None:
         """Raises `AttendError` for a template that cannot write a single message."""
         self._tokenizer = tokenizer
         self._sandbox = Sandbox("chat_template", seconds=_SECONDS)
@@ -36,7 +36,7 @@ class TemplateChat:
         self.no_system = self._why_no_system()
 
     @classmethod
-    def of(cls, tokenizer: HuggingFaceTokenizer) -> Self | None:
+    def of(cls, tokenizer: CheckpointTokenizer) -> Self | None:
         return cls(tokenizer) if tokenizer.hf_tokenizer.chat_template else None
 
     @property

@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizerFast
 
 from model.errors import AttendError
 from model.huggingface.tokenizer import HuggingFaceTokenizer
+from model.huggingface.tokenizers.folder import load_tokenizer
 from tests.helpers.folders import byte_level, sentence_piece
 
 KINDS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
@@ -97,9 +98,16 @@ def test_a_vocabulary_that_would_read_a_control_token_in_a_text_does_not() -> No
     assert tokenizer.decode(ids, begins=True) == "a<s>b<s>"
 
 
-def test_what_the_vocabulary_cannot_say_is_refused() -> None:
-    with pytest.raises(AttendError, match="no token for 'é'"):
-        unigram().encode("aéb")
+def test_what_the_vocabulary_cannot_write_is_unknown_to_the_model_and_a_note_says_so() -> None:
+    tokenizer = unigram()
+    ids = tokenizer.encode("aéb", begins=True)
+    assert ids == tokenizer.hf_tokenizer("aéb").input_ids and tokenizer.label(ids[2]) == "<unk>"
+    *_, note = tokenizer.notes
+    assert note.startswith("This model can't read every character: those that its vocabulary lacks, such as ! \" #")
+    assert note.endswith("reach it as <unk>.")
+
+
+def test_half_a_character_is_refused() -> None:
     with pytest.raises(AttendError, match="half a character"):
         made("byte-level").encode("a\ud83d")
 
@@ -153,15 +161,15 @@ def test_one_that_drops_spaces_or_capitals_is_used_with_a_note(built: Callable[[
     ids = tokenizer.encode("the cat sat", begins=True)
     assert ids == backend.encode("the cat sat").ids
     assert tokenizer.decode(ids, begins=True) == decoded
-    assert [note for note in tokenizer.notes if "may not come back exactly" in note]
+    assert "may not come back exactly" in tokenizer.notes[0]
     assert made("byte-level").notes == made("sentence-piece").notes == ()
 
 
-def test_a_word_that_the_vocabulary_lacks_is_refused() -> None:
+def test_a_word_that_the_vocabulary_lacks_is_its_unknown_token() -> None:
     for built in (whole_words(), word_pieces()):
         tokenizer = HuggingFaceTokenizer(PreTrainedTokenizerFast(tokenizer_object=built), built.get_vocab_size())
-        with pytest.raises(AttendError, match="no token for 'dog'"):
-            tokenizer.encode("the dog")
+        assert tokenizer.encode("the dog") == built.encode("the dog").ids == [1, 0]
+        assert "such as" in tokenizer.notes[1] and tokenizer.notes[1].endswith("reach it as [UNK].")
 
 
 @pytest.mark.parametrize("decoder", [decoders.ByteLevel, None])
@@ -179,11 +187,11 @@ def test_a_folder_without_a_readable_tokenizer_is_refused(tmp_path: Path) -> Non
     byte_level().save_pretrained(tmp_path)
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(AttendError, match=r"cannot be read.*tokenizer\.json"):
-        HuggingFaceTokenizer.load(tmp_path, 320)
+        load_tokenizer(tmp_path, 320)
     for path in tmp_path.iterdir():
         path.unlink()
     with pytest.raises(AttendError, match=r"has no tokenizer: put its tokenizer\.json"):
-        HuggingFaceTokenizer.load(tmp_path, 320)
+        load_tokenizer(tmp_path, 320)
 
 
 def test_a_vocabulary_outside_the_byte_alphabet_is_refused() -> None:

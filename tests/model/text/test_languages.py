@@ -127,7 +127,7 @@ def test_a_model_of_several_tasks_says_how_a_text_names_its_own(tmp_path: Path) 
     config = t5(tmp_path / "t5") / "config.json"
     tasks = {"summarization": {"prefix": "summarize: "}, "other": {"prefix": 7}, "none": 3}
     config.write_text(json.dumps(json.loads(config.read_text()) | {"task_specific_params": tasks}))
-    assert catalog.load(str(config.parent)).notes == ("Begin each text with its task, such as 'summarize: '.",)
+    assert catalog.load(str(config.parent)).notes[-1] == "Begin each text with its task, such as 'summarize: '."
 
 
 def test_a_language_is_no_end_of_an_answer(folders: dict[str, Path]) -> None:

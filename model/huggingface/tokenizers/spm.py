@@ -1,0 +1,97 @@
+"""SentencePiece models of other people's checkpoints: `tokenizer.model`, and those that GGUF files hold.
+
+SentencePiece itself cuts the texts. transformers turns such a model into merges and rules of its own, which give other
+ids for spaces at the beginning and in runs, for U+2581, and where two pieces are equally probable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sentencepiece import SentencePieceProcessor
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # pyright: ignore[reportAttributeAccessIssue]
+from tokenizers import Tokenizer as Backend
+from tokenizers import models
+from transformers.tokenization_utils_base import PreTrainedTokenizerBase
+
+from model.errors import AttendError
+from model.huggingface.tokenizer import CheckpointTokenizer, backend_of, check_size, framing
+from model.huggingface.tokenizers.notes import tokenizer_notes
+from model.text.sentencepiece_tokenizer import piece_bytes
+from model.text.tokenizer import check_whole
+
+BYTE = re.compile("<0x[0-9A-F]{2}>")
+_Piece = ModelProto.SentencePiece
+_HIDDEN = (_Piece.CONTROL, _Piece.UNKNOWN)  # kinds that no text becomes, or that stand for what can't be read
+
+
+class SpmTokenizer(CheckpointTokenizer):
+    """A SentencePiece model, and the special tokens that stand around its texts."""
+
+    def __init__(
+        self,
+        pieces: ModelProto,
+        hf_tokenizer: PreTrainedTokenizerBase,
+        vocabulary_size: int,
+        *,
+        every_part: bool = True,
+    ) -> None:
+        """
+        Args:
+            pieces: as SentencePiece has them.
+            hf_tokenizer: over the words of `lookup`; names special tokens and frames texts.
+            every_part: whether the space before a text is also put behind each special token in it.
+
+        Raises `AttendError` for a tokenizer of another vocabulary.
+        """
+        names = [piece.piece for piece in pieces.pieces]
+        backend = backend_of(hf_tokenizer)
+        added = backend.get_added_tokens_decoder()
+        check_size({*range(len(names)), *added}, [token for token in added if token >= len(names)], vocabulary_size)
+        special = {token: f"<unused {token}>" for token in range(len(names), vocabulary_size)}
+        special |= {token: each.content for token, each in added.items() if each.special or token >= len(names)}
+        special |= {token: piece.piece for token, piece in enumerate(pieces.pieces) if piece.type in _HIDDEN}
+        bytes_of = [
+            b"" if token in special else piece_bytes(names[token], single=pieces.pieces[token].type == _Piece.BYTE)
+            for token in range(vocabulary_size)
+        ]
+        rules = pieces.normalizer_spec
+        super().__init__(bytes_of, special, prefix=b" " if rules.add_dummy_prefix else b"")
+        self.hf_tokenizer = hf_tokenizer
+        self.unknown = next(token for token, piece in enumerate(pieces.pieces) if piece.type == _Piece.UNKNOWN)
+        self._beginning = _processor(pieces)
+        rules.add_dummy_prefix = rules.remove_extra_whitespaces = False
+        self._going_on = _processor(pieces)
+        self._every_part = every_part
+        self._split = re.compile("|".join(map(re.escape, sorted(self._ids_of_special, key=len, reverse=True))))
+        written = (name for token, name in enumerate(names) if token not in special)
+        _, self.prefix_tokens, self.suffix_tokens = framing(backend, written, special)
+        self.notes = tokenizer_notes(self, self.unknown)
+
+    def encode(self, text: str, *, begins: bool = False) -> list[int]:
+        check_whole(text)
+        return (self._beginning if begins else self._going_on).EncodeAsIds(text)
+
+    def parse(self, text: str) -> list[int]:
+        """Ids of a text in which a special token's name stands for the token; SentencePiece reads what lies between."""
+        ids, end = [], 0
+        for match in self._split.finditer(text):
+            ids += self.encode(text[end : match.start()], begins=self._every_part or not end)
+            ids.append(self._ids_of_special[match[0]])
+            end = match.end()
+        return ids + self.encode(text[end:], begins=self._every_part or not end)
+
+
+def _processor(pieces: ModelProto) -> SentencePieceProcessor:
+    processor = SentencePieceProcessor()
+    try:
+        processor.LoadFromSerializedProto(pieces.SerializeToString())
+    except RuntimeError as error:
+        raise AttendError("The SentencePiece model of this checkpoint is damaged: copy it again.") from error
+    return processor
+
+
+def lookup(names: Sequence[str]) -> Backend:
+    """A vocabulary in which transformers finds ids by names; it cuts no text."""
+    return Backend(models.WordLevel({name: token for token, name in enumerate(names)}))

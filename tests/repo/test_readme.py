@@ -241,9 +241,9 @@ def test_terminal_examples_run(
         model = tiny_checkpoint
     capsys.readouterr()  # what saving says
     assert generate.main([*arguments, "--model", str(model)]) == 0
-    # A tiny model goes on until something stops it, and an example without a seed tells the one it drew.
+    # A tiny model goes on until something stops it, reads few characters, and without a seed tells the one it drew.
     # What no test has run before is compiled first.
-    notes = ("Note: stopped at", "Note: the seed was", "Compiling for this processor")
+    notes = ("Note: stopped at", "Note: the seed was", "Note: This model", "Compiling for this processor")
     assert all(line.startswith(notes) for line in capsys.readouterr().err.splitlines() if line)
     for written in (arguments[arguments.index("--json") + 1],) if "--json" in arguments else ():
         assert "attend.trace/1" in (tmp_path / written).read_text(encoding="utf-8")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from model.command_line import Parser, exit_code
 from model.errors import AttendError, EncoderOnly
 from ui.limits import Limits
 from ui.server.accounts import Accounts
+from ui.server.connections.sockets import bind
 
 if TYPE_CHECKING:
     from ui.server.metrics import Metrics
@@ -92,18 +92,8 @@ def _port_of_environment() -> int:
 
 def check_port(host: str, port: int) -> None:
     """`AttendError` if the port cannot be used, before anything slow is loaded."""
-    if not 0 < port < 65536:
-        raise AttendError(f"The port is {port}, but must be between 1 and 65535: choose another with --port.")
-    try:
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-    except socket.gaierror as error:
-        raise AttendError(f"{host} is not an address of this machine: choose another with --host.") from error
-    except OSError as error:
-        raise AttendError(
-            f"Port {port} on {host} can't be used ({error.strerror}): choose another with --port."
-        ) from error
+    for listener in bind(host, port):
+        listener.close()
 
 
 def import_spaces() -> ModuleType | None:
@@ -181,24 +171,17 @@ def launch(blocks: Page, chosen: Options, shown: str, started: float, metrics: M
     from ui.server import launch as serve
     from ui.server.hosts import own_names
 
-    try:
-        serve.launch(
-            blocks,
-            host=chosen.host,
-            port=chosen.port,
-            share=chosen.share,
-            limits=chosen.limits,
-            names=None if chosen.public else own_names(chosen.host, added=chosen.allowed_hosts, share=chosen.share),
-            accounts=chosen.accounts,
-            metrics=metrics,
-            ready=lambda url: print(
-                f"Attend is ready at {url} ({shown}, {time.monotonic() - started:.1f} s)", flush=True
-            ),
-        )
-    except OSError as error:  # the port was taken meanwhile
-        raise AttendError(
-            f"Port {chosen.port} on {chosen.host} can't be used ({error}): choose another with --port."
-        ) from error
+    serve.launch(
+        blocks,
+        host=chosen.host,
+        port=chosen.port,
+        share=chosen.share,
+        limits=chosen.limits,
+        names=None if chosen.public else own_names(chosen.host, added=chosen.allowed_hosts, share=chosen.share),
+        accounts=chosen.accounts,
+        metrics=metrics,
+        ready=lambda url: print(f"Attend is ready at {url} ({shown}, {time.monotonic() - started:.1f} s)", flush=True),
+    )
     return 0
 
 

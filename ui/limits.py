@@ -35,8 +35,13 @@ class Limits:
     )
     visits: int = _limit(1000, 100, "Visits that one address may have; a new one replaces its oldest closed one.")
     events: int = _limit(512, 96, "Clicks and keystrokes of one address that may be in progress or waiting.")
-    unread_seconds: float = _limit(
-        60.0, 20.0, "Seconds after which an answer that its program doesn't read is stopped."
+    unread_seconds: float = _limit(60.0, 20.0, "Seconds after which an answer that nobody reads is stopped.")
+    connections: int = _limit(1000, 300, "Connections of one address that may be in use, of at most half of all.")
+    all_connections: int = _limit(
+        4000, 4000, "Connections of all addresses, as far as the system's limit of open files allows."
+    )
+    request_seconds: float = _limit(
+        30.0, 30.0, "Seconds in which a request has to arrive, header and body.", minimum=0.01
     )
     rows: int = _limit(
         64, 64, "Rows of one forward pass, shared by all runs of the model; a run that needs more runs alone."

@@ -1,26 +1,33 @@
 """The address of each request, and limits on program calls by address.
 
 Each address has limits of its own, so that no caller can block the others. Behind a proxy, such as that of a Space, all
-requests come from the proxy, which forwards the caller's address. Providers assign at least a /64 network to each IPv6
-customer, so all addresses of a /64 count as one.
+requests come from the proxy, which forwards the caller's address.
 """
 
 from __future__ import annotations
 
-import ipaddress
+import asyncio
 import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 from gradio.context import LocalContext
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from model.errors import AttendError
+from ui.server.connections.addresses import counted_address
+from ui.server.responses import refuse
+
+_COSTLY = ("", "/config", "/gradio_api/info", "/gradio_api/openapi.json")  # paths; the first is the page itself
+_COSTLY_AT_ONCE = 4
 
 ADDRESS = ContextVar("address", default="")  # of the current request, as limits count it
 
@@ -30,6 +37,7 @@ class ConcurrencyLimiter:
     """Limits the calls that each caller may have running at the same time."""
 
     limit: int
+    sentence: str = "{} calls from your address are still running, which is the limit: try again when one has finished."
     _running: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -38,10 +46,7 @@ class ConcurrencyLimiter:
         """Count a call as running; `AttendError` if the caller has reached the limit."""
         with self._lock:
             if self._running[caller] >= self.limit:
-                raise AttendError(
-                    f"{self.limit} calls from your address are still running, which is the limit: try again when one "
-                    "has finished."
-                )
+                raise AttendError(self.sentence.format(f"{self.limit:,}"))
             self._running[caller] += 1
         try:
             yield
@@ -66,17 +71,32 @@ def address_of(request: Any) -> str:
     return counted_address(forwarded.rpartition(",")[2].strip() or str(request.client.host))
 
 
-def counted_address(address: str) -> str:
-    """The address as limits count it: an IPv4 address itself, the /64 network of an IPv6 address."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:  # a proxy may send something else
-        return address
-    if parsed.version == 4:
-        return str(parsed)
-    if parsed.ipv4_mapped is not None:  # ::ffff:192.0.2.1
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.IPv6Network((int(parsed), 64), strict=False))
+class LimitRequests:
+    """Limits the requests that each address may have in progress; an open page has one for as long as it is open.
+
+    What opens a page takes the processor 20 ms or more, so such requests of one address wait for each other.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app = app
+        self._limiter = ConcurrencyLimiter(
+            limit, "{} connections from your address are in use, which is the limit: close some pages, then try again."
+        )
+        self._turns = WeakValueDictionary[str, asyncio.Semaphore]()  # by address, as long as one waits for its turn
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        address = address_of(Request(scope))
+        async with AsyncExitStack() as request:
+            try:
+                request.enter_context(self._limiter.acquire(address))
+            except AttendError as error:
+                return await refuse(send, 503, str(error), close=True)
+            if scope["path"].rstrip("/") in _COSTLY:
+                turn = self._turns.setdefault(address, asyncio.Semaphore(_COSTLY_AT_ONCE))
+                await request.enter_async_context(turn)
+            await self._app(scope, receive, send)
 
 
 class ReadTimeout:

@@ -8,11 +8,15 @@ headers tell them apart. IP addresses are always allowed, since nobody can make 
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 _SHARED = ".gradio.live"  # under which --share shows a page
+_HOST = re.compile(
+    r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?:[1-5]?\d{1,4}|6[0-5]\d{3}))?"
+)  # with or without a port
 
 
 def own_names(host: str, *, added: Iterable[str] = (), share: bool = False) -> frozenset[str]:
@@ -39,6 +43,22 @@ def is_own(host: str, origin: str | None, names: frozenset[str]) -> bool:
         return False
     sender = name if origin is None else name_of(origin)
     return sender is not None and (sender == name or _is_among(sender, names) or is_loopback(sender))
+
+
+def is_host(value: str) -> bool:
+    """Whether a header names a host, of which an address can be made."""
+    if _HOST.fullmatch(value) is None:
+        return False
+    try:
+        return urlsplit(f"//{value}").port != 0
+    except ValueError:  # a port that is too large, an address of IPv6 that is none
+        return False
+
+
+def is_added(host: str, names: frozenset[str]) -> bool:
+    """Whether a host is one of the page's names, and not merely one of this machine alone."""
+    name = name_of(f"//{host}") or ""
+    return is_host(host) and not is_loopback(name) and _is_among(name, names)
 
 
 def _plain(given: str) -> str:

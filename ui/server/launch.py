@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -23,10 +24,14 @@ from ui.limits import Limits
 from ui.runs.stream import finish_all
 from ui.server import monitoring
 from ui.server.accounts import Accounts, SignIns
+from ui.server.callers import LimitRequests
+from ui.server.connections.log import limit_log
+from ui.server.connections.server import serving_with
+from ui.server.connections.sockets import within_open_files
 from ui.server.metrics import CountRequests, Metrics
 from ui.server.queue import FairQueue
 from ui.server.refusals import Page, refusals
-from ui.server.security import Guard
+from ui.server.security import CheckForwarded, Guard
 from ui.server.sessions import TrackVisits
 from ui.server.sign_in import SignIn
 from ui.styles import styles
@@ -34,6 +39,9 @@ from ui.styles import styles
 FAVICON = assets.FOLDER / "favicon.svg"
 FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
+_FEW_FILES = (
+    "the system's limit of open files (ulimit -n) leaves {:,} connections to the page, for all visitors together."
+)
 _SEND_SECONDS = 1.0  # in which the last messages reach their readers
 _RELEASE_INTERVAL = 15.0  # seconds
 MONO_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
@@ -117,40 +125,47 @@ def launch(
         ready: called with the address as soon as the page can be opened.
         block: False returns as soon as the page can be opened (tests).
     """
+    wanted, limits = limits, within_open_files(limits)
+    if block:
+        limit_log()
+        if limits.all_connections < wanted.all_connections:
+            print(f"Note: {_FEW_FILES.format(limits.all_connections)}", file=sys.stderr)
     metrics = metrics or Metrics()
     page.queue(api_open=False)
     queue = page._queue = FairQueue(page, limits)
     sign_ins = SignIns(limits)
-    _, local_url, share_url = page.launch(
-        server_name=host,
-        server_port=port,
-        share=share,
-        quiet=True,
-        prevent_thread_lock=True,
-        ssr_mode=False,
-        run_history=False,  # it would store what people type in their browser
-        enable_monitoring=False,
-        max_threads=limits.threads,
-        max_file_size="100kb",  # Gradio's upload route is open even if no component takes files
-        footer_links=["api"],
-        show_error=False,
-        auth=accounts and accounts.admits,
-        theme=theme(),
-        css=styles(),
-        favicon_path=FAVICON,
-        head=_head(signed_in=accounts is not None),
-        js=assets.call("page/page.js", "start"),
-        app_kwargs={
-            "middleware": [
-                Middleware(CountRequests, metrics=metrics),
-                Middleware(Guard, most_bytes=limits.request_bytes, names=names),
-                *([] if accounts is None else [Middleware(SignIn, sign_ins=sign_ins)]),
-                Middleware(TrackVisits, visits=queue.visits),
-            ],
-            "exception_handlers": refusals(page),
-            "routes": [*assets.routes(), *monitoring.routes(metrics, open_to_all=bool(limits.metrics))],
-        },
-    )
+    with serving_with(limits, partial(CheckForwarded, names=names)):
+        _, local_url, share_url = page.launch(
+            server_name=host,
+            server_port=port,
+            share=share,
+            quiet=True,
+            prevent_thread_lock=True,
+            ssr_mode=False,
+            run_history=False,  # it would store what people type in their browser
+            enable_monitoring=False,
+            max_threads=limits.threads,
+            max_file_size="100kb",  # Gradio's upload route is open even if no component takes files
+            footer_links=["api"],
+            show_error=False,
+            auth=accounts and accounts.admits,
+            theme=theme(),
+            css=styles(),
+            favicon_path=FAVICON,
+            head=_head(signed_in=accounts is not None),
+            js=assets.call("page/page.js", "start"),
+            app_kwargs={
+                "middleware": [
+                    Middleware(CountRequests, metrics=metrics),
+                    Middleware(LimitRequests, limit=limits.connections),
+                    Middleware(Guard, most_bytes=limits.request_bytes, names=names),
+                    *([] if accounts is None else [Middleware(SignIn, sign_ins=sign_ins)]),
+                    Middleware(TrackVisits, visits=queue.visits),
+                ],
+                "exception_handlers": refusals(page),
+                "routes": [*assets.routes(), *monitoring.routes(metrics, open_to_all=bool(limits.metrics))],
+            },
+        )
     page.app.state_holder = page.state_holder = queue.visits
     page.app.tokens = sign_ins  # type: ignore[assignment]  # Gradio uses it as a mapping only
     _take_no_cookies(page.app, public=names is None)

@@ -6,6 +6,7 @@ A refusal is JSON in FastAPI's own form, {"detail": a sentence}.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from starlette.types import Scope, Send
 
@@ -15,8 +16,13 @@ def header(scope: Scope, name: bytes) -> str:
     return next((value.decode("latin-1") for each, value in scope["headers"] if each == name), "")
 
 
-async def refuse(send: Send, status: int, sentence: str) -> None:
-    await _send(send, status, b"application/json", json.dumps({"detail": sentence}).encode())
+async def refuse(send: Send, status: int, sentence: str, *, close: bool = False) -> None:
+    """
+    Args:
+        close: whether the connection ends with the refusal.
+    """
+    headers = [(b"connection", b"close")] if close else []
+    await _send(send, status, b"application/json", json.dumps({"detail": sentence}).encode(), headers)
 
 
 async def send_page(send: Send, status: int, page: bytes) -> None:
@@ -24,7 +30,7 @@ async def send_page(send: Send, status: int, page: bytes) -> None:
     await _send(send, status, b"text/html; charset=utf-8", page)
 
 
-async def _send(send: Send, status: int, kind: bytes, body: bytes) -> None:
+async def _send(send: Send, status: int, kind: bytes, body: bytes, others: Sequence[tuple[bytes, bytes]] = ()) -> None:
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, *others]})
     await send({"type": "http.response.body", "body": body})

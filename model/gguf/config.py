@@ -43,6 +43,8 @@ _LEARNED = MappingProxyType(
 # Mistral, SmolLM and many others call themselves llama.
 _FAMILIES = MappingProxyType({"llama": _ROTARY, "qwen2": _ROTARY, "qwen3": _ROTARY, "gpt2": _LEARNED})
 
+_OPTIONAL = frozenset({"attention.head_count_kv", "rope.freq_base"})  # those of them that llama.cpp does without
+_BY_LAYER = ("attention.head_count", "attention.head_count_kv", "feed_forward_length")  # may be lists, one value each
 _WIDTHS = frozenset({"attention.key_length", "attention.value_length", "rope.dimension_count"})
 _WITHOUT_EFFECT = frozenset({"vocab_size", "tensor_data_layout"})  # the first is counted in the weights
 _ABSENT = {"expert_count": 0, "expert_used_count": 0, "attention.causal": True}  # values that change nothing
@@ -66,10 +68,17 @@ def config_values(header: GgufHeader, name: str) -> dict[str, Any]:
     fields = _FAMILIES[architecture]
     prefix = f"{architecture}."
     keys = {key.removeprefix(prefix): value for key, value in header.metadata.items() if key.startswith(prefix)}
+    for key in _BY_LAYER:
+        if isinstance(listed := keys.get(key), list) and listed:
+            if any(value != listed[0] for value in listed):
+                raise unknown_part(name, f"its layers differ ({prefix}{key} is {listed[:9]!r:.80})")
+            keys[key] = listed[0]
     for key in (fields.keys() | _WIDTHS) & keys.keys():
-        if type(keys[key]) not in (int, float) or not keys[key] > 0:  # a list, where layers differ
+        if type(keys[key]) not in (int, float) or not keys[key] > 0:
             raise unknown_part(name, f"its {prefix}{key} is {keys[key]!r:.80}")
-    layers, context = keys.get("block_count", 1), keys.get("context_length", 1)
+    if missing := sorted(fields.keys() - _OPTIONAL - keys.keys()):
+        raise unknown_part(name, f"it has no {prefix}{missing[0]}")
+    layers, context = keys["block_count"], keys["context_length"]
     if layers > len(header.tensors) or context > _LONGEST_CONTEXT:  # refused before anything is built of them
         raise AttendError(
             f"{name} claims {layers:,} layers and a context of {context:,} tokens, which no model of its size has: "
@@ -82,8 +91,9 @@ def config_values(header: GgufHeader, name: str) -> dict[str, Any]:
     }
     if "token_embd.weight" in header.tensors:
         values["vocab_size"] = header.tensors["token_embd.weight"].shape[0]
-    if fields is _ROTARY:
-        values |= _heads(header, keys, name)
+    if fields is _ROTARY:  # what llama.cpp takes for absent keys is not what the family's config class would
+        values = {"num_key_value_heads": values["num_attention_heads"], "rope_theta": 10_000.0} | values
+        values |= _heads(header, keys, name, values)
         values |= _rotation(header, keys, name, values)  # knows the width of a head by now
     for key, value in keys.items():
         if key not in _WITHOUT_EFFECT and _ABSENT.get(key) != value:
@@ -125,13 +135,14 @@ def unknown_part(name: str, reason: str) -> AttendError:
     )
 
 
-def _heads(header: GgufHeader, keys: dict[str, Any], name: str) -> dict[str, Any]:
+def _heads(header: GgufHeader, keys: dict[str, Any], name: str, values: dict[str, Any]) -> dict[str, Any]:
     """Widths, windows and biases of the attention; takes the keys that it knows."""
-    key_width, rotated = keys.pop("attention.key_length", None), keys.pop("rope.dimension_count", None)
-    width = key_width or rotated
-    if (rotated or width) != width or keys.pop("attention.value_length", width) != width:
-        raise unknown_part(name, f"not all of the {width} dimensions of a head are rotated, or its values have others")
-    found: dict[str, Any] = {"head_dim": width} if width else {}
+    width = keys.pop("attention.key_length", values["hidden_size"] // values["num_attention_heads"])
+    if (rotated := keys.pop("rope.dimension_count", width)) != width:
+        raise unknown_part(name, f"{rotated} of the {width} dimensions of each head are rotated")
+    if (value_width := keys.pop("attention.value_length", width)) != width:
+        raise unknown_part(name, f"its keys have {width} dimensions, but its values {value_width}")
+    found: dict[str, Any] = {"head_dim": width}
     if header.architecture == "llama":
         if window := keys.pop("attention.sliding_window", None):
             return found | {"model_type": "mistral", "sliding_window": window}
@@ -145,8 +156,8 @@ def _rotation(header: GgufHeader, keys: dict[str, Any], name: str, values: dict[
     for without_effect in ("original_context_length", "finetuned"):  # on these kinds of scaling
         keys.pop(f"rope.scaling.{without_effect}", None)
     factor = keys.pop("rope.scaling.factor", None)
-    kind = keys.pop("rope.scaling.type", "none" if factor is None else "linear")  # as llama.cpp has it
-    if kind == "none":
+    kind = keys.pop("rope.scaling.type", "linear")  # as llama.cpp has it
+    if kind == "none" or (kind == "linear" and not factor):
         return {"rope_scaling": _llama3(header, name, values)} if ROPE_FACTORS in header.tensors else {}
     if kind != "linear" or ROPE_FACTORS in header.tensors:
         raise unknown_part(name, f"its positions are scaled as {kind!r:.40}")
@@ -161,9 +172,8 @@ def _llama3(header: GgufHeader, name: str, values: dict[str, Any]) -> dict[str, 
     stored = read_tensor(header, ROPE_FACTORS).ravel()  # (D / 2,)
     factor = float(stored.max())
     low, high, original = _LLAMA3.values()
-    turns = original * values.get("rope_theta", 10_000.0) ** -(np.arange(stored.size) / stored.size) / (2 * math.pi)
+    turns = original * values["rope_theta"] ** -(np.arange(stored.size) / stored.size) / (2 * math.pi)
     share = np.clip((turns - low) / (high - low), 0, 1)
-    halves = values.get("head_dim", values.get("hidden_size", 0) // values.get("num_attention_heads", 1)) / 2
-    if stored.size != halves or not np.allclose(stored, 1 / ((1 - share) / factor + share), rtol=1e-3):
+    if stored.size != values["head_dim"] / 2 or not np.allclose(stored, 1 / ((1 - share) / factor + share), rtol=1e-3):
         raise unknown_part(name, "its rotations are scaled by factors that are not Llama 3's")
     return {"rope_type": "llama3", "factor": factor, **_LLAMA3} if factor > 1 else None

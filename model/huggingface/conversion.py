@@ -1,95 +1,25 @@
 """Checkpoints of other families as our own transformer: GPT-2, Llama (SmolLM too), Mistral, Qwen2 and Qwen3.
 
-Reads a Hugging Face `config.json` and the weights' names; needs no transformers for it. A config is read field by
-field. If it has an unknown field, or a value that our blocks do not support, its layout is unknown, and the model is
-never run as a similar one.
+Reads a Hugging Face `config.json` and the weights' names. The family's config class of transformers says what a field
+means that is absent, null or under an older name. The config is then read field by field. If it has an unknown field,
+or a value that our blocks do not support, its layout is unknown, and the model is never run as a similar one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
 from model.errors import AttendError
+from model.huggingface.config_fields import Fields, Unknown
 from model.transformer.config import RotaryScaling, TransformerConfig
 
-# Fields about training, other tasks or storage; none changes a logit.
-_WITHOUT_EFFECT = frozenset(
-    {
-        "_model_name_or_path",
-        "_name_or_path",
-        "architectures",
-        "attention_dropout",
-        "attn_pdrop",
-        "bos_token_id",
-        "dtype",
-        "embd_pdrop",
-        "eos_token_id",
-        "id2label",
-        "initializer_range",
-        "is_llama_config",
-        "label2id",
-        "max_window_layers",
-        "model_type",
-        "n_ctx",
-        "output_attentions",
-        "output_hidden_states",
-        "pad_token_id",
-        "pretraining_tp",
-        "reorder_and_upcast_attn",
-        "resid_pdrop",
-        "return_dict",
-        "summary_activation",
-        "summary_first_dropout",
-        "summary_proj_to_labels",
-        "summary_type",
-        "summary_use_proj",
-        "task_specific_params",
-        "torch_dtype",
-        "transformers.js_config",
-        "transformers_version",
-        "unk_token_id",
-        "use_cache",
-    }
-)
-
 Weights = Callable[[Mapping[str, Tensor], TransformerConfig], dict[str, Tensor]]
-
-
-class _Unknown(Exception):
-    """The config is not of this layout."""
-
-
-class _Fields:
-    """The fields of a config, each to be taken once; what is left at the end is unknown."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._left = {name: value for name, value in values.items() if name not in _WITHOUT_EFFECT}
-
-    def need(self, name: str) -> Any:
-        """A value that the family cannot do without."""
-        if self._left.get(name) is None:
-            raise _Unknown(name)
-        return self._left.pop(name)
-
-    def take(self, name: str, default: Any) -> Any:
-        """A value, or what the family takes where there is none."""
-        value = self._left.pop(name, None)
-        return default if value is None else value
-
-    def expect(self, name: str, accepted: Any) -> None:
-        """Only this value is ours; it is also the family's where there is none."""
-        if self.take(name, accepted) != accepted:
-            raise _Unknown(name)
-
-    def nothing_left(self) -> None:
-        if self._left:
-            raise _Unknown(next(iter(self._left)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +28,23 @@ class Layout:
 
     config: TransformerConfig
     weights: Weights
+
+    def for_weights(self, stored: Mapping[str, Tensor]) -> Self:
+        """The layout of a checkpoint with these weights. As in transformers, an output matrix that is stored beside
+        other embeddings is used, whatever the config says of tied embeddings."""
+        names = [name for name in stored if name.endswith((*EMBEDDINGS, OUTPUT))]
+        if not self.config.tied_embeddings or len(names) != 2 or _equal(*(stored[name] for name in names)):
+            return self
+        return replace(self, config=replace(self.config, tied_embeddings=False))
+
+
+EMBEDDINGS, OUTPUT = ("embed_tokens.weight", "wte.weight"), "lm_head.weight"  # names of the matrices that may be tied
+
+
+def _equal(first: Tensor, second: Tensor) -> bool:
+    """Whether two matrices are the same in the more precise of their types."""
+    precision = torch.promote_types(first.dtype, second.dtype)
+    return torch.equal(first.to(precision), second.to(precision))
 
 
 def layout_of(values: Mapping[str, Any]) -> Layout | None:
@@ -112,108 +59,114 @@ def layout_or_reason(values: Mapping[str, Any]) -> Layout | str:
     if family is None:
         return f"its model_type is {kind!r}, not one of {', '.join(_FAMILIES)}"
     read, weights = family
-    fields = _Fields(values)
     try:
-        config = read(fields)
-        fields.nothing_left()
-    except _Unknown as error:
+        left = Fields(kind, values)
+        config = read(left)
+        left.nothing_left()
+    except Unknown as error:
         name = str(error)
         return f"its {name} is {str(values[name])[:80]!r}" if name in values else f"it has no {name}"
     except AttendError as error:
         return str(error).rstrip(".")
-    except (TypeError, ValueError, KeyError, OverflowError):  # strange values: for the adapter to explain
-        return "its config.json holds a value of the wrong kind"
+    except Exception as error:  # whatever the family's class says of strange values
+        reason = str(error).strip().rpartition("\n")[2].strip().rstrip(".")
+        return f"its config.json can't be read ({reason[:200]})"
     return Layout(config, weights)
 
 
-def _gpt2(fields: _Fields) -> TransformerConfig:
+def _gpt2(fields: Fields) -> TransformerConfig:
     fields.expect("scale_attn_weights", True)
     fields.expect("scale_attn_by_inverse_layer_idx", False)
     fields.expect("add_cross_attention", False)
     fields.expect("activation_function", "gelu_new")
-    width, heads = fields.need("n_embd"), fields.need("n_head")
+    width, heads, inner = (fields.take(name) for name in ("n_embd", "n_head", "n_inner"))
     return TransformerConfig(
-        vocabulary_size=fields.need("vocab_size"),
-        context_length=fields.need("n_positions"),
+        vocabulary_size=fields.take("vocab_size"),
+        context_length=fields.take("n_positions"),
         width=width,
-        layers=fields.need("n_layer"),
+        layers=fields.take("n_layer"),
         heads=heads,
         key_value_heads=heads,
-        feed_forward_width=fields.take("n_inner", 4 * width),
+        feed_forward_width=4 * width if inner is None else inner,
         positions="learned",
         norm="layer",
         activation="gelu_tanh",
         biases="all",
-        tied_embeddings=fields.take("tie_word_embeddings", True),
-        norm_epsilon=fields.need("layer_norm_epsilon"),
+        tied_embeddings=fields.take("tie_word_embeddings"),
+        norm_epsilon=fields.take("layer_norm_epsilon"),
     )
 
 
-def _llama(fields: _Fields) -> TransformerConfig:
-    everywhere = fields.take("attention_bias", False)
+def _llama(fields: Fields) -> TransformerConfig:
+    everywhere = fields.take("attention_bias")
     fields.expect("mlp_bias", everywhere)
     return _rotary(fields, biases="all" if everywhere else "none")
 
 
-def _mistral(fields: _Fields) -> TransformerConfig:
-    return _rotary(fields, sliding_window=fields.take("sliding_window", 0))
+def _mistral(fields: Fields) -> TransformerConfig:
+    window = fields.take("sliding_window")
+    if window is not None and window < 1:  # nothing would be seen
+        raise Unknown("sliding_window")
+    return _rotary(fields, sliding_window=window or 0)
 
 
-def _qwen2(fields: _Fields) -> TransformerConfig:
+def _qwen2(fields: Fields) -> TransformerConfig:
     _expect_full_attention(fields)
     return _rotary(fields, biases="qkv")
 
 
-def _qwen3(fields: _Fields) -> TransformerConfig:
+def _qwen3(fields: Fields) -> TransformerConfig:
     _expect_full_attention(fields)
     fields.expect("attention_bias", False)
     return _rotary(fields, query_key_norm=True)
 
 
-def _expect_full_attention(fields: _Fields) -> None:
+def _expect_full_attention(fields: Fields) -> None:
     """Refuse sliding windows that differ between layers, which our transformer lacks, unless they are switched off."""
     fields.expect("use_sliding_window", False)
-    fields.take("sliding_window", 0)
-    if set(fields.take("layer_types", ["full_attention"])) != {"full_attention"}:
-        raise _Unknown("layer_types")
+    fields.take("sliding_window")
+    if set(fields.take("layer_types")) != {"full_attention"}:
+        raise Unknown("layer_types")
 
 
-def _rotary(fields: _Fields, **changes: Any) -> TransformerConfig:
+def _rotary(fields: Fields, **changes: Any) -> TransformerConfig:
     """What all descendants of Llama have in common."""
     fields.expect("hidden_act", "silu")
     fields.expect("rope_interleaved", False)
-    heads = fields.need("num_attention_heads")
+    width, heads = fields.take("hidden_size"), fields.take("num_attention_heads")
+    head_width = fields.take("head_dim", width // heads)
+    if not isinstance(head_width, int) or head_width < 1:
+        raise Unknown("head_dim")
     base, scaling = _rotation(fields)
     return TransformerConfig(
-        vocabulary_size=fields.need("vocab_size"),
-        context_length=fields.need("max_position_embeddings"),
-        width=fields.need("hidden_size"),
-        layers=fields.need("num_hidden_layers"),
+        vocabulary_size=fields.take("vocab_size"),
+        context_length=fields.take("max_position_embeddings"),
+        width=width,
+        layers=fields.take("num_hidden_layers"),
         heads=heads,
-        head_width=fields.take("head_dim", 0),
-        key_value_heads=fields.take("num_key_value_heads", heads),
-        feed_forward_width=fields.need("intermediate_size"),
-        tied_embeddings=fields.take("tie_word_embeddings", False),
-        norm_epsilon=fields.need("rms_norm_eps"),
+        head_width=head_width,
+        key_value_heads=fields.take("num_key_value_heads"),
+        feed_forward_width=fields.take("intermediate_size"),
+        tied_embeddings=fields.take("tie_word_embeddings"),
+        norm_epsilon=fields.take("rms_norm_eps"),
         rotary_base=base,
         rotary_scaling=scaling,
         **changes,
     )
 
 
-def _rotation(fields: _Fields) -> tuple[float, RotaryScaling | None]:
-    """Base and scaling; transformers 5 writes both as `rope_parameters`, older ones `rope_theta` and `rope_scaling`."""
-    old = {"rope_theta": fields.take("rope_theta", 10_000.0), **fields.take("rope_scaling", {})}
-    rotation = {**old, **fields.take("rope_parameters", {})}
-    base = rotation.pop("rope_theta")
-    kind = rotation.pop("rope_type", rotation.pop("type", "default"))
+def _rotation(fields: Fields) -> tuple[float, RotaryScaling | None]:
+    """Base and scaling."""
+    rotation = dict(fields.take("rope_parameters"))
+    base, kind = rotation.pop("rope_theta", None), rotation.pop("rope_type", None)
+    rotation.pop("type", None)  # as older checkpoints call the kind
     if kind == "default" and not rotation:
         return base, None
     if kind == "linear" and rotation.keys() == {"factor"}:
         return base, RotaryScaling("linear", rotation["factor"])
     if kind == "llama3" and rotation.keys() == _LLAMA3.keys():
         return base, RotaryScaling("llama3", **{_LLAMA3[name]: value for name, value in rotation.items()})
-    raise _Unknown("rope_scaling" if len(old) > 1 else "rope_parameters")
+    raise Unknown("rope_parameters")
 
 
 _LLAMA3 = {
@@ -224,14 +177,27 @@ _LLAMA3 = {
 }
 
 
+def _prefix(stored: Mapping[str, Tensor], prefix: str) -> str:
+    """What precedes the names of all weights but the output matrix; nothing in checkpoints of a base model."""
+    return prefix if any(name.startswith(prefix) for name in stored) else ""
+
+
+def _embeddings(stored: Mapping[str, Tensor], name: str, config: TransformerConfig) -> tuple[Tensor, Tensor]:
+    """The matrices of embeddings and output; of tied ones, whichever is stored."""
+    if not config.tied_embeddings:
+        return stored[name], stored[OUTPUT]
+    tied = stored[name if name in stored or OUTPUT not in stored else OUTPUT]
+    return tied, tied
+
+
 def _gpt2_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> dict[str, Tensor]:
-    """GPT-2 keeps its matrices transposed (inputs, outputs), and older checkpoints leave the first name out."""
-    prefix = "transformer." if "transformer.wte.weight" in stored else ""
-    embedding = stored[f"{prefix}wte.weight"]
+    """GPT-2 keeps its matrices transposed (inputs, outputs)."""
+    prefix = _prefix(stored, "transformer.")
+    embedding, output = _embeddings(stored, f"{prefix}wte.weight", config)
     weights = {
         "embedding.weight": embedding,
         "position_embedding.weight": stored[f"{prefix}wpe.weight"],
-        "unembedding.weight": embedding if config.tied_embeddings else stored["lm_head.weight"],
+        "unembedding.weight": output,
         "final_norm.weight": stored[f"{prefix}ln_f.weight"],
         "final_norm.bias": stored[f"{prefix}ln_f.bias"],
     }
@@ -253,11 +219,12 @@ def _gpt2_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> di
 
 def _llama_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> dict[str, Tensor]:
     """Llama stores the matrices of queries, keys, values, gate and width separately."""
-    embedding = stored["model.embed_tokens.weight"]
+    prefix = _prefix(stored, "model.")
+    embedding, output = _embeddings(stored, f"{prefix}embed_tokens.weight", config)
     weights = {
         "embedding.weight": embedding,
-        "unembedding.weight": embedding if config.tied_embeddings else stored["lm_head.weight"],
-        "final_norm.weight": stored["model.norm.weight"],
+        "unembedding.weight": output,
+        "final_norm.weight": stored[f"{prefix}norm.weight"],
     }
     renamed = {
         "attention_norm": ("input_layernorm",),
@@ -272,13 +239,13 @@ def _llama_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> d
     for layer in range(config.layers):
         for module, stored_names in renamed.items():
             for kind in ("weight", "bias"):
-                names = [f"model.layers.{layer}.{part}.{kind}" for part in stored_names]
+                names = [f"{prefix}layers.{layer}.{part}.{kind}" for part in stored_names]
                 if kind == "weight" or names[0] in stored:
                     weights[f"blocks.{layer}.{module}.{kind}"] = torch.cat([stored[name] for name in names])
     return weights
 
 
-_FAMILIES: Mapping[str, tuple[Callable[[_Fields], TransformerConfig], Weights]] = MappingProxyType(
+_FAMILIES: Mapping[str, tuple[Callable[[Fields], TransformerConfig], Weights]] = MappingProxyType(
     {
         "gpt2": (_gpt2, _gpt2_weights),
         "llama": (_llama, _llama_weights),

@@ -16,13 +16,17 @@ import torch
 from transformers import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES,
+    MODEL_MAPPING_NAMES,
 )
 
 from model.device import INT8, DeviceConfig, named_dtype, native_shortage, not_in_int8, shortage
 from model.errors import AttendError, EncoderOnly
-from model.huggingface.conversion import Layout, layout_of, layout_or_reason
+from model.huggingface.conversion import EMBEDDINGS, OUTPUT, Layout, layout_of, layout_or_reason
 from model.huggingface.generation.chat_template import TemplateChat
 from model.huggingface.generation.config import GenerationFields, token_ids
 from model.huggingface.marian_tokenizer import SOURCE as MARIAN_SOURCE
@@ -94,7 +98,11 @@ def load_model(
     if lacking and (engine == "native" or rounded):
         raise _too_large(files.name, lacking) if engine == "native" else _no_room(files.name, lacking)
     if isinstance(layout, Layout) and engine != "adapter" and not lacking:
-        return _native(layout, files, device, dtype), ()
+        try:
+            return _native(layout, files, device, dtype), ()
+        except AttendError:  # weights that transformers may know to read
+            if engine == "native" or rounded:
+                raise
     lacking = shortage(device, parameters * dtype.itemsize)
     if lacking and not device_config.spread:
         raise _no_room(files.name, lacking)
@@ -163,26 +171,37 @@ def check_config(values: Mapping[str, Any], name: str) -> None:
         raise AttendError(
             f"transformers has no model type {kind[:80]!r}, and code from {name} is never run: choose another model."
         )
-    if values.get("is_encoder_decoder"):
-        writing = _classes(MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES)
-        wanted = not writing.isdisjoint(architectures)
-    else:
-        continuing = _classes(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
-        # Only families that also exist as encoders have `is_decoder`.
-        reads_alone = values.get("is_decoder", True) is False and kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES
-        wanted = not reads_alone and not continuing.isdisjoint(architectures)
+    sequences = bool(values.get("is_encoder_decoder"))
+    writers = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES if sequences else MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    # Only families that also exist as encoders have `is_decoder`.
+    reads_alone = values.get("is_decoder", True) is False and kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    wanted = not _classes(writers).isdisjoint(architectures) and (sequences or not reads_alone)
+    if kind in writers and (sequences or kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES):
+        # The model without its output matrix, which transformers ties to the embeddings where the config says so.
+        wanted |= not _classes(MODEL_MAPPING_NAMES, kind).isdisjoint(architectures)
     if not wanted and (architectures or layout_of(values) is None):
         named = ", ".join(architectures) or kind
-        if kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not values.get("is_encoder_decoder"):
+        if kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not sequences:
             raise EncoderOnly(name, named)
+        needs = next((needs for mapping, needs in _OTHER_INPUTS if kind in mapping), "")
         raise AttendError(
-            f"The model in {name} is a {named}, which can't generate text: choose a causal or "
-            "sequence-to-sequence model."
+            f"The model in {name} is a {named}, which "
+            + (f"needs {needs}, and Attend gives models text alone" if needs else "can't generate text")
+            + ": choose a causal or sequence-to-sequence model."
         )
 
 
-def _classes(mapping: Mapping[Any, Any]) -> set[str]:
-    return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
+_OTHER_INPUTS = (  # models that write about what Attend cannot hand them
+    (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES, "images"),
+    (MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES, "sound"),
+    (MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES, "images or sound"),
+)
+
+
+def _classes(mapping: Mapping[Any, Any], kind: str = "") -> set[str]:
+    """The names of a mapping's classes, of all model types or of one."""
+    found = [mapping[kind]] if kind in mapping else [] if kind else mapping.values()
+    return {name for names in found for name in ([names] if isinstance(names, str) else names)}
 
 
 def check_precision(values: Mapping[str, Any], name: str, engine: str, device_config: DeviceConfig) -> None:
@@ -242,9 +261,11 @@ def _too_large(name: str, lacking: str) -> AttendError:
 
 def _native(layout: Layout, files: Checkpoint, device: torch.device, dtype: torch.dtype) -> LanguageModel[Any]:
     """The checkpoint as our own transformer."""
-    path, tied = files.path, layout.config.tied_embeddings
+    path, stored = files.path, files.weights()
+    layout = layout.for_weights(stored)
+    tied = layout.config.tied_embeddings
     try:
-        weights = layout.weights(files.weights(), layout.config)
+        weights = layout.weights(stored, layout.config)
     except KeyError as error:
         raise AttendError(f"{path} has no weight {error.args[0]}: copy the checkpoint again.") from error
     except RuntimeError as error:  # matrices that cannot be joined
@@ -254,7 +275,8 @@ def _native(layout: Layout, files: Checkpoint, device: torch.device, dtype: torc
         ) from error
     if tied:
         del weights["unembedding.weight"]
-    ignored = (*_BUFFERS, "lm_head.weight") if tied else _BUFFERS
+    twice = tied and any(name.endswith(EMBEDDINGS) for name in files.sizes)
+    ignored = (*_BUFFERS, OUTPUT) if twice else _BUFFERS
     used = sum(size for name, size in files.sizes.items() if not name.endswith(ignored))
     if used != sum(tensor.numel() for tensor in weights.values()):
         raise AttendError(f"{path} has weights that its config does not mention: try --engine adapter.")

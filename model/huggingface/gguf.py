@@ -129,4 +129,7 @@ class GgufCheckpoint:
         config = AutoConfig.for_model(values.pop("model_type"), **values)
         # The Auto classes take no weights; all that `layout_or_reason` knows continues texts.
         model: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
-        return model.from_pretrained(None, config=config, state_dict=dict(self.stored), **options)
+        hf_model, report = model.from_pretrained(None, config=config, state_dict=dict(self.stored), **options)
+        for name in sorted(report["unexpected_keys"]):  # transformers would leave them out
+            raise unknown_part(self.name, f"it has the weight {name}")
+        return hf_model, report

@@ -5,6 +5,7 @@ Nothing is unpickled or run. Files that are truncated or belong to another model
 
 from __future__ import annotations
 
+import re
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,9 @@ from model.transformer import checkpoint
 GENERATION_CONFIG = "generation_config.json"
 _INDEX = "model.safetensors.index.json"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+_NO_COUNT = re.compile(
+    "^max_|_every_|_per_"
+)  # in the name of a field: max_window_layers says which layers, not how many
 _SHARE = 0.8  # of each free memory, for weights; the rest is for caches and activations
 
 
@@ -145,7 +149,9 @@ def _weight_files(folder: Path) -> tuple[Path, ...]:
 def check_layers(files: Checkpoint) -> None:
     """`AttendError` for more layers than weights: transformers would make them all before it looks for any."""
     for field, value in _fields(files.config):
-        if isinstance(value, int) and "layers" in f"{field}s" and value > len(files.sizes):
+        if not isinstance(value, int) or "layers" not in f"{field}s" or _NO_COUNT.search(field):
+            continue
+        if value > len(files.sizes):
             raise AttendError(
                 f"The config.json of {files.name} says {field} {value:,}, but there are only {len(files.sizes):,} "
                 "weights: copy the checkpoint folder again."
@@ -226,6 +232,8 @@ def read_hf_model(
             ignore_mismatched_sizes=True,  # refused below
             **placement,
         )
+    except AttendError:
+        raise
     except Exception as error:  # whatever a family's own code says of a config or of weights that are not its own
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise AttendError(f"transformers cannot load {files.path} ({reason}): choose another model.") from error
@@ -235,6 +243,11 @@ def read_hf_model(
             "they belong to different models."
         )
     for name in sorted(report["missing_keys"]):
+        if name == "lm_head.weight":
+            raise AttendError(
+                f"{files.path} has no output matrix ({name}), without which it can't generate text: choose a causal or "
+                "sequence-to-sequence model."
+            )
         if not name.startswith(unused):
             raise AttendError(
                 f"{files.path} has no weight {name}, so its weights and its config.json belong to different models."

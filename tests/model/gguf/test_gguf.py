@@ -230,3 +230,30 @@ def test_smollms_digits_are_cut_one_by_one(real_chat: LoadedModel) -> None:
     tokenizer = real_chat.tokenizer
     for text, pieces in (("\n\n12", ["\n\n", "1", "2"]), ("is   7", ["is", "   ", "7"]), (" 5", [" ", "5"])):
         assert [tokenizer.decode([piece]) for piece in tokenizer.encode(text)] == pieces
+
+
+def test_lists_of_one_value_for_every_layer_are_that_value(tmp_path: Path) -> None:
+    """As llama.cpp reads them (`get_key_or_arr` in llama-model.cpp)."""
+    torch.manual_seed(9)
+    model = llama()
+    keys = {"attention.head_count": [4, 4], "attention.head_count_kv": [2, 2], "feed_forward_length": [64, 64]}
+    keys = {f"llama.{key}": value for key, value in keys.items()}
+    loaded = catalog.load(str(written(tmp_path / "m.gguf", model, keys=keys)), "native")
+    ids = list(loaded.prompt(TEXT))
+    torch.testing.assert_close(loaded.model.prefill(ids).logits[0], original_logits(model, ids)[-1], atol=1e-4, rtol=0)
+
+
+def test_keys_that_a_file_leaves_out_mean_what_llama_cpp_takes_for_them(tmp_path: Path) -> None:
+    """As many heads of keys and values as of queries, a base of 10,000, heads that share the width, no scaling without
+    a factor (`load_hparams` in llama-model.cpp); Qwen3's config class has 32 heads of 128."""
+    torch.manual_seed(9)
+    sizes = {**SIZES, "num_key_value_heads": 4, "rope_theta": 10_000.0, "head_dim": 8}
+    model = Qwen3ForCausalLM(Qwen3Config(vocab_size=len(byte_level()), **sizes))
+    absent = ("attention.head_count_kv", "attention.key_length", "attention.value_length", "rope.freq_base")
+    keys: dict[str, Any] = {f"qwen3.{key}": None for key in absent} | {"qwen3.rope.scaling.type": "linear"}
+    file = written(tmp_path / "m.gguf", model, keys=keys)
+    for engine in ENGINES:
+        loaded = catalog.load(str(file), engine)
+        ids = list(loaded.prompt(TEXT))
+        expected = original_logits(model, ids)[-1]
+        torch.testing.assert_close(loaded.model.prefill(ids).logits[0], expected, atol=1e-4, rtol=0)

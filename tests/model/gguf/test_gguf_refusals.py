@@ -137,20 +137,25 @@ def test_a_tensor_beyond_the_end_or_of_strange_blocks_is_refused(spoilt: Path) -
         ),
         ({"llama.expert_count": 8}, "since its llama.expert_count is 8: choose another model, or its checkpoint"),
         ({"llama.attention.logit_cap": 30.0}, "since its llama.attention.logit_cap is 30.0"),
-        ({"llama.attention.head_count_kv": [2, 4]}, r"since its llama.attention.head_count_kv is \[2, 4\]"),
+        (
+            {"llama.attention.head_count_kv": [2, 4]},
+            r"since its layers differ \(llama.attention.head_count_kv is \[2, 4\]",
+        ),
         ({"llama.attention.head_count": 0}, "since its llama.attention.head_count is 0"),
         ({"llama.attention.head_count_kv": 3}, "can't run as Attend's own transformer, since 4 heads cannot share 3"),
         ({"llama.attention.head_count": 2**31}, "not 17,179,869,184 wide"),
         ({"llama.attention.key_length": "8"}, "since its llama.attention.key_length is '8'"),
-        ({"llama.context_length": None}, "since it has no max_position_embeddings"),
+        ({"llama.context_length": None}, "since it has no llama.context_length"),
         ({"llama.context_length": 2**32 - 1}, "a context of 4,294,967,295 tokens, which no model of its size has"),
         ({"llama.block_count": 2**31}, "claims 2,147,483,648 layers"),
         ({"llama.block_count": 3}, "has no weight model.layers.2"),
         ({"llama.embedding_length": 64}, "belong to different models"),
         ({"llama.feed_forward_length": 2**31}, "belong to different models"),
         ({"llama.rope.scaling.type": "yarn"}, "since its positions are scaled as 'yarn'"),
-        ({"llama.rope.scaling.type": "linear"}, "since rotary_scaling holds"),
-        ({"llama.rope.dimension_count": 4}, "since not all of the 8 dimensions of a head are rotated"),
+        ({"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": -1.0}, "since rotary_scaling holds"),
+        ({"llama.rope.dimension_count": 4}, "since 4 of the 8 dimensions of each head are rotated"),
+        ({"llama.rope.dimension_count": 4, "llama.attention.key_length": None}, "since 4 of the 8 dimensions of each"),
+        ({"llama.attention.value_length": 4}, "since its keys have 8 dimensions, but its values 4"),
         ({"llama.a\nnewline": 3}, "has a name that can't be printed"),
         ({"llama.a": "\x1b[31m"}, r"its llama.a is '\\x1b\[31m'"),
         ({"split.count": 3}, "is one part of a model that was split into several files: join them with"),
@@ -189,6 +194,9 @@ def test_weights_of_unknown_parts_are_refused(tmp_path: Path) -> None:
     sinks = {"blk.0.attn_sinks.weight": np.zeros(4)}
     file = written(tmp_path / "m.gguf", llama(), tensors=sinks)
     assert "since it has the weight blk.0.attn_sinks.weight: choose another model" in refusal(file)
+    bias = written(tmp_path / "b.gguf", llama(), tensors={"blk.0.attn_output.bias": np.zeros(32)})
+    for engine in ("auto", "adapter"):  # transformers would leave it out
+        assert "since it has the weight model.layers.0.self_attn.o_proj.bias" in refusal(bias, engine)
     factors = written(tmp_path / "f.gguf", llama(), tensors={"rope_freqs.weight": np.array([1.0, 3.0, 2.0, 8.0])})
     assert "since its rotations are scaled by factors that are not Llama 3's" in refusal(factors)
     other = written(tmp_path / "o.gguf", llama(), tensors={"rope_freqs.weight": np.ones(8)})  # of another width

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
@@ -25,6 +27,8 @@ from transformers import (
 
 from model.compiled.prepare import prepare_for_decoding
 from model.huggingface.conversion import layout_of
+from model.huggingface.folder import load_model
+from model.huggingface.weights import CheckpointFiles
 from model.interface import Want
 from model.transformer.decoder import Transformer
 
@@ -137,6 +141,14 @@ def test_a_name_in_a_config_means_nothing(tmp_path: Path) -> None:
         ("llama", {"rope_parameters": {"rope_theta": 10_000.0, "partial_rotary_factor": 0.5}}),
         ("llama", {"hidden_size": None}),
         ("llama", {"hidden_size": "wide"}),
+        ("llama", {"head_dim": 0}),
+        ("llama", {"num_key_value_heads": 0}),
+        ("llama", {"tie_word_embeddings": None}),
+        ("llama", {"rope_scaling": {"factor": 2.0}}),
+        ("mistral", {"sliding_window": 0}),
+        ("mistral", {"sliding_window": -1}),
+        ("qwen2", {"head_dim": None}),
+        ("qwen2", {"num_hidden_layers": 10**12}),
         ("llama", {"num_attention_heads": 0}),
         ("qwen2", {"use_sliding_window": True}),
         ("qwen2", {"layer_types": ["full_attention", "sliding_attention"]}),
@@ -148,3 +160,84 @@ def test_what_only_resembles_a_layout_is_none(name: str, changes: dict[str, Any]
     values, _ = saved(MODELS[name](), tmp_path)
     assert layout_of(values) is not None
     assert layout_of({**values, **changes}) is None
+
+
+def with_random_weights(values: dict[str, Any], folder: Path) -> PreTrainedModel | None:
+    """The model of transformers that a config describes, saved beside that config; None where it is large."""
+    kind = MODELS[values["model_type"]]().__class__
+    (folder / "config.json").write_text(json.dumps(values))
+    config = AutoConfig.from_pretrained(folder)
+    with torch.device("meta"):
+        if sum(parameter.numel() for parameter in kind(config).parameters()) > 2_000_000:
+            return None
+    saved(kind(config), folder)
+    (folder / "config.json").write_text(json.dumps(values))
+    return kind.from_pretrained(folder).eval()
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "qwen2", "qwen3"])
+def test_a_field_that_is_absent_or_null_means_what_transformers_takes_for_it(family: str, tmp_path: Path) -> None:
+    """Each field in turn, in texts of 30 tokens, beyond the window of 5 where the config has one. The families differ:
+    absent, `num_key_value_heads` is 8 in Mistral, 32 in Qwen2 and as many as there are heads in Llama."""
+    torch.manual_seed(0)
+    values, _ = saved(MODELS[family](), tmp_path)
+    values |= {"sliding_window": 5} if family in ("mistral", "qwen2", "qwen3") else {}
+    ids = torch.randint(3, 60, (30,), generator=torch.Generator().manual_seed(1)).tolist()
+    equal = 0
+    for field in values.keys() - {"model_type"}:
+        for changed in ({name: value for name, value in values.items() if name != field}, {**values, field: None}):
+            try:
+                reference = with_random_weights(changed, tmp_path)
+            except Exception:  # transformers refuses it
+                reference = None
+            if reference is None or layout_of(changed) is None:
+                continue
+            ours = native(changed, load_file(tmp_path / "model.safetensors"))
+            with torch.no_grad():
+                expected = reference(torch.tensor([ids])).logits[0]
+            assert torch.allclose(ours.logits(ids[:1], [*ids[1:], 0]), expected, atol=1e-4), field
+            equal += 1
+    assert equal > 20
+
+
+def test_a_window_that_mistrals_config_leaves_out_is_4096(tmp_path: Path) -> None:
+    """MistralConfig of transformers; a null is no window. The first of 4,100 tokens is out of sight of the last."""
+    torch.manual_seed(0)
+    sizes = {**SIZES, "num_hidden_layers": 1, "max_position_embeddings": 5000}
+    reference = MistralForCausalLM(MistralConfig(**sizes)).eval()
+    values, weights = saved(reference, tmp_path)
+    ids = torch.randint(3, 60, (4100,), generator=torch.Generator().manual_seed(1)).tolist()
+    for changed in (
+        {name: value for name, value in values.items() if name != "sliding_window"},
+        {**values, "sliding_window": None},
+    ):
+        reference.model.config.sliding_window = changed.get("sliding_window", 4096)
+        with torch.no_grad():
+            expected = reference(torch.tensor([ids])).logits[0, -1]
+        assert torch.allclose(native(changed, weights).logits(ids, [0])[0], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("engine", ["native", "auto"])
+@pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "qwen2", "qwen3"])
+@pytest.mark.parametrize("stored", ["both", "both, equal", "the output matrix alone", "the base model"])
+def test_embeddings_are_tied_where_transformers_ties_them(
+    family: str, engine: str, stored: str, tmp_path: Path
+) -> None:
+    """Its `tie_weights` keeps an output matrix that is stored and differs, and ties to whichever is stored alone."""
+    torch.manual_seed(0)
+    reference = MODELS[family]()
+    reference.config.tie_word_embeddings = True
+    _, weights = saved(reference.base_model if stored == "the base model" else reference, tmp_path)
+    embedding = next(name for name in weights if name.endswith(("embed_tokens.weight", "wte.weight")))
+    if stored != "the base model":
+        weights["lm_head.weight"] = weights[embedding] * (1 if stored == "both, equal" else 2)
+    if stored == "the output matrix alone":
+        del weights[embedding]
+    save_file(
+        {name: weight.clone() for name, weight in weights.items()}, tmp_path / "model.safetensors", {"format": "pt"}
+    )
+    expected = AutoModelForCausalLM.from_pretrained(tmp_path).eval()
+    model, notes = load_model(CheckpointFiles.read(tmp_path, "a model"), engine)
+    assert isinstance(model, Transformer) and notes == ()
+    with torch.no_grad():
+        assert torch.allclose(model.inspect([5, 9, 7]).logits, expected(torch.tensor([[5, 9, 7]])).logits[0], atol=1e-4)

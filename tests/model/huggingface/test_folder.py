@@ -143,6 +143,14 @@ def lacking(folder: Path) -> None:
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
 
 
+def headless(folder: Path) -> None:
+    """As `LlamaModel.save_pretrained` leaves it, with embeddings that are not tied."""
+    weights = load_file(folder / "model.safetensors")
+    weights = {name.removeprefix("model."): weight for name, weight in weights.items() if name != "lm_head.weight"}
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    change(folder / "config.json", architectures=["LlamaModel"])
+
+
 def index(**weight_map: object) -> Callable[[Path], None]:
     def spoil(folder: Path) -> None:
         (folder / "model.safetensors").unlink()
@@ -204,6 +212,9 @@ def generation(**changes: Any) -> Callable[[Path], None]:
         (another_tokenizer, "auto", "belong to different checkpoints"),
         (config(model_type="mine", auto_map={"AutoModelForCausalLM": "modeling.Mine"}), "auto", "never run"),
         (config(architectures=["LlamaForSequenceClassification"]), "auto", "can't generate text"),
+        (headless, "auto", r"has no output matrix \(lm_head\.weight\), without which it can't generate text"),
+        (config(model_type="llava", architectures=["LlavaForConditionalGeneration"]), "auto", "which needs images"),
+        (config(model_type="whisper", architectures=["WhisperForConditionalGeneration"]), "auto", "which needs sound"),
         (config(model_type=["llama"]), "auto", "has no model type"),
         (config(vocab_size=900), "native", UNEMBEDDING),
         (config(vocab_size=900), "adapter", UNEMBEDDING),

@@ -1,0 +1,95 @@
+"""The fields of a `config.json` with what transformers takes for those that are absent, null or under an older name."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from transformers import CONFIG_MAPPING, PreTrainedConfig
+from transformers.utils import logging
+
+# Fields about training, other tasks or storage; none changes a logit.
+_WITHOUT_EFFECT = frozenset(
+    {
+        "_model_name_or_path",
+        "_name_or_path",
+        "architectures",
+        "attention_dropout",
+        "attn_pdrop",
+        "bos_token_id",
+        "dtype",
+        "embd_pdrop",
+        "eos_token_id",
+        "id2label",
+        "initializer_range",
+        "is_llama_config",
+        "label2id",
+        "max_window_layers",
+        "model_type",
+        "n_ctx",
+        "output_attentions",
+        "output_hidden_states",
+        "pad_token_id",
+        "pretraining_tp",
+        "reorder_and_upcast_attn",
+        "resid_pdrop",
+        "return_dict",
+        "summary_activation",
+        "summary_first_dropout",
+        "summary_proj_to_labels",
+        "summary_type",
+        "summary_use_proj",
+        "task_specific_params",
+        "torch_dtype",
+        "transformers.js_config",
+        "transformers_version",
+        "unk_token_id",
+        "use_cache",
+    }
+)
+
+# Fields that config classes take under other names, or that say how positions are scaled, as older checkpoints do.
+_OLDER_FIELDS = frozenset({"rope_theta", "rope_scaling", "partial_rotary_factor", "original_max_position_embeddings"})
+_COMMON_FIELDS = frozenset(field.name for field in fields(PreTrainedConfig))  # of all families; ours read none of them
+_MAX_LAYERS = 10_000  # a config class lists what each of them is
+
+
+class Unknown(Exception):
+    """The config is not of this layout."""
+
+
+class Fields:
+    """The fields of a config, each to be taken once; what is left at the end is unknown."""
+
+    def __init__(self, kind: str, values: Mapping[str, Any]) -> None:
+        """
+        Args:
+            kind: the model type, whose config class of transformers completes the values.
+
+        Raises what the class raises for values that it refuses.
+        """
+        family = CONFIG_MAPPING[kind]
+        own = {field.name for field in fields(family)} - _COMMON_FIELDS - _WITHOUT_EFFECT
+        known = own | family.attribute_map.keys() | _OLDER_FIELDS
+        for name in known & values.keys():
+            if name.endswith(("layers", "layer")) and isinstance(values[name], int) and values[name] > _MAX_LAYERS:
+                raise Unknown(name)
+        logging.set_verbosity_error()  # a terminal shows the text alone
+        complete = family(**{name: copy.deepcopy(values[name]) for name in known & values.keys()})
+        self._left = {name: value for name, value in values.items() if name not in _WITHOUT_EFFECT | known}
+        self._left |= {name: getattr(complete, name) for name in own}
+
+    def take(self, name: str, *default: Any) -> Any:
+        """A value of the family's config class, or a default for a field that the class lacks."""
+        return self._left.pop(name, *default)
+
+    def expect(self, name: str, accepted: Any) -> None:
+        """Only this value is ours; also for a field that the family lacks."""
+        if self._left.pop(name, accepted) != accepted:
+            raise Unknown(name)
+
+    def nothing_left(self) -> None:
+        if self._left:
+            raise Unknown(next(iter(self._left)))

@@ -112,7 +112,7 @@ def branch(
     run.shape, run.dropped = before.shape, before.dropped
     answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
     session.conversation.put([*session.turns[:number], answer.turn])
-    yield from write_answer(session, models, loaded, answer)
+    yield from write_answer(session, models, loaded, answer, selected=index)
 
 
 def show_version(session: Session, models: Models, name: str, turn: int, version: int) -> ChatScreen:

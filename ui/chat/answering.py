@@ -59,19 +59,28 @@ def answer_last(
 
 
 def write_answer(
-    session: Session, models: Models, loaded: LoadedModel, answer: GrowingAnswer, message: str | None = None
+    session: Session,
+    models: Models,
+    loaded: LoadedModel,
+    answer: GrowingAnswer,
+    message: str | None = None,
+    *,
+    selected: int | None = None,
 ) -> Iterator[ChatScreen]:
     """Let an answer of the conversation grow.
 
     Args:
         message: the new text of the message box.
+        selected: number of the token that the inspector shows; None follows the newest.
     """
     run, request, settings = answer.builder.run, answer.builder.request, answer.builder.settings
     session.shown = run.id
     session.drop_unused_runs()
     ids, resumed = request.input_ids, answer.builder.trace.best
     passes = models.decode(run.model, ids, settings, request.draws_used, resumed, session.visitor)
-    yield from answer_for_visitor(session, models, answer, passes, _AnswerView(session, loaded, answer, message))
+    yield from answer_for_visitor(
+        session, models, answer, passes, _AnswerView(session, loaded, answer, message, selected)
+    )
 
 
 @dataclass(slots=True)
@@ -82,13 +91,14 @@ class _AnswerView:
     loaded: LoadedModel
     answer: GrowingAnswer
     message: str | None
+    selected: int | None
 
     def started(self) -> ChatScreen:
         builder, limit = self.answer.builder, self.loaded.model.context_length
         return ChatScreen(
             conversation=conversation_value(self.session),
             prompt=prompt_value(self.session, self.loaded),
-            inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True),
+            inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True, selected=self.selected),
             meter=meter_value(len(builder.request.prompt), limit, builder.run.dropped),
             message=self.message,
             cleared=False,

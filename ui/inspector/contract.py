@@ -75,7 +75,9 @@ class InspectorValue(TypedDict):
     rows: list[str]  # `attention_row` of the passes whose queries are tokens rows_from, rows_from + 1, …
     rows_from: int
     search: SearchValue | None  # None where no search chose the newest tokens
-    selected: int | None  # number of the token to show; None follows the newest
+    selected: NotRequired[
+        int | None
+    ]  # number of the token to show; None follows the newest, and absent changes nothing
     busy: bool
     since: NotRequired[int]
     steps_from: NotRequired[int]  # where the first steps were left out, the token that steps[0] explains

@@ -144,7 +144,7 @@ export function start({ element, props, trigger, watch }) {
       run.isBusy = value.busy;
       run.merge(value);
     }
-    if (value.selected !== choice.requested) {
+    if (value.selected !== undefined && value.selected !== choice.requested) {
       choice.requested = value.selected;
       choice.following = value.selected === null;
       if (value.selected !== null) choice.index = value.selected;

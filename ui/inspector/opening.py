@@ -22,7 +22,9 @@ def streamed(session: Session, run: RunRecord, since: int, loaded: LoadedModel, 
     """What is new in a run from token `since` on; None if the inspector shows another run."""
     if session.shown != run.id:
         return None
-    return inspector_value(run, loaded.tokenizer, busy=busy, since=max(0, since - OVERLAP))
+    value = inspector_value(run, loaded.tokenizer, busy=busy, since=max(0, since - OVERLAP))
+    del value["selected"]  # what grows leaves the visitor's selection where it is
+    return value
 
 
 def opened(session: Session, models: Models, run: RunRecord, selected: int | None = None) -> InspectorValue:
@@ -89,4 +91,6 @@ def open_token(session: Session, models: Models, run: RunRecord, index: int, *, 
 def open_run(session: Session, models: Models, identifier: object) -> InspectorValue:
     """The whole of a run, for a page that missed an update."""
     run = session.run(identifier if isinstance(identifier, str) else None)
-    return opened(session, models, run)
+    value = opened(session, models, run)
+    del value["selected"]  # the page knows it
+    return value

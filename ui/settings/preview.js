@@ -1,7 +1,7 @@
 /**
  * What the settings would do to the token that the inspector shows: its most probable candidates before and after.
  *
- * It follows the inspector at most three times a second, and nothing is drawn while the panel is out of sight.
+ * It is drawn with the inspector, so both always show the same token; nothing is drawn while the panel is out of sight.
  */
 
 /** @import { StepValue } from '../inspector/contract' */
@@ -16,8 +16,7 @@ import { tokenChip, visibleText } from '../kit/js/text.js';
 import { isDrawable, pictureOf } from './distribution.js';
 
 const MOST_BARS = 5;
-const STREAMING_THROTTLE_MS = 300; // between two drawings while a text is written
-const THROTTLE_MS = 50; // and while a slider moves
+const THROTTLE_MS = 50; // between two drawings while a slider moves
 
 /**
  * @param {Element} owner in sight whenever the picture could be
@@ -34,13 +33,13 @@ export function makePreview(owner, settings) {
   let isInSight = false;
   let timer = 0;
 
-  /** @param {number} delay */
-  function redraw(delay = THROTTLE_MS) {
+  function redraw() {
     if (!settings()) node.hidden = true; // now, or the settings of a method without it would jump
-    if (isInSight) timer ||= setTimeout(draw, delay);
+    if (isInSight) timer ||= setTimeout(draw, THROTTLE_MS);
   }
 
   function draw() {
+    clearTimeout(timer);
     timer = 0;
     const chain = settings();
     const picture = step && chain && pictureOf(step, chain.filters);
@@ -61,7 +60,7 @@ export function makePreview(owner, settings) {
   }).observe(owner);
   shownStep.subscribe(owner, (shown) => {
     step = /** @type {StepValue | null} */ (shown.step);
-    redraw(STREAMING_THROTTLE_MS);
+    if (isInSight) draw();
   });
   return { node, redraw };
 }

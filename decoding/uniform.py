@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
+
 from decoding.parameters.parameter import Parameter
 from model.lazy import torch
 
 SEEDS = 2**32  # how many there are
-DRAWN_SEEDS = 10**6  # from which one is drawn: short enough to be read, said and typed
+_DRAWN_SEEDS = 10**6  # from which one is drawn: short enough to be read, said and typed
 SEED = Parameter(
     name="seed",
     default=-1,
@@ -17,6 +19,11 @@ SEED = Parameter(
 )
 
 _BITS = 2**64 - 1
+
+
+def draw_seed() -> int:
+    """A random seed for a run whose settings leave it to chance; nothing else in decoding depends on chance."""
+    return secrets.randbelow(_DRAWN_SEEDS)
 
 
 class UniformStream:

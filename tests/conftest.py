@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import gc
 import io
+import itertools
+import random
 import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
+import numpy as np
 import pytest
 import sentencepiece
 import torch
@@ -24,10 +28,46 @@ from model.transformer import checkpoint
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from model.transformer.encoder_decoder import build
+from tests.browser.chromium import HINT, REASON
 from training.vocabulary import train_pairs_vocabulary
 from ui.runs.models import Models
 
 pytest_plugins = ("tests.helpers.hub_stage",)
+
+hypothesis.settings.register_profile("same examples every time", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("same examples every time")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Every test begins with the same global random numbers, whatever ran before it in its process."""
+    random.seed(1)
+    np.random.seed(1)
+    torch.manual_seed(1)
+
+
+@pytest.fixture(autouse=True)
+def said_seed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A test fails if one of its runs leaves the seed to chance, since it would pass on some days only.
+
+    A test that is about such runs asks for `counted_seeds`.
+    """
+    left_to_chance: list[str] = []
+
+    def refuse() -> int:
+        left_to_chance.append("a run's seed was left to chance: give it one, or ask for counted_seeds")
+        raise AssertionError(left_to_chance[-1])  # which another thread may handle
+
+    if "counted_seeds" not in request.fixturenames:
+        monkeypatch.setattr(DRAW_SEED, refuse)
+    yield
+    assert not left_to_chance, left_to_chance[0]
+
+
+@pytest.fixture
+def counted_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs whose settings leave the seed to chance get 1, 2, 3 and so on."""
+    monkeypatch.setattr(DRAW_SEED, itertools.count(1).__next__)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -39,6 +79,7 @@ def compiled_once() -> None:
         record_text([0], torch.zeros(1, 2), 1)
 
 
+DRAW_SEED = "decoding.settings.decoding_settings.draw_seed"
 _TEXT = (
     "Hi! How are you today? I am doing well, thank you. What do you like to do on weekends?",
     "The quick brown fox jumps over the lazy dog, and the dog sleeps.",
@@ -84,6 +125,15 @@ def make_checkpoint(folder: Path, *, chat: bool = True, context_length: int = 12
     )
     checkpoint.save(Transformer(config), folder)
     return folder
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """One line at the end says what no browser has tested, and how to get one."""
+    yield
+    skipped = sum(REASON in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+    if skipped:
+        terminalreporter.write_line(f"{skipped} tests were skipped, since {REASON}: {HINT}.", yellow=True)
 
 
 def pytest_collection_finish() -> None:

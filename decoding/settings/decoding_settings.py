@@ -7,7 +7,6 @@ on the page, among the flags of `generate.py` and in the table of settings, whic
 from __future__ import annotations
 
 import dataclasses
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -33,7 +32,7 @@ from decoding.strategies.hypotheses import EARLY_STOPPING, LENGTH_PENALTY, Early
 from decoding.strategies.mirostat import MIROSTAT_ETA, MIROSTAT_MODE, MIROSTAT_TAU
 from decoding.strategies.parallel_samples import ParallelSamples
 from decoding.strategies.registry import SPECS, STRATEGY, StrategyName
-from decoding.uniform import DRAWN_SEEDS, SEED, SEEDS
+from decoding.uniform import SEED, SEEDS, draw_seed
 from model.errors import AttendError, did_you_mean
 
 
@@ -191,7 +190,7 @@ class DecodingSettings:
 
     def seeded(self) -> Self:
         """The same with a definite seed where one is used: -1 becomes a random one, so that the run can be repeated."""
-        return dataclasses.replace(self, seed=secrets.randbelow(DRAWN_SEEDS)) if self.drawn and self.seed < 0 else self
+        return dataclasses.replace(self, seed=draw_seed()) if self.drawn and self.seed < 0 else self
 
     def ending_at(self, texts: Sequence[str]) -> Self:
         """The same with these stop texts besides its own."""

@@ -1,5 +1,7 @@
 """The browser's fixtures, for these tests alone: gradio and Playwright take seconds to load."""
 
+import pytest
+
 from tests.helpers.browsing import (
     browser,
     embedded_url,
@@ -35,3 +37,8 @@ __all__ = [
     "url",
     "visit",
 ]
+
+
+@pytest.fixture(autouse=True)
+def same_seeds(counted_seeds: None) -> None:
+    """What the pages of these tests leave to chance is the same every time."""

@@ -87,6 +87,7 @@ def test_the_same_settings_change_nothing(seed: int) -> None:
     assert again.first_difference is None and tokens(again) == tokens(choices)
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_by_hand() -> None:
     """After 0 the model says 1, 2, 3 with .5, .3, .2. The draw .6 falls on 2, since .5 <= .6 < .8.
 
@@ -115,6 +116,7 @@ def drawn(token: int, draw: float | None) -> Choice:
     return Choice(token, 1, draw, ("model",), kept=(5,), candidates=(), rest=(0.0,), mass=(1.0,), stage_entropy=(0.0,))
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_it_takes_one_pass_and_no_step() -> None:
     class Scoring(TinyModel):
         scored = 0
@@ -144,11 +146,13 @@ def test_a_text_without_draws_gets_those_of_the_seed() -> None:
     assert [choice.draw for choice in counterfactual.choices] == [*expected[:3], 0.25, *expected[4:]]
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_random_seed_is_recorded() -> None:
     counterfactual = choose_again(random_model(12, seed=1), make_request((3, 1)), [drawn(4, None)], DecodingSettings())
     assert counterfactual.settings.seed >= 0
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_an_empty_text_changes_nothing() -> None:
     for model in (transformer(), random_model(12, seed=1)):
         counterfactual = choose_again(model, make_request((3, 1)), [], DecodingSettings())

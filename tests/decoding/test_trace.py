@@ -91,6 +91,7 @@ def test_ids_end_with_the_end_token_when_it_ended_the_text() -> None:
     assert (document["ids"], document["finish_reason"]) == ([1, 1, 2], "stop")
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_run_that_was_stopped_is_a_cancelled_document() -> None:
     for strategy in ("greedy", "sample", "beam"):
         settings = DecodingSettings.from_dict({"strategy": strategy, "max_new_tokens": 20})
@@ -101,6 +102,7 @@ def test_a_run_that_was_stopped_is_a_cancelled_document() -> None:
     assert (nothing["ids"], nothing["steps"], nothing["text"], nothing["finish_reason"]) == ([], [], "", "cancelled")
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_random_seed_is_written_down_and_repeats_the_run() -> None:
     model = random_model(30, seed=5)
     first = trace_of(DecodingSettings(max_new_tokens=15), model=model).document()
@@ -155,6 +157,7 @@ def test_of_the_beams_those_that_were_returned_are_named_and_the_one_that_leads(
         assert len(wanted) == (0 if stop_after else 2)
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_conversation_is_part_of_the_document() -> None:
     trace = trace_of(DecodingSettings(max_new_tokens=2), model=random_model(9, seed=1))
     trace.messages = [{"role": "user", "content": "3 1"}]

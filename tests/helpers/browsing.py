@@ -23,9 +23,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, Viewport
 
 from model import catalog, names
 from model.loaded import LoadedModel
+from tests.browser.chromium import CHROMIUM, FLAGS
 from tests.conftest import make_checkpoint, unused_port
 from tests.helpers.paths import ROOT
-from tests.helpers.stage import CHROMIUM, FLAGS
 from tests.helpers.visitor import PATIENCE, POLLING
 from tests.helpers.waiting import paused
 from ui.page.layout import build

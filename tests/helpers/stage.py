@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +13,7 @@ import torch
 from playwright.sync_api import Browser, BrowserContext
 
 from decoding.step import CandidateRecord, Choice
+from tests.browser.chromium import CHROMIUM, REASON
 from tests.conftest import unused_port
 from tests.helpers.visitor import PATIENCE, wait_for_drawing
 from tests.helpers.waiting import eventually
@@ -27,23 +27,9 @@ from ui.kit.events import field, reply
 from ui.runs.attention import attention_row
 from ui.runs.contract import AnswerUpdate, TokenOrigin, TurnValue
 
-# Without a window where it is installed so: a page then costs a third less of the processor.
-CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--js-flags=--no-opt",  # no page of a test lives long enough for optimised code to pay: loading one costs 15 % less
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no other host can be reached
-]
-
 BROWSER = [
     pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM and os.environ.get("CI") != "true", reason="chromium is not installed"),
+    pytest.mark.skipif(CHROMIUM is None and os.environ.get("CI") != "true", reason=REASON),
 ]
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -200,12 +200,14 @@ def test_a_translation_is_scored_given_its_source(translator: attend.Model) -> N
         (lambda m: attend.load("atend-chat"), "There is no model 'atend-chat': did you mean attend-chat?"),
     ],
 )
+@pytest.mark.usefixtures("counted_seeds")
 def test_what_cannot_be_is_refused_in_one_sentence(model: attend.Model, call: Any, sentence: str) -> None:
     with pytest.raises(attend.AttendError) as refused:
         call(model)
     assert str(refused.value).startswith(sentence) and "\n" not in str(refused.value)
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_model_that_cannot_chat_says_so(tiny_writer: LoadedModel, tiny_translator: LoadedModel) -> None:
     for loaded in (tiny_writer, tiny_translator):
         assert not attend.Model(loaded).can_chat

@@ -31,6 +31,7 @@ def test_a_conversation_goes_on_until_the_input_ends(
     assert text == "".join(f"{answer}\n" for answer in answers)
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_message_that_cannot_be_answered_ends_a_piped_conversation_with_its_sentence(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
     assert json.loads(only) == document  # the same seed, and nothing else on stdout
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_random_seed_is_printed_and_repeats_the_text(run: Run) -> None:
     code, text, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20")
     note = re.search(r"Note: the seed was (\d+); --seed \1 repeats this\.\n", errors)
@@ -57,6 +58,7 @@ def test_a_text_that_fills_the_context_says_so(run: Run) -> None:
     assert (code, errors) == (0, "Note: stopped at the end of the model's context of 128 tokens.\n")
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_the_prompt_is_the_text_after_the_begin_token_or_a_conversation(run: Run, tiny_checkpoint: Path) -> None:
     loaded = catalog.load(str(tiny_checkpoint))
     _, text, _ = run("Hi! How are you?", "--json", "-", "--max-new-tokens", "2")
@@ -90,6 +92,7 @@ def test_several_texts_are_printed_numbered(strategy: str, run: Run) -> None:
     )
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_the_document_has_the_seed_that_was_used(run: Run) -> None:
     _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "8")
     drawn = json.loads(text)
@@ -164,12 +167,14 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
         ),
     ],
 )
+@pytest.mark.usefixtures("counted_seeds")
 def test_errors_are_one_sentence_on_stderr(run: Run, arguments: list[str], sentence: str) -> None:
     code, text, errors = run(*arguments)
     assert (code, text) == (2, "")
     assert errors.startswith(sentence) and errors.count("\n") == 1
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_prompt_that_is_too_long_is_refused_with_its_length_and_the_limit(run: Run) -> None:
     for chat in ([], ["--chat"]):
         code, text, errors = run("fox " * 500, *chat)
@@ -189,6 +194,7 @@ def test_a_prompt_that_is_too_long_is_refused_with_its_length_and_the_limit(run:
         (["--strategy", "greedy"], "greedy"),
     ],
 )
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_translator_searches_with_beams_by_default(
     run: Run, tiny_translator: LoadedModel, flags: list[str], strategy: str
 ) -> None:
@@ -215,6 +221,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize("flags", [["-"], ["--file", "-"], ["--file", "{file}"]], ids=" ".join)
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_prompt_comes_from_standard_input_or_a_file_without_its_last_line_end(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str]
 ) -> None:

@@ -224,6 +224,7 @@ def test_flags_of_the_hub_commands_exist() -> None:
 @pytest.mark.parametrize(
     "command", [command for command in COMMANDS if program(command) == "generate.py"], ids=" ".join
 )
+@pytest.mark.usefixtures("counted_seeds")
 def test_terminal_examples_run(
     command: list[str],
     tiny_checkpoint: Path,
@@ -257,6 +258,7 @@ def test_example_for_python_runs(tiny_checkpoint: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.count("(Candidate(id=") > 1  # a tuple of candidates for every token
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_example_for_programs_runs_against_the_page(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = (block for language, block in BLOCKS if language == "python" and "gradio_client" in block)
     assert example.count("http://127.0.0.1:7860") == 1 and "attend-chat" in example

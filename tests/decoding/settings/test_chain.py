@@ -104,6 +104,7 @@ def test_a_bad_order_is_refused(order: object, sentence: str) -> None:
     assert str(caught.value).startswith(sentence)
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_bias_for_a_token_that_the_model_does_not_have_is_refused_before_anything_runs() -> None:
     sentence = "logit_bias names token 3, but this model's highest token id is 2: choose"
     with pytest.raises(SettingError, match=sentence) as refused:

@@ -221,6 +221,7 @@ def test_neutral_settings_add_no_processor_and_others_stand_in_transformers_orde
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_setting_that_the_strategy_does_not_use_does_nothing(strategy: str) -> None:
     unused = [
         parameter
@@ -250,6 +251,7 @@ def test_every_field_carries_the_parameter_of_its_name(parameter: Parameter[Any]
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.usefixtures("counted_seeds")
 def test_each_strategy_is_the_one_that_was_named(name: str) -> None:
     settings = DecodingSettings.from_dict({"strategy": name})
     kind = ContrastiveSearch if name == "contrastive" else BeamSearch if settings.beams else SamplingStrategy
@@ -258,6 +260,7 @@ def test_each_strategy_is_the_one_that_was_named(name: str) -> None:
     assert settings.drawn is (name in ("sample", "beam_sample", "dola"))
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_several_outputs_are_parallel_samples() -> None:
     assert isinstance(DecodingSettings(num_return_sequences=2).strategy_for(make_request()), ParallelSamples)
 
@@ -303,6 +306,7 @@ def test_temperature_0_leaves_beam_search_as_it_is() -> None:
     assert len(texts) == 1
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_random_seed_is_definite_once_a_run_begins() -> None:
     assert DecodingSettings(seed=7).seeded() == DecodingSettings(seed=7)
     for undrawn in ({"strategy": "greedy"}, {"temperature": 0}, {"strategy": "beam"}):

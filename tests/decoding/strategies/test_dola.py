@@ -149,6 +149,7 @@ def test_it_draws_at_a_temperature_and_filters_like_sampling() -> None:
     assert len({steps[-1].hypotheses[0].tokens, plain[-1].hypotheses[0].tokens}) == 2
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_what_cannot_be_contrasted_is_refused() -> None:
     with pytest.raises(AttendError, match=r"DoLa compares the predictions of single layers.*another model"):
         decode(TinyModel(lambda text: [0.0, 1.0]), (0,), dola())

@@ -225,6 +225,7 @@ def test_a_prompt_without_room_and_an_empty_one_are_refused() -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.usefixtures("counted_seeds")
 def test_unusable_logits_end_in_a_clear_error(bad: float, strategy: str) -> None:
     row = [bad] * 5 if bad == -math.inf else [0.0, bad, 1.0, 0.0, 0.0]
 

@@ -13,7 +13,7 @@ import pytest
 
 from model import catalog
 from model.errors import AttendError
-from model.huggingface import chat_template
+from model.huggingface.generation import chat_template
 from model.huggingface.generation.chat_template import TemplateChat
 from model.huggingface.tokenizer import HuggingFaceTokenizer
 from model.sandbox.chat_template import render

@@ -209,6 +209,7 @@ def test_bad_messages_are_refused_and_nothing_changes(models: Models, text: obje
         (DecodingSettings(strategy="dola", dola_layers=(99,)), "dola_layers lists layer 99"),
     ],
 )
+@pytest.mark.usefixtures("counted_seeds")
 def test_settings_that_the_model_cannot_follow_are_refused_before_anything_changes(
     models: Models, settings: DecodingSettings, sentence: str
 ) -> None:

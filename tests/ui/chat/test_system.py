@@ -111,6 +111,7 @@ def test_the_prompt_that_is_shown_has_it(both: Models, chatml: LoadedModel, tiny
         ("x" * (MOST_CHARACTERS + 1), f"The system prompt has {MOST_CHARACTERS + 1:,} characters"),
     ],
 )
+@pytest.mark.usefixtures("counted_seeds")
 def test_what_is_no_system_prompt_changes_nothing(
     both: Models, chatml: LoadedModel, system: object, sentence: str
 ) -> None:
@@ -181,6 +182,7 @@ def test_the_code_for_a_model_that_takes_none_has_none(tiny: LoadedModel) -> Non
     assert FOX not in code.command(copied) + code.lines(copied)
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_programs_send_it(both: Models, chatml: LoadedModel, tiny: LoadedModel) -> None:
     history = [{"role": "user", "content": "Hi!"}, {"role": "assistant", "content": "Hello"}]
     *_, last = chat_items(both, "And you?", history, chatml.name, CARDS[0], FOX)
@@ -195,6 +197,7 @@ def test_programs_send_it(both: Models, chatml: LoadedModel, tiny: LoadedModel) 
         comparison(both, "Hi!", chatml.name, CARDS, True, False, [], FOX)
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_terminal_takes_it_with_chat_alone(
     folder: Path, tiny_checkpoint: Path, chatml: LoadedModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

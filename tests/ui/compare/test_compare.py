@@ -171,6 +171,7 @@ def test_the_length_and_the_candidates_of_the_panel_hold_where_a_card_says_nothi
     assert len(session.comparison.cards[0].ids) <= 5
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_seed_left_to_chance_is_drawn_once_and_kept_as_it_stands_beside_the_text(models: Models) -> None:
     session = Session()
     form = {"method": "Custom", "values": {"seed": -1, "max_new_tokens": 2, "top_candidates": 3}}

@@ -161,6 +161,7 @@ def test_a_long_conversation_leaves_room_for_the_longest_card(tiny: LoadedModel)
 # --- settings of the cards -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_all_cards_share_one_stream_of_draws(models: Models) -> None:
     settings = [DecodingSettings(temperature=heat, max_new_tokens=10) for heat in (0.7, 1.0, 1.3)]
     comparison = compared(models, settings)
@@ -177,6 +178,7 @@ def test_without_common_draws_every_card_has_its_own(models: Models) -> None:
     assert len({card.trace.choices()[0].draw for card in comparison.cards}) == 3
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_seeds() -> None:
     none, seven = DecodingSettings(), DecodingSettings(seed=7)
     assert [each.seed for each in with_seeds([none, seven, none], common_draws=True)] == [7, 7, 7]

@@ -72,6 +72,7 @@ def test_chat_streams_and_ends_with_the_trace(client: Client, tiny: LoadedModel)
     assert [token["id"] for item in items for token in item["tokens"]] == trace["ids"]
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_generate_returns_the_trace_and_a_seed_repeats_it(client: Client, tiny: LoadedModel) -> None:
     settings = {"strategy": "sample", "temperature": 0.9, "max_new_tokens": 6}
     first = client.predict("The quick", tiny.name, settings, api_name="/generate")
@@ -119,6 +120,7 @@ def test_several_texts_come_in_the_document(client: Client, tiny: LoadedModel) -
         ("Hi", [], "tiny-writer", {}, "switch to Write"),
     ],
 )
+@pytest.mark.usefixtures("counted_seeds")
 def test_bad_input_gets_the_plain_sentence(
     client: Client, tiny: LoadedModel, message: Any, history: Any, model: Any, settings: Any, sentence: str
 ) -> None:
@@ -149,6 +151,7 @@ def test_too_few_values_get_a_sentence(served: tuple[str, Models], endpoint: str
     assert sentence in answer_to(served[0], endpoint, f'{{"data": {data}}}')
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_half_a_character_is_refused(served: tuple[str, Models], tiny: LoadedModel) -> None:
     answer = answer_to(served[0], "generate", f'{{"data": ["Hi \\ud800", "{tiny.name}", {{}}]}}')
     assert "half a character (code D800) at position 4" in answer
@@ -218,6 +221,7 @@ def test_every_answer_carries_the_policy(served: tuple[str, Models]) -> None:
     assert "default-src 'self'" in httpx.get(served[0]).headers["content-security-policy"]
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_all_but_the_text_may_be_left_out(client: Client) -> None:
     assert client.predict("Hi", api_name="/chat")["finish_reason"] in ("stop", "length")
     assert client.predict("Hi", settings={"max_new_tokens": 2}, api_name="/generate")["model"] == "tiny-chat"
@@ -247,6 +251,7 @@ def test_a_program_that_leaves_ends_its_run(
     assert len(steps) < 60  # 3 s would be 60 steps; the whole run takes 5 s
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_all_calls_from_one_address_count_for_one_visitor(
     served: tuple[str, Models], client: Client, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

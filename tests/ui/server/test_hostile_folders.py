@@ -15,7 +15,7 @@ from gradio_client import Client
 
 from model import catalog
 from model.arguments import ModelArguments
-from model.huggingface import chat_template
+from model.huggingface.generation import chat_template
 from model.loaded import LoadedModel
 from tests.conftest import unused_port
 from tests.helpers.folders import gpt2
@@ -74,6 +74,7 @@ def renderers() -> set[psutil.Process]:
     return found
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_template_that_never_ends_holds_up_nobody_else(
     page: tuple[str, Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_template_that_never_ends_holds_up_nobody_else(
         assert "The chat template of this model" in loading.result()
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_config_that_is_a_pipe_blocks_no_load_that_follows(page: tuple[str, Page], tmp_path: Path) -> None:
     evil, good = gpt2(tmp_path / "evil"), gpt2(tmp_path / "good")
     (evil / "config.json").unlink()

@@ -142,6 +142,7 @@ def call(url: str, model: str, settings: dict[str, Any]) -> str:
     return httpx.post(f"{url}/gradio_api/call/chat", json=data).json()["event_id"]
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_calls_whose_streams_nobody_reads_lock_nobody_out(page: tuple[str, Models], tiny: LoadedModel) -> None:
     """Thirty of them at once; afterwards and meanwhile, others get their answers."""
     url, _ = page

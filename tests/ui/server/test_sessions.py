@@ -133,6 +133,7 @@ def event(page: Page, name: str) -> int:
     return next(number for number, fn in page.fns.items() if fn.fn is not None and fn.fn.__name__ == name)
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_hundred_made_up_visits_do_not_evict_a_real_one(page: tuple[str, Page]) -> None:
     url, blocks = page
     visitor = Client(url, verbose=False)
@@ -200,6 +201,7 @@ def test_more_clicks_than_a_person_can_make_are_refused(page: tuple[str, Page]) 
         queue.event_queue_per_concurrency_id[group].concurrency_limit = limit
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_calls_without_a_session_leave_none(page: tuple[str, Page], tiny: LoadedModel) -> None:
     url, blocks = page
     queue = blocks._queue

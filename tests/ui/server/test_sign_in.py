@@ -121,6 +121,7 @@ def test_the_page_to_sign_in_holds_nothing_of_the_other(url: str, tiny: LoadedMo
     assert "gradio" not in answer.text and tiny.name not in answer.text and "set-cookie" not in answer.headers
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_program_signs_in_and_its_answer_is_streamed(url: str, tiny: LoadedModel) -> None:
     client = Client(url, auth=(NAME, PASSWORD), verbose=False)
     updates: list[Any] = list(client.submit("Hi", [], tiny.name, {"max_new_tokens": 5}, "", api_name="/chat"))

@@ -69,7 +69,7 @@ def executed(reproduction: code.Reproduction, capsys: pytest.CaptureFixture[str]
     ],
     ids=lambda settings: settings.strategy,
 )
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("counted_seeds", "quick")
 def test_both_give_the_answer_of_the_page(
     models: Models, tiny: LoadedModel, settings: DecodingSettings, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,7 +80,7 @@ def test_both_give_the_answer_of_the_page(
 
 
 @pytest.mark.parametrize("prompt", [MESSAGE, "-1 is a number, --help is not"])
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("counted_seeds", "quick")
 def test_both_give_the_continuation_of_the_page(
     models: Models, tiny: LoadedModel, prompt: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,7 +116,7 @@ def test_a_note_says_that_an_edited_text_is_not_repeated_whole(models: Models, t
     )
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("counted_seeds", "quick")
 def test_the_lines_hold_the_whole_conversation(
     models: Models, tiny: LoadedModel, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,7 +129,7 @@ def test_the_lines_hold_the_whole_conversation(
     assert "only the last message" in terminal["note"] and python["note"] == ""
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("counted_seeds", "quick")
 def test_both_compute_in_the_precision_of_the_page(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rounded = catalog.load(str(tiny_checkpoint), device_config=DeviceConfig("cpu", "int8"))
     session, models = Session(), Models((rounded.name,), lambda *_: rounded)
@@ -155,7 +155,7 @@ def test_only_settings_that_differ_and_are_used_are_written() -> None:
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, BEAMS, DecodingSettings(seed=5)], ids=["sampled", "beams", "defaults"])
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("counted_seeds", "quick")
 def test_a_translation_is_repeated_whatever_a_terminal_has_of_itself(
     tiny_translator: LoadedModel, settings: DecodingSettings, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,6 +168,7 @@ def test_a_translation_is_repeated_whatever_a_terminal_has_of_itself(
     assert code.command(reproduction).count("--strategy") == 1
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_the_text_in_the_box_comes_before_the_last_message(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     assert chat_reproduction(session, tiny, "", SETTINGS).prompt == "Hi! How are you today?"
@@ -183,6 +184,7 @@ def test_the_text_in_the_box_comes_before_the_last_message(models: Models, tiny:
     assert write_reproduction(session, tiny, session.draft.text, SETTINGS).prompt == "A fox"
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_random_seed_is_noted(tiny: LoadedModel) -> None:
     notes = [block["note"] for block in code.blocks(chat_reproduction(Session(), tiny, "Hi", SETTINGS))]
     assert notes == ["This uses a random seed."] * 2

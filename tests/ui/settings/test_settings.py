@@ -145,6 +145,7 @@ def test_controls_have_the_declared_ranges_and_helps() -> None:
         assert field["maximum"] == longest  # no longer than the context
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_controls_start_with_values_that_mean_the_first_settings() -> None:
     with gr.Blocks():
         panel = settings_panel.build(context_length=512)
@@ -158,6 +159,7 @@ def test_controls_start_with_values_that_mean_the_first_settings() -> None:
     assert short.read([short.form.value]).max_new_tokens == 64
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_random_seed_becomes_a_definite_one() -> None:
     assert settings_panel.Panel.read([panel_values("Temperature", seed=-1)]).seed >= 0
     assert settings_panel.Panel.read([panel_values("Temperature", seed=4)]).seed == 4

@@ -257,6 +257,7 @@ def test_the_model_of_a_tab_that_was_left_is_not_taken(
         assert screens[-1].model["name"] == "attend-chat"
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_programs_get_beams_unless_they_say_otherwise(
     both: Models, tiny: LoadedModel, tiny_translator: LoadedModel
 ) -> None:

@@ -103,6 +103,7 @@ def test_what_one_run_could_not_have_made_is_no_one_run(models: Models, changes:
     assert len(trace_of(session).ids) == (1 if {"strategy", "mirostat_mode"} & changes.keys() else 2)
 
 
+@pytest.mark.usefixtures("counted_seeds")
 def test_a_seed_that_is_left_to_chance_is_drawn_once_for_a_text_that_goes_on(models: Models) -> None:
     session = go(Session(), models, replace(SAMPLE, seed=-1, max_new_tokens=1), times=4)
     assert len(trace_of(session).ids) == 4 and session.seed == trace_of(session).settings.seed >= 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 import struct
-import time
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +74,8 @@ def test_other_versions_and_orders_are_named(spoilt: Path) -> None:
 
 
 def test_counts_that_no_file_holds_are_refused_at_once(spoilt: Path) -> None:
-    """Of keys, tensors, the length of a text, and of a list: each is checked before it is counted to."""
-    started = time.monotonic()
+    """Of keys, tensors, the length of a text, and of a list: each is checked before it is counted to, which would
+    never end."""
     for tensors, keys in ((0, 10**6), (2**60, 5), (2**64 - 1, 2**64 - 1)):
         overwrite(spoilt, COUNTS, struct.pack("<QQ", tensors, keys))
         assert f"claims {keys:,} keys and {tensors:,} tensors, which no model has" in refusal(spoilt)
@@ -86,7 +85,6 @@ def test_counts_that_no_file_holds_are_refused_at_once(spoilt: Path) -> None:
     for kind, count in ((4, 2**60), (8, 2**40), (8, 10**6), (9, 1)):
         overwrite(spoilt, KEYS, struct.pack("<Q1sIIQ", 1, b"k", 9, kind, count))
         assert "is damaged" in refusal(spoilt)
-    assert time.monotonic() - started < 2
 
 
 def test_a_file_that_ends_too_early_is_refused_wherever_it_ends(whole: bytes, tmp_path: Path) -> None:

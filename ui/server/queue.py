@@ -19,7 +19,7 @@ from gradio.utils import LRUCache
 from ui.limits import Limits
 from ui.server.callers import address_of
 from ui.server.refusals import Page
-from ui.server.sessions import Visits
+from ui.server.sessions import LONG_NAME, MAX_NAME, Visits
 
 PROGRAMS = "programs"  # the concurrency id of endpoints
 _EVENTS_PER_VISIT = 24  # running or waiting
@@ -71,6 +71,8 @@ class FairQueue(Queue):
 
     def _refusal(self, body: PredictBodyInternal, address: str) -> str:
         """Why an event is over a limit; "" if it isn't."""
+        if len(body.session_hash or "") > MAX_NAME:
+            return LONG_NAME
         fn = self.blocks.fns.get(-1 if body.fn_index is None else body.fn_index)
         program = fn is not None and fn.concurrency_id == PROGRAMS
         waiting = [event for event in self._waiting() if (event.concurrency_id == PROGRAMS) == program]

@@ -24,8 +24,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ui.limits import Limits
 from ui.runs.session import Session
 from ui.server.callers import ADDRESS, address_of
+from ui.server.responses import refuse
 
+MAX_NAME = 100  # characters of a session hash, which Gradio's clients make up with at most 36
 _MOST_CLOSED_BYTES = 16_000_000  # of the explanations that all closed pages keep
+LONG_NAME = f"A session hash may have {MAX_NAME} characters: send a shorter one."
 _RETENTION = 3600.0  # seconds after a page was closed
 _HEARTBEAT = "/heartbeat/"  # the route of a connection that lasts as long as the page is open
 
@@ -90,6 +93,8 @@ class Visits(StateHolder):
             return self.session_data[session_id]
 
     def _admit(self, visit: str) -> None:
+        if len(visit) > MAX_NAME:
+            raise HTTPException(422, LONG_NAME)
         address = ADDRESS.get()
         same_address = [other for other, its_address in self._addresses.items() if its_address == address]
         if len(same_address) >= self._limit_by_address:
@@ -181,6 +186,8 @@ class TrackVisits:
         _, heartbeat, visit = scope["path"].rpartition(_HEARTBEAT)
         if not heartbeat:
             return await self._app(scope, receive, send)
+        if len(visit) > MAX_NAME:
+            return await refuse(send, 422, LONG_NAME)
         self._visits.connected(visit)
         try:
             await self._app(scope, receive, send)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import pytest
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from model.loaded import LoadedModel
 from tests.conftest import unused_port
+from ui.kit import assets
 from ui.page.layout import build
 from ui.runs.models import Models
 from ui.server import launch as serve
 from ui.server.hosts import is_own, own_names
+from ui.server.security import CheckForwarded
 
 LOCAL = own_names("127.0.0.1")
 OPEN = own_names("0.0.0.0", added=("https://chat.example.org:8443/page", "*.lab.example.org", ".hall.example.org"))
@@ -59,7 +68,7 @@ def test_not_its_own(host: str, origin: str | None, names: frozenset[str]) -> No
     assert not is_own(host, origin, names)
 
 
-@pytest.fixture(params=[False, True], ids=["local", "public"])
+@pytest.fixture(scope="module", params=[False, True], ids=["local", "public"])
 def page(request: pytest.FixtureRequest, tiny: LoadedModel) -> Iterator[tuple[str, bool]]:
     """An address, and whether the page there is public."""
     public, port = request.param, unused_port()
@@ -80,6 +89,124 @@ def test_a_served_page_refuses_foreign_names_unless_it_is_public(page: tuple[str
     assert foreign.headers.get("access-control-allow-origin") == ("*" if public else None)
     if not public:
         assert "--allow-host" in foreign.json()["detail"]
+
+
+FORGED = [
+    {"x-forwarded-host": "evil.example"},
+    {"x-forwarded-host": "6.6.6.6"},
+    {"x-forwarded-host": "localhost/@evil.example"},
+    {"x-forwarded-host": "evil.example, localhost"},
+    {"x-forwarded-proto": "https"},
+    {"x-forwarded-prefix": "/evil"},
+    {"x-forwarded-port": "666"},
+    {"x-gradio-server": "http://evil.example"},
+    {"forwarded": "host=evil.example;proto=https"},
+]
+
+
+@pytest.mark.parametrize("forged", FORGED, ids=str)
+def test_a_forged_header_does_not_change_the_address_of_a_page(page: tuple[str, bool], forged: dict[str, str]) -> None:
+    url, _ = page
+    for path in ("/config", "/"):
+        answer = httpx.get(f"{url}{path}", headers=forged)
+        assert answer.status_code == 200 and f'"root":"{url}"' in answer.text.replace('": "', '":"')
+
+
+@pytest.mark.parametrize(
+    "host", ["a@b", "127.0.0.1:99999", "127.0.0.1:0", "[::1", "[gg::]", "a b", "<b>", "a/b?c#d", ""]
+)
+def test_a_host_that_is_none_is_refused_in_one_sentence(page: tuple[str, bool], host: str) -> None:
+    answer = httpx.get(f"{page[0]}/config", headers={"host": host})
+    assert (
+        answer.status_code in ((400, 403) if host else (200, 400, 403))
+        and "no-store" in answer.headers["cache-control"]
+    )
+
+
+def forwarded(headers: dict[str, str], names: frozenset[str] | None, client: str = "127.0.0.1") -> dict[str, str]:
+    """What is left of the headers of a request."""
+    seen: list[Scope] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope)
+
+    async def nothing(message: Any = None) -> Any:
+        return {}
+
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "headers": raw, "client": (client, 1), "scheme": "http", "path": "/"}
+    with ThreadPoolExecutor(1) as thread:  # Playwright's loop may be running in this one
+        thread.submit(asyncio.run, CheckForwarded(app, names)(scope, nothing, nothing)).result()
+    return {name.decode(): value.decode() for name, value in seen[0]["headers"]}
+
+
+@pytest.mark.parametrize("name", ["chat.example.org", "a.lab.example.org:8443"])
+def test_an_allowed_name_may_be_forwarded(name: str) -> None:
+    headers = {"host": "127.0.0.1:7860", "x-forwarded-host": name, "x-forwarded-proto": "https"}
+    assert forwarded(headers, OPEN) == headers
+    assert forwarded(headers, LOCAL) == {"host": "127.0.0.1:7860"}
+
+
+def test_a_space_is_told_its_name_by_its_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPACE_ID", "someone/attend")
+    monkeypatch.setenv("SPACE_HOST", "someone-attend.hf.space")
+    for name in ("someone-attend.hf.space", "someone--attend.hf.space"):
+        headers = {"host": "10.0.0.7:7860", "x-forwarded-host": name, "x-forwarded-proto": "https"}
+        assert forwarded(headers, None, client="10.0.0.1") == headers
+    of_its_own = {"host": "chat.example.org", "x-forwarded-proto": "https"}
+    assert forwarded(of_its_own, None, client="10.0.0.1") == of_its_own
+    forged = {"host": "someone-attend.hf.space", "x-forwarded-host": "evil.example"}
+    assert "x-forwarded-host" not in forwarded(forged, None, client="10.0.0.1")
+
+
+def test_a_public_page_believes_the_proxies_that_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    headers = {"host": "127.0.0.1", "x-forwarded-host": "chat.example.org", "x-forwarded-proto": "https"}
+    assert forwarded(headers, None) == {"host": "127.0.0.1"}
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "10.0.0.0/8")
+    assert forwarded(headers, None, client="10.1.2.3") == headers
+    assert forwarded(headers, None, client="11.1.2.3") == {"host": "127.0.0.1"}
+
+
+def test_nothing_that_may_hold_a_text_is_stored(tiny: LoadedModel) -> None:
+    """Every route there is, with its parameters as they stand in its path."""
+    blocks, port = build(Models((tiny.name,), lambda name, _: tiny)), unused_port()
+    serve.launch(blocks, host="127.0.0.1", port=port, names=LOCAL, block=False)
+    included = [getattr(route, "original_router", None) for route in blocks.app.routes]
+    routes = [*blocks.app.routes, *(route for router in included if router for route in router.routes)]
+    requests = {(method, each.path) for each in routes if isinstance(each, Route) for method in each.methods or ()}
+    assert len(requests) > 60
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        for method, path in [*sorted(requests), ("GET", "/nowhere"), ("DELETE", "/config"), ("GET", "/assets/none.js")]:
+            with client.stream(method, path) as answer:  # some never end
+                assert answer.headers.get_list("cache-control") == ["no-store"], (method, path)
+        script = assets.address("page/page.js")
+        stored = [f"/{script}", re.findall(r"/(assets/[\w-]+\.js)", client.get("/").text)[0]]
+        for path in stored:
+            assert "immutable" in client.get(path).headers["cache-control"]
+    blocks.close()
+
+
+@pytest.mark.parametrize(
+    ("host", "names"), [("::1", ["[::1]"]), ("::", ["[::1]", "127.0.0.1"]), ("0.0.0.0", ["127.0.0.1"])]
+)
+def test_a_page_is_served_at_any_address(host: str, names: list[str], tiny: LoadedModel) -> None:
+    if ":" in host and not has_ipv6():
+        pytest.skip("this machine has no IPv6")
+    blocks, port = build(Models((tiny.name,), lambda name, _: tiny)), unused_port()
+    printed: list[str] = []
+    serve.launch(blocks, host=host, port=port, names=own_names(host), ready=printed.append, block=False)
+    assert [httpx.get(f"http://{name}:{port}/config").status_code for name in names] == [200] * len(names)
+    assert httpx.get(printed[0]).status_code == 200
+    blocks.close()
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
 
 
 def test_a_served_page_takes_no_files(page: tuple[str, bool]) -> None:

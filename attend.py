@@ -266,10 +266,12 @@ class Model:
             top_candidates: how many candidates to record for each token.
         """
         from decoding.recorder import record_text
+        from model.limits import check_characters
 
         loaded, tokenizer = self.loaded, self.loaded.tokenizer
         if loaded.model.decoder_start and not prompt.strip():
             raise AttendError(f"{loaded.name} is a translator: give the source text as prompt.")
+        check_characters(text, loaded.model.context_length)
         begins = not prompt or loaded.starts_new_text
         given, ids = loaded.prompt(prompt) if prompt else loaded.prefix_tokens, tokenizer.encode(text, begins=begins)
         first = 0 if given else 1

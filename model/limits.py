@@ -5,6 +5,10 @@ from __future__ import annotations
 from model.errors import AttendError
 
 
+class TooLong(AttendError):
+    """A text is longer than the context in any case, so it is not tokenized."""
+
+
 def check_length(tokens: int, context_length: int) -> None:
     """`ValueError` for a text without tokens, `AttendError` for one longer than the context."""
     if not tokens:
@@ -12,6 +16,21 @@ def check_length(tokens: int, context_length: int) -> None:
     if tokens > context_length:
         raise AttendError(
             f"The text has {tokens:,} tokens, but the model reads at most {context_length:,}: shorten it."
+        )
+
+
+def most_characters(context_length: int) -> int:
+    """More characters than any text of so many tokens has: longer texts are refused before they are tokenized, which
+    would take time and memory. The longest tokens of common vocabularies are 128 blanks."""
+    return min(128 * context_length, max(1_000_000, 16 * context_length), 8_000_000)
+
+
+def check_characters(text: str, context_length: int) -> None:
+    """`TooLong` for a text that the context can't hold, whatever its tokens are."""
+    if len(text) > (most := most_characters(context_length)):
+        raise TooLong(
+            f"The text has {len(text):,} characters, but the model reads at most {context_length:,} tokens, which are "
+            f"never more than {most:,} characters: shorten it."
         )
 
 

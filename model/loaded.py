@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from model.errors import AttendError
 from model.interface import NO_RULES, GenerationRules, LanguageModel
+from model.limits import check_characters
 from model.text.conversation import Chat, ChatFormat, ChatPrompt, Message, SingleMessageChat
 from model.text.languages import Languages
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
@@ -134,7 +135,9 @@ class LoadedModel:
         return cls(name, model, tokenizer, prefix_tokens=(begin,), end_tokens=frozenset({end}), chat=chat)
 
     def prompt(self, text: str) -> tuple[int, ...]:
-        """The ids of a text to continue or, for an encoder-decoder, to answer."""
+        """The ids of a text to continue or, for an encoder-decoder, to answer; `AttendError` for one that could never
+        fit into the context."""
+        check_characters(text, self.model.context_length)
         return (*self.prefix_tokens, *self.tokenizer.encode(text, begins=True), *self.suffix_tokens)
 
     @property

@@ -27,7 +27,7 @@ from transformers.models.auto.modeling_auto import (
 from model.device import INT8, DeviceConfig, named_dtype, native_shortage, not_in_int8, shortage
 from model.errors import AttendError, EncoderOnly
 from model.huggingface.conversion import EMBEDDINGS, OUTPUT, Layout, layout_of, layout_or_reason
-from model.huggingface.generation.chat_template import TemplateChat
+from model.huggingface.generation.chat_template import TemplateChat, names_without_default
 from model.huggingface.generation.config import GenerationFields, token_ids
 from model.huggingface.marian_tokenizer import SOURCE as MARIAN_SOURCE
 from model.huggingface.marian_tokenizer import MarianTokenizer
@@ -68,7 +68,15 @@ def load(files: Checkpoint, engine: str, device_config: DeviceConfig = DeviceCon
         rules=rules,
         notes=(*notes, *tokenizer.notes),
     )
-    return loaded if template else replace(loaded, chat=Transcript(loaded.prompt))
+    if template:
+        return replace(loaded, notes=(*loaded.notes, *template.notes))
+    if names := names_without_default(tokenizer):
+        note = (
+            f"{files.name} has chat templates ({', '.join(names)[:80]}), but no default one: it chats in a plain "
+            "transcript."
+        )
+        loaded = replace(loaded, notes=(*loaded.notes, note))
+    return replace(loaded, chat=Transcript(loaded.prompt))
 
 
 def load_model(

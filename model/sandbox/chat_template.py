@@ -18,7 +18,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from model.sandbox.child import close_off, serve
 
 _MOST_BYTES = 512_000_000
-_MOST_CHARACTERS = 8_000_000  # of a conversation
+_MAX_CHARACTERS = 8_000_000  # of a conversation, unless the question allows fewer
 # Uses everything that Jinja and Python import late, error messages included.
 _LATE_IMPORTS = "{{ 'a' | pprint | wordwrap(1) | striptags }}{{ lipsum(1) }}{{ strftime_now('%c') }}{{ missing.name }}"
 
@@ -92,11 +92,14 @@ def _compiled(template: str) -> jinja2.Template:
 
 
 def render(question: dict[str, Any]) -> str:
-    """The text that a template renders; raises whatever Jinja does."""
-    written = _compiled(question["template"]).render(question["variables"])
-    if len(written) > _MOST_CHARACTERS:
-        raise ValueError(f"it writes more than {_MOST_CHARACTERS:,} characters")
-    return written
+    """The text that a template renders, cut off behind `most` characters and one; raises whatever Jinja does."""
+    most, written, length = question.get("most", _MAX_CHARACTERS), [], 0
+    for part in _compiled(question["template"]).generate(question["variables"]):
+        written.append(part)
+        length += len(part)
+        if length > most:
+            break
+    return "".join(written)[: most + 1]
 
 
 if __name__ == "__main__":

@@ -11,10 +11,13 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, Protocol
 
 from model.errors import AttendError
+from model.limits import TooLong, most_characters
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 
 Role = Literal["user", "assistant"]
@@ -106,7 +109,8 @@ def fitted(
     """Implements `Chat.prompt` for any format.
 
     Args:
-        ids_from: the prompt of all messages from this index on; it must not get longer when it begins later.
+        ids_from: the prompt of all messages from this index on; it must not get longer when it begins later. May raise
+            `TooLong`.
         frame: how many tokens of every prompt belong neither to a message nor to the system prompt.
         system: the system prompt in every prompt of `ids_from`, mentioned in the error where nothing fits.
         noun: what the error calls the last message.
@@ -114,17 +118,33 @@ def fitted(
     if not messages or not messages[-1].text.strip():
         raise AttendError(f"The {noun} is empty: type something first.")
     last = len(messages) - 1
+    subject, them = (f"The system prompt and the {noun} have", "them") if system else (f"The {noun} has", "it")
+    most = most_characters(context_length)
+
+    def characters(first: int) -> int:
+        return len(system) + sum(len(message.text) for message in messages[first:])
+
+    if characters(last) > most:
+        raise AttendError(
+            f"{subject} {characters(last):,} characters, but this model's context of {context_length:,} tokens never "
+            f"holds more than {most:,}: shorten {them}."
+        )
     alone = len(ids_from(last))
     if alone > context_length:
-        subject, them = (f"The system prompt and the {noun} have", "them") if system else (f"The {noun} has", "it")
         raise AttendError(
             f"{subject} {alone - frame:,} tokens, but this model's context holds {context_length - frame:,}: "
             f"shorten {them}."
         )
     room = min(context_length, context_length + 1 - min(reserve, context_length // 2))  # the last token is never read
+
+    def fits(first: int) -> bool:
+        with suppress(TooLong):
+            return characters(first) <= most and len(ids_from(first)) <= room
+        return False
+
     begins = [index for index, message in enumerate(messages[:last]) if message.role == "user"]
-    fits = bisect_left(begins, True, key=lambda index: len(ids_from(index)) <= room)
-    first = begins[fits] if fits < len(begins) else last
+    place = bisect_left(begins, True, key=fits)
+    first = begins[place] if place < len(begins) else last
     return ChatPrompt(tuple(ids_from(first)), dropped=first)
 
 
@@ -228,9 +248,9 @@ class ChatFormat:
     def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
         """See `Chat.prompt`."""
         _refuse(system, self.no_system)
-        turns = [self.turn(message) for message in messages]
+        turn = cache(self.turn)
 
         def ids_from(first: int) -> list[int]:
-            return [self.begin, *itertools.chain.from_iterable(turns[first:]), self._roles["assistant"]]
+            return [self.begin, *itertools.chain.from_iterable(map(turn, messages[first:])), self._roles["assistant"]]
 
         return fitted(messages, ids_from, frame=2, context_length=context_length, reserve=reserve)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from model.limits import check_length
+from model.limits import check_characters, check_length
 from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
 from ui.runs.attention import explain
@@ -22,6 +22,7 @@ def cut(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> tuple[
     """The tokens of an edited text, generated ones kept where possible, and the shape of their attention."""
     kept = _kept(tokens, text, loaded)
     rest = text[len(text_of(kept, loaded.tokenizer)) :]
+    check_characters(rest, loaded.model.context_length)
     ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
     check_length(max(1, len(ids) - 1), loaded.model.context_length)  # the last token is explained without being read
     known = tokens[: shared(tokens, ids)]

@@ -3,23 +3,31 @@
 A template turns a conversation into one text, in which a message that spells a special token looks like the template's
 own tokens. So the template is also rendered with marks in place of the messages, which shows where its own text ends.
 If tokenizing the whole text finds other special tokens than the template's, the template's text and the messages are
-tokenized separately. A template is a program by whoever made the checkpoint, so it runs in a sandbox.
+tokenized separately. The marks also show whether each message is there: one that a template leaves out is never lost in
+silence. A template is a program by whoever made the checkpoint, so it runs in a sandbox.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Self
+from typing import Any, Self
 
 from model.errors import AttendError
 from model.huggingface.tokenizer import CheckpointTokenizer
+from model.limits import TooLong, most_characters
 from model.sandbox.process import OutOfBounds, Refused, Sandbox
 from model.text.conversation import ChatPrompt, Message, as_dicts, fitted
 
-_MARK = re.compile("\ue000(\\d+)\ue001")  # private characters, which no template writes itself
 _SECONDS = 5.0  # for a text; the longest takes milliseconds
+_MAX_PROBE = 1_000_000  # characters of a text that is rendered to look at the template
+_MAX_SEARCHED = 10_000  # of them behind an answer, where its end token stands
+# What templates are known to change: capitals, HTML, quotation marks, blanks within, the end of long messages.
+_WORDS = "Ab <b>&</b> \"c\" 'd'\t{{ e }}  f\n\n \u00e9\U0001f98a " + "g h " * 1_000 + "Z"
+_THOUGHT, _REPLY = "<think>\n0123\n</think>", "4567"
+_ROLES = {"user": "your messages", "assistant": "earlier answers", "system": "the system prompt"}
 
 
 class TemplateChat:
@@ -29,28 +37,38 @@ class TemplateChat:
     stop_texts: tuple[str, ...] = ()
 
     def __init__(self, tokenizer: CheckpointTokenizer) -> None:
-        """Raises `AttendError` for a template that cannot write a single message."""
+        """Raises `AttendError` for a template that cannot write a single message, or that leaves it out."""
         self._tokenizer = tokenizer
         self._sandbox = Sandbox("chat_template", seconds=_SECONDS)
-        self._written(as_dicts([Message("user", "Hi")]), answered=False)
+        self._template = tokenizer.hf_tokenizer.get_chat_template()
+        # Digits, which no filter changes, and of this template, which can't contain them.
+        self._own = str(int(hashlib.sha256(str(self._template).encode("utf-8", "replace")).hexdigest(), 16))[:20]
+        self._roles_in_parts: frozenset[str] = frozenset()  # whose messages the template takes as lists of parts
+        self._choose_parts("user", as_dicts([Message("user", self._marks(1)[0])]))
         self.no_system = self._why_no_system()
+        self.notes: tuple[str, ...] = ()  # sentences that a person should read
+        with suppress(_Stopped, TooLong):  # as its conversations will be
+            self._look_at_answers()
 
     @classmethod
     def of(cls, tokenizer: CheckpointTokenizer) -> Self | None:
-        return cls(tokenizer) if tokenizer.hf_tokenizer.chat_template else None
+        """None where a tokenizer has no template, or none to use by default."""
+        templates = tokenizer.hf_tokenizer.chat_template
+        return cls(tokenizer) if templates and not names_without_default(tokenizer) else None
 
     @property
     def end_tokens(self) -> frozenset[int]:
         """The special token that follows an answer, where the template writes one."""
-        exchange = [Message("user", "\ue0000\ue001"), Message("assistant", "\ue0001\ue001")]
-        behind = self._written(as_dicts(exchange), answered=True).rpartition("\ue001")[2]
+        user, answer = self._marks(2)
+        exchange = [Message("user", user), Message("assistant", answer)]
+        behind = self._written(as_dicts(exchange), answered=True).rpartition(answer)[2][:_MAX_SEARCHED]
         return frozenset(self._special_tokens(self._tokenizer.parse(behind))[:1])
 
     def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
         """See `model.text.conversation.Chat.prompt`; without a system prompt the template may put in one of its own."""
         return fitted(
             messages,
-            lambda first: self._ids(as_dicts(messages[first:], system)),
+            lambda first: self._ids(as_dicts(messages[first:], system), most_characters(context_length)),
             frame=0,  # a template may refuse an empty message, so its own words cannot be told from the shortest
             context_length=context_length,
             reserve=reserve,
@@ -59,47 +77,117 @@ class TemplateChat:
 
     def _why_no_system(self) -> str:
         """See `model.text.conversation.Chat.no_system`; found out by rendering one."""
-        mark, message = "\ue0000\ue001", Message("user", "\ue0001\ue001")
+        mark, text = self._marks(2)
+        message = Message("user", text)
         try:
-            written = self._written(as_dicts([message], mark), answered=False)
-        except AttendError:
-            return "its chat template rejects them"
-        if mark not in written:
+            self._choose_parts("system", as_dicts([message], mark))
+        except _Lost:
             return "its chat template leaves them out"
+        except (_Rejected, _Stopped):
+            return "its chat template rejects them"
+        written = self._written(as_dicts([message], mark), answered=False)
         for role in ("user", "assistant"):
             with suppress(AttendError):  # turns that do not alternate, which no system prompt is
                 if written == self._written(as_dicts([Message(role, mark), message]), answered=False):
                     return "its chat template has no place for them"
         return ""
 
-    def _ids(self, messages: list[dict[str, str]]) -> list[int]:
-        marks = [{**message, "content": f"\ue000{index}\ue001"} for index, message in enumerate(messages)]
+    def _choose_parts(self, role: str, messages: list[dict[str, str]], index: int = 0) -> None:
+        """Hand over the texts of a role as lists of parts, as templates for images take them, if those are lost.
+
+        Args:
+            messages: with marks in place of their texts.
+            index: of a message of this role.
+
+        Raises `_Rejected` if the template rejects the messages, and `_Lost` if it loses this one in either form.
+        """
+        mark, plain = messages[index]["content"], self._roles_in_parts
+        for roles in (plain, plain | {role}):
+            self._roles_in_parts = roles
+            with suppress(_Rejected):
+                written = self._written(messages, answered=False)
+                listed = roles != plain and re.search(f"['\"]{mark}['\"]", written)  # a list written as Python would
+                if mark in written and not listed:
+                    return
+        self._roles_in_parts = plain
+        self._written(messages, answered=False)  # raises again what it did
+        raise _Lost(f"The chat template of this model leaves out {_ROLES[role]}: choose another model.")
+
+    def _look_at_answers(self) -> None:
+        """Find out how the template takes earlier answers, and which words of a conversation it changes, apart from the
+        blanks around them."""
+        user, answer, last = self._marks(3)
+        with suppress(_Rejected, _Lost):  # such a conversation is refused once there is one
+            exchange = [Message("user", user), Message("assistant", answer), Message("user", last)]
+            self._choose_parts("assistant", as_dicts(exchange), 1)
+        changed = []
+        for role in ("user", "assistant", *(() if self.no_system else ("system",))):
+            words = {each: _WORDS if each == role else "x" for each in _ROLES}
+            exchange = [Message("user", words["user"]), Message("assistant", words["assistant"]), Message("user", "x")]
+            with suppress(_Rejected):
+                system = words["system"] if role == "system" else ""
+                if _WORDS not in self._written(as_dicts(exchange, system), answered=False):
+                    changed.append(_ROLES[role])
+        if changed:
+            self.notes += (f"This model's chat template changes {' and '.join(changed)}: look at the exact prompt.",)
+        exchange = [Message("user", "x"), Message("assistant", f"{_THOUGHT}\n\n{_REPLY}"), Message("user", "x")]
+        with suppress(_Rejected):
+            written = self._written(as_dicts(exchange), answered=False)
+            if _THOUGHT not in written and _REPLY in written and not changed:
+                self.notes += ("This model's chat template leaves out what earlier answers hold in <think> tags.",)
+
+    def _marks(self, count: int) -> list[str]:
+        """Texts that stand for messages; no template writes them itself."""
+        return [f"\ue000{self._own}\ue002{index}\ue001" for index in range(count)]
+
+    def _ids(self, messages: list[dict[str, str]], most: int) -> list[int]:
+        """`most`: characters of a text that the context could hold; `TooLong` for a longer one."""
+        marks = self._marks(len(messages))
+        marked = [{**message, "content": mark} for message, mark in zip(messages, marks, strict=True)]
+        parts = re.split(f"({'|'.join(marks)})", self._written(marked, answered=False, most=most))
+        for number, (message, mark) in enumerate(zip(messages, marks, strict=True), start=1):
+            if mark not in parts:
+                raise AttendError(
+                    f"The chat template of this model leaves out message {number} of {len(messages)} "
+                    f"({message['role']}): start a new conversation, or choose another model."
+                )
+        texts = {mark: message["content"] for message, mark in zip(messages, marks, strict=True)}
+        together = self._written(messages, answered=False, most=most)
         apart: list[int] = []
         special_tokens: list[int] = []  # the template's special tokens
-        for index, part in enumerate(_MARK.split(self._written(marks, answered=False))):
-            if index % 2:
-                apart += self._tokenizer.encode(messages[int(part)]["content"])
+        for part in parts:
+            if part in texts:
+                apart += self._tokenizer.encode(texts[part])
             else:
                 apart += (ids := self._tokenizer.parse(part))
                 special_tokens += self._special_tokens(ids)
-        together = self._tokenizer.parse(self._written(messages, answered=False))
-        return together if self._special_tokens(together) == special_tokens else apart
+        ids = self._tokenizer.parse(together)
+        return ids if self._special_tokens(ids) == special_tokens else apart
 
     def _special_tokens(self, ids: Sequence[int]) -> list[int]:
         return [piece for piece in ids if self._tokenizer.is_special(piece)]
 
-    def _written(self, messages: list[dict[str, str]], *, answered: bool) -> str:
-        """The conversation as one text; unless it is answered already, up to where the answer begins."""
-        variables = {"messages": messages, "tools": None, "documents": None, "add_generation_prompt": not answered}
+    def _written(self, messages: list[dict[str, str]], *, answered: bool, most: int = _MAX_PROBE) -> str:
+        """The conversation as one text; unless it is answered already, up to where the answer begins.
+
+        `TooLong` for more than `most` characters.
+        """
+        variables = {
+            "messages": [self._handed_over(message) for message in messages],
+            "tools": None,
+            "documents": None,
+            "add_generation_prompt": not answered,
+        }
         try:
-            return self._sandbox.answer(
+            written = self._sandbox.answer(
                 {
-                    "template": self._tokenizer.hf_tokenizer.get_chat_template(),
+                    "template": self._template,
                     "variables": self._tokenizer.hf_tokenizer.special_tokens_map | variables,
+                    "most": most,
                 }
             )
         except OutOfBounds as error:
-            raise AttendError(
+            raise _Stopped(
                 f"The chat template of this model took more than {_SECONDS:g} seconds or too much memory and was "
                 "stopped: choose another model."
             ) from error
@@ -110,4 +198,34 @@ class TemplateChat:
                     f"The chat template of this model is damaged (line {line}: {reason}): copy the checkpoint folder "
                     "again."
                 ) from error
-            raise AttendError(f"The chat template of this model rejects the conversation ({reason}).") from error
+            raise _Rejected(f"The chat template of this model rejects the conversation ({reason}).") from error
+        if len(written) > most:
+            raise TooLong(
+                f"The chat template of this model writes more than {most:,} characters, more than the model can read: "
+                "shorten the conversation, or choose another model."
+            )
+        return written
+
+    def _handed_over(self, message: dict[str, str]) -> dict[str, Any]:
+        """A message as the template takes it."""
+        if message["role"] not in self._roles_in_parts:
+            return dict(message)
+        return {**message, "content": [{"type": "text", "text": message["content"]}]}
+
+
+class _Lost(AttendError):
+    """The template leaves out a message."""
+
+
+class _Rejected(AttendError):
+    """The template raises an error."""
+
+
+class _Stopped(AttendError):
+    """The template took too long or too much memory."""
+
+
+def names_without_default(tokenizer: CheckpointTokenizer) -> list[str]:
+    """The names of a tokenizer's chat templates if there are several and none to use by default; otherwise none."""
+    templates = tokenizer.hf_tokenizer.chat_template
+    return sorted(templates) if isinstance(templates, dict) and "default" not in templates else []

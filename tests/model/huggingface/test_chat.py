@@ -67,12 +67,12 @@ def test_the_oldest_messages_are_dropped_first(name: str) -> None:
     messages = talk("the cat", "a mat", "the dog", "a log", "the fox")
     sizes = [len(expected(REFERENCE[name], messages[first:])) for first in (0, 2, 4)]
     for first, size in zip((0, 2, 4), sizes, strict=True):
-        prompt = chat(name).prompt(messages, context_length=size + 6, reserve=6)
+        prompt = chat(name).prompt(messages, context_length=size + 5, reserve=6)
         assert (prompt.dropped, prompt.ids) == (first, expected(REFERENCE[name], messages[first:]))
-    assert chat(name).prompt(messages, context_length=sizes[0] + 6, reserve=7).dropped == 2
-    assert len(chat(name).prompt(messages[-1:], context_length=sizes[2] + 1, reserve=6).ids) == sizes[2]
+    assert chat(name).prompt(messages, context_length=sizes[0] + 5, reserve=7).dropped == 2
+    assert len(chat(name).prompt(messages[-1:], context_length=sizes[2], reserve=6).ids) == sizes[2]
     with pytest.raises(AttendError, match="shorten it"):
-        chat(name).prompt(messages[-1:], context_length=sizes[2], reserve=6)
+        chat(name).prompt(messages[-1:], context_length=sizes[2] - 1, reserve=6)
 
 
 @both

@@ -103,11 +103,11 @@ def test_it_stays_when_the_oldest_messages_drop(name: str) -> None:
     written, messages = Written(TAKEN[name]), talk("the cat", "a mat", "the dog", "a log", "the fox")
     for first in (0, 2, 4):
         kept = written.expected(messages[first:], SYSTEM)
-        prompt = written.chat.prompt(messages, system=SYSTEM, context_length=len(kept) + 6, reserve=6)
+        prompt = written.chat.prompt(messages, system=SYSTEM, context_length=len(kept) + 5, reserve=6)
         assert (prompt.dropped, prompt.ids) == (first, kept)
     alone = len(written.expected(messages[-1:], SYSTEM))
     with pytest.raises(AttendError, match=f"The system prompt and the message have {alone} tokens.*shorten them"):
-        written.chat.prompt(messages, system=SYSTEM, context_length=alone, reserve=6)
+        written.chat.prompt(messages, system=SYSTEM, context_length=alone - 1, reserve=6)
 
 
 @taken
@@ -142,11 +142,11 @@ def test_a_transcript_begins_with_it_as_a_paragraph() -> None:
     prompt = chat.prompt(messages, system="You are a fox.", context_length=400, reserve=8)
     assert prompt.ids == tuple(tokenizer.hf_tokenizer(written)["input_ids"])
     last = len(tokenizer.encode("You are a fox.\n\nUser: the cat\nAssistant:", begins=True))
-    shorter = chat.prompt(messages, system="You are a fox.", context_length=last + 8, reserve=8)
+    shorter = chat.prompt(messages, system="You are a fox.", context_length=last + 7, reserve=8)
     assert (shorter.dropped, len(shorter.ids)) == (2, last)
     words = last - len(tokenizer.encode("User: \nAssistant:", begins=True))
     with pytest.raises(AttendError, match=f"The system prompt and the message have {words} tokens"):
-        chat.prompt(messages, system="You are a fox.", context_length=last, reserve=8)
+        chat.prompt(messages, system="You are a fox.", context_length=last - 1, reserve=8)
 
 
 def test_a_transcripts_is_text_whatever_it_spells() -> None:

@@ -63,11 +63,11 @@ def test_the_oldest_messages_drop_first_and_the_last_must_fit(loaded: LoadedMode
     messages = talk("the cat", "a mat", "the dog", "a log", "the fox")
     sizes = {first: len(loaded.prompt(Transcript.text(messages[first:]))) for first in (0, 2, 4)}
     for first, size in sizes.items():
-        prompt = transcript(loaded).prompt(messages, context_length=size + 6, reserve=6)
+        prompt = transcript(loaded).prompt(messages, context_length=size + 5, reserve=6)
         assert (prompt.dropped, len(prompt.ids)) == (first, size)
     words = sizes[4] - len(loaded.prompt("User: \nAssistant:"))
     with pytest.raises(AttendError, match=f"The message has {words} tokens.*shorten it"):
-        transcript(loaded).prompt(messages[-1:], context_length=sizes[4], reserve=6)
+        transcript(loaded).prompt(messages[-1:], context_length=sizes[4] - 1, reserve=6)
 
 
 def test_typed_control_tokens_stay_text(loaded: LoadedModel) -> None:

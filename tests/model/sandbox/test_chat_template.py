@@ -152,11 +152,11 @@ def test_a_checkpoint_with_such_a_template_is_one_sentence(
 def test_a_template_that_turns_on_a_later_message_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    template = CHATML + "{% if messages|length > 2 %}" + ENDLESS[1] + "{% endif %}"
+    template = CHATML + "{% if messages|length > 4 %}" + ENDLESS[1] + "{% endif %}"
     loaded = catalog.load(str(gpt2(tmp_path / "evil", template)))
     assert isinstance(loaded.chat, TemplateChat)
     monkeypatch.setattr(loaded.chat._sandbox, "_seconds", 1.0)
-    conversation = [Message("user", "Hi"), Message("assistant", "Hi"), Message("user", "Hi")]
+    conversation = [*[Message("user", "Hi"), Message("assistant", "Hi")] * 2, Message("user", "Hi")]
     with pytest.raises(AttendError, match="was stopped: choose another model"):
         loaded.chat_prompt(conversation, reserve=1)
     assert loaded.chat_prompt(conversation[:1], reserve=1).ids

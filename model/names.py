@@ -15,6 +15,7 @@ from typing import Literal
 
 from model.errors import AttendError, did_you_mean
 from model.gguf import choice
+from model.sandbox.folder import check_link
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "checkpoints"
 
@@ -212,7 +213,7 @@ def _path(name: str) -> Path | None:
 def _gguf_of(folder: Path) -> Path:
     """The GGUF file of a folder that holds no other weights; the folder itself where there is none.
 
-    `AttendError` for several files.
+    `AttendError` for several files, and for a link out of the folder.
     """
     try:
         files = [path.name for path in folder.iterdir() if path.is_file()]
@@ -221,7 +222,9 @@ def _gguf_of(folder: Path) -> Path:
     gguf = [name for name in files if choice.is_gguf(name)]
     if not gguf or any(name.endswith(".safetensors") for name in files):
         return folder
-    return folder / choice.choose(gguf, "", str(folder), "give the path of one")
+    path = folder / choice.choose(gguf, "", str(folder), "give the path of one")
+    check_link(path)
+    return path
 
 
 def _display_name(path: Path) -> str:

@@ -1,4 +1,5 @@
-"""Checks a checkpoint folder before anything in it is loaded: the kinds and sizes of its files, and its tokenizer."""
+"""Checks a checkpoint folder before anything in it is loaded: the kinds, sizes and places of its files, and its
+tokenizer."""
 
 from __future__ import annotations
 
@@ -13,23 +14,56 @@ from model.sandbox.process import OutOfBounds, Refused, Sandbox
 _MOST_BYTES = 500_000_000  # of a file that is read as a whole
 _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")  # these may be larger
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "source.spm", "target.spm")
+_TEMPLATES = "additional_chat_templates"  # the only folder in it that is read
 _SECONDS = 60.0  # for loading a tokenizer and encoding some texts; the largest take one or two
 
 
 def check_folder(folder: Path) -> None:
-    """`AttendError` for a file that is not regular or too large, and for a tokenizer that crashes or hangs."""
+    """`AttendError` for a file that is not regular, too large or elsewhere, and for a tokenizer that crashes."""
+    home = _home(folder)
+    _check_files(folder, home)
+    if (folder / _TEMPLATES).is_dir():
+        _check_files(folder / _TEMPLATES, home)
+    _try_out(folder)
+
+
+def check_link(path: Path) -> None:
+    """`AttendError` for a file of a checkpoint folder that is a link out of it, to whatever may stand there."""
+    _check_place(path, _home(path.parent))
+
+
+def _home(folder: Path) -> Path:
+    """Where the files of a folder may be: in the folder and, of the Hub's cache, in the repository, which links to
+    them as snapshots/REVISION/FILE → blobs/CHECKSUM."""
+    home = folder.resolve()
+    repository = home.parent.parent
+    return repository if home.parent.name == "snapshots" and repository.name.startswith("models--") else home
+
+
+def _check_place(path: Path, home: Path) -> None:
+    if not path.resolve().is_relative_to(home):
+        raise AttendError(
+            f"{path} is a link to a file outside the checkpoint's folder, so it is never read: put a copy of the file "
+            "in its place."
+        )
+
+
+def _check_files(folder: Path, home: Path) -> None:
     for path in _entries(folder):
-        status = path.stat() if path.exists() else None  # a broken link
-        if status is None or stat.S_ISDIR(status.st_mode):
+        if not path.exists():  # a broken link
             continue
-        if not stat.S_ISREG(status.st_mode):
+        status = path.stat()
+        directory = stat.S_ISDIR(status.st_mode)
+        if not directory and not stat.S_ISREG(status.st_mode):
             raise AttendError(f"{path} is not a regular file, so it is never read: remove it from the folder.")
+        _check_place(path, home)
+        if directory:
+            continue
         if status.st_size > _MOST_BYTES and not path.name.endswith(_WEIGHTS):
             raise AttendError(
                 f"{path} has {status.st_size:,} bytes, but apart from the weights no file of a checkpoint may have "
                 f"more than {_MOST_BYTES:,}: copy the folder again, or remove the file."
             )
-    _try_out(folder)
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""A GGUF file as a checkpoint: `model.gguf` reads it, and transformers makes a tokenizer of its vocabulary.
+"""A GGUF file as a checkpoint: `model.gguf` reads it, `model.huggingface.tokenizers.gguf` makes its tokenizer.
 
 The file runs as our own transformer or through transformers, with the same config and the same weights. Nothing in it
 is executed but its chat template, in the sandbox of all chat templates.
@@ -12,14 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from tokenizers import pre_tokenizers
 from torch import Tensor
-from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig, PreTrainedTokenizerFast
-from transformers.integrations.gguf.gguf_tokenizer_mapping import (
-    GGUF_PRE_TOKENIZER_SPLITS,
-    GGUF_TOKENIZER_MAPPING,
-    convert_gguf_tokenizer,
-)
+from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig
 
 from model.errors import AttendError
 from model.gguf.config import check_architecture, config_values, unknown_part
@@ -27,15 +21,11 @@ from model.gguf.dequantize import check_quantizations
 from model.gguf.header import GgufHeader
 from model.gguf.weights import GgufWeights
 from model.huggingface.conversion import layout_or_reason
-from model.huggingface.tokenizer import HuggingFaceTokenizer
+from model.huggingface.tokenizer import CheckpointTokenizer
+from model.huggingface.tokenizers.gguf import gguf_tokenizer, special_id, split_name
+from model.huggingface.tokenizers.splits import DEFAULT, SPLITS
 
 _SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
-# How byte-level texts are cut before they are merged, beside what transformers knows (llama.cpp's src/llama-vocab.cpp).
-_AS_GPT2 = frozenset({"gpt-2", "phi-2", "mpt", "olmo"})
-_DIGITS_APART = frozenset({"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone"})
-_LLAMA3 = frozenset({"llama3", "llama-v3", "llama-bpe"})
-
-_ROLES = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}  # in transformers' words and in a file's
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +58,7 @@ class GgufCheckpoint:
         if isinstance(reason := layout_or_reason(config), str):
             raise unknown_part(name, reason)
         stored = GgufWeights(header, config, name)
-        ends = (header.metadata.get(f"tokenizer.ggml.{kind}_token_id") for kind in ("eos", "eot"))
+        ends = (special_id(header.metadata, role) for role in ("eos", "eot"))
         return cls(path, name, config, {"eos_token_id": [end for end in ends if end is not None]}, header, stored)
 
     @property
@@ -83,46 +73,30 @@ class GgufCheckpoint:
     def notes(self) -> tuple[str, ...]:
         """What a person should read about the file."""
         metadata = self.header.metadata
-        cut = metadata.get("tokenizer.ggml.pre", "default")
-        known = _AS_GPT2 | _DIGITS_APART | GGUF_PRE_TOKENIZER_SPLITS.keys()
-        if metadata.get("tokenizer.ggml.model") != "gpt2" or cut in known:
+        if metadata.get("tokenizer.ggml.model") != "gpt2" or split_name(metadata) != DEFAULT:
             return ()
         return (
-            f"{self.name} splits text in a way that Attend doesn't know ({str(cut)[:40]}), so it is split as by GPT-2: "
+            f"{self.name} doesn't say how it cuts texts into words, so they are cut as llama.cpp does it by default: "
             "tokens may differ from those it was trained on.",
         )
 
     def weights(self) -> Mapping[str, Tensor]:
         return self.stored
 
-    def tokenizer(self, vocabulary_size: int) -> HuggingFaceTokenizer:
-        """As `AutoTokenizer.from_pretrained(…, gguf_file=…)` makes it, and where that forgets what the original
-        tokenizer does, as the original.
-
-        `AttendError` for a vocabulary that is missing or cannot be read.
-        """
-        metadata = {key.removeprefix("tokenizer."): value for key, value in self.header.metadata.items()}
-        vocabulary, settings = (
-            {name: metadata[key] for key, name in GGUF_TOKENIZER_MAPPING[group].items() if key in metadata}
-            for group in ("tokenizer", "tokenizer_config")
-        )
+    def tokenizer(self, vocabulary_size: int) -> CheckpointTokenizer:
+        """As llama.cpp reads it; `AttendError` for a vocabulary that is missing or can't be read."""
+        metadata = self.header.metadata
+        if metadata.get("tokenizer.ggml.model") == "gpt2" and split_name(metadata) not in SPLITS:
+            raise AttendError(
+                f"{self.path} cuts texts into words in a way that Attend doesn't know ({split_name(metadata)[:40]!r}): "
+                "choose another GGUF file, or the model's checkpoint with safetensors."
+            )
         try:
-            backend, _ = convert_gguf_tokenizer(self.header.architecture, vocabulary)
-            cut = vocabulary.get("pre_tokenizer_type")
-            if cut in _DIGITS_APART:  # which transformers cuts as GPT-2's
-                digits, rest = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(False)
-                backend.pre_tokenizer = pre_tokenizers.Sequence([digits, rest])
-            if cut in _LLAMA3:
-                backend.model.ignore_merges = True  # whole words of the vocabulary, however they are merged
-            if vocabulary["tokenizer_type"] == "llama" or cut in _LLAMA3:
-                settings.setdefault("add_bos_token", True)  # what llama.cpp does where a file does not say
-            for name, role in _ROLES.items():
-                if (piece := metadata.get(f"ggml.{role}_token_id")) is not None:
-                    settings[f"{name}_token"] = vocabulary["tokens"][piece]
-            hf_tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **settings)
-        except Exception as error:  # the Rust library raises nothing narrower for a damaged vocabulary
+            return gguf_tokenizer(metadata, vocabulary_size)
+        except AttendError:
+            raise
+        except Exception as error:  # the libraries raise nothing narrower for a damaged vocabulary
             raise AttendError(f"The tokenizer in {self.path} can't be read: choose another GGUF file.") from error
-        return HuggingFaceTokenizer(hf_tokenizer, vocabulary_size)
 
     def pretrained(self, kind: Any, **options: Any) -> Any:
         values = dict(self.config)

@@ -221,7 +221,7 @@ def _reader(described: Mapping[str, Any]) -> tuple[Callable[[str], bytes], bool]
 
 def _byte_level(name: str) -> bytes:
     try:
-        return b"".join(_BYTE_OF[character] for character in name)
+        return b"".join(BYTE_ALPHABET[character] for character in name)
     except KeyError as error:
         raise AttendError(
             f"The tokenizer of this model holds {name[:40]!r}, which byte-level BPE cannot spell: choose another model."
@@ -237,4 +237,4 @@ def _byte_alphabet() -> dict[str, bytes]:
     }
 
 
-_BYTE_OF = _byte_alphabet()
+BYTE_ALPHABET = _byte_alphabet()

@@ -113,7 +113,7 @@ def _write_vocabulary(writer: GGUFWriter, tokenizer: PreTrainedTokenizerFast) ->
     if byte_level:
         writer.add_tokenizer_pre("gpt-2")
     else:
-        writer.add_token_scores([0.0] * len(names))
+        writer.add_token_scores([-float(piece) for piece in range(len(names))])  # merges in the order of their ids
         writer.add_bos_token_id(1)
         writer.add_unk_token_id(0)
     writer.add_eos_token_id(names.index(str(tokenizer.eos_token)))

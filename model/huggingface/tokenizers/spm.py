@@ -21,7 +21,6 @@ from model.huggingface.tokenizers.notes import tokenizer_notes
 from model.text.sentencepiece_tokenizer import piece_bytes
 from model.text.tokenizer import check_whole
 
-BYTE = re.compile("<0x[0-9A-F]{2}>")
 _Piece = ModelProto.SentencePiece
 _HIDDEN = (_Piece.CONTROL, _Piece.UNKNOWN)  # kinds that no text becomes, or that stand for what can't be read
 

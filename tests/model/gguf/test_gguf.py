@@ -187,10 +187,9 @@ def test_blocks_of_256_are_read_where_the_package_reads_them(quantization: str, 
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("kind", ["byte-level", "SentencePiece"])
-def test_its_tokens_are_those_of_transformers(kind: str, tmp_path: Path) -> None:
+def test_its_tokens_are_those_of_transformers(tmp_path: Path) -> None:
     torch.manual_seed(9)
-    file = written(tmp_path / "m.gguf", qwen3() if kind == "byte-level" else llama())
+    file = written(tmp_path / "m.gguf", qwen3())
     loaded, theirs = catalog.load(str(file)), AutoTokenizer.from_pretrained(tmp_path, gguf_file=file.name)
     for text in (TEXT, "", "two  spaces\n\n", "日本 🦊", "it's 2026"):
         assert list(loaded.prompt(text)) == theirs(text).input_ids
@@ -213,16 +212,6 @@ def test_llama_3_begins_texts_and_keeps_whole_words(tmp_path: Path) -> None:
     loaded = catalog.load(str(write_gguf(tmp_path / "m.gguf", model, tokens, keys=keys)))
     assert loaded.prompt("zebra") == (0, len(words) - 1)
     assert loaded.notes == ()
-
-
-def test_an_unknown_pre_tokenizer_is_noted(tmp_path: Path) -> None:
-    torch.manual_seed(9)
-    file = written(tmp_path / "m.gguf", qwen3(), keys={"tokenizer.ggml.pre": "deepseek-llm"})
-    (note,) = catalog.load(str(file)).notes
-    assert note == (
-        "m splits text in a way that Attend doesn't know (deepseek-llm), so it is split as by GPT-2: tokens may differ "
-        "from those it was trained on."
-    )
 
 
 def test_smollms_digits_are_cut_one_by_one(real_chat: LoadedModel) -> None:

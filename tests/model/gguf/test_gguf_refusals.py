@@ -159,6 +159,7 @@ def test_a_tensor_beyond_the_end_or_of_strange_blocks_is_refused(spoilt: Path) -
         ({"split.count": 3}, "is one part of a model that was split into several files: join them with"),
         ({"general.type": "mmproj"}, "is a vision projector"),
         ({"general.architecture": "clip"}, "is a vision projector"),
+        ({"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "mine"}, "in a way that Attend doesn't know .'mine'."),
         ({"tokenizer.ggml.model": "rwkv"}, "The tokenizer in .* can't be read: choose another GGUF file"),
         ({"tokenizer.ggml.tokens": ["a", "b"]}, "The tokenizer in .* can't be read: choose another GGUF file"),
         ({"tokenizer.chat_template": "{% if %}"}, "The chat template of this model is damaged"),

@@ -26,6 +26,8 @@ from model.huggingface.tokenizers.gguf import gguf_tokenizer, special_id, split_
 from model.huggingface.tokenizers.splits import DEFAULT, SPLITS
 
 _SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
+_SAMPLING = "general.sampling."  # settings that its makers suggest, some under other names
+_SETTINGS = {"temp": "temperature", "penalty_repeat": "repetition_penalty"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,12 @@ class GgufCheckpoint:
             raise unknown_part(name, reason)
         stored = GgufWeights(header, config, name)
         ends = (special_id(header.metadata, role) for role in ("eos", "eot"))
-        return cls(path, name, config, {"eos_token_id": [end for end in ends if end is not None]}, header, stored)
+        generation: dict[str, Any] = {"eos_token_id": [end for end in ends if end is not None]}
+        for key, value in header.metadata.items():
+            if key.startswith(_SAMPLING):
+                field = key.removeprefix(_SAMPLING)
+                generation[_SETTINGS.get(field, field)] = float(f"{value:.6g}") if type(value) is float else value
+        return cls(path, name, config, generation, header, stored)
 
     @property
     def sizes(self) -> Mapping[str, int]:

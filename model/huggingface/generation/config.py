@@ -49,6 +49,14 @@ SUGGESTIONS: Mapping[str, tuple[object, ...]] = {
     "max_new_tokens": (),
     "min_new_tokens": (0,),
     "stop_strings": ([],),
+    # of GGUF files
+    "sequence": (),
+    "xtc_probability": (0.0,),
+    "xtc_threshold": (),
+    "penalty_last_n": (),
+    "mirostat": (0,),
+    "mirostat_tau": (),
+    "mirostat_eta": (),
 }
 # What Attend can't do, each with the values that ask for nothing.
 UNSUPPORTED: Mapping[str, tuple[object, ...]] = {

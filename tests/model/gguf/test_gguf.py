@@ -214,6 +214,16 @@ def test_llama_3_begins_texts_and_keeps_whole_words(tmp_path: Path) -> None:
     assert loaded.notes == ()
 
 
+def test_the_settings_that_it_suggests_are_noted(tmp_path: Path) -> None:
+    """Keys of the gguf package (`Keys.General.SAMPLING_TEMP` and so on)."""
+    torch.manual_seed(9)
+    keys = {"general.sampling.temp": 0.7, "general.sampling.top_k": 20, "general.sampling.mirostat": 0}
+    (note,) = catalog.load(str(written(tmp_path / "m.gguf", qwen3(), keys=keys))).notes
+    assert note == (
+        "The generation config of m suggests temperature 0.7 and top_k 20: Attend leaves these to your settings."
+    )
+
+
 def test_smollms_digits_are_cut_one_by_one(real_chat: LoadedModel) -> None:
     """As its tokenizer.json has it: a run of spaces stays whole before a digit, which GPT-2 takes the last space to."""
     tokenizer = real_chat.tokenizer

@@ -10,8 +10,10 @@ The flags for decoding are made from `decoding.settings`; the models come from `
 from __future__ import annotations
 
 import argparse
+import codecs
 import io
 import json
+import locale
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +31,8 @@ from model.errors import AttendError
 
 STDIN = STDOUT = "-"
 MOST_CHARACTERS = 1_000_000  # of a prompt from a file or standard input; no model reads as much
+_LONGEST_CHARACTER = 4  # bytes, in every encoding of Unicode
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # before a text
 
 
 class _ListModels(argparse.Action):
@@ -88,18 +92,42 @@ def _prompt(prompt: str | None, file: str | None) -> str | None:
     if prompt is not None and file is not None:
         raise AttendError("There are two prompts, one on the command line and one from --file: give only one.")
     if prompt != STDIN and file is None:
-        return prompt
+        return prompt and _whole(prompt, "The prompt")
     name = "Standard input" if file in (None, STDIN) else str(file)
     try:
-        with nullcontext(sys.stdin) if file in (None, STDIN) else open(str(file), encoding="utf-8") as source:
-            text = source.read(MOST_CHARACTERS + 1)
+        with nullcontext(sys.stdin.buffer) if file in (None, STDIN) else open(str(file), "rb") as source:
+            content = source.read(_LONGEST_CHARACTER * MOST_CHARACTERS + 1)
     except OSError as error:
         raise AttendError(f"{name} can't be read ({error.strerror}): choose another file.") from error
-    except UnicodeDecodeError as error:
-        raise AttendError(f"{name} is not UTF-8 text: convert it, or choose another file.") from error
-    if len(text) > MOST_CHARACTERS:
+    if len(content) > _LONGEST_CHARACTER * MOST_CHARACTERS or len(text := _decoded(content, name)) > MOST_CHARACTERS:
         raise AttendError(f"{name} has more than {MOST_CHARACTERS:,} characters: shorten it.")
     return text.removesuffix("\n").removesuffix("\r")
+
+
+def _decoded(content: bytes, name: str) -> str:
+    """The text of a file, with its own line ends but without a byte order mark; `name`: what messages call it.
+
+    It is read as UTF-8 or as its mark says, else in the encoding of the system's language.
+    """
+    marked = next((encoding for mark, encoding in _MARKS.items() if content.startswith(mark)), "utf-8")
+    try:
+        return content.decode(marked)
+    except UnicodeDecodeError as error:
+        with suppress(UnicodeDecodeError, LookupError):
+            return content.decode(locale.getencoding())
+        raise AttendError(
+            f"{name} is not UTF-8 text (byte {content[error.start]:02X} at position {error.start + 1}): convert it, "
+            "for example with iconv -f latin1 -t utf-8."
+        ) from error
+
+
+def _whole(text: str, name: str) -> str:
+    """A text that was typed, in which Python keeps bytes that are not UTF-8 as halves of characters."""
+    try:
+        content = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # other halves, which tokenizers refuse
+        return text
+    return text if text.isascii() else _decoded(content, name)
 
 
 def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
@@ -133,7 +161,8 @@ def _generate(arguments: argparse.Namespace) -> int:
         _note(note)
     if arguments.chat and not model.can_chat:
         raise AttendError(f"{model.loaded.name} can't chat: leave --chat out and give it a text.")
-    before = [{"role": "system", "content": arguments.system}] if arguments.system.strip() else []
+    system = _whole(arguments.system, "The system prompt")
+    before = [{"role": "system", "content": system}] if system.strip() else []
     if prompt is None:
         return _converse(model, before, given)
     if not arguments.chat:
@@ -190,7 +219,7 @@ def _typed(at_a_terminal: bool) -> Iterator[str]:
         while True:
             line = input("> " if at_a_terminal else "")
             if line.strip():
-                yield line
+                yield _whole(line, "Standard input")
 
 
 def _print(stream: attend.Stream, *, silent: bool = False) -> int:
@@ -227,13 +256,23 @@ def _note(sentence: str) -> None:
     print(f"Note: {sentence}", file=sys.stderr)
 
 
+def _reordered(arguments: Sequence[str]) -> list[str]:
+    """The prompt behind `--`, which may begin with a dash, comes last, so that flags may stand behind it."""
+    if "--" not in arguments:
+        return [*arguments]
+    dashes = arguments.index("--")
+    prompt, flags = arguments[dashes + 1 : dashes + 2], arguments[dashes + 2 :]
+    return [*arguments[:dashes], *flags, "--", *prompt]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
+    words = _reordered(sys.argv[1:] if arguments is None else arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # any character may come, whatever the terminal's settings
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")  # the tokenizer refuses invalid text
-    return exit_code(lambda: _generate(_parser().parse_args(arguments)))
+        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")  # see `_whole`
+    return exit_code(lambda: _generate(_parser().parse_args(words)))
 
 
 if __name__ == "__main__":

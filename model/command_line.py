@@ -47,6 +47,7 @@ class Parser(argparse.ArgumentParser):
 
     def _unknown(self, words: Sequence[str]) -> str:
         """The message about arguments that no flag takes."""
+        words = [word for word in words if word != "--"]  # which some versions of Python return as well
         wrong = next((word for word in words if word.startswith("-")), None)
         if wrong is None:
             return f"{words[0]!r} is one argument too many: put a text with spaces in quotes."

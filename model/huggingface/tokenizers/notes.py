@@ -34,9 +34,9 @@ def tokenizer_notes(tokenizer: TextTokenizer, unknown: int | None, *, exact: boo
 
 
 def _lost(tokenizer: TextTokenizer, unknown: int | None) -> str:
-    if unknown in _ids(tokenizer, "a"):
+    if unknown in (_ids(tokenizer, "a") or [unknown]):
         return ""  # there is nothing to see in such texts
-    lost = [what for what, text in _KEPT.items() if tokenizer.decode(_ids(tokenizer, text), begins=True) != text]
+    lost = [what for what, text in _KEPT.items() if tokenizer.decode(_ids(tokenizer, text) or [], begins=True) != text]
     if not lost:
         return ""
     listed = " and ".join(filter(None, (", ".join(lost[:-1]), lost[-1])))
@@ -44,20 +44,22 @@ def _lost(tokenizer: TextTokenizer, unknown: int | None) -> str:
 
 
 def _unreadable(tokenizer: TextTokenizer, unknown: int | None) -> str:
+    read = {character: _ids(tokenizer, character) for character in _READ}
     if unknown is None:
-        return ""
-    characters = [character for character in _READ if unknown in _ids(tokenizer, character)]
+        characters = [character for character, ids in read.items() if ids == []]
+        fate = "are left out of what it reads"
+    else:
+        characters = [character for character, ids in read.items() if ids and unknown in ids]
+        fate = f"reach it as {tokenizer.label(unknown)}"
     if not characters:
         return ""
     listed = " ".join(characters[:_MAX_NAMED])
-    return (
-        f"This model can't read every character: those that its vocabulary lacks, such as {listed}, reach it as "
-        f"{tokenizer.label(unknown)}."
-    )
+    return f"This model can't read every character: those that its vocabulary lacks, such as {listed}, {fate}."
 
 
-def _ids(tokenizer: TextTokenizer, text: str) -> list[int]:
+def _ids(tokenizer: TextTokenizer, text: str) -> list[int] | None:
+    """None for a text that it refuses."""
     try:
         return tokenizer.encode(text, begins=True)
-    except AttendError:  # it refuses what it lacks
-        return []
+    except AttendError:
+        return None

@@ -181,6 +181,8 @@ def test_three_letters_and_no_merges_are_a_vocabulary(decoder: Callable[[], obje
     tokenizer = HuggingFaceTokenizer(PreTrainedTokenizerFast(tokenizer_object=built), 3)
     assert tokenizer.encode("cab") == [2, 0, 1]
     assert tokenizer.decode([2, 0, 1]) == "cab"
+    assert tokenizer.encode("xcyab") == [2, 0, 1]  # as in transformers and llama.cpp, so a note says it
+    assert tokenizer.notes[-1].endswith("such as ! \" # $ % & ' ( ) * + ,, are left out of what it reads.")
 
 
 def test_a_folder_without_a_readable_tokenizer_is_refused(tmp_path: Path) -> None:

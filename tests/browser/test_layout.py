@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.helpers.browsing import PHONE, Opener
+from tests.helpers.browsing import DESK, PHONE, Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, rest, say, set_number, to_write, wait_for_drawing
+from tests.helpers.visitor import choose, rest, say, set_number, to_chat, to_write, wait_for_drawing
 
 pytestmark = BROWSER
 
@@ -44,7 +44,7 @@ def test_the_page_keeps_its_distance_from_the_settings_when_the_window_changes(v
     page = visit()
     title = "document.querySelector('.attend-header h1').getBoundingClientRect().left"
     before = page.evaluate(title)
-    assert before == 366  # 24 at the edge, 312 of settings, 30 for the button that closes them
+    assert before == 308  # 284 of settings, 24 at the edge
     page.set_viewport_size({"width": 1460, "height": 900})
     page.wait_for_function("document.querySelector('#attend-main').getBoundingClientRect().right > 1425")
     wait_for_drawing(page)
@@ -52,7 +52,7 @@ def test_the_page_keeps_its_distance_from_the_settings_when_the_window_changes(v
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_meter_is_one_line_beneath_the_text_whatever_it_says(visit: Opener, width: int) -> None:
+def test_the_meter_has_one_height_whatever_it_says(visit: Opener, width: int) -> None:
     page = visit("?max_new_tokens=2&min_new_tokens=2", viewport={"width": width, "height": 800})
     expect(page.locator("#attend-meter")).to_have_text("0 of 512 tokens used, 2 reserved for the answer")
     to_write(page)
@@ -66,8 +66,106 @@ def test_the_meter_is_one_line_beneath_the_text_whatever_it_says(visit: Opener, 
     expect(page.locator("#attend-continue")).to_be_visible()
     assert edges(page, "#attend-meter", "#attend-text") == before
     (left, top, right, bottom), text = before
-    assert text[3] <= top and bottom - top == (18 if width > 560 else 26)
+    assert text[3] <= top and bottom - top == 40  # a bar and two lines
     assert text[0] <= left and right <= text[2]
+
+
+METER_IS_WHOLE = """() => {
+  const text = document.querySelector('.attend-meter-text');
+  const [line, meter] = [text, text.closest('#attend-meter')].map((one) => one.getBoundingClientRect());
+  return text.scrollWidth <= text.clientWidth && line.right <= meter.right && line.bottom <= meter.bottom;
+}"""
+
+
+def test_the_meter_can_be_read_at_any_width(shared_page: Page) -> None:
+    text = shared_page.locator(".attend-meter-text")
+    longest = "1,449 of 2,048 tokens used, 128 reserved for the answer · the 14 oldest messages no longer fit"
+    text.evaluate("(one, words) => { one.textContent = words }", longest)
+    for width in (320, 390, 600, 900, 1024, 1280, 1440, 1920):
+        shared_page.set_viewport_size({"width": width, "height": 800})
+        shared_page.wait_for_function(METER_IS_WHOLE)
+    shared_page.set_viewport_size(DESK)
+
+
+LAPTOPS = ((1280, 720, 300), (1440, 900, 300), (1536, 864, 300), (1920, 1080, 420))  # and how broad the map is at least
+IN_SIGHT = """([selectors, broad]) => selectors.every((selector) => {
+  const box = document.querySelector(selector)?.getBoundingClientRect();
+  return box?.width && box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;
+}) && document.querySelector('.at-map-scroll').clientWidth >= broad"""
+
+
+def test_a_growing_answer_its_tokens_table_and_map_are_in_sight_together(slow_models: str, visit: Opener) -> None:
+    filters = "method=Custom&top_k=20&temperature=0.8&seed=1&min_new_tokens=400&max_new_tokens=400"
+    page = visit(f"?{filters}", at=slow_models)
+    to_chat(page)
+    page.locator("#attend-message textarea").fill("Hello")
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-map-scroll")).to_be_visible()
+    parts = ["#attend-message", ".at-caret", '.at-box[aria-selected="true"]', ".at-table tbody tr:nth-child(5)"]
+    parts += [".at-map-scroll", "#attend-method .selected"]
+    for width, height, broad in LAPTOPS:
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(IN_SIGHT, arg=[parts, broad])
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.locator("#attend-settings .toggle-button").click()
+    page.wait_for_function(IN_SIGHT, arg=[[*parts[:-1], ".attend-method"], 300])
+    page.locator("#attend-stop").click()  # it has been growing all the while
+    rest(page)
+
+
+SIZES = (
+    *(
+        (2560, 1440),
+        (1920, 400),
+        (1440, 900),
+        (1280, 720),
+        (1024, 768),
+        (1001, 480),
+        (1000, 700),
+        (844, 390),
+        (768, 1024),
+    ),
+    *((720, 450), (640, 360), (600, 800), (480, 300), (427, 240), (390, 844), (320, 568), (320, 256)),
+)
+CUT_OFF = """() => [...document.querySelectorAll('body *')].filter((one) => {
+  const { left, right, width, height } = one.getBoundingClientRect();
+  if (!width || !height || (left >= -1 && right <= innerWidth + 1)) return false;
+  if (!one.checkVisibility({ visibilityProperty: true })) return false;
+  const scrolls = (each) => /auto|scroll/.test(getComputedStyle(each).overflowX);
+  const isMeant = (each) => each.matches('.at-hidden, svg, #attend-settings:not(.open)');
+  for (let each = one; each; each = each.parentElement) if (isMeant(each) || scrolls(each)) return false;
+  return true;
+}).map((one) => one.id || one.className)"""
+BEHIND_THE_BOX = """(answer) =>
+  answer.getBoundingClientRect().bottom > document.querySelector('#attend-message-row').getBoundingClientRect().top"""
+
+
+def test_nothing_is_cut_off_and_the_newest_answer_comes_into_sight_at_any_size(visit: Opener) -> None:
+    """A zoom of 200 % halves both sides of the window, one of 300 % leaves a third."""
+    page = visit("?max_new_tokens=3&min_new_tokens=3&top_k=20")
+    answers = page.locator(".at-log > .at-assistant")
+    for number, (width, height) in enumerate(SIZES, 1):
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("scrollTo(0, 1e6)")
+        page.locator("#attend-message textarea").evaluate("box => box.focus({ preventScroll: true })")
+        page.keyboard.insert_text("Hi")
+        page.keyboard.press("Enter")
+        expect(answers).to_have_count(number)
+        rest(page)
+        expect(page.locator("#attend-message textarea")).to_be_in_viewport(ratio=1)
+        expect(answers.last.locator(".at-text")).to_be_in_viewport(ratio=1)
+        assert not answers.last.locator(".at-text").evaluate(BEHIND_THE_BOX), (width, height)
+        assert page.evaluate(CUT_OFF) == [], (width, height)
+
+
+def test_open_settings_cut_nothing_off(visit: Opener) -> None:
+    page = visit("?max_new_tokens=3&min_new_tokens=3&top_k=20")
+    say(page, "Hello")
+    for width in (1440, 1201, 1024, 1001):
+        page.set_viewport_size({"width": width, "height": 768})
+        expect(page.locator("#attend-settings.open")).to_have_count(1)
+        wait_for_drawing(page)
+        assert page.evaluate(CUT_OFF) == [], width
 
 
 def test_the_table_of_beams_shows_its_longest_words(visit: Opener) -> None:

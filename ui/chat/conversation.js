@@ -36,6 +36,7 @@ export function start(component) {
   /** @type {TurnView[]} */
   let views = [];
   let isRunning = false; // nothing can be sent then
+  let isAwaited = false; // an answer has begun, and is to be seen: on a small screen the page may stand elsewhere
   let isFormatted = false; // whether answers are shown so
 
   root.replaceChildren(log);
@@ -70,7 +71,8 @@ export function start(component) {
     if (turns.length) drawTurns(turns, busy);
     else drawEmpty(examples, busy);
     log.setAttribute('aria-busy', String(busy)); // a reader hears the answer once, when it is whole
-    if (turns.length && (pinned || grown)) scrolling ||= requestAnimationFrame(toEnd);
+    isAwaited ||= isBeginning;
+    if (turns.length && (pinned || grown || isAwaited)) scrolling ||= requestAnimationFrame(toEnd);
     if (busy ? isBeginning : turns.length || hadTurns) settledText.publish({ kind: 'chat', isEmpty: !turns.length, isGrowing: busy });
   }
 
@@ -78,6 +80,8 @@ export function start(component) {
   function toEnd() {
     scrolling = 0;
     log.scrollTop = log.scrollHeight;
+    if (isAwaited) log.scrollIntoView({ block: 'nearest' });
+    isAwaited = false;
   }
 
   /** @param {TurnValue[]} turns @param {boolean} busy */
@@ -117,6 +121,8 @@ export function start(component) {
       },
     });
     if (role === 'assistant') bubble.append(reading.node);
+    const forgotten = make('span', { class: 'at-hidden', text: 'No longer in the context. ', hidden: true });
+    bubble.prepend(forgotten);
     const note = make('p', { class: 'at-note' });
     const tools = makeTools({
       turn: () => view.turn, edit: () => edit(view, number), turns: () => views.map((each) => each.turn),
@@ -132,6 +138,8 @@ export function start(component) {
         if (view.turn === turn) return;
         view.turn = turn;
         node.classList.toggle('at-dropped', turn.dropped);
+        forgotten.hidden = !turn.dropped;
+        bubble.title = turn.dropped ? 'No longer in the context: the model doesn’t read this message' : '';
         body.show(turn);
         view.format();
         const ending = byline(turn);

@@ -59,6 +59,7 @@ export function makeStepPane(run, { move, follow, take }) {
         class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
       }));
     reason.replaceChildren(...(step ? [stepReason(step)] : []));
+    reason.classList.toggle('at-broad', Boolean(step?.contrastive || step?.contrast)); // with a table of many columns
     stages.replaceChildren(...(step ? stepStages(step) : []));
   }
 

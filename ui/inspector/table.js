@@ -33,7 +33,7 @@ function candidateRow(row, filtered, largest, take) {
     shareCell(probabilities[0], largest, 'at-before'));
   if (chosen) name.append(make('span', { class: 'at-hidden', text: ' (chosen)' }));
   if (filtered) {
-    node.append(removedBy ? make('td', { class: 'at-by', text: `removed by ${stageName(removedBy)}` })
+    node.append(removedBy ? make('td', { class: 'at-by' }, make('span', { class: 'at-by-removed', text: 'removed ' }), `by ${stageName(removedBy)}`)
       : shareCell(last(probabilities), largest));
   }
   if (take && !chosen) {

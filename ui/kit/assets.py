@@ -23,6 +23,7 @@ STYLESHEET = "attend.css"
 STYLES = (  # of equally specific rules the later one wins
     "kit/shared",
     "kit/change_bars",
+    "page/meter",
     "page/switch",
     "models/picker",
     "runs/answer",

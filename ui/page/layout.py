@@ -52,7 +52,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
         first = models.first
         first_tab = switch.possible(first, "")
         session = gr.State(Session(model=models.default, limits=limits))
-        with gr.Sidebar(open=True, width=312, elem_id="attend-settings"):
+        with gr.Sidebar(open=True, width=284, elem_id="attend-settings"):
             gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
             picker = model_picker.build(models)
             system, system_examples = system_prompt.build(first.no_system)
@@ -60,13 +60,13 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
         header.lay_out()
         history.lay_out()
         with gr.Row(elem_id="attend-main"):
-            with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
+            with gr.Column(scale=1, min_width=320, elem_id="attend-left"):
                 with gr.Row(elem_id="attend-bar"):
                     switch.lay_out()
                 for tab in made:
                     tab.lay_out(models, first=tab is first_tab)
                 meter = _lay_out_meter(first.model.context_length)
-            with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
+            with gr.Column(scale=2, min_width=320, elem_id="attend-right"):
                 beginning = {"recorded": offers_examples(models.names)}
                 inspector = component("inspector/inspector.js", "take", "branch", "missing", beginning=beginning)
                 inspector.value = packed(empty_inspector(first_tab.mode or "chat"))

@@ -34,6 +34,7 @@ export function start() {
   });
   const narrow = window.matchMedia('(max-width: 1000px)'); // where the settings cover the page
   const areOpen = () => Boolean(find('#attend-settings.open'));
+  const small = window.matchMedia('(max-width: 1200px)'); // where they leave no room for the table beside its map
   const uncover = () => narrow.matches && areOpen() && toggleSettings();
   narrow.addEventListener('change', uncover);
   whenMoved(uncover);
@@ -115,7 +116,7 @@ export function start() {
   function show() {
     const isRestoring = find('.attend-history:empty') || document.body.hasAttribute('data-restoring'); // ui/history/history.js
     const isAwaited = isRestoring || all(DRAWN).some((view) => view.checkVisibility() && !view.firstChild);
-    if (narrow.matches && areOpen()) {
+    if (small.matches && areOpen()) {
       toggleSettings();
       requestAnimationFrame(() => requestAnimationFrame(show)); // a frame in which it is closed, before it is seen
     } else if (isAwaited && performance.now() < PATIENCE) requestAnimationFrame(show);

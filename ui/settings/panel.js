@@ -11,7 +11,7 @@ import { onceConnected, untaken, whenMoved } from '../kit/address/address.js';
 import { helps } from '../glossary/helps.js';
 import { find, make } from '../kit/js/dom.js';
 import { rangeText } from '../kit/js/setting.js';
-import { currentModel, panelSettings, shownTab } from '../kit/js/signals.js';
+import { currentModel, decodingMethod, panelSettings, shownTab } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';
 import { makeField } from './fields.js';
 import { makeMethodList } from './method_list.js';
@@ -73,6 +73,7 @@ export function start({ element, props, trigger }) {
     warnOnButtons(wrong ? `${wrong.label} must be ${rangeText(wrong)}.` : '');
     props.value = { method, values: { ...values } };
     const { max_new_tokens, top_candidates, seed } = values;
+    decodingMethod.publish(method);
     panelSettings.publish({ max_new_tokens, top_candidates, seed });
   }
 

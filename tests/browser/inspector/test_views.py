@@ -147,6 +147,11 @@ def test_dropped_turns_are_set_apart(stage: Stage) -> None:
         "at-divider",
         "at-turn at-user",
     ]
+    first, last = stage.find(".at-bubble").first, stage.find(".at-bubble").last
+    colour = "one => getComputedStyle(one).color"
+    assert first.evaluate(colour) != last.evaluate(colour)  # dimmed, and said in words
+    sync_api.expect(first).to_contain_text("No longer in the context. You: Old")
+    assert "No longer" not in last.inner_text()
     stage.show(conversation=conversation(turn("user", "New")))
     shown.to_have_count(1)
     assert stage.page.evaluate(order) == ["at-turn at-user"]

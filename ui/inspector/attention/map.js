@@ -9,8 +9,7 @@ import { make } from '../../kit/js/dom.js';
 import { onPlane, presses } from '../../kit/js/keys.js';
 import { makeAxis } from './axis.js';
 
-const CELL = { narrowest: 3, widest: 36, height: 196 };
-const MOST_HIGH = 200; // of what is shown; the rest is scrolled to
+const CELL = { narrowest: 3, widest: 36 };
 const STOPS = 5;
 
 /**
@@ -40,6 +39,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   let scrolled = { top: 0, left: 0 };
   // as last measured: asking for them while drawing would lay the page out again
   let width = 0;
+  let height = 0; // of what is shown; the rest is scrolled to
   let namesWidth = 0; // of the axis of the rows
   /** @type {{query: number, key: number} | null} */
   let cursor = null;
@@ -69,7 +69,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     if (!width) measure();
     size = {
       cell: Math.min(CELL.widest, Math.max(CELL.narrowest, width / keys())),
-      row: Math.min(CELL.widest, Math.max(CELL.narrowest, CELL.height / rows())),
+      row: Math.min(CELL.widest, Math.max(CELL.narrowest, (height - 4) / rows())),
     };
     const ratio = window.devicePixelRatio || 1;
     const [wide, high] = [Math.floor(size.cell * keys()), Math.ceil(size.row * rows())];
@@ -81,6 +81,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
 
   function measure() {
     width = scroller.clientWidth;
+    height = parseFloat(getComputedStyle(scroller).maxHeight);
     namesWidth = corner.clientWidth;
   }
 
@@ -122,7 +123,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     if (rows() <= 0 || !colours) return;
     const paints = { colour: colours.quiet, bright: colours.row };
     chosen.draw({
-      count: rows(), size: size.row, offset: scrolled.top, length: Math.min(MOST_HIGH, Math.ceil(size.row * rows())),
+      count: rows(), size: size.row, offset: scrolled.top, length: Math.min(height, Math.ceil(size.row * rows())),
       breadth: namesWidth,
       marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => rowName(range.from + row),
     });

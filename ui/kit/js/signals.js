@@ -56,6 +56,9 @@ export const textView = new Subject();
 /** The settings beside the text that hold for every card of a comparison. @type {Subject<Record<string, any>>} */
 export const panelSettings = new Subject();
 
+/** The decoding method that is chosen in the settings. @type {Subject<string>} */
+export const decodingMethod = new Subject();
+
 /**
  * The model in use: its name, how many tokens it reads, and its decoding method.
  * @type {Subject<{name: string, context: number, method: string}>}

@@ -6,15 +6,22 @@ seconds, so they are imported only when there is something to read: a mistyped n
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.arguments import ENGINES, ModelArguments
-from model.device import INT8, DeviceConfig, native_shortage, not_in_int8, release_freed_memory, total_memory
+from model.device import (
+    INT8,
+    DeviceConfig,
+    allocating,
+    native_shortage,
+    not_in_int8,
+    release_freed_memory,
+    total_memory,
+)
 from model.errors import AttendError, EncoderOnly
 from model.loaded import LoadedModel
 from model.names import EMBEDDED, display_name, locate, without_precision
@@ -25,8 +32,6 @@ if TYPE_CHECKING:
     from model.encoder import Encoder
 
 _UNCOMPILED = "numba is not installed, so each token takes 15 to 30 times as long: run pip install numba."
-_MEMORY = threading.Lock()
-_PATIENCE = 600.0  # seconds for which a load waits for others
 
 
 def load(
@@ -106,9 +111,9 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
     from model.transformer.decoder import Transformer
 
     rounded = device_config.dtype == INT8
-    _check(path)
-    with _memory():
-        loaded = _read(path, name, engine, device_config)
+    _check(path, name, encoder=False)
+    loaded = _read(path, name, engine, device_config)
+    with allocating():
         if rounded:
             quantize(loaded.model)
         elif isinstance(loaded.model, Transformer):
@@ -117,23 +122,31 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
     return loaded if jit.AVAILABLE else replace(loaded, notes=(*loaded.notes, _UNCOMPILED))
 
 
-def _check(path: Path) -> None:
-    """`AttendError` for a folder that would block or crash the process; what comes with Attend needs no check."""
-    if path.is_dir() and path.parent != EMBEDDED:
-        from model.sandbox.folder import check_folder
+def _check(path: Path, name: str, *, encoder: bool) -> None:
+    """`AttendError` for a folder or a file that would block or crash the process, or take too much time or memory; what
+    comes with Attend needs no check.
 
+    Args:
+        encoder: whether it may be an encoder alone, which is refused as `EncoderOnly` otherwise.
+    """
+    if path.parent == EMBEDDED:
+        return
+    from model.huggingface.trial import limits as trial
+    from model.sandbox.folder import check_folder, try_out_tokenizers
+    from model.transformer import checkpoint
+
+    ends = time.monotonic() + trial.SECONDS
+    if path.is_dir():
         check_folder(path)
+        config = checkpoint.read_config(path)
+        if not encoder and "model_type" in config:
+            from model.huggingface.folder import check_config
 
-
-@contextmanager
-def _memory() -> Iterator[None]:
-    """One model is allocated at a time, since each first measures the free memory."""
-    if not _MEMORY.acquire(timeout=_PATIENCE):
-        raise AttendError("Another model has been loading for minutes: try again later, or restart the page.")
-    try:
-        yield
-    finally:
-        _MEMORY.release()
+            check_config(config, name)
+        try_out_tokenizers(path, tokens=checkpoint.vocabulary_size(config), ends=ends)
+        if "model_type" not in config:
+            return  # our own layout
+    trial.try_out(path, name, ends)
 
 
 def load_encoder(
@@ -149,11 +162,8 @@ def load_encoder(
     if device_config.dtype == INT8:
         raise not_in_int8(location.display_name)
     if location.path is not None:
-        _check(location.path)
-        with _memory():
-            return huggingface_encoder.load(
-                location.path, location.display_name, device_config, address=location.address
-            )
+        _check(location.path, location.display_name, encoder=True)
+        return huggingface_encoder.load(location.path, location.display_name, device_config, address=location.address)
 
     def check(folder: Path, stored: int) -> None:
         config = checkpoint.read_config(folder)
@@ -163,9 +173,8 @@ def load_encoder(
 
     limit = total_memory() if limit is None else limit
     snapshot = hub.fetch(location.repository, location.revision, limit=limit, check=check, progress=progress)
-    _check(snapshot.path)
-    with _memory():
-        return huggingface_encoder.load(snapshot.path, location.display_name, device_config, address=location.address)
+    _check(snapshot.path, location.display_name, encoder=True)
+    return huggingface_encoder.load(snapshot.path, location.display_name, device_config, address=location.address)
 
 
 def load_arguments(arguments: ModelArguments) -> LoadedModel:
@@ -226,15 +235,15 @@ def _read(path: Path, name: str, engine: str, device_config: DeviceConfig) -> Lo
         from model.huggingface import folder as huggingface_folder
         from model.huggingface.weights import CheckpointFiles
 
-        huggingface_folder.check_config(config, name)
         return huggingface_folder.load(CheckpointFiles.read(path, name, config), engine, device_config)
     weights = path / checkpoint.WEIGHTS
     device, dtype = device_config.torch_device(), device_config.torch_dtype(None)
     sizes = checkpoint.weight_sizes(weights).values()
     largest_rounded = max(sizes, default=0) if device_config.dtype == INT8 else 0
     stored = weights.stat().st_size
-    if lacking := native_shortage(sum(sizes), stored, device, dtype, largest_rounded=largest_rounded):
-        raise AttendError(f"{name} {lacking}: choose a smaller model.")
-    model = checkpoint.from_config(config, path, device, dtype)
+    with allocating():
+        if lacking := native_shortage(sum(sizes), stored, device, dtype, largest_rounded=largest_rounded):
+            raise AttendError(f"{name} {lacking}: choose a smaller model.")
+        model = checkpoint.from_config(config, path, device, dtype)
     tokenizer = Tokenizer.load(path / checkpoint.TOKENIZER, padded=model.config.padding is not None)
     return LoadedModel.from_transformer(name, model, tokenizer)

@@ -9,7 +9,9 @@ import ctypes
 import os
 import re
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from model.progress import in_words
 DTYPES = ("float32", "bfloat16", "float16")
 INT8 = "int8"  # loaded in float32 and then rounded, see `model.compiled.prepare`
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
+_ALLOCATION = threading.Lock()
+_PATIENCE = 600.0  # seconds for which a load waits for others
 _M_ARENA_MAX = -8  # of glibc's malloc.h
 _CONTROL_GROUP = Path("/sys/fs/cgroup")  # a container's limits; a Space's, too
 
@@ -134,6 +138,18 @@ def native_shortage(
     # times.
     packing = max(at_first // 2, 4 * largest_rounded * torch.float32.itemsize)
     return shortage(device, at_first + max(stored, packing))
+
+
+@contextmanager
+def allocating() -> Iterator[None]:
+    """One model is allocated at a time, since each first measures the free memory. Whatever else
+    a checkpoint makes a library compute comes before or after, so that it holds up no other model."""
+    if not _ALLOCATION.acquire(timeout=_PATIENCE):
+        raise AttendError("Another model has been loading for minutes: try again later, or restart the page.")
+    try:
+        yield
+    finally:
+        _ALLOCATION.release()
 
 
 def not_in_int8(name: str) -> AttendError:

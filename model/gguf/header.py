@@ -121,7 +121,10 @@ class _Reader:
         if type(alignment) is not int or alignment <= 0 or alignment % 8:
             raise _Damaged(f"has the alignment {alignment!r}, which must be a multiple of 8")
         data = -(-self._position // alignment) * alignment
-        return metadata, {name: self._placed(name, shape, kind, data + offset) for name, shape, kind, offset in entries}
+        placed = {name: self._placed(name, shape, kind, data + offset) for name, shape, kind, offset in entries}
+        if sum(tensor.size for tensor in placed.values()) > len(self._content):
+            raise _Damaged("is damaged (its tensors overlap)")  # a small file would become a large model
+        return metadata, placed
 
     def _scalar(self, form: str) -> Any:
         (value,) = struct.unpack_from(f"<{form}", self._content, self._position)

@@ -14,7 +14,7 @@ import torch
 from tokenizers import Tokenizer as Backend
 from transformers import AutoModel
 
-from model.device import DeviceConfig
+from model.device import DeviceConfig, allocating
 from model.encoder import Piece, Reading
 from model.errors import AttendError, EncoderOnly
 from model.huggingface.causal import input_device
@@ -108,8 +108,9 @@ def load(
     except EncoderOnly:
         files = CheckpointFiles.read(folder, name, config)
         parameters = sum(files.sizes.values())
-        check_parameters(parameters, name, files.size, "auto", device_config, dtype_name=stored_dtype(config))
-        hf_model, notes = prepare(AutoModel, files, device_config, attention="eager", unused=("pooler.",))
+        with allocating():
+            check_parameters(parameters, name, files.size, "auto", device_config, dtype_name=stored_dtype(config))
+            hf_model, notes = prepare(AutoModel, files, device_config, attention="eager", unused=("pooler.",))
         backend = read_backend(folder)
         if (size := backend.get_vocab_size(with_added_tokens=True)) > hf_model.config.vocab_size:
             raise AttendError(

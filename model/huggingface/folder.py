@@ -24,7 +24,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_MAPPING_NAMES,
 )
 
-from model.device import INT8, DeviceConfig, named_dtype, native_shortage, not_in_int8, shortage
+from model.device import INT8, DeviceConfig, allocating, named_dtype, native_shortage, not_in_int8, shortage
 from model.errors import AttendError, EncoderOnly
 from model.huggingface.conversion import EMBEDDINGS, OUTPUT, Layout, layout_of, layout_or_reason
 from model.huggingface.generation.chat_template import TemplateChat, names_without_default
@@ -102,19 +102,21 @@ def load_model(
     parameters = sum(files.sizes.values())
     rounded = device_config.dtype == INT8
     largest_rounded = max(files.sizes.values(), default=0) if rounded else 0
-    lacking = native_shortage(parameters, files.size, device, dtype, largest_rounded=largest_rounded)
-    if lacking and (engine == "native" or rounded):
-        raise _too_large(files.name, lacking) if engine == "native" else _no_room(files.name, lacking)
-    if isinstance(layout, Layout) and engine != "adapter" and not lacking:
-        try:
-            return _native(layout, files, device, dtype), ()
-        except AttendError:  # weights that transformers may know to read
-            if engine == "native" or rounded:
-                raise
-    lacking = shortage(device, parameters * dtype.itemsize)
-    if lacking and not device_config.spread:
-        raise _no_room(files.name, lacking)
-    return _adapted(files, device, dtype, spread=bool(lacking)), offloaded(files.name, lacking)
+    with allocating():
+        lacking = native_shortage(parameters, files.size, device, dtype, largest_rounded=largest_rounded)
+        if lacking and (engine == "native" or rounded):
+            raise _too_large(files.name, lacking) if engine == "native" else _no_room(files.name, lacking)
+        if isinstance(layout, Layout) and engine != "adapter" and not lacking:
+            try:
+                return _native(layout, files, device, dtype), ()
+            except AttendError:  # weights that transformers may know to read
+                if engine == "native" or rounded:
+                    raise
+        lacking = shortage(device, parameters * dtype.itemsize)
+        if lacking and not device_config.spread:
+            raise _no_room(files.name, lacking)
+        hf_model = _pretrained(files, device, dtype, spread=bool(lacking))
+    return _adapted(files, hf_model), offloaded(files.name, lacking)
 
 
 def _answering(
@@ -303,20 +305,24 @@ def _refuse_by_stored_names(files: Checkpoint, dtype: torch.dtype) -> None:
     read_hf_model(AutoModelForCausalLM, files, torch.device("meta"), dtype, attention="eager", spread=False)
 
 
-def _adapted(files: Checkpoint, device: torch.device, dtype: torch.dtype, *, spread: bool) -> LanguageModel[Any]:
-    """The model of transformers behind our interface."""
+def _pretrained(files: Checkpoint, device: torch.device, dtype: torch.dtype, *, spread: bool) -> Any:
+    """The model of transformers."""
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
     from model.huggingface.attention import EAGER
+
+    kind = AutoModelForSeq2SeqLM if files.config.get("is_encoder_decoder") else AutoModelForCausalLM
+    read_hf_model(kind, files, torch.device("meta"), dtype, attention=EAGER, spread=False)  # refuses without memory
+    return read_hf_model(kind, files, device, dtype, attention=EAGER, spread=spread)
+
+
+def _adapted(files: Checkpoint, hf_model: Any) -> LanguageModel[Any]:
+    """The model of transformers behind our interface."""
     from model.huggingface.causal import HuggingFaceModel
     from model.huggingface.seq2seq import Seq2SeqModel
     from model.huggingface.verify import verified
 
-    seq2seq = bool(files.config.get("is_encoder_decoder"))
-    kind = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
-    read_hf_model(kind, files, torch.device("meta"), dtype, attention=EAGER, spread=False)  # refuses without memory
-    hf_model = read_hf_model(kind, files, device, dtype, attention=EAGER, spread=spread)
-    if not seq2seq:
+    if not files.config.get("is_encoder_decoder"):
         return verified(HuggingFaceModel, hf_model, files.name)
     forced = token_ids(hf_model.generation_config.forced_bos_token_id, hf_model.get_output_embeddings().weight.shape[0])
     return verified(partial(Seq2SeqModel, forced_start=sorted(forced)), hf_model, files.name)

@@ -28,6 +28,7 @@ from model.huggingface.tokenizers.splits import DEFAULT, SPLITS
 _SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
 _SAMPLING = "general.sampling."  # settings that its makers suggest, some under other names
 _SETTINGS = {"temp": "temperature", "penalty_repeat": "repetition_penalty"}
+_LONGEST_TOKEN = 10_000  # characters; the longest ones published are runs of some hundred spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class GgufCheckpoint:
         config = config_values(header, name)
         if isinstance(reason := layout_or_reason(config), str):
             raise unknown_part(name, reason)
+        _check_vocabulary(header, config.get("vocab_size"))
         stored = GgufWeights(header, config, name)
         ends = (special_id(header.metadata, role) for role in ("eos", "eot"))
         generation: dict[str, Any] = {"eos_token_id": [end for end in ends if end is not None]}
@@ -114,3 +116,20 @@ class GgufCheckpoint:
         for name in sorted(report["unexpected_keys"]):  # transformers would leave them out
             raise unknown_part(self.name, f"it has the weight {name}")
         return hf_model, report
+
+
+def _check_vocabulary(header: GgufHeader, size: object) -> None:
+    """Refuse by its sizes alone a vocabulary that isn't the model's, or that no tokenizer can be made of."""
+    tokens = header.metadata.get("tokenizer.ggml.tokens")
+    if not isinstance(tokens, list):
+        return  # refused when a tokenizer is made of it
+    if isinstance(size, int) and len(tokens) > size:
+        raise AttendError(
+            f"The tokenizer has {len(tokens):,} tokens, its model {size:,}: they belong to different checkpoints."
+        )
+    longest = max((len(token) for token in tokens if isinstance(token, str)), default=0)
+    if longest > _LONGEST_TOKEN:  # libraries take the square of it
+        raise AttendError(
+            f"{header.path} has a token of {longest:,} characters, but a token may have at most {_LONGEST_TOKEN:,}: "
+            "choose another GGUF file."
+        )

@@ -26,9 +26,9 @@ from model.transformer import checkpoint
 GENERATION_CONFIG = "generation_config.json"
 _INDEX = "model.safetensors.index.json"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
-_NO_COUNT = re.compile(
-    "^max_|_every_|_per_"
-)  # in the name of a field: max_window_layers says which layers, not how many
+_NO_COUNT = re.compile("^max_|_every_|_per_")  # max_window_layers, say, is a layer and not how many there are
+_SIZE = re.compile("dim|size|width|heads|experts|labels|embd|hidden|inner|state|rank|kernel|hash|repeat|loop")
+_SMALL = 1_000_000  # a size of a config that does no harm, however few weights there are
 _SHARE = 0.8  # of each free memory, for weights; the rest is for caches and activations
 
 
@@ -92,18 +92,21 @@ class CheckpointFiles:
     size: int
 
     @classmethod
-    def read(cls, folder: Path, name: str, config: Mapping[str, Any] | None = None) -> Self:
+    def read(
+        cls, folder: Path, name: str, config: Mapping[str, Any] | None = None, *, claims_memory: bool = True
+    ) -> Self:
         """Read a folder; `AttendError` for a file that is missing, pickled, cut short or no JSON.
 
         Args:
             config: what config.json holds, where it has been read already.
+            claims_memory: see `model.transformer.checkpoint.weight_sizes`.
         """
         config = checkpoint.read_config(folder) if config is None else config
         generation = folder / GENERATION_CONFIG
         files = _weight_files(folder)
         sizes: dict[str, int] = {}
         for path in files:
-            sizes |= checkpoint.weight_sizes(path)
+            sizes |= checkpoint.weight_sizes(path, claims_memory=claims_memory)
         return cls(
             folder,
             name,
@@ -147,14 +150,21 @@ def _weight_files(folder: Path) -> tuple[Path, ...]:
 
 
 def check_layers(files: Checkpoint) -> None:
-    """`AttendError` for more layers than weights: transformers would make them all before it looks for any."""
+    """`AttendError` for more layers than weights, and for sizes larger than all weights together: transformers would
+    make all layers and tables of these sizes before it looks for any weight."""
+    parameters = max(sum(files.sizes.values()), _SMALL)
     for field, value in _fields(files.config):
-        if not isinstance(value, int) or "layers" not in f"{field}s" or _NO_COUNT.search(field):
+        if type(value) is not int or _NO_COUNT.search(field):
             continue
-        if value > len(files.sizes):
+        if "layers" in f"{field}s" and value > len(files.sizes):
             raise AttendError(
                 f"The config.json of {files.name} says {field} {value:,}, but there are only {len(files.sizes):,} "
                 "weights: copy the checkpoint folder again."
+            )
+        if _SIZE.search(field) and value > parameters:
+            raise AttendError(
+                f"The config.json of {files.name} says {field} {value:,}, more than the model can have with its "
+                f"{sum(files.sizes.values()):,} parameters: copy the checkpoint folder again."
             )
 
 

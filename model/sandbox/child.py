@@ -18,10 +18,11 @@ from typing import Any
 if sys.platform != "win32":
     import resource
 
+MOST_BYTES = 4_000_000_000  # for reading a checkpoint without its weights; the largest vocabularies take a quarter
 _MOST_QUOTED = 200  # characters of an error
 
 
-def serve(answer: Callable[[Any], object], most_bytes: int) -> None:
+def serve(answer: Callable[[Any], object], most_bytes: int, *, mapped: bool = False) -> None:
     """Answer questions, one line of JSON each, until standard input ends; `null` only checks that the child is alive.
 
     The command line's argument is how many seconds an answer may take. The parent ends this process sooner, unless it
@@ -30,15 +31,16 @@ def serve(answer: Callable[[Any], object], most_bytes: int) -> None:
     Args:
         answer: its exceptions are sent back as errors; a library's panic, which is not an Exception, ends the process.
         most_bytes: of memory that may be reserved, where the system can limit it.
+        mapped: whether libraries and files that are mapped into memory don't count.
     """
-    _limit(most_bytes)
+    _limit(most_bytes, mapped)
     for line in sys.stdin.buffer:
         _end_after(int(sys.argv[1]))
         question = json.loads(line)
         try:
             reply: dict[str, object] = {"answer": None if question is None else answer(question)}
         except MemoryError:
-            reply = {"error": f"it needs more than {most_bytes // 10**6:,} MB"}
+            reply = {"error": f"it needs more than {most_bytes // 10**6:,} MB", "memory": True}
         except Exception as error:
             message = (str(error) or type(error).__name__)[:_MOST_QUOTED]
             reply = {"error": message, "line": getattr(error, "lineno", None)}
@@ -63,11 +65,11 @@ def _end_after(seconds: int) -> None:
         signal.alarm(seconds)
 
 
-def _limit(most_bytes: int) -> None:
+def _limit(most_bytes: int, mapped: bool) -> None:
     if sys.platform == "win32":  # where only the time is limited
         return
     for kind, most in (
-        (resource.RLIMIT_AS, most_bytes),
+        (resource.RLIMIT_DATA if mapped else resource.RLIMIT_AS, most_bytes),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),  # it has nothing to write
     ):

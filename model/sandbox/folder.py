@@ -3,28 +3,31 @@ tokenizer."""
 
 from __future__ import annotations
 
+import math
 import os
 import stat
-from contextlib import suppress
+import time
 from pathlib import Path
 
 from model.errors import AttendError
-from model.sandbox.process import OutOfBounds, Refused, Sandbox
+from model.sandbox.process import OutOfBounds, OutOfMemory, Refused, Sandbox
 
 _MOST_BYTES = 500_000_000  # of a file that is read as a whole
 _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")  # these may be larger
-_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "source.spm", "target.spm")
+_PIECES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "source.spm", "target.spm")
+_TOKENIZERS = ("tokenizer.json", *_PIECES)
+_VOCABULARIES = ("tokenizer", "vocab", "merges", "added_tokens", "special_tokens", *_PIECES)  # beginnings of names
+_VOCABULARY_BYTES, _TOKEN_BYTES = 8_000_000, 1_000  # of a file; published ones have 60 to 250 a token
 _TEMPLATES = "additional_chat_templates"  # the only folder in it that is read
-_SECONDS = 60.0  # for loading a tokenizer and encoding some texts; the largest take one or two
+_SECONDS = 60.0  # for loading all tokenizers and encoding some texts; the largest take one or two
 
 
 def check_folder(folder: Path) -> None:
-    """`AttendError` for a file that is not regular, too large or elsewhere, and for a tokenizer that crashes."""
+    """`AttendError` for a file that is not regular, too large or elsewhere."""
     home = _home(folder)
     _check_files(folder, home)
     if (folder / _TEMPLATES).is_dir():
         _check_files(folder / _TEMPLATES, home)
-    _try_out(folder)
 
 
 def check_link(path: Path) -> None:
@@ -74,15 +77,30 @@ def _entries(folder: Path) -> list[Path]:
         raise AttendError(f"{folder} can't be read ({error.strerror}): choose another folder.") from error
 
 
-def _try_out(folder: Path) -> None:
+def try_out_tokenizers(folder: Path, *, tokens: int | None = None, ends: float = math.inf) -> None:
+    """`AttendError` for a vocabulary that is too large for its model, and for a tokenizer that crashes or hangs.
+
+    Args:
+        tokens: how many tokens the model has by its config.
+        ends: by the monotonic clock, when all have to have been tried out.
+    """
+    ends = min(ends, time.monotonic() + _SECONDS)
+    for path in _entries(folder):
+        size = path.stat().st_size if path.name.startswith(_VOCABULARIES) and path.is_file() else 0
+        if tokens is not None and size > _VOCABULARY_BYTES + _TOKEN_BYTES * tokens:
+            raise AttendError(
+                f"{path} has {size:,} bytes, which is too much for the {tokens:,} tokens of its model: they belong to "
+                "different checkpoints."
+            )
     for path in (folder / name for name in _TOKENIZERS):
         if not path.is_file():
             continue
         try:
-            with suppress(Refused):  # whoever loads the file next reports it
-                Sandbox("tokenizer", seconds=_SECONDS).answer(str(path.absolute()))  # each opens one file
-        except OutOfBounds as error:
+            Sandbox("tokenizer", seconds=_SECONDS).answer(str(path.absolute()), ends=ends)  # each opens one file
+        except (OutOfBounds, OutOfMemory) as error:
             raise AttendError(
                 f"{path} crashed or took too long when it was tried out: copy the checkpoint folder again, or choose "
                 "another model."
             ) from error
+        except Refused:  # whoever loads the file next reports it
+            pass

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -42,16 +43,20 @@ class Refused(Exception):
         self.line = line
 
 
+class OutOfMemory(Refused):
+    """The child may not take as much memory as it needs."""
+
+
 class Sandbox:
-    """A module of this folder in an interpreter of its own, which starts with the first question."""
+    """A module in an interpreter of its own, which starts with the first question."""
 
     def __init__(self, module: str, *, seconds: float) -> None:
         """
         Args:
-            module: the name of one that calls `model.sandbox.child.serve`.
+            module: the name of one that calls `model.sandbox.child.serve`, in this folder if it has no dot.
             seconds: the time limit of an answer.
         """
-        self._module = module
+        self._module = module if "." in module else f"model.sandbox.{module}"
         self._seconds = seconds
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
@@ -61,27 +66,30 @@ class Sandbox:
         """Pickled, as for another process, it is a sandbox that has not been started."""
         return partial(Sandbox, self._module, seconds=self._seconds), ()
 
-    def answer(self, question: object) -> Any:
+    def answer(self, question: object, *, ends: float = math.inf) -> Any:
         """The answer to a question; both are JSON values.
+
+        Args:
+            ends: by the monotonic clock, when the child has to have started and answered.
 
         Raises `Refused` if the child raised an exception, and `OutOfBounds` if it exceeded its limits; the next
         question then starts another child.
         """
         with self._lock:
-            child = self._child = self._child or self._started()
-            line = _exchange(child, json.dumps(question), self._seconds)
+            child = self._child = self._child or self._started(ends)
+            line = _exchange(child, json.dumps(question), self._seconds, ends)
             if line is None:
                 self._end_child()
                 self._child = None
                 raise OutOfBounds
         reply = json.loads(line)
         if "error" in reply:
-            raise Refused(reply["error"], reply.get("line"))
+            raise (OutOfMemory if "memory" in reply else Refused)(reply["error"], reply.get("line"))
         return reply["answer"]
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self, ends: float) -> subprocess.Popen[bytes]:
         child = subprocess.Popen(
-            [sys.executable, "-m", f"model.sandbox.{self._module}", str(math.ceil(self._seconds) + 1)],
+            [sys.executable, "-m", self._module, str(math.ceil(self._seconds) + 1)],
             cwd=_ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -90,16 +98,16 @@ class Sandbox:
             start_new_session=True,  # Ctrl-C is for the page alone
         )
         self._end_child = weakref.finalize(self, _end, child)  # runs once: when called, or when the sandbox is freed
-        if _exchange(child, "null", _STARTED_WITHIN) is None:
+        if _exchange(child, "null", _STARTED_WITHIN, ends) is None:
             self._end_child()
             raise OutOfBounds
         return child
 
 
-def _exchange(child: subprocess.Popen[bytes], question: str, seconds: float) -> bytes | None:
+def _exchange(child: subprocess.Popen[bytes], question: str, seconds: float, ends: float) -> bytes | None:
     """The line that the child answers; None if it crashed, was killed or wrote too much."""
     assert child.stdin is not None and child.stdout is not None
-    timer = threading.Timer(seconds, child.kill)
+    timer = threading.Timer(max(0.0, min(seconds, ends - time.monotonic())), child.kill)
     timer.daemon = True
     timer.start()
     line = b""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from model.sandbox.child import close_off, serve
+from model.sandbox.child import MOST_BYTES, close_off, serve
 
-_MOST_BYTES = 4_000_000_000  # reserved; the largest vocabularies use a fraction of it
 _SAMPLES = ("", " ", "x", "Hi! How are you?", "a" * 2_000, " " * 2_000, "aB1." * 500, "日本語 e\u0301 🙂\r\n\t")
 _RULES = ("normalizer", "pre_tokenizer", "post_processor")  # of a tokenizer.json, besides its vocabulary
 _MOST_CHARACTERS = 500  # of the rules; real ones name a few dozen
@@ -32,19 +31,31 @@ def try_out(path: str) -> None:
         close_off()
         text = content.decode()
         tokenizer = Tokenizer.from_str(text)
-        for sample in (*_SAMPLES, _all_scripts(), *_samples_of(json.loads(text))):
-            with suppress(Exception):
-                tokenizer.decode(tokenizer.encode(sample).ids)
-                tokenizer.encode(sample, add_special_tokens=False)
+        encode_samples(lambda sample: _encoded_twice(tokenizer, sample), json.loads(text))
     else:
         from sentencepiece import SentencePieceProcessor
 
         close_off()
         pieces = SentencePieceProcessor()
         pieces.LoadFromSerializedProto(content)
-        for sample in (*_SAMPLES, _all_scripts()):
-            with suppress(Exception):
-                pieces.DecodeIds(pieces.EncodeAsIds(sample))
+        encode_samples(lambda sample: pieces.DecodeIds(pieces.EncodeAsIds(sample)))
+
+
+def _encoded_twice(tokenizer: Any, sample: str) -> None:
+    """With the special tokens of its rules, and without."""
+    tokenizer.decode(tokenizer.encode(sample).ids)
+    tokenizer.encode(sample, add_special_tokens=False)
+
+
+def encode_samples(encode: Callable[[str], object], described: object = None) -> None:
+    """Encode some texts.
+
+    Args:
+        described: the tokenizer.json, if there is one: the characters that it names are tried as well.
+    """
+    for sample in (*_SAMPLES, _all_scripts(), *_samples_of(described)):
+        with suppress(Exception):
+            encode(sample)
 
 
 def _all_scripts() -> str:
@@ -52,7 +63,7 @@ def _all_scripts() -> str:
     return "".join(chr(code) for code in range(0x20, 0x20000, 32) if unicodedata.category(chr(code))[0] != "C")
 
 
-def _samples_of(described: Any) -> Iterator[str]:
+def _samples_of(described: object) -> Iterator[str]:
     """Texts of the characters that the rules of a tokenizer.json name, alone and in long repetition."""
     rules = described if isinstance(described, dict) else {}
     named = "".join(_texts([rules.get(name) for name in _RULES]))
@@ -71,4 +82,4 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    serve(try_out, _MOST_BYTES)
+    serve(try_out, MOST_BYTES)

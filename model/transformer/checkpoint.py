@@ -30,7 +30,8 @@ CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.mode
 _POINTER = b"version https://git-lfs"  # the beginning of the placeholder in a clone without Git LFS
 _CPU = torch.device("cpu")
 _MOST_POSITIONS = 1 << 27  # numbers in a table of positions: a million tokens and a head width of 128
-_MOST_JSON = 64_000_000  # bytes
+_MOST_CONFIG, _MOST_JSON = 1_000_000, 64_000_000  # bytes; transformers copies a config many times
+_MOST_HEADER = 20_000_000  # bytes in front of the weights; the largest models take one or two
 _TIED = "unembedding.weight"  # tied to the embedding and stored once
 
 
@@ -139,9 +140,20 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         return load_file(path)
 
 
-def weight_sizes(path: Path) -> dict[str, int]:
-    """How many parameters each tensor of a safetensors file has, by its header alone; raises as `read_weights`."""
-    with _reading(path), safe_open(path, framework="pt") as tensors:
+def weight_sizes(path: Path, *, claims_memory: bool = True) -> dict[str, int]:
+    """How many parameters each tensor of a safetensors file has, by its header alone; raises as `read_weights`.
+
+    Args:
+        claims_memory: whether the file is mapped as for PyTorch, which fails where its weights have no room.
+    """
+    with _reading(path):
+        with path.open("rb") as file:
+            header = int.from_bytes(file.read(8), "little")
+        if _MOST_HEADER < header < path.stat().st_size:
+            raise AttendError(
+                f"{path} has a header of {header:,} bytes, but at most {_MOST_HEADER:,} are read: choose another model."
+            )
+    with _reading(path), safe_open(path, framework="pt" if claims_memory else "np") as tensors:
         return {name: math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys()}  # noqa: SIM118
 
 
@@ -170,21 +182,28 @@ def _damaged(path: Path) -> AttendError:
 def read_config(folder: Path) -> dict[str, Any]:
     """A checkpoint's `config.json`, in our format or another's; `AttendError` if there is none."""
     try:
-        return read_json(folder / CONFIG)
+        return read_json(folder / CONFIG, most_bytes=_MOST_CONFIG)
     except FileNotFoundError as error:
         if folder.is_dir():
             raise AttendError(f"{folder} has no {CONFIG}: copy the whole checkpoint folder.") from error
         raise AttendError(f"There is no checkpoint at {folder}: give a model name or a checkpoint folder.") from error
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def vocabulary_size(config: Mapping[str, Any]) -> int | None:
+    """The largest vocabulary that a config in any format names, in its parts, too; None if it names none."""
+    sizes = [vocabulary_size(part) for part in config.values() if isinstance(part, Mapping)]
+    sizes += [config.get(field) for field in ("vocab_size", "vocabulary_size")]
+    return max((size for size in sizes if type(size) is int), default=None)
+
+
+def read_json(path: Path, *, most_bytes: int = _MOST_JSON) -> dict[str, Any]:
     """Read a JSON object; `AttendError` if the file is anything else, `FileNotFoundError` if there is none."""
     if path.exists() and not path.is_file():
         raise AttendError(f"{path} is not a regular file, so it is never read: copy the checkpoint folder again.")
     try:
-        if (size := path.stat().st_size) > _MOST_JSON:
+        if (size := path.stat().st_size) > most_bytes:
             raise AttendError(
-                f"{path} has {size:,} bytes, but at most {_MOST_JSON:,} are read: copy the checkpoint folder again."
+                f"{path} has {size:,} bytes, but at most {most_bytes:,} are read: copy the checkpoint folder again."
             )
         values = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -1,0 +1,62 @@
+"""Reads a stranger's checkpoint, all but its weights, in a process with limits on time and memory first.
+
+What a config, a tokenizer or a header makes a library compute can't be foreseen: converting a vocabulary takes the
+square of its longest token, and a config may ask for a billion labels. So the process does everything that loading does
+before it reads weights, in every format, and then encodes some texts (`reading.py`). Only then does the
+same happen in this process, where it takes about as long.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from model.errors import AttendError
+from model.sandbox.process import OutOfBounds, Refused, Sandbox
+
+SECONDS = 60.0  # the most that any trial may take
+_KEPT = 60.0  # seconds for which the process waits for another checkpoint, since its imports take seconds
+
+_WAITING: list[Sandbox] = []  # at most one
+_LOCK = threading.Lock()
+
+
+def try_out(path: Path, name: str, ends: float) -> None:
+    """`AttendError` for a folder in Hugging Face's layout or a GGUF file that can't be read within the limits.
+
+    Args:
+        name: what messages call the model.
+        ends: by the monotonic clock, when the trial must be over.
+    """
+    try:
+        with _process() as process:
+            refusal = process.answer({"path": str(path.absolute()), "name": name}, ends=ends)
+    except Refused as error:
+        raise AttendError(f"{name} can't be read ({error}): choose another model.") from error
+    except OutOfBounds as error:
+        raise AttendError(
+            f"{name} crashed or took too long when it was tried out without its weights: copy it again, or choose "
+            "another model."
+        ) from error
+    if refusal is not None:
+        raise AttendError(refusal)
+
+
+@contextmanager
+def _process() -> Iterator[Sandbox]:
+    """A process of its own for each caller; one that failed is not used again."""
+    with _LOCK:
+        process = _WAITING.pop() if _WAITING else Sandbox("model.huggingface.trial.reading", seconds=SECONDS)
+    yield process
+    with _LOCK:
+        _WAITING[:] = [process]
+    timer = threading.Timer(_KEPT, _end, [process])
+    timer.daemon = True
+    timer.start()
+
+
+def _end(process: Sandbox) -> None:
+    with _LOCK, suppress(ValueError):  # in use
+        _WAITING.remove(process)  # and so it ends

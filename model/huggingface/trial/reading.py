@@ -1,0 +1,86 @@
+"""Reads a checkpoint as `model.catalog` does, all but its weights: run as a process with limits, see `limits.py`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}  # read on import
+
+import torch
+import torch._dynamo  # which a model without memory needs, and which needs a folder for temporary files when imported
+from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+
+from model.errors import AttendError, EncoderOnly
+from model.huggingface.folder import check_config
+from model.huggingface.gguf import GgufCheckpoint
+from model.huggingface.marian_tokenizer import SOURCE, MarianTokenizer
+from model.huggingface.tokenizers.folder import read_backend
+from model.huggingface.weights import CheckpointFiles, check_layers
+from model.sandbox.child import MOST_BYTES, serve
+from model.sandbox.tokenizer import encode_samples
+
+
+def refusal(question: dict[str, str]) -> str | None:
+    """Read a checkpoint; the sentence in which it is refused."""
+    try:
+        path, name = Path(question["path"]), question["name"]
+        if path.is_file():
+            _read_gguf(GgufCheckpoint.read(path, name))
+        else:
+            _read_folder(CheckpointFiles.read(path, name, claims_memory=False))
+    except AttendError as error:
+        _raise_shortage(error)
+        return str(error)
+    return None
+
+
+def _read_gguf(file: GgufCheckpoint) -> None:
+    values = dict(file.config)
+    AutoConfig.for_model(values.pop("model_type"), **values)
+    tokenizer = file.tokenizer(values["vocab_size"])
+    encode_samples(lambda text: tokenizer.decode(tokenizer.encode(text)))
+
+
+def _read_folder(files: CheckpointFiles) -> None:
+    kind: Any = AutoModelForSeq2SeqLM if files.config.get("is_encoder_decoder") else AutoModelForCausalLM
+    try:
+        check_config(files.config, files.name)
+    except EncoderOnly:
+        kind = AutoModel
+    check_layers(files)
+    size = _vocabulary_size(kind, files)
+    if size is None:
+        encode_samples(read_backend(files.path).encode)
+    elif (files.path / SOURCE).is_file():
+        MarianTokenizer.load(files.path, size)
+    else:
+        tokenizer = files.tokenizer(size)
+        encode_samples(lambda text: tokenizer.decode(tokenizer.encode(text)))
+
+
+def _vocabulary_size(kind: Any, files: CheckpointFiles) -> int | None:
+    """How many tokens the model has, by building it without memory for its weights; None for an encoder alone, and
+    where it can't be built, which whoever loads it reports."""
+    try:
+        config = AutoConfig.from_pretrained(str(files.path), local_files_only=True, trust_remote_code=False)
+        with torch.device("meta"):
+            built = kind.from_config(config, attn_implementation="eager", trust_remote_code=False)
+        return None if kind is AutoModel else built.get_output_embeddings().weight.shape[0]
+    except Exception as error:  # whatever a family's own code says of a config that is not its own
+        _raise_shortage(error)
+        return None
+
+
+def _raise_shortage(error: Exception) -> None:
+    """`MemoryError` if that was the cause of another error."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, MemoryError):
+            raise cause from None
+        cause = cause.__cause__ or cause.__context__
+
+
+if __name__ == "__main__":
+    serve(refusal, MOST_BYTES, mapped=True)

@@ -1,0 +1,133 @@
+"""What a stranger's checkpoint makes a library compute is computed in a process with limits first, in every format."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import PreTrainedTokenizerFast
+
+from model import catalog, device
+from model.errors import AttendError
+from model.huggingface.trial import limits, reading
+from tests.helpers.folders import bert, gpt2
+from tests.helpers.waiting import LONGEST
+from tests.model.gguf.test_gguf import llama as llama_model
+from tests.model.gguf.test_gguf import written
+
+
+def changed(path: Path, **values: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def refusal(path: Path, load: Callable[[str], object] = catalog.load) -> str:
+    with pytest.raises(AttendError) as refused:
+        load(str(path))
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_a_long_token_without_merges_is_refused_by_its_size(tmp_path: Path) -> None:
+    """transformers recovers the merges in the square of its length."""
+    torch.manual_seed(9)
+    tokens = [f"<t{number}>" for number in range(299)]
+    keys = {
+        "tokenizer.ggml.tokens": [*tokens, "a" * 4_000_000],
+        "tokenizer.ggml.merges": None,
+        "tokenizer.ggml.scores": [0.0] * 300,
+        "tokenizer.ggml.token_type": [1] * 300,
+    }
+    path = written(tmp_path / "m.gguf", llama_model(), keys=keys)
+    assert "has a token of 4,000,000 characters, but a token may have at most 10,000: choose another" in refusal(path)
+
+
+def test_more_tokens_than_the_model_has_are_refused_before_a_tokenizer_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.huggingface.gguf.GgufCheckpoint.tokenizer", None)
+    torch.manual_seed(9)
+    path = written(tmp_path / "m.gguf", llama_model(), keys={"tokenizer.ggml.tokens": [f"<{n}>" for n in range(9_000)]})
+    assert refusal(path).startswith("The tokenizer has 9,000 tokens, its model ")
+
+
+def test_a_vocabulary_file_that_is_too_large_for_its_model_is_not_read(tmp_path: Path) -> None:
+    folder = gpt2(tmp_path / "large")
+    for name in ("added_tokens.json", "vocab.json", "tokenizer.json"):
+        (folder / name).write_bytes(b" " * 9_000_000)
+        assert f"{name} has 9,000,000 bytes, which is too much for the " in refusal(folder)
+        (folder / name).unlink()
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "bert"])
+def test_a_config_that_asks_for_a_billion_labels_makes_none(tmp_path: Path, kind: str) -> None:
+    folder = {"gpt2": gpt2, "bert": bert}[kind](tmp_path / kind)
+    changed(folder / "config.json", num_labels=10**9)
+    load = catalog.load_encoder if kind == "bert" else catalog.load
+    assert f"The config.json of {kind} says num_labels 1,000,000,000, more than the model can have" in refusal(
+        folder, load
+    )
+
+
+def test_what_takes_too_long_ends_in_its_own_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """transformers takes minutes to add so many tokens one by one."""
+    folder = gpt2(tmp_path / "slow")
+    changed(folder / "tokenizer_config.json", extra_special_tokens=[f"<a{number}>" for number in range(400_000)])
+    monkeypatch.setattr(limits, "SECONDS", 6.0)
+    monkeypatch.setattr("model.huggingface.tokenizers.folder._read", None)  # this process never gets so far
+    assert refusal(folder) == (
+        "slow crashed or took too long when it was tried out without its weights: copy it again, or choose another "
+        "model."
+    )
+
+
+def test_all_processes_of_a_trial_share_its_time(tmp_path: Path) -> None:
+    """The start of one counts as well."""
+    with pytest.raises(AttendError, match="crashed or took too long"):
+        limits.try_out(gpt2(tmp_path / "late"), "late", ends=time.monotonic() - 1)
+
+
+def test_a_load_that_computes_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the weights are read one model after the other."""
+    slow, quick = gpt2(tmp_path / "slow"), gpt2(tmp_path / "quick")
+    inside, released = threading.Event(), threading.Event()
+    make = catalog.LoadedModel.__init__
+
+    def waiting(loaded: Any, name: str, *rest: Any, **options: Any) -> None:
+        if name == "slow":
+            inside.set()
+            assert released.wait(LONGEST)
+        make(loaded, name, *rest, **options)
+
+    monkeypatch.setattr(catalog.LoadedModel, "__init__", waiting)
+    thread = threading.Thread(target=catalog.load, args=(str(slow),))
+    thread.start()
+    try:
+        assert inside.wait(LONGEST) and not device._ALLOCATION.locked()
+        assert catalog.load(str(quick)).name == "quick"
+    finally:
+        released.set()
+        thread.join(LONGEST)
+
+
+def test_a_header_of_a_million_weights_is_not_read(tmp_path: Path) -> None:
+    folder = gpt2(tmp_path / "header")
+    (folder / "model.safetensors").write_bytes((30_000_000).to_bytes(8, "little") + b" " * 30_000_001)
+    assert "has a header of 30,000,000 bytes, but at most 20,000,000 are read" in refusal(folder)
+
+
+def test_what_needs_too_much_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library may hide it behind an error of its own."""
+    monkeypatch.setattr(PreTrainedTokenizerFast, "from_pretrained", _without_memory)
+    question = {"path": str(gpt2(tmp_path / "large")), "name": "large"}
+    with pytest.raises(MemoryError):
+        reading.refusal(question)
+
+
+def _without_memory(*_: object, **options: object) -> None:
+    raise MemoryError

@@ -41,7 +41,7 @@ def try_out(path: Path, name: str, ends: float) -> None:
             "another model."
         ) from error
     if refusal is not None:
-        raise AttendError(refusal)
+        raise AttendError(refusal if name in refusal else f"{name} can't be read: {refusal}")
 
 
 @contextmanager

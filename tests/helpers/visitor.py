@@ -15,7 +15,7 @@ _AT_REST = """() => !document.querySelector('#attend-halt, .at-caret')
 # In the page, so that its own timers and frames come first; a page that is hidden has no frames.
 _DRAWN = """(rest) => document.hidden || new Promise((drawn) =>
   setTimeout(() => requestAnimationFrame(() => setTimeout(() => drawn(true), 30)), rest))"""
-WITH_TEXT = ".at-tok:not(:empty)"  # tokens to click: parts of a letter have no text
+WITH_TEXT = ".at-tok:not(:empty)"  # tokens that say what they are
 
 
 def say(page: Page, text: str) -> None:

@@ -13,7 +13,7 @@
 import { around, make } from '../kit/js/dom.js';
 import { moveAlongRow } from '../kit/js/keys.js';
 import { selectToken, shownToken } from '../kit/js/signals.js';
-import { level, percent, visibleText } from '../kit/js/text.js';
+import { isWidthless, level, percent, visibleText } from '../kit/js/text.js';
 
 /** @type {WeakMap<Element, ShownAnswer>} by their nodes */
 const answers = new WeakMap();
@@ -69,7 +69,7 @@ export function makeAnswer(number, onShown = () => {}) {
     const fresh = tokens.slice(kept).map((token, i) => tokenSpan(token, kept + i, isWithinLine(tokens, kept + i)));
     spans.push(...fresh);
     node.append(...fresh);
-    const first = spans.find((span) => span.textContent);
+    const [first] = spans;
     if (first && !node.querySelector('[tabindex="0"]')) first.tabIndex = 0;
     if (fresh.length) mark(marked);
   }
@@ -128,14 +128,14 @@ function isWithinLine(tokens, index) {
 }
 
 /**
- * One without a text, such as the end token, is no button and has no tooltip: nobody could see it. The inspector's strip shows
- * it.
+ * One whose text takes no room, such as the end token, has a shape beside it, which is no part of the text: a mark keeps the
+ * letter before it, a line end its line.
  * @param {Token} token @param {number} index @param {boolean} inLine behind a word
  */
 function tokenSpan([text, p], index, inLine) {
   return make('span', {
-    class: 'at-tok', role: text ? 'button' : null, tabindex: text ? -1 : null, text,
-    title: text ? `${visibleText(text)} · ${percent(p)}` : null, 'data-level': level(p), 'data-index': index,
+    class: 'at-tok', role: 'button', tabindex: -1, text, title: `${visibleText(text)} · ${percent(p)}`,
+    'data-shape': isWidthless(text) ? (/^\p{M}/u.test(text) ? 'after' : 'before') : null, 'data-level': level(p), 'data-index': index,
     'data-space': inLine && /^ \S/u.test(text),
   });
 }
@@ -159,7 +159,7 @@ export function offerTokens(container, ask, opened = () => {}) {
   container.addEventListener('click', (event) => open(around(event, '.at-tok')));
   container.addEventListener('keydown', (event) => {
     const text = around(event, '.at-tok')?.parentElement;
-    if (text) moveAlongRow(event, [.../** @type {NodeListOf<HTMLElement>} */ (text.querySelectorAll('.at-tok:not(:empty)'))], open);
+    if (text) moveAlongRow(event, [.../** @type {NodeListOf<HTMLElement>} */ (text.querySelectorAll('.at-tok'))], open);
   });
 }
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.helpers.browsing import Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, to_chat
+from tests.helpers.visitor import rest, to_chat, wait_for_drawing
 
 pytestmark = BROWSER
 
@@ -48,6 +48,7 @@ def test_the_preview_shows_the_token_of_the_table_in_every_frame(page: Page) -> 
 def test_a_token_that_was_taken_stays_selected_while_the_rest_is_written(page: Page) -> None:
     rest(page)
     page.locator(".at-box.at-generated").nth(1).click()
+    wait_for_drawing(page)  # its table comes in the next frame
     row = page.locator(".at-takeable:not(:has-text('<'))").first
     taken = row.locator(".at-chip").inner_text()
     page.evaluate(WATCH)

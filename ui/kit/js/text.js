@@ -5,11 +5,15 @@
 import { make } from './dom.js';
 
 const MARKS = new Map([[' ', '␣'], ['\n', '↵'], ['\r', '␍'], ['\t', '⇥']]);
-// Invisible characters and those that change text direction are shown as code points.
-// oxlint-disable-next-line no-control-regex -- these are what it is about
-const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
+// Invisible characters and those that change text direction are shown as code points, joiners and tags within a text not.
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0]/u;
 // oxlint-disable-next-line no-misleading-character-class -- the joiners are meant themselves
-const JOINERS = /^[\u200c\u200d\ufe0e\ufe0f]+$/u;
+const JOINER = /[\u200c\u200d\ufe00-\ufe0f\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}]/u;
+const WIDTHLESS = /^(?:(?!\t)[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])*$/u;
+const PLACEHOLDER = '\u25cc'; // ◌, for what has nothing to stand on
+
+/** Whether a text takes no room in its line, so that nobody could point at it: empty, marks, joiners, line ends. @param {string} text */
+export const isWidthless = (text) => WIDTHLESS.test(text);
 
 /**
  * A token's text with its white space visible, as nodes. In the strip the boxes show where a token starts, so the one
@@ -29,14 +33,16 @@ export function visible(text, gap = false) {
     flush();
     nodes.push(make('span', { class: 'at-mark', text: sign }));
   };
-  if (/^\p{M}/u.test(text)) plain = '\u25cc'; // a combining mark needs something to stand on
   const characters = [...text];
+  const areJoiners = characters.every((character) => JOINER.test(character));
+  if (!text) mark(PLACEHOLDER);
+  else if (/^\p{M}/u.test(text) && !areJoiners) plain = PLACEHOLDER; // a combining mark needs something to stand on
   characters.forEach((character, index) => {
     const inner = index > 0 && index < characters.length - 1 && character === ' ';
     if (gap && index === 0 && character === ' ' && characters.length > 1 && characters[1] !== ' ') return;
     if (inner && characters[index - 1] !== ' ') plain += ' ';
     else if (MARKS.has(character)) mark(MARKS.get(character));
-    else if (UNSEEN.test(character) || JOINERS.test(text)) mark(codePoint(character));
+    else if (JOINER.test(character) ? areJoiners : UNSEEN.test(character)) mark(codePoint(character));
     else plain += character;
   });
   flush();

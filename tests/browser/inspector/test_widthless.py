@@ -1,0 +1,43 @@
+"""Tokens whose text takes no room can be seen and clicked wherever tokens are shown, and the text stays as it is."""
+
+from __future__ import annotations
+
+from playwright import sync_api
+
+from tests.helpers.stage import BROWSER, Stage, conversation, inspector, turn
+
+pytestmark = BROWSER
+
+# A combining accent, a zero-width space, a variation selector, a control character, a soft hyphen, no text at all (an
+# end token, a byte of a letter), a line end, a tag character, a joiner.
+WIDTHLESS = ["\u0301", "\u200b", "\ufe0f", "\u0007", "\u00ad", "", "\n", "\U000e0067", "\u200d"]
+SHAPES = ["◌\u0301", "U+200B", "U+FE0F", "U+0007", "U+00AD", "◌", "↵", "U+E0067", "U+200D"]
+
+
+def test_a_token_without_a_width_has_a_shape_that_can_be_clicked(stage: Stage) -> None:
+    words = ["e", *WIDTHLESS, " ok"]
+    answer = turn("assistant", "".join(words), words)
+    stage.show(conversation=conversation(turn("user", "Hi"), answer), inspector=inspector(["<s>", "Hi", *words]))
+    tokens, boxes = stage.find(".at-log .at-tok"), stage.find(".at-box")
+    text = stage.find(".at-assistant .at-text")
+    assert text.evaluate("one => one.textContent") == "".join(words)  # nothing is added to what is copied
+    for number, shape in enumerate(SHAPES, start=1):
+        token, box = tokens.nth(number), boxes.nth(2 + number)
+        tokens.first.click()
+        token.click()
+        sync_api.expect(token).to_have_class("at-tok at-shown")
+        sync_api.expect(box).to_have_attribute("aria-selected", "true")
+        assert token.evaluate("one => one.getBoundingClientRect().width") >= 8, shape
+        assert (token.get_attribute("title") or "").startswith(shape)
+        boxes.first.click()
+        box.click()
+        sync_api.expect(token).to_have_class("at-tok at-shown")
+        sync_api.expect(box).to_have_text(shape)
+        sync_api.expect(stage.find(".at-headline .at-chip")).to_have_text(shape)
+
+
+def test_a_mark_stays_on_its_letter(stage: Stage) -> None:
+    """The shape stands behind the mark: one between the two would show the mark alone."""
+    stage.show(conversation=conversation(turn("assistant", "e\u0301", ["e", "\u0301"])))
+    shapes = "one => ['::before', '::after'].map((part) => getComputedStyle(one, part).content)"
+    assert stage.find(".at-log .at-tok").nth(1).evaluate(shapes) == ["none", '""']

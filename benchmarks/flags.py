@@ -12,6 +12,7 @@ from model.errors import AttendError
 _HELP = {
     "prompt_tokens": "tokens of the prompt",
     "new_tokens": "tokens to generate",
+    "lengths": "tokens of the prompts",
     "rounds": "rounds to measure, of which the median counts",
     "threads": "threads to compute with",
     "cards": "cards of settings to compare",

@@ -1,4 +1,5 @@
-"""The compiled step behind the interface of a model: arrays from its weights and its cache, tensors for its callers."""
+"""The compiled step and the blocks that read many tokens, behind what a model calls: arrays from its weights and its
+cache, tensors for its callers."""
 
 from __future__ import annotations
 
@@ -6,25 +7,33 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch import nn
 
 from model.compiled.arrays import Architecture, Array
 from model.compiled.attention import SourceColumns, TextColumns
 from model.compiled.network import make_network
+from model.compiled.reading import BlockReader
 from model.compiled.step import StepResult, run_step, unembed
 from model.compiled.weights import Weights, pack
 from model.interface import Attention, Forward, Want
 from model.jit import announced
+from model.transformer.attention import AttentionWeights, ForwardContext
 from model.transformer.cache import KeyValueCache
 from model.transformer.cross_attention_cache import CrossAttentionCache
 from model.transformer.decoder import Transformer
+from model.transformer.layers import Block
 
 
 class CompiledDecoder:
-    """Single steps of one `Transformer`, whose linear layers it replaces; build it again after new weights."""
+    """The passes of one `Transformer`, whose linear layers it replaces; build it again after new weights."""
 
     def __init__(self, model: Transformer, *, quantized: bool = False) -> None:
         self._architecture = Architecture.of(model.config)
         self._weights = pack(model, quantized=quantized)
+        blocks = [block for block in model.modules() if isinstance(block, Block)]  # an encoder's, too
+        self._readers = {
+            block: BlockReader(block, self._architecture, epsilon=model.config.norm_epsilon) for block in blocks
+        }
         with announced():
             self._network = make_network(self._weights, self._architecture)
             self._warm_up(model)
@@ -47,8 +56,16 @@ class CompiledDecoder:
             config.layers, config.key_value_heads, config.head_width, like=model.reference, source=source
         )
         with torch.inference_mode():
-            model.embedding(torch.tensor([0]))
             self.step([0], cache.extend(1), Want(layers=(0,)))
+            hidden, rotary = model.embed(torch.tensor([[0]]))
+            self.read_block(model.blocks[0], hidden[0], 0, ForwardContext(1, rotary, source=source))
+
+    def read_block(
+        self, block: nn.Module, hidden: torch.Tensor, layer: int, context: ForwardContext
+    ) -> tuple[torch.Tensor, AttentionWeights]:
+        """As `Block.forward`, for rows without padding on the left."""
+        assert isinstance(block, Block)
+        return self._readers[block](hidden, layer, context)
 
     def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """Feed the newest column of a cache, one token a row; attention and what else is wanted as `Transformer`."""

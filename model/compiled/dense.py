@@ -5,6 +5,7 @@ Shapes: L layers, R rows, I inputs, O outputs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from model.compiled.arrays import Array
 from model.jit import AVAILABLE, compiled
 
 _ZERO = np.float32(0.0)
+_WIDENED = 512  # outputs at once, whose weights in single precision still fit the processor's cache
 _OUTPUTS = 32  # whose weights stay in the processor's nearest memory while all rows are multiplied by them
 
 
@@ -53,6 +55,20 @@ if AVAILABLE:
         if weight == types.uint16:
             return lambda weight: np.uint32(np.uint32(weight) << np.uint32(16)).view(np.float32)
         return lambda weight: weight
+
+
+def dense_parts(matrix: DenseMatrix, layer: int) -> Iterator[tuple[slice, Tensor]]:
+    """A layer's matrix in single precision, transposed: some outputs at a time and their weights, (I, outputs).
+
+    Weights in single precision are shared, all at once; those in bfloat16 are widened for as long as they are used.
+    """
+    weight = torch.from_numpy(matrix.weight[layer])  # (O, I)
+    if weight.dtype == torch.float32:
+        yield slice(0, matrix.outputs), weight.t()
+        return
+    for first in range(0, matrix.outputs, _WIDENED):
+        outputs = slice(first, min(first + _WIDENED, matrix.outputs))
+        yield outputs, weight[outputs].view(torch.bfloat16).float().t()
 
 
 @compiled

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from model.compiled.arrays import Array
-from model.compiled.dense import DenseMatrix, multiply_dense, read_dense
-from model.compiled.quantized import QuantizedMatrix, multiply_quantized, read_quantized
+from model.compiled.dense import DenseMatrix, dense_parts, multiply_dense, read_dense
+from model.compiled.quantized import QuantizedMatrix, multiply_quantized, quantized_parts, read_quantized
 from model.jit import AVAILABLE, compiled
 
 Matrix: TypeAlias = DenseMatrix | QuantizedMatrix
+
+_MANY = 24  # rows, from which on a library's product is worth its preparations
 
 
 # The modules call the two functions as they are; in compiled code, the overloads below choose by type.
@@ -78,13 +80,13 @@ class PackedLinear(nn.Linear):
         nn.Module.__init__(self)
         self.in_features, self.out_features = linear.in_features, linear.out_features
         self.weight, self.bias = linear.weight, linear.bias
-        self._matrix, self._layer, self._packed = matrix, layer, linear.weight.data_ptr()
+        self.matrix, self.layer, self._packed = matrix, layer, linear.weight.data_ptr()
 
     def forward(self, input: Tensor) -> Tensor:
         """(…, I) to (…, O), compiled but where there is something to learn or the weights have moved."""
         if torch.is_grad_enabled() or self.weight.data_ptr() != self._packed:
             return super().forward(input)
-        return _multiplied(input, self._matrix, self._layer)
+        return _multiplied(input, self.matrix, self.layer)
 
 
 class CompactLinear(nn.Module):
@@ -101,10 +103,21 @@ class CompactLinear(nn.Module):
 
 def _multiplied(rows: Tensor, matrix: Matrix, layer: int) -> Tensor:
     """(…, I) to (…, O)"""
-    flat = rows.reshape(-1, matrix.inputs)  # (R, I)
-    out = torch.empty(len(flat), matrix.outputs)
-    multiply(flat.numpy(), matrix, layer, out.numpy())
-    return out.unflatten(0, rows.shape[:-1])  # (…, O)
+    return multiply_rows(rows.reshape(-1, matrix.inputs), matrix, layer).unflatten(0, rows.shape[:-1])  # (…, O)
+
+
+def multiply_rows(rows: Tensor, matrix: Matrix, layer: int) -> Tensor:
+    """rows (R, I) times a layer's matrix (O, I), plus its bias: (R, O). Many rows are PyTorch's to multiply."""
+    out = torch.empty(len(rows), matrix.outputs)
+    if len(rows) < _MANY:
+        multiply(rows.numpy(), matrix, layer, out.numpy())
+        return out
+    parts = quantized_parts(matrix, layer) if isinstance(matrix, QuantizedMatrix) else dense_parts(matrix, layer)
+    for outputs, weight in parts:  # (I, outputs)
+        torch.mm(rows, weight, out=out[:, outputs])
+    if matrix.bias.shape[1]:
+        out += torch.from_numpy(matrix.bias[layer])
+    return out
 
 
 class CompactEmbedding(nn.Module):

@@ -12,6 +12,7 @@ Shapes: L layers, R rows, I inputs, O outputs, N inputs of a group, T outputs of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +73,16 @@ def dequantize(matrix: QuantizedMatrix, layer: int) -> Tensor:
     codes, scale = torch.from_numpy(matrix.codes[layer]), torch.from_numpy(matrix.scale[layer])
     widened = codes * scale[:, :, None]  # (K, G, N, T)
     return widened.permute(0, 3, 1, 2).flatten(2).flatten(0, 1)[: matrix.outputs]  # (O, I)
+
+
+def quantized_parts(matrix: QuantizedMatrix, layer: int) -> Iterator[tuple[slice, Tensor]]:
+    """A layer's matrix in single precision, transposed: a tile of outputs at a time and their weights, (I, outputs)."""
+    codes, scale = torch.from_numpy(matrix.codes[layer]), torch.from_numpy(matrix.scale[layer])
+    tile = codes.shape[-1]
+    for number in range(len(codes)):
+        outputs = slice(number * tile, min((number + 1) * tile, matrix.outputs))
+        widened = (codes[number] * scale[number, :, None]).flatten(0, 1)  # (I, T)
+        yield outputs, widened[:, : outputs.stop - outputs.start]
 
 
 @compiled

@@ -123,9 +123,13 @@ class KeyValueCache:
         return 0 if self._prefix is None else self._prefix.length
 
     @property
+    def suffix_length(self) -> int:
+        return self._suffix.length
+
+    @property
     def length(self) -> int:
         """Columns in use, padding included."""
-        return self.prefix_length + self._suffix.length
+        return self.prefix_length + self.suffix_length
 
     def extend(self, count: int) -> Self:
         """The same rows with `count` columns more, to be filled by `write`; shares this cache's memory if it can."""

@@ -1,10 +1,8 @@
 """Our decoder-only transformer: embeddings, a stack of blocks, and the verbs of `LanguageModel`.
 
 Training, prefill, single steps, scoring and inspection share one pass (`_run_layers`) and differ only in its inputs and
-outputs. It knows nothing of text: tokens in, logits out. Single steps use the compiled step if `model.compiled.prepare`
-has attached one, and otherwise the modules, with the same result.
-
-Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), W model width, V vocabulary.
+outputs. It knows nothing of text: tokens in, logits out. If `model.compiled.prepare` has attached compiled passes,
+single steps and blocks over many tokens use those, and otherwise the modules, with the same result.
 """
 
 from __future__ import annotations
@@ -27,11 +25,17 @@ from model.transformer.layers import Block, make_norm
 from model.transformer.positions import rotary_tables, sinusoids
 
 
-class SingleStep(Protocol):
-    """A compiled step, which `model.compiled.prepare` attaches to a model."""
+class CompiledPasses(Protocol):
+    """What `model.compiled.prepare` attaches to a model."""
 
     def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """Feed one token a row to a cache that has been extended by a column."""
+        ...
+
+    def read_block(
+        self, block: nn.Module, hidden: Tensor, layer: int, context: ForwardContext
+    ) -> tuple[Tensor, AttentionWeights]:
+        """What a block says, for rows without padding on the left."""
         ...
 
 
@@ -59,7 +63,7 @@ class Transformer(nn.Module):
         if config.positions == "learned":
             self.position_embedding = nn.Embedding(config.context_length, config.width)
         self.register_position_tables()
-        self.compiled: SingleStep | None = None  # holds the weights' memory, so dropped when those change
+        self.compiled: CompiledPasses | None = None  # holds the weights' memory, so dropped when those change
         self._initialize()
 
     def register_position_tables(self) -> None:
@@ -150,11 +154,8 @@ class Transformer(nn.Module):
         if len(tokens) != cache.rows:
             raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
         check_room(cache.length, self.context_length)  # the longest row has no padding
-        cache = cache.extend(1)
-        if self.compiled is not None:
-            return self.compiled.step(tokens, cache, want)
         fed = torch.tensor(tokens, device=self.reference.device)[:, None]  # (R, 1)
-        return self._forward(fed, cache, want)
+        return self._forward(fed, cache.extend(1), want)
 
     @torch.inference_mode()
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
@@ -182,6 +183,8 @@ class Transformer(nn.Module):
 
     def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """A pass that continues a cache and returns the logits of each row's newest token."""
+        if self.compiled is not None and tokens.shape[1] == 1:
+            return self.compiled.step(tokens[:, 0].tolist(), cache, want)
         want.check_layers(self.layer_count)
         hidden, weights, outputs = self._run_layers(
             tokens,
@@ -191,6 +194,7 @@ class Transformer(nn.Module):
             source=cache.source,
             capture=1 if want.attention else 0,
             layers=want.layers,
+            kept=tokens.shape[1] if want.hidden else 1,
         )
         logits = self.unembedding(hidden[:, -1]).float()  # (R, V)
         attention = stack_attention(weights) if want.attention else None
@@ -210,28 +214,37 @@ class Transformer(nn.Module):
         source: CrossAttentionCache | None = None,
         capture: int = 0,
         layers: Sequence[int] = (),
+        kept: int | None = None,
     ) -> tuple[Tensor, list[AttentionWeights], dict[int, Tensor]]:
         """One pass over all layers.
 
-        Returns normed hidden states (R, T, W), each layer's attention weights if any are to be captured, and the
-        outputs of `layers` before the final norm, (R, T, W) each; layer 0 is the embeddings.
+        Returns the normed hidden states of the last `kept` tokens or of all, (R, kept, W), each layer's attention
+        weights if any are to be captured, and the outputs of `layers` before the final norm, (R, T, W) each; layer 0 is
+        the embeddings.
         """
         rows, length = tokens.shape
         start = cache.length - length if cache is not None else 0
-        hidden, rotary = self._embed(tokens, positions, start)
+        hidden, rotary = self.embed(tokens, positions, start)
+        run_block = self.block_runner() if attention_mask is None else Block.__call__
         mask = self._with_window(attention_mask, length, cache.length if cache is not None else length)
         context, captured = ForwardContext(rows, rotary, mask, cache=cache, source=source, capture=capture), []
         hidden = hidden.flatten(0, 1)  # (R * T, W): only attention mixes tokens
         outputs = {0: hidden.view(rows, length, -1)} if 0 in layers else {}  # (R, T, W)
         for layer, block in enumerate(self.blocks):
-            hidden, weights = block(hidden, layer, context)
+            hidden, weights = run_block(block, hidden, layer, context)
             captured.append(weights)
             if layer + 1 in layers:
                 outputs[layer + 1] = hidden.view(rows, length, -1)  # (R, T, W)
-        return self.final_norm(hidden).view(rows, length, -1), captured, outputs  # (R, T, W)
+        newest = hidden.view(rows, length, -1)[:, -(kept or length) :]  # (R, kept, W)
+        return self.final_norm(newest), captured, outputs
 
-    def _embed(
-        self, tokens: Tensor, positions: Tensor | None, start: int
+    def block_runner(self) -> Callable[..., tuple[Tensor, AttentionWeights]]:
+        """What runs a block over hidden states: compiled, where there is nothing to learn."""
+        learns = self.training or torch.is_grad_enabled()
+        return Block.__call__ if self.compiled is None or learns else self.compiled.read_block
+
+    def embed(
+        self, tokens: Tensor, positions: Tensor | None = None, start: int = 0
     ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
         """Tokens (R, T) with their positions as hidden states (R, T, W), or beside them as rotary tables."""
         length = tokens.shape[1]

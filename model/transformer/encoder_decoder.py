@@ -97,12 +97,14 @@ class EncoderDecoder(Transformer):
         """The cross-attention's keys and values of sources (R, S), and each layer's attention weights if captured."""
         real = source != self.padding  # (R, S)
         mask = None if bool(real.all()) else real[:, None, None]  # (R, 1, 1, S)
-        hidden, rotary = self._embed(source, None, 0)  # (R, S, W)
+        hidden, rotary = self.embed(source)  # (R, S, W)
         rows, length, _ = hidden.shape
         context, captured = ForwardContext(rows, rotary, mask, causal=False, capture=capture), []
         hidden = hidden.flatten(0, 1)  # (R * S, W)
+        padded_behind = bool((real[:, 1:] <= real[:, :-1]).all())  # alone, as `prefill_together` does
+        run_block = self.block_runner() if padded_behind else Block.__call__
         for layer, block in enumerate(self.encoder_blocks):
-            hidden, weights = block(hidden, layer, context)
+            hidden, weights = run_block(block, hidden, layer, context)
             captured.append(weights)
         encoded = self.encoder_norm(hidden).view(rows, length, -1)  # (R, S, W)
         crosses = (block.cross for block in self.blocks if isinstance(block, Block))

@@ -75,7 +75,7 @@ def test_so_do_steps_with_rare_options(options: dict[str, object], compact: str)
 
 def check_compact_steps(model: Transformer, compact: str) -> None:
     model = quantize(model) if compact == "int8" else prepare_for_decoding(model.bfloat16())
-    plain = _plain(model)
+    plain = plain_twin(model)
     ids = text(12)
     forward, expected = model.prefill(ids[:5]), plain.prefill(ids[:5])
     torch.testing.assert_close(forward.logits, expected.logits, atol=3e-5, rtol=0)
@@ -89,7 +89,7 @@ def check_compact_steps(model: Transformer, compact: str) -> None:
     torch.testing.assert_close(forward.attention.decoder, expected.attention.decoder, atol=1e-5, rtol=0)
 
 
-def _plain(model: Transformer) -> Transformer:
+def plain_twin(model: Transformer) -> Transformer:
     """A compact model's twin of modules alone, with its weights as they are after rounding."""
     plain = Transformer(model.config).eval()
     weights = dict(plain.state_dict()) | dict(model.state_dict())

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Browser, Route, expect
+from collections.abc import Iterator
 
-from tests.helpers.browsing import DESK, READY, load
-from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import to_write
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.browser.history.test_history import turns, wait_for_turns
+from tests.conftest import make_checkpoint, unused_port
+from tests.helpers.browsing import DESK, READY, load, wait_until_ready
+from tests.helpers.slow_page import SlowPage
+from tests.helpers.stage import BROWSER, context_of
+from tests.helpers.visitor import rest, set_number, to_write
+from ui.tour import SEEN
 
 pytestmark = BROWSER
 
@@ -59,3 +66,75 @@ def test_no_event_is_sent_before_the_page_watches_the_streams(browser: Browser, 
     page.wait_for_selector(READY)
     assert [address for address in requests if "/queue/" in address]
     context.close()
+
+
+@pytest.fixture(scope="module")
+def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlowPage]:
+    """A page whose process a test may kill, as long as it starts another."""
+    folder = make_checkpoint(tmp_path_factory.mktemp("mortal") / "tiny", context_length=512)
+    page = SlowPage(folder, unused_port())
+    page.start()
+    yield page
+    page.kill()
+
+
+@pytest.fixture
+def page(browser: Browser, mortal: SlowPage) -> Iterator[Page]:
+    with context_of(browser) as context:
+        context.add_init_script(SEEN)
+        yield load(context.new_page(), f"{mortal.url}?seed=7&min_new_tokens=300&max_new_tokens=300")  # a minute
+
+
+def assert_lost(page: Page) -> None:
+    """A line says that the server is away, which a click or a key doesn't take away, and nothing seems to go on."""
+    line = page.locator(".at-offline")
+    expect(line).to_contain_text("The server can’t be reached.")
+    page.locator(".attend-header").dispatch_event("click")
+    page.keyboard.press("Enter")
+    expect(line).to_be_visible()
+    for stop in page.locator("#attend-stop, #attend-halt").all():
+        expect(stop).to_be_hidden()
+    expect(page.locator(".at-caret")).to_have_count(0)
+
+
+def assert_back(page: Page) -> None:
+    expect(page.locator(".at-offline")).to_have_count(0)
+    wait_until_ready(page)
+
+
+def test_an_answer_and_a_message_outlive_the_server(page: Page, mortal: SlowPage) -> None:
+    box, answer = page.locator("#attend-message textarea"), page.locator(".at-assistant")
+    box.fill("Hello")
+    box.press("Enter")
+    expect(answer.locator(".at-tok").nth(4)).to_be_attached()
+    mortal.kill()
+    assert_lost(page)
+    expect(answer).to_contain_text("the connection was lost")
+    before = turns(page)
+    box.fill("Are you there?")
+    box.press("Enter")  # nothing is sent into the void
+    expect(box).to_have_value("Are you there?")
+    mortal.start()
+    assert_back(page)
+    wait_for_turns(page, before)
+    expect(box).to_have_value("Are you there?")
+    set_number(page, "min-new-tokens", 2)
+    set_number(page, "max-new-tokens", 2)
+    box.press("Enter")
+    expect(answer).to_have_count(2)
+    rest(page)
+
+
+def test_what_continue_has_written_outlives_the_server(page: Page, mortal: SlowPage) -> None:
+    to_write(page)
+    box = page.locator("#attend-text textarea")
+    box.fill("The fox")
+    page.locator("#attend-continue").click()
+    expect(page.locator(".at-box.at-generated").nth(4)).to_be_attached()
+    mortal.kill()
+    assert_lost(page)
+    before = box.input_value()
+    assert before.startswith("The fox") and len(before) > len("The fox")
+    mortal.start()
+    assert_back(page)
+    expect(box).to_have_value(before)

@@ -11,8 +11,8 @@
 /** @import { TurnValue } from '../runs/contract' */
 /** @import { ConversationValue } from './contract' */
 
-import { find, make } from '../kit/js/dom.js';
-import { settledText, textView } from '../kit/js/signals.js';
+import { find, make, typeInto } from '../kit/js/dom.js';
+import { interruptedText, settledText, textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
 import { byline, makeBubble, offerTokens } from '../runs/answer.js';
@@ -53,7 +53,7 @@ export function start(component) {
   });
   followColour(root);
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
-  followTurns(component, draw);
+  followTurns(component, draw, rescue);
   tintMessages(() => views.map(({ turn, tint }) => ({ run: turn.run, tint })));
   textView.subscribe(root, (shown) => {
     isFormatted = shown === 'formatted';
@@ -74,6 +74,19 @@ export function start(component) {
     isAwaited ||= isBeginning;
     if (turns.length && (pinned || grown || isAwaited)) scrolling ||= requestAnimationFrame(toEnd);
     if (busy ? isBeginning : turns.length || hadTurns) settledText.publish({ kind: 'chat', isEmpty: !turns.length, isGrowing: busy });
+  }
+
+  /** The server is lost: what it has begun to answer is saved, and what it hasn't returns to the box. @param {any} value @param {any} until */
+  function rescue(value, until) {
+    const box = find(document.body, '#attend-message textarea', HTMLTextAreaElement);
+    const [question, answer] = value.turns.slice(-2);
+    const isUnanswered = !answer.text && !box.value;
+    const turns = isUnanswered ? value.turns.slice(0, -2) : value.turns;
+    if (isUnanswered) {
+      typeInto(box, question.text);
+      draw({ ...value, turns });
+    }
+    if (turns.length) interruptedText.publish({ kind: 'chat', turns, until });
   }
 
   /** Once a frame, since asking for the height lays the page out. */

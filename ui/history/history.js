@@ -12,7 +12,7 @@
 import { onceConnected, partOf } from '../kit/address/address.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { documentToOpen, settledText, showTab, shownTab } from '../kit/js/signals.js';
+import { currentModel, documentToOpen, interruptedText, settledText, showTab, shownTab } from '../kit/js/signals.js';
 import { isSaving, setSaving } from '../kit/js/storage.js';
 import { unpacked } from '../kit/js/values.js';
 import { leftOutNote, withinLimit } from './documents.js';
@@ -93,6 +93,11 @@ export function start({ element, props, trigger, watch }) {
       if (text.isEmpty || text.isGrowing) noteLeftOut(text.kind, '');
       keeper.follow(text);
     });
+    let model = '';
+    currentModel.subscribe(root, ({ name }) => {
+      model = name;
+    });
+    interruptedText.subscribe(root, ({ until, ...shown }) => until(keeper.rescue(shown, model)));
   }
 
   /** @type {Present} */

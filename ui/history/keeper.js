@@ -11,6 +11,7 @@
 
 import { keepOverReload, keptOverReload } from '../kit/js/storage.js';
 import { isSame, keysToEvict, sizeOf, withRuns } from './documents.js';
+import { rescued } from './rescue.js';
 
 const SHOWN = 'shown'; // over a reload: the key of each kind's document
 const DEBOUNCE_MS = 300; // that a text rests before it is kept
@@ -67,6 +68,21 @@ export class Keeper {
     if (isEmpty || !this.isKeeping) this.show(kind, '');
     else pending.timer = isGrowing ? window.setInterval(keep, GROWING_MS) : window.setTimeout(keep, DEBOUNCE_MS);
     this.#pending.set(kind, pending);
+  }
+
+  /**
+   * Keep what a tab shows without the server, which can't be reached.
+   * @param {import('./rescue.js').Interrupted} shown @param {string} model in use
+   */
+  async rescue(shown, model) {
+    const pending = this.#pending.get(shown.kind);
+    clearTimeout(pending?.timer);
+    this.#questions.drop(pending?.question ?? 0);
+    if (!this.isKeeping) return;
+    await this.#writing;
+    const key = this.#shown[shown.kind] || newKey();
+    const before = (await this.#store.read(key))?.document;
+    await this.#write(rescued(before, shown, { key, model }), before).catch(this.#failed);
   }
 
   /** @param {string} kind @param {string} key of its document; "" for none */

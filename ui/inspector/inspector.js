@@ -13,7 +13,7 @@ import { MODES, isExample, makeExampleNote, modeOf, recordedRuns, takeOver } fro
 import { termLink } from '../glossary/term_link.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make } from '../kit/js/dom.js';
-import { answerSelections, colourMode, settledText, shownStep, shownToken } from '../kit/js/signals.js';
+import { answerSelections, colourMode, connectionLost, interruptedText, settledText, shownStep, shownToken } from '../kit/js/signals.js';
 import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
@@ -94,6 +94,7 @@ export function start({ element, props, trigger, watch }) {
     isInSight = entries.at(-1).isIntersecting;
     if (isInSight && run.isBusy) refresh();
   }).observe(element);
+  connectionLost.subscribe(root, rescue);
   watch('value', receive);
   receive();
 
@@ -183,6 +184,15 @@ export function start({ element, props, trigger, watch }) {
     if (run.mode !== 'write' || isExample(run.name) || text === lastSettled) return;
     lastSettled = text;
     settledText.publish({ kind: 'write', isEmpty: !text, isGrowing: run.isBusy });
+  }
+
+  /** The server is lost: nothing grows any more, and Write's text, whose box has no script, is saved. @param {any} lost */
+  function rescue({ until }) {
+    const box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector('#attend-text textarea'));
+    const isGrowing = run.isBusy;
+    run.isBusy = false;
+    refresh();
+    if (isGrowing && run.mode === 'write' && box?.value) interruptedText.publish({ kind: 'write', text: box.value, until });
   }
 
   /** @param {InspectorValue} value */

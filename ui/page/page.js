@@ -6,13 +6,14 @@
 import { isTermName, offerGlossary } from '../glossary/glossary.js';
 import { MOST_PROMPT, onceConnected, takePart, whenMoved, writeParts } from '../kit/address/address.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
-import { around } from '../kit/js/dom.js';
+import { around, typeInto } from '../kit/js/dom.js';
 import { reopenStream } from '../kit/gradio/late_events.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { CHAPTERS } from '../learn/course.js';
 import { hasCourse, openChapter } from '../learn/open_chapter.js';
 import { offerTour } from '../tour/offer.js';
-import { keepUnsent, typeInto } from './unsent.js';
+import { watchConnection } from './connection.js';
+import { keepUnsent } from './unsent.js';
 
 const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
 const BOXES = ['#attend-message textarea', '#attend-text textarea', '#attend-given textarea', '.at-ask-text'].join();
@@ -42,7 +43,7 @@ export function start() {
   window.structuredClone = cloneObjectsOnly(window.structuredClone.bind(window));
 
   // Gradio's panel of endpoints asks for these two, which this page does not have; each would be an error in the console.
-  const ask = reopenStream(window.fetch.bind(window), () => document.dispatchEvent(new Event('attend-poll')));
+  const ask = reopenStream(watchConnection(window.fetch.bind(window)), () => document.dispatchEvent(new Event('attend-poll')));
   const absent = /\/(gradio_api\/mcp\/schema|monitoring\/summary)$/;
   window.fetch = (resource, ...rest) => {
     const isAbsent = absent.test(resource instanceof Request ? resource.url : String(resource));

@@ -4,13 +4,8 @@
  */
 
 import { onceConnected } from '../kit/address/address.js';
+import { typeInto } from '../kit/js/dom.js';
 import { isSaving, keepOverReload, keptOverReload } from '../kit/js/storage.js';
-
-/** As if the visitor had typed it. @param {HTMLTextAreaElement} box @param {string} text */
-export function typeInto(box, text) {
-  box.value = text;
-  box.dispatchEvent(new Event('input', { bubbles: true }));
-}
 
 /** @param {() => HTMLTextAreaElement | null} findBox */
 export function keepUnsent(findBox) {

@@ -5,6 +5,7 @@
 
 /** @import { AnswerUpdate, TurnValue, TurnsValue } from './contract' */
 
+import { connectionLost } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';
 
 /** @type {TurnsValue} */
@@ -15,8 +16,10 @@ export const EMPTY = { turns: [], examples: [], busy: false };
  * @template {TurnsValue} Value
  * @param {import('../kit/js/gradio').Component} component
  * @param {(shown: Value) => void} draw
+ * @param {(shown: Value, until: (saved: Promise<unknown>) => void) => void} rescue what is shown has to be saved: the server is
+ *   lost
  */
-export function followTurns({ props, trigger, watch }, draw) {
+export function followTurns({ element, props, trigger, watch }, draw, rescue) {
   let shown = EMPTY;
   function receive() {
     if (!props.value) return;
@@ -28,6 +31,20 @@ export function followTurns({ props, trigger, watch }, draw) {
   }
   watch('value', receive);
   receive();
+  connectionLost.subscribe(element, ({ until }) => {
+    const isGrowing = shown.turns.at(-1)?.state === 'streaming';
+    shown = interrupted(shown);
+    draw(/** @type {Value} */ (shown));
+    if (isGrowing) rescue(/** @type {Value} */ (shown), until);
+  });
+}
+
+/** What is left of messages of which the last was being written. @param {TurnsValue} shown @returns {TurnsValue} */
+export function interrupted(shown) {
+  const end = shown.turns.at(-1);
+  if (end?.state !== 'streaming') return { ...shown, busy: true };
+  const stopped = /** @type {const} */ ({ ...end, state: 'stopped', note: 'the connection was lost' });
+  return { ...shown, busy: true, turns: [...shown.turns.slice(0, -1), stopped] };
 }
 
 /**

@@ -8,7 +8,7 @@
 
 import { makeExampleNote, takeOver } from '../examples/example.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
-import { exampleAlignment, settledText, shownTab } from '../kit/js/signals.js';
+import { exampleAlignment, interruptedText, settledText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
@@ -38,6 +38,9 @@ export function start(component) {
     shown = value;
     draw(value);
     if (isGrowing ? before?.state !== 'streaming' : answer || before) settledText.publish({ kind: 'translate', isEmpty: !answer, isGrowing });
+  }, ({ turns }, until) => {
+    const text = find(document.body, '#attend-given textarea', HTMLTextAreaElement).value;
+    interruptedText.publish({ kind: 'translate', turns, text, until });
   });
   shownTab.subscribe(root, async (tab) => {
     if (tab !== 'Translate' || !awaitsExample) return;

@@ -91,3 +91,9 @@ export function iconButton(icon, name, onclick) {
   const svg = makeSvg('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, makeSvg('path', { d: ICONS[icon] }));
   return make('button', { type: 'button', class: 'at-icon', title: name, 'aria-label': name, onclick }, svg);
 }
+
+/** As if the visitor had typed it. @param {HTMLTextAreaElement} box @param {string} text */
+export function typeInto(box, text) {
+  box.value = text;
+  box.dispatchEvent(new Event('input', { bubbles: true }));
+}

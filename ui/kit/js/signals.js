@@ -82,6 +82,18 @@ export const exampleAlignment = new Subject();
 export const settledText = new Subject();
 
 /**
+ * The server can't be reached, so nothing goes on; the page begins anew once what it shows is saved.
+ * @type {Subject<{until: (saved: Promise<unknown>) => void}>}
+ */
+export const connectionLost = new Subject();
+
+/**
+ * What a tab shows then, for the history to save.
+ * @type {Subject<import('../../history/rescue.js').Interrupted & {until: (saved: Promise<unknown>) => void}>}
+ */
+export const interruptedText = new Subject();
+
+/**
  * A document to be put in place of what its tab shows: one that the page comes with.
  * @type {Subject<{document: Record<string, any>}>}
  */

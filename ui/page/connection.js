@@ -1,0 +1,87 @@
+/**
+ * What happens when the server can't be reached: a line says so until it answers again. Then the page begins anew and brings
+ * back what the browser keeps; until then it asks for nothing, so that no text is sent into the void.
+ */
+
+import { around, make } from '../kit/js/dom.js';
+import { connectionLost } from '../kit/js/signals.js';
+import { isSaving } from '../kit/js/storage.js';
+
+const DELAYS_MS = [1000, 2000, 4000, 8000, 15_000]; // before each attempt; the last one again and again
+const SENTENCE = 'The server can’t be reached. The page keeps trying and brings your texts back once it answers.';
+const ALONE = 'The server can’t be reached. The page keeps trying.';
+const UNSAVED = 'The server is back. The history is off, so reloading clears this page: copy what you need first.';
+
+/**
+ * A `fetch` that notices when the server is gone.
+ * @param {typeof fetch} ask the browser's own
+ * @param {() => void} lose is called then, perhaps more than once
+ * @param {() => boolean} isLost whether the page is about to begin anew
+ * @returns {typeof fetch}
+ */
+export function noticeLoss(ask, lose, isLost) {
+  const never = () => /** @type {Promise<Response>} */ (new Promise(() => {}));
+  return async (resource, options) => {
+    const address = resource instanceof Request ? resource.url : String(resource);
+    if (address.includes('/gradio_api/app_id')) lose(); // Gradio asks once its own stream has ended
+    if (isLost() && /\/gradio_api\/(app_id|queue\/)/.test(address)) return never();
+    try {
+      return await ask(resource, options);
+    } catch (error) {
+      if (!address.includes('/queue/join') || !(error instanceof TypeError)) throw error;
+      lose();
+      return never();
+    }
+  };
+}
+
+/** @param {typeof fetch} ask the browser's own @returns {typeof fetch} what the page uses from now on */
+export function watchConnection(ask) {
+  let isLost = false;
+  let isLeaving = false;
+  let retry = () => {}; // at once
+  let press = () => retry();
+  const words = make('span', {});
+  const button = make('button', { type: 'button', class: 'at-plain', text: 'Try now', onclick: () => press() });
+  const line = make('div', { class: 'at-offline at-view', role: 'alert' }, words, button);
+  addEventListener('pagehide', () => {
+    isLeaving = true;
+  });
+  addEventListener('pageshow', () => {
+    isLeaving = false;
+  });
+
+  async function lose() {
+    if (isLost || isLeaving) return;
+    isLost = true;
+    const saving = /** @type {Promise<unknown>[]} */ ([]);
+    connectionLost.publish({ until: (saved) => saving.push(saved) });
+    document.body.toggleAttribute('data-offline', true);
+    words.textContent = isSaving() ? SENTENCE : ALONE;
+    document.body.prepend(line);
+    addEventListener('online', () => retry());
+    document.addEventListener('visibilitychange', () => document.hidden || retry());
+    document.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' || event.shiftKey || !around(event, 'textarea')) return;
+      event.preventDefault(); // the text stays in its box
+      event.stopImmediatePropagation();
+      retry();
+    }, true);
+    await Promise.allSettled(saving);
+    for (let attempt = 0; !(await isThere()); attempt += 1) await rest(DELAYS_MS[Math.min(attempt, DELAYS_MS.length - 1)]);
+    if (isSaving()) return location.reload();
+    words.textContent = UNSAVED;
+    button.textContent = 'Reload';
+    press = () => location.reload();
+  }
+
+  const isThere = () => ask(new URL('healthz', document.baseURI)).then(({ ok }) => ok, () => false);
+
+  /** @param {number} delay @returns {Promise<void>} */
+  const rest = (delay) => new Promise((go) => {
+    retry = () => go();
+    setTimeout(go, delay);
+  });
+
+  return noticeLoss(ask, lose, () => isLost);
+}

@@ -28,9 +28,9 @@ MOST_ROWS = 64  # of one pass
 _AHEAD = 64  # passes
 _PATIENCE = 2.0  # seconds that smaller runs may overtake one for which there are too few rows
 _HEARTBEAT = 0.05  # seconds
-_PIECE_ALONE, _PIECE_BESIDE_OTHERS = 0.5, 0.1  # seconds of prefill in one turn
+_PIECE_ALONE, _PIECE_BESIDE_OTHERS = 0.15, 0.1  # seconds of prefill in one turn, which a stopped run still takes
 _SHORTEST_PIECE = 32  # tokens
-_READING_SPEED = 1000.0  # tokens a second, until it has been measured
+_READING_SPEED = 200.0  # tokens a second, until it has been measured: so that the first piece is short, too
 
 
 class Scheduler:

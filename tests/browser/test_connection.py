@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.history.test_history import turns, wait_for_turns
+from tests.browser.page.slow_page import SlowPage
 from tests.conftest import make_checkpoint, unused_port
 from tests.helpers.browsing import DESK, READY, load, wait_until_ready
-from tests.helpers.slow_page import SlowPage
 from tests.helpers.stage import BROWSER, context_of
 from tests.helpers.visitor import rest, set_number, to_write
 from ui.tour import SEEN

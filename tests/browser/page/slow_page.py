@@ -1,4 +1,4 @@
-"""A page in a process of its own, which can be killed: `python -m tests.helpers.slow_page CHECKPOINT PORT`."""
+"""A page in a process of its own, which can be killed: `python -m tests.browser.page.slow_page CHECKPOINT PORT`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SlowPage:
         return f"http://127.0.0.1:{self.port}/"
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "tests.helpers.slow_page", str(self.checkpoint), str(self.port)]
+        command = [sys.executable, "-m", "tests.browser.page.slow_page", str(self.checkpoint), str(self.port)]
         self._process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         while "ready" not in (line := self._process.stdout.readline()):

@@ -124,14 +124,13 @@ def common_seed(builders: Sequence[RunBuilder]) -> int:
 
 
 def stream_for_program(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:
-    """Decode into the trace, beside the page's visitors; yields when there are new steps, and at every heartbeat before
-    the first."""
+    """Decode into the trace, beside the page's visitors; yields at every batch, with new steps or without, since only
+    there can a program that has left be noticed."""
     passes = models.decode(loaded.name, trace.request.input_ids, trace.settings, 0, None, CALLER.get())
     for batch in stream(passes, stop=threading.Event(), time_limit=models.limits.run_seconds):
         for made in batch.steps:
             trace.add(made.steps[0])
-        if batch.steps or not trace.steps:
-            yield
+        yield
 
 
 def run_for_program(models: Models, loaded: LoadedModel, trace: Trace) -> None:

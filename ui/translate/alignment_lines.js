@@ -24,12 +24,12 @@ export function makeAlignmentLines({ onPick }) {
   const plane = make('div', { class: 'at-plane' }, lines, ...rows);
   const node = make('div', { class: 'at-links' }, plane, readout);
   /** @type {HTMLElement[][]} the tokens of both */
-  let tokens = [[], []];
+  const tokens = [[], []];
   /** @type {string[][]} */
-  let names = [[], []];
+  const names = [[], []];
   /** @type {number[][]} how much each token of the text looked at each of the source */
   let weights = [];
-  let shown = '';
+  let shown = ['', '']; // the tokens of both, as they were drawn
   let title = '';
   let upright = false;
   let selected = -1;
@@ -39,19 +39,28 @@ export function makeAlignmentLines({ onPick }) {
   /** @param {{source: string[], text: string[], weights: number[][], title: string}} next */
   function draw(next) {
     ({ weights, title } = next);
-    const wanted = JSON.stringify([next.source, next.text]);
-    if (wanted !== shown) {
+    const wanted = [next.source, next.text].map((texts) => JSON.stringify(texts));
+    if (wanted.some((texts, side) => texts !== shown[side])) {
+      [next.source, next.text].forEach((texts, side) => {
+        if (wanted[side] !== shown[side]) replace(side, texts);
+      });
       shown = wanted;
-      names = [next.source.map(wordOf), next.text.map(wordOf)];
-      tokens = [next.source, next.text].map((texts, side) => texts.map((text, index) => make('button', {
-        type: 'button', class: 'at-link', dir: 'auto', tabindex: index ? -1 : 0, 'data-side': side, 'data-index': index,
-      }, ...visible(text, true), make('i', { class: 'at-link-number' }))));
-      rows.forEach((row, side) => row.replaceChildren(...tokens[side]));
-      lit = null;
       place();
     }
     tokens.forEach((row, side) => row.forEach((token, index) => token.setAttribute('aria-label', described(side, index))));
     light(lit);
+  }
+
+  /** Draw the tokens of one side anew; who stands on one of them stays there. @param {number} side @param {string[]} texts */
+  function replace(side, texts) {
+    const focused = tokens[side].findIndex((token) => token === document.activeElement);
+    names[side] = texts.map(wordOf);
+    tokens[side] = texts.map((text, index) => make('button', {
+      type: 'button', class: 'at-link', dir: 'auto', tabindex: index ? -1 : 0, 'data-side': side, 'data-index': index,
+    }, ...visible(text, true), make('i', { class: 'at-link-number' })));
+    rows[side].replaceChildren(...tokens[side]);
+    if (lit && !tokens[lit.side][lit.index]) lit = null;
+    if (focused >= 0) focus(side, Math.min(focused, texts.length - 1));
   }
 
   /** One over the other where there is room. */

@@ -20,7 +20,7 @@ from model.huggingface.tokenizers.splits import SPLITS
 from model.text.conversation import Message
 from tests.helpers.folders import SPOKEN, byte_level
 from tests.model.gguf.test_gguf import llama, qwen3, written
-from tests.model.huggingface.test_tokenizer_files import HARD_TEXTS
+from tests.model.huggingface.tokenizers.test_tokenizer_files import HARD_TEXTS
 
 NONE = 0xFFFFFFFF
 

@@ -1,0 +1,1 @@
+"""Tests of the tokenizers that a checkpoint's files have."""

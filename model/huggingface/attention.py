@@ -156,5 +156,10 @@ def stacked(weights: Sequence[Tensor], keys: int) -> Tensor:
         raise AttendError(
             "This model attends to more than one text at a time, which Attend can't show: choose another."
         )
-    padded = [functional.pad(layer, (keys - layer.shape[-1], 0)) for layer in weights]
+    padded = [padded_left(layer, keys) for layer in weights]
     return torch.stack([layer.to(padded[0].device, torch.float32) for layer in padded], dim=1)
+
+
+def padded_left(weights: Tensor, keys: int) -> Tensor:
+    """Weights of so many keys (…, keys), 0 for those that come before the ones attended to."""
+    return functional.pad(weights, (keys - weights.shape[-1], 0))

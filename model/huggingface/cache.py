@@ -44,6 +44,7 @@ class HuggingFaceCache:
     hf_cache: Any  # a DynamicCache of transformers
     length: int  # columns, padding included
     padding: tuple[int, ...]  # of each row, on the left
+    texts: tuple[tuple[int, ...], ...] | None = None  # the tokens of each row, where a model may read them again
 
     @property
     def rows(self) -> int:
@@ -56,12 +57,14 @@ class HuggingFaceCache:
         if tuple(rows) == tuple(range(self.rows)):
             return self
         padding, unused = cropped([self.padding[row] for row in rows])
-        return type(self)(selected(self.hf_cache, rows, unused), self.length - unused, padding)
+        texts = None if self.texts is None else tuple(self.texts[row] for row in rows)
+        return type(self)(selected(self.hf_cache, rows, unused), self.length - unused, padding, texts)
 
     def join(self, other: Self) -> Self:
         length = max(self.length, other.length)
         padding = [pad + length - cache.length for cache in (self, other) for pad in cache.padding]
-        return type(self)(joined(self.hf_cache, other.hf_cache, length), length, tuple(padding))
+        texts = None if self.texts is None or other.texts is None else self.texts + other.texts
+        return type(self)(joined(self.hf_cache, other.hf_cache, length), length, tuple(padding), texts)
 
     def attention_mask(self) -> Tensor | None:
         return unpadded(self.length, self.padding)

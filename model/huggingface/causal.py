@@ -6,9 +6,11 @@ W model width, V vocabulary.
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -16,9 +18,9 @@ from transformers import PreTrainedModel
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from model.errors import AttendError
-from model.huggingface.attention import forward_with_attention, make_capturable, stacked
+from model.huggingface.attention import forward_with_attention, make_capturable, padded_left, stacked
 from model.huggingface.cache import BRANCHING, JOINING, HuggingFaceCache
-from model.huggingface.positions import context_length, first_position
+from model.huggingface.positions import context_length, first_position, reads_again, rotate_rows_alone
 from model.interface import Attention, Forward, Inspection, Want
 from model.limits import check_length, check_room
 
@@ -32,17 +34,26 @@ class HuggingFaceModel:
         """Raises `AttendError` for a model whose memory of the text can't be branched."""
         self._hf_model: Any = hf_model.eval()  # its class says too little of the families' own methods
         make_capturable(hf_model)
+        rotate_rows_alone(hf_model)
         config: Any = hf_model.config.get_text_config()
         self.vocabulary_size: int = self._hf_model.get_output_embeddings().weight.shape[0]
         self.context_length = context_length(hf_model, endless=2048)
         self._takes_positions = "position_ids" in inspect.signature(hf_model.forward).parameters
         self._first_position = first_position(hf_model)
+        self._skipped = 0  # positions before those of a text, see `skipping`
+        self._reads_again = reads_again(hf_model)
         self.layer_count: int = config.num_hidden_layers
         kinds = {type(layer) for layer in self.prefill([0]).cache.hf_cache.layers}
         if not kinds <= BRANCHING:
             raise _not_branching(", ".join(sorted(kind.__name__ for kind in kinds - BRANCHING)))
         # Joined rows of different lengths need positions of their own and caches that keep every column.
         self.joinable = self._takes_positions and kinds <= JOINING
+
+    def skipping(self, positions: int) -> Self:
+        """The same model, whose texts begin so many positions later: what happens there can be seen in a short text."""
+        other = copy.copy(self)
+        other._skipped = positions
+        return other
 
     @property
     def device(self) -> torch.device:
@@ -62,7 +73,25 @@ class HuggingFaceModel:
         if len(tokens) != cache.rows:
             raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
         check_room(cache.length, self.context_length)
+        again = [
+            row for row, pad in enumerate(cache.padding) if self._skipped + cache.length - pad == self._reads_again
+        ]
+        if again and cache.texts is not None:
+            return self._read_again(again, tokens, cache, want)
         return self._forward(torch.tensor(tokens)[:, None], cache, want)
+
+    def _read_again(
+        self, again: Sequence[int], tokens: Sequence[int], cache: HuggingFaceCache, want: Want
+    ) -> Forward[HuggingFaceCache]:
+        """A step in which some rows, all equally long, have become so long that their whole texts are read anew."""
+        assert cache.texts is not None
+        whole = self._forward(torch.tensor([[*cache.texts[row], tokens[row]] for row in again]), None, want)
+        others = [row for row in range(cache.rows) if row not in again]
+        if not others:
+            return _newest(whole)
+        rest = self._forward(torch.tensor([tokens[row] for row in others])[:, None], cache.select(others), want)
+        order = [[*again, *others].index(row) for row in range(cache.rows)]
+        return _together(_newest(whole), rest, order)
 
     @torch.inference_mode()
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
@@ -92,19 +121,24 @@ class HuggingFaceModel:
             options["past_key_values"] = cache.opened()
             if (mask := grown.attention_mask()) is not None:
                 options["attention_mask"] = mask.to(self.device)
-            if self._takes_positions:
-                columns = torch.arange(cache.length, cache.length + length)[None, :]
-                positions = columns - torch.tensor(cache.padding)[:, None] + self._first_position  # (R, T)
-                options["position_ids"] = positions.to(self.device)
+        if self._takes_positions and (cache is not None or self._skipped):
+            before, paddings = (0, (0,) * rows) if cache is None else (cache.length, cache.padding)
+            columns = torch.arange(before, before + length)[None, :] + self._skipped
+            positions = columns - torch.tensor(paddings)[:, None] + self._first_position  # (R, T)
+            options["position_ids"] = positions.to(self.device)
         wants_layers = bool(want.layers) or want.hidden
         options |= {"input_ids": tokens.to(self.device), "output_hidden_states": wants_layers}
         answer, weights = forward_with_attention(self._hf_model, 1 if want.attention else 0, **options)
         columns = length if cache is None else cache.length + length
         attention = Attention(stacked(weights, columns)) if want.attention else None  # (R, layers, H, 1, K)
         padding = (0,) * rows if cache is None else cache.padding
+        texts = None
+        if self._reads_again is not None and (cache is None or cache.texts is not None):
+            earlier = cache.texts if cache is not None and cache.texts is not None else ((),) * rows
+            texts = tuple((*text, *new) for text, new in zip(earlier, tokens.tolist(), strict=True))
         return Forward(
             answer.logits[:, -1].float(),  # (R, V)
-            HuggingFaceCache(_cache_of(answer), columns, padding),
+            HuggingFaceCache(_cache_of(answer), columns, padding, texts),
             attention,
             answer.hidden_states[-1].float() if want.hidden else None,  # (R, T, W)
             self._layer_logits(answer.hidden_states, want.layers) if want.layers else None,
@@ -117,6 +151,33 @@ class HuggingFaceModel:
         last = len(hidden) - 1  # comes normed
         normed = [state if layer == last else norm(state) for layer, state in zip(layers, newest, strict=True)]
         return self._hf_model.get_output_embeddings()(torch.stack(normed, dim=1)).float()
+
+
+def _newest(forward: Forward[HuggingFaceCache]) -> Forward[HuggingFaceCache]:
+    """A pass over whole texts as if only the newest token of each had been fed."""
+    return replace(forward, hidden=None if forward.hidden is None else forward.hidden[:, -1:])  # (R, 1, W)
+
+
+def _together(
+    first: Forward[HuggingFaceCache], second: Forward[HuggingFaceCache], order: Sequence[int]
+) -> Forward[HuggingFaceCache]:
+    """One pass of the rows of two, in another order."""
+    cache = first.cache.join(second.cache)
+
+    def rows(parts: Sequence[Tensor | None]) -> Any:
+        return None if any(part is None for part in parts) else torch.cat([*parts])[list(order)]  # pyright: ignore
+
+    attention = [
+        None if one.attention is None else padded_left(one.attention.decoder, cache.length) for one in (first, second)
+    ]
+    decoder = rows(attention)
+    return Forward(
+        rows((first.logits, second.logits)),  # (R, V)
+        cache.select(order),
+        None if decoder is None else Attention(decoder),
+        rows((first.hidden, second.hidden)),
+        rows((first.layer_logits, second.layer_logits)),
+    )
 
 
 def _cache_of(answer: Any) -> DynamicCache:

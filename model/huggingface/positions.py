@@ -4,15 +4,19 @@ They derive a row's position from the length of the cache, which is the same for
 left would get positions that are too high. Here the positional module is called once for each amount of padding and the
 results are combined, whatever kind of positions a family has.
 
-Shapes: R rows, T tokens fed in this pass, W model width.
+Some rotations depend on how long a text is. transformers then rotates all rows as the longest one needs, and goes on
+from what the texts before left in the module. Here each row is rotated as in a text of its own.
+
+Shapes: R rows, T tokens fed in this pass, D rotated dimensions, W model width.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import torch
@@ -22,6 +26,8 @@ _COUNTS = {"past_key_values_length", "position_ids"}  # the arguments that say h
 
 # How many columns of padding each row of the passes of this thread has; None: no row has any.
 _padding: ContextVar[Sequence[int] | None] = ContextVar("padding", default=None)
+# Whether the passes of this thread rotate as transformers does.
+_as_transformers: ContextVar[bool] = ContextVar("as_transformers", default=False)
 
 
 def context_length(hf_model: Any, *, endless: int) -> int:
@@ -36,7 +42,16 @@ def context_length(hf_model: Any, *, endless: int) -> int:
     length = next((length for length in lengths if isinstance(length, int) and length > 0), None)
     if length is None:
         return endless
-    return length - first_position(hf_model)
+    return int(length * _stretch(hf_model)) - first_position(hf_model)
+
+
+def _stretch(hf_model: Any) -> float:
+    """How far beyond its longest position a model was made to go, by rotations that slow down from there on."""
+    if not any("dynamic" in kind for module in hf_model.modules() for kind in _kinds(module)):
+        return 1.0
+    rotation = hf_model.config.get_text_config().rope_parameters
+    parts = [part for part in (rotation, *rotation.values()) if isinstance(part, dict)]
+    return max([1.0, *(part["factor"] for part in parts if part.get("factor"))])
 
 
 def first_position(hf_model: Any) -> int:
@@ -74,3 +89,78 @@ def _row_by_row(positions: Any, given: tuple[Any, ...], named: Mapping[str, Any]
         }
         of_padding[pad] = positions.forward(**{**bound.arguments, **earlier}).expand(len(padding), -1, -1)  # (R, T, W)
     return torch.stack([of_padding[pad][row] for row, pad in enumerate(padding)])  # (R, T, W)
+
+
+def _kinds(module: nn.Module) -> tuple[str, ...]:
+    """The kinds of rotation of a module that depend on the length of a text; a module may have one for each kind of
+    layer."""
+    kind = getattr(module, "rope_type", None)
+    kinds = [kind for kind in (kind.values() if isinstance(kind, dict) else [kind]) if isinstance(kind, str)]
+    if any(kind != "default" for kind in kinds) and "seq_len" in inspect.getsource(type(module).forward):
+        return tuple(kinds)  # PhiMoE scales all but the default
+    return tuple(kind for kind in kinds if "dynamic" in kind or kind == "longrope")
+
+
+def last_short_length(hf_model: Any) -> int | None:
+    """The longest text whose rotations are those of short texts; None where they are the same for all texts."""
+    config = hf_model.config.get_text_config()
+    lengths = []
+    for module in hf_model.modules():
+        for kind in _kinds(module):
+            parts = () if "dynamic" in kind else (config.rope_parameters, *config.rope_parameters.values())
+            known = [part.get("original_max_position_embeddings") for part in parts if isinstance(part, dict)]
+            lengths += [length for length in known if length] or [module.original_max_seq_len]
+    return min(lengths, default=None)
+
+
+def reads_again(hf_model: Any) -> int | None:
+    """The length beyond which a model of transformers reads its text again, as Phi-3 does, since what it keeps of a
+    short text was rotated otherwise; None for other models, which keep it."""
+    source = inspect.getsource(type(hf_model).prepare_inputs_for_generation)
+    return last_short_length(hf_model) if "original_max_position_embeddings" in source else None
+
+
+def rotate_rows_alone(hf_model: nn.Module) -> None:
+    """Make rotations that depend on the length of a text depend on that of their own row alone."""
+    for module in hf_model.modules():
+        if _kinds(module):
+            module.forward = partial(_rotate_rows, module, module.forward)
+
+
+@contextmanager
+def rotating_as_transformers() -> Iterator[None]:
+    """While the context is open, rotations are those of transformers: of the longest row, and of texts before."""
+    token = _as_transformers.set(True)
+    try:
+        yield
+    finally:
+        _as_transformers.reset(token)
+
+
+def _rotate_rows(
+    module: Any, forward: Callable[..., Any], hidden: Tensor, position_ids: Tensor, *given: Any, **named: Any
+) -> Any:
+    """What a rotary module returns for each row's positions (R or 1, T), such as cosines and sines (R or 1, T, D)."""
+    if _as_transformers.get():
+        return forward(hidden, position_ids, *given, **named)
+    longest = position_ids.amax(-1) if position_ids.dim() == 2 else position_ids.amax()[None]  # (R,)
+    if len(set(longest.tolist())) == 1:
+        _forget_lengths(module)
+        return forward(hidden, position_ids, *given, **named)
+    rows = []
+    for row in position_ids:
+        _forget_lengths(module)
+        rows.append(forward(hidden, row[None], *given, **named))  # (1, T, D) each
+    if isinstance(rows[0], Tensor):
+        return torch.cat(rows)  # (R, T, D)
+    return tuple(torch.cat(parts) for parts in zip(*rows, strict=True))  # (R, T, D) each
+
+
+def _forget_lengths(module: Any) -> None:
+    """Leave nothing of the texts before in a module whose rotations slow down as a text grows."""
+    kinds = module.rope_type if isinstance(module.rope_type, dict) else {"": module.rope_type}
+    for layers, kind in kinds.items():
+        if "dynamic" in kind:
+            prefix = f"{layers}_" if layers else ""
+            setattr(module, f"{prefix}inv_freq", getattr(module, f"{prefix}original_inv_freq"))
+            setattr(module, f"{prefix}max_seq_len_cached", module.original_max_seq_len)

@@ -2,12 +2,14 @@
 
 Families differ in the arguments of attention, in how they count positions and in what they cache, and some would run
 without an error although a part is missing. So each model reads a few tokens when it is loaded: in a single pass of
-transformers, and token by token as Attend does. That is up to seven passes, which take as long as seven tokens of text.
+transformers, and token by token as Attend does. That is up to eight passes, which take as long as eight tokens of text.
+A model whose rotations depend on the length of a text reads them twice, the second time at positions around the length
+at which the rotations change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -16,7 +18,8 @@ from transformers import PreTrainedModel
 
 from model.errors import AttendError
 from model.huggingface.attention import without_us
-from model.huggingface.causal import HuggingFaceModel
+from model.huggingface.causal import HuggingFaceModel, input_device
+from model.huggingface.positions import first_position, last_short_length, reads_again, rotating_as_transformers
 from model.huggingface.seq2seq import Seq2SeqModel
 from model.interface import Want
 
@@ -40,6 +43,11 @@ def verified(build: Callable[[PreTrainedModel], ModelT], hf_model: PreTrainedMod
     try:
         model = build(hf_model)
         difference = _largest_difference(model, hf_model)
+        short = last_short_length(hf_model)
+        if short is not None and isinstance(model, HuggingFaceModel) and short > _TOKENS:
+            beyond = model.skipping(short - (_TOKENS - 2))  # the prompt is as long as a short text can be
+            difference = _largest((difference, _largest_difference(beyond, hf_model, beyond=short - (_TOKENS - 2))))
+            model.joinable = beyond.joinable
         model.layer_count = _readable_layers(model, tolerance(hf_model.dtype))
     except AttendError:
         raise
@@ -61,16 +69,24 @@ def tolerance(dtype: torch.dtype) -> float:
     return _TOLERANCE if dtype == torch.float32 else _TOLERANCE_IN_HALF_PRECISION
 
 
-def _largest_difference(model: ModelT, hf_model: PreTrainedModel) -> float:
-    """The largest difference of a logit from a single pass of transformers, in standard deviations of its logits.
+def _largest_difference(model: ModelT, hf_model: PreTrainedModel, beyond: int = 0) -> float:
+    """The largest difference of a logit from transformers, in standard deviations of its logits.
 
     Without attention and with it, of the prompt and of a step, and of two rows that come from one. A family whose rows
     of different lengths meet is not joinable from then on, which is no fault.
+
+    Args:
+        beyond: how many positions the model skips, so that the prompt is the longest of its short texts.
     """
     read: Any = model  # its caches fit itself, whichever of the two it is
     *prompt, first, second = _tokens(model)
-    with without_us(hf_model):
-        expected = model.logits(prompt, [first, second, 0])  # (3, V); row i is the prediction behind i of the answer
+    with without_us(hf_model), rotating_as_transformers(), torch.inference_mode():
+        if beyond:
+            expected = _step_by_step(hf_model, [*prompt, first, second], beyond)
+        else:
+            expected = model.logits(
+                prompt, [first, second, 0]
+            )  # (3, V); row i is the prediction behind i of the answer
     deviation = float(expected[expected.isfinite()].std())
 
     def difference(logits: Tensor, position: int) -> float:
@@ -81,12 +97,34 @@ def _largest_difference(model: ModelT, hf_model: PreTrainedModel) -> float:
     longer = read.step([first], plain.cache, want=Want(attention=True))
     found = [difference(plain.logits[0], 0), difference(shown.logits[0], 0), difference(longer.logits[0], 1)]
     if model.joinable:
-        rows = read.step([second, first], longer.cache.join(plain.cache)).logits  # the second has padding before it
-        model.joinable = max(difference(rows[0], 2), difference(rows[1], 1)) <= tolerance(hf_model.dtype)
+        shorter = read.prefill(prompt[:-1])
+        together = longer.cache.join(plain.cache).join(shorter.cache)  # of three lengths, so two rows have padding
+        rows = read.step([second, first, prompt[-1]], together).logits
+        apart = _largest(difference(rows[row], 2 - row) for row in range(3))
+        model.joinable = apart <= tolerance(hf_model.dtype)
     if not model.joinable:
         rows = read.step([second, second], longer.cache.select([0, 0])).logits
         found += [difference(rows[0], 2), difference(rows[1], 2)]
-    return max(found, key=lambda value: float("inf") if value != value else value)  # NaN is larger than any
+    return _largest(found)
+
+
+def _largest(differences: Iterable[float]) -> float:
+    return max(differences, key=lambda value: float("inf") if value != value else value)  # NaN is larger than any
+
+
+def _step_by_step(hf_model: Any, tokens: Sequence[int], skipped: int) -> Tensor:
+    """What the last three of these tokens, at positions so much later, predict (3, V) in the loop of transformers."""
+    ids = torch.tensor([tokens], device=input_device(hf_model))  # (1, T)
+    positions = torch.arange(ids.shape[1], device=ids.device)[None] + skipped + first_position(hf_model)  # (1, T)
+    cache, logits, begin = None, [], 0
+    for end in range(len(tokens) - 2, len(tokens) + 1):
+        if reads_again(hf_model) == skipped + end - 1:
+            cache, begin = None, 0
+        options = {"position_ids": positions[:, begin:end], "past_key_values": cache, "use_cache": True}
+        answer = hf_model(input_ids=ids[:, begin:end], **options)
+        cache, begin = answer.past_key_values, end
+        logits.append(answer.logits[0, -1].float())
+    return torch.stack(logits)
 
 
 def _readable_layers(model: HuggingFaceModel | Seq2SeqModel, tolerance: float) -> int:

@@ -60,11 +60,13 @@ def all_metrics(comparison: Comparison) -> list[CardMetrics]:
 
 
 def table(comparison: Comparison) -> str:
-    """CSV with a row for each card: its number, its settings, its numbers, how it ended, its text."""
+    """CSV with a row for each card: its number, model and prompt, its settings, its numbers, how it ended, its text."""
     rows = []
     for number, (card, numbers) in enumerate(zip(comparison.cards, all_metrics(comparison), strict=True), start=1):
-        row = {"card": number, **card.settings.to_dict(), **dataclasses.asdict(numbers)}
-        rows.append({**row, "finish_reason": card.finish_reason, "text": _harmless(card.text)})
+        row = {"card": number, "model": comparison.model, "prompt": comparison.prompt.text}
+        row |= {**card.settings.to_dict(), **dataclasses.asdict(numbers)}
+        row |= {"finish_reason": card.finish_reason, "text": card.text}
+        rows.append({name: _harmless(value) if isinstance(value, str) else value for name, value in row.items()})
     written = io.StringIO()
     writer = csv.DictWriter(written, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()

@@ -131,6 +131,7 @@ def test_the_table_reads_back(models: Models) -> None:
     comparison = compared(models, [SEEDED, replace(SEEDED, temperature=0.5)], text='say "a, b"\nand')
     rows = list(csv.DictReader(io.StringIO(metrics.table(comparison))))
     assert [row["card"] for row in rows] == ["1", "2"]
+    assert [(row["model"], row["prompt"]) for row in rows] == [(comparison.model, 'say "a, b"\nand')] * 2
     assert [float(row["temperature"]) for row in rows] == [1.0, 0.5]
     for row, card, numbers in zip(rows, comparison.cards, metrics.all_metrics(comparison), strict=True):
         assert int(row["tokens"]) == len(card.ids) and row["finish_reason"] == card.trace.finish_reason
@@ -142,8 +143,9 @@ def test_the_table_reads_back(models: Models) -> None:
 @pytest.mark.parametrize("text", ["=1+1", " =1+1", "+x", "-x", "@x", "\t=x", "\n=x"])
 def test_no_text_is_a_formula_in_a_spreadsheet(text: str, models: Models) -> None:
     comparison = compared(models, [replace(SEEDED, max_new_tokens=1)] * 2)
+    comparison.prompt = replace(comparison.prompt, text=text)
     for card in comparison.cards:
         card.text = text
     rows = list(csv.DictReader(io.StringIO(metrics.table(comparison))))
-    assert [row["text"] for row in rows] == [f"'{text}"] * 2
+    assert [row[name] for row in rows for name in ("text", "prompt")] == [f"'{text}"] * 4
     assert metrics.document(comparison)["cards"][0]["text"] == text

@@ -2,7 +2,7 @@
 
 Families differ in the arguments of attention, in how they count positions and in what they cache, and some would run
 without an error although a part is missing. So each model reads a few tokens when it is loaded: in a single pass of
-transformers, and token by token as Attend does. That is up to eight passes, which take as long as eight tokens of text.
+transformers, and token by token as Attend does. That is up to nine passes, which take as long as nine tokens of text.
 A model whose rotations depend on the length of a text reads them twice, the second time at positions around the length
 at which the rotations change.
 """
@@ -84,27 +84,27 @@ def _largest_difference(model: ModelT, hf_model: PreTrainedModel, beyond: int = 
         if beyond:
             expected = _step_by_step(hf_model, [*prompt, first, second], beyond)
         else:
-            expected = model.logits(
-                prompt, [first, second, 0]
-            )  # (3, V); row i is the prediction behind i of the answer
+            expected = model.logits(prompt, [first, second, 0])  # (3, V); row i is the prediction behind i tokens
     deviation = float(expected[expected.isfinite()].std())
 
-    def difference(logits: Tensor, position: int) -> float:
-        wanted = expected[position].to(logits.device)
+    def difference(logits: Tensor, wanted: Tensor) -> float:
+        wanted = wanted.to(logits.device)
         return float(torch.where(logits == wanted, 0.0, (logits - wanted).abs()).max()) / deviation  # -∞ is -∞
 
     plain, shown = read.prefill(prompt), read.prefill(prompt, want=Want(attention=True))
     longer = read.step([first], plain.cache, want=Want(attention=True))
-    found = [difference(plain.logits[0], 0), difference(shown.logits[0], 0), difference(longer.logits[0], 1)]
+    found = [difference(forward.logits[0], expected[0]) for forward in (plain, shown)]
+    found.append(difference(longer.logits[0], expected[1]))
     if model.joinable:
-        shorter = read.prefill(prompt[:-1])
-        together = longer.cache.join(plain.cache).join(shorter.cache)  # of three lengths, so two rows have padding
+        shorter = read.prefill(prompt[:-1]).cache  # another source, where the prompt is one
+        alone = read.step([prompt[-1]], shorter).logits[0]
+        together = longer.cache.join(plain.cache).join(shorter)  # of three lengths, so two rows have padding
         rows = read.step([second, first, prompt[-1]], together).logits
-        apart = _largest(difference(rows[row], 2 - row) for row in range(3))
-        model.joinable = apart <= tolerance(hf_model.dtype)
+        apart = (difference(rows[0], expected[2]), difference(rows[1], expected[1]), difference(rows[2], alone))
+        model.joinable = _largest(apart) <= tolerance(hf_model.dtype)
     if not model.joinable:
         rows = read.step([second, second], longer.cache.select([0, 0])).logits
-        found += [difference(rows[0], 2), difference(rows[1], 2)]
+        found += [difference(row, expected[2]) for row in rows]
     return _largest(found)
 
 

@@ -16,6 +16,7 @@ from decoding.settings import DecodingSettings
 from decoding.step import Step
 from model.errors import AttendError
 from model.huggingface.seq2seq import Seq2SeqCache, Seq2SeqModel
+from model.huggingface.verify import verified
 from model.interface import Want
 from tests.decoding.test_batch import check_same
 from tests.model.huggingface.test_seq2seq import FAMILIES, LAYERS, T5, made, request_for, text
@@ -48,7 +49,7 @@ def read(ours: Seq2SeqModel, length: int, answer: Sequence[int]) -> Seq2SeqCache
 
 @pytest.mark.parametrize("name", JOINED)
 def test_rows_in_company_are_rows_alone(name: str) -> None:
-    ours, want = Seq2SeqModel(made(JOINED[name])), Want(attention=True, hidden=True)
+    ours, want = verified(Seq2SeqModel, made(JOINED[name]), name), Want(attention=True, hidden=True)
     assert ours.joinable
     alone = [read(ours, *row) for row in SOURCES]
     lengths = [(source, len(ours.decoder_start) + len(answer) + 1) for source, answer in SOURCES]

@@ -137,8 +137,13 @@ class LoadedModel:
     def prompt(self, text: str) -> tuple[int, ...]:
         """The ids of a text to continue or, for an encoder-decoder, to answer; `AttendError` for one that could never
         fit into the context."""
-        check_characters(text, self.model.context_length)
+        check_characters(text, self.prompt_length)
         return (*self.prefix_tokens, *self.tokenizer.encode(text, begins=True), *self.suffix_tokens)
+
+    @property
+    def prompt_length(self) -> int:
+        """How many tokens a prompt may have; for an encoder-decoder, how many its encoder reads."""
+        return getattr(self.model, "source_length", self.model.context_length)
 
     @property
     def starts_new_text(self) -> bool:

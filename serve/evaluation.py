@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from model.interface import Forward, LanguageModel
+from model.interface import Forward
 from model.loaded import FairLock, LoadedModel
 
-# Vocabulary size, context length, decoder start, joinable and layer count; see `LanguageModel`.
-Properties = tuple[int, int, tuple[int, ...], bool, int]
+# Vocabulary size, context length, decoder start, joinable and layer count, see `LanguageModel`; then the source length.
+Properties = tuple[int, int, tuple[int, ...], bool, int, int]
 
 
 def evaluate(
@@ -40,7 +40,7 @@ def describe(loaded: LoadedModel) -> bytes:
 
     class Pickler(pickle.Pickler):
         def persistent_id(self, obj: Any) -> Properties | None:
-            return _properties(loaded.model) if obj is loaded.model else None
+            return _properties(loaded) if obj is loaded.model else None
 
         def reducer_override(self, obj: Any) -> Any:
             return (FairLock, ()) if isinstance(obj, FairLock) else NotImplemented
@@ -50,11 +50,13 @@ def describe(loaded: LoadedModel) -> bytes:
     return buffer.getvalue()
 
 
-def _properties(network: LanguageModel[Any]) -> Properties:
+def _properties(loaded: LoadedModel) -> Properties:
+    network = loaded.model
     return (
         network.vocabulary_size,
         network.context_length,
         tuple(network.decoder_start),
         network.joinable,
         network.layer_count,
+        loaded.prompt_length,
     )

@@ -31,6 +31,7 @@ class RemoteNetwork:
     decoder_start: tuple[int, ...]
     joinable: bool
     layer_count: int
+    source_length: int
 
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[Any]:
         """Returns no cache, which stays in the replica."""

@@ -41,7 +41,7 @@ class HuggingFaceEncoder:
         self._hf_model, self._tokenizer = hf_model.eval(), tokenizer
         self.layer_count: int = hf_model.config.num_hidden_layers
         self.head_count: int = hf_model.config.num_attention_heads
-        self.context_length = context_length(hf_model, endless=_LONGEST)
+        self.context_length = context_length(hf_model, endless=_LONGEST, part="encoder")
         seen = self.read("x")
         tokens = len(seen.pieces)
         if (len(seen.hidden), tuple(seen.attention.shape)) != (

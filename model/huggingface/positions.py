@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedConfig
 
 _COUNTS = {"past_key_values_length", "position_ids"}  # the arguments that say how far a text has come
 
@@ -30,19 +31,29 @@ _padding: ContextVar[Sequence[int] | None] = ContextVar("padding", default=None)
 _as_transformers: ContextVar[bool] = ContextVar("as_transformers", default=False)
 
 
-def context_length(hf_model: Any, *, endless: int) -> int:
-    """The longest text of a model of transformers, in tokens.
+def context_length(hf_model: Any, *, endless: int, part: Literal["encoder", "decoder"] = "decoder") -> int:
+    """The longest text of a model of transformers, or of one of its parts, in tokens.
 
     Args:
         endless: the answer where positions have no end: what such models were trained on.
     """
-    config = hf_model.config.get_text_config()
-    names = ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length")
+    config = getattr(hf_model.config, part, None)  # T5Gemma has a config for each
+    config = (config if isinstance(config, PreTrainedConfig) else hf_model.config).get_text_config()
+    names = (f"max_{part}_position_embeddings", *_LENGTHS)
     lengths = (getattr(config, name, None) for name in names)
     length = next((length for length in lengths if isinstance(length, int) and length > 0), None)
     if length is None:
         return endless
-    return int(length * _stretch(hf_model)) - first_position(hf_model)
+    length = int(length * _stretch(hf_model)) - first_position(hf_model)
+    if part == "encoder" and (windows := getattr(config, "attention_window", None)):
+        length -= length % max(windows if isinstance(windows, list) else [windows])  # texts are padded to whole ones
+    return length
+
+
+_LENGTHS = (
+    *("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length", "max_seq_len"),
+    "max_target_positions",
+)
 
 
 def _stretch(hf_model: Any) -> float:

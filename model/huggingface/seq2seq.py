@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -108,6 +109,9 @@ class _EncoderOutput(BaseModelOutput):
 _JOINABLE = {"t5", "mt5", "umt5", "bart", "mbart", "marian", "m2m_100", "pegasus", "blenderbot", "blenderbot-small"}
 
 
+_ENDLESS = {"longt5": 4096}  # what families without positions were trained on, where it is not 512 tokens
+
+
 class Seq2SeqModel:
     """A model of transformers with an encoder, in evaluation mode, loaded with its family's own attention (`EAGER`)."""
 
@@ -129,7 +133,9 @@ class Seq2SeqModel:
             raise AttendError("This model does not say what its answers begin with (decoder_start_token_id).")
         self.decoder_start: tuple[int, ...] = (start, *forced_start)
         self.vocabulary_size: int = self._hf_model.get_output_embeddings().weight.shape[0]
-        self.context_length = context_length(hf_model, endless=512)  # of the source and of the answer
+        endless = _ENDLESS.get(config.model_type, 512)
+        self.context_length = context_length(hf_model, endless=endless)  # of the answer
+        self.source_length = context_length(hf_model, endless=endless, part="encoder")
         self.joinable = config.model_type in _JOINABLE
         positions = getattr(hf_model.get_decoder(), "embed_positions", None)
         if self.joinable and positions is not None:
@@ -185,13 +191,17 @@ class Seq2SeqModel:
         return Inspection(answer.logits[0].float(), _attention(weights, len(tokens), read.shape[1], encoder))
 
     def _encoded(self, source: Sequence[int], *, capture: bool = False) -> tuple[Tensor, Tensor | None]:
-        """The source's hidden states (1, S, W), and the encoder's attention (1, layers, H, S, S)."""
-        check_length(len(source), self.context_length)
+        """The source's hidden states (1, S, W), and the encoder's attention (1, layers, H, S, S); None unless it is
+        captured, and for encoders such as LED's, each token of which only attends to those nearby."""
+        check_length(len(source), self.source_length)
         fed = torch.tensor([list(source)], device=self.device)
-        answer, weights = forward_with_attention(
-            self._hf_model.get_encoder(), len(source) if capture else 0, input_ids=fed
-        )
-        return answer.last_hidden_state, stacked(weights, len(source)) if capture else None
+        encoder = self._hf_model.get_encoder()
+        if capture and not hasattr(encoder.config, "attention_window"):
+            with suppress(AttendError):  # of an encoder that provides none
+                answer, weights = forward_with_attention(encoder, len(source), input_ids=fed)
+                if all(layer.shape[-1] == len(source) for layer in weights):
+                    return answer.last_hidden_state, stacked(weights, len(source))
+        return encoder(input_ids=fed).last_hidden_state, None
 
     def _decoded(self, tokens: Tensor, source: Tensor, *, queries: int = 0, **options: Any) -> tuple[Any, list[Tensor]]:
         rows = source.expand(len(tokens), -1, -1)  # (R, S, W)

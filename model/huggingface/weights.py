@@ -28,6 +28,7 @@ _INDEX = "model.safetensors.index.json"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 _NO_COUNT = re.compile("^max_|_every_|_per_")  # max_window_layers, say, is a layer and not how many there are
 _SIZE = re.compile("dim|size|width|heads|experts|labels|embd|hidden|inner|state|rank|kernel|hash|repeat|loop")
+_FEW = 100  # layers that do no harm, however few weights there are: ALBERT's share theirs
 _SMALL = 1_000_000  # a size of a config that does no harm, however few weights there are
 _SHARE = 0.8  # of each free memory, for weights; the rest is for caches and activations
 
@@ -156,7 +157,7 @@ def check_layers(files: Checkpoint) -> None:
     for field, value in _fields(files.config):
         if type(value) is not int or _NO_COUNT.search(field):
             continue
-        if "layers" in f"{field}s" and value > len(files.sizes):
+        if "layers" in f"{field}s" and value > max(len(files.sizes), _FEW):
             raise AttendError(
                 f"The config.json of {files.name} says {field} {value:,}, but there are only {len(files.sizes):,} "
                 "weights: copy the checkpoint folder again."

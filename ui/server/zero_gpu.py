@@ -158,6 +158,10 @@ class LeasedModel:
         return self._model.context_length
 
     @property
+    def source_length(self) -> int:
+        return getattr(self._model, "source_length", self.context_length)
+
+    @property
     def decoder_start(self) -> tuple[int, ...]:
         return self._model.decoder_start
 

@@ -100,7 +100,7 @@ class _Translation:
             translation=translation_value(self.session, self.loaded),
             alignment=False,
             inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True),
-            meter=meter_value(len(builder.request.source), self.loaded.model.context_length),
+            meter=meter_value(len(builder.request.source), self.loaded.prompt_length),
         )
 
     def updated(self, progress: RunProgress) -> TranslateScreen:
@@ -163,7 +163,7 @@ def overview(session: Session, models: Models, name: str) -> TranslateScreen:
         translation=translation_value(session, loaded),
         alignment=_alignment(session, models, run),
         inspector=opened_if_loaded(session, models, run, "translate"),
-        meter=meter_value(len(source), loaded.model.context_length),
+        meter=meter_value(len(source), loaded.prompt_length),
     )
 
 

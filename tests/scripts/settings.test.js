@@ -44,21 +44,27 @@ const OFFERED = {
   ],
 };
 
-test('a card says its strategy, what acts in it and what sets it apart', () => {
+test('a card is named by what sets it apart, and by its method only where the methods differ', () => {
   const [plain, hot, changed] = [{}, { heat: 1.5 }, { strategy: 'greedy', length: 7 }];
-  assert.deepEqual(summary(OFFERED, hot, [hot]), ['Sampling', 'heat 1.5']);
-  assert.deepEqual(summary(OFFERED, plain, [plain, hot]), ['Sampling', 'heat 1']); // apart from the other
-  assert.deepEqual(summary(OFFERED, plain, [plain]), ['Sampling']);
-  assert.deepEqual(summary(OFFERED, changed, [changed, hot]), ['Greedy', 'length 7']); // unused settings are left out
+  assert.deepEqual(summary(OFFERED, hot, [hot, plain]), { name: ['heat 1.5'], others: ['Sampling'] });
+  assert.deepEqual(summary(OFFERED, plain, [plain, hot]), { name: ['heat 1'], others: ['Sampling'] });
+  assert.deepEqual(summary(OFFERED, changed, [changed, hot]), { name: ['Greedy', 'length 7'], others: [] }); // unused settings are left out
+  assert.deepEqual(summary(OFFERED, hot, [changed, hot]), { name: ['Sampling'], others: ['heat 1.5'] });
+});
+
+test('cards that equal all others have no name', () => {
+  const hot = { heat: 1.5, length: 7 };
+  assert.deepEqual(summary(OFFERED, hot, [hot, { ...hot }]), { name: [], others: ['Sampling', 'heat 1.5', 'length 7'] });
+});
+
+test('a length of its own sets a card apart, even where it is the usual one', () => {
+  assert.deepEqual(summary(OFFERED, { length: 1 }, [{ length: 1 }, {}]), { name: ['length 1'], others: ['Sampling'] });
 });
 
 test('a card names a filter that is off only where nothing else has an effect', () => {
   const offered = { parameters: [...OFFERED.parameters, parameter('limit', { neutral: 0, default: 0, strategies: ['sample'] })] };
-  const [hot, limited, plain] = [{ heat: 1.5 }, { limit: 5 }, {}];
-  const all = [hot, limited, plain];
-  assert.deepEqual(summary(offered, hot, all), ['Sampling', 'heat 1.5']);
-  assert.deepEqual(summary(offered, limited, all), ['Sampling', 'limit 5']);
-  assert.deepEqual(summary(offered, plain, all), ['Sampling', 'heat 1', 'limit 0']);
+  const all = [{ heat: 1.5 }, { limit: 5 }, {}];
+  assert.deepEqual(all.map((card) => summary(offered, card, all).name), [['heat 1.5'], ['limit 5'], ['heat 1', 'limit 0']]);
 });
 
 test('what is typed is a number where there should be one, and a text as it stands elsewhere', () => {
@@ -74,7 +80,7 @@ test('what is typed is a number where there should be one, and a text as it stan
 test('a card calls a word of its settings by its label, and never a text that is spelled like one', () => {
   const stop = parameter('stop', { kind: 'text', default: '' });
   const offered = { parameters: [OFFERED.parameters[0], stop] };
-  assert.deepEqual(summary(offered, { stop: 'greedy' }, [{ stop: 'greedy' }, {}]), ['Sampling', 'stop greedy']);
+  assert.deepEqual(summary(offered, { stop: 'greedy' }, [{ stop: 'greedy' }, {}]).name, ['stop greedy']);
 });
 
 test('settings are the same by what they hold', () => {

@@ -86,16 +86,16 @@ export function makeCard(offered, actions) {
   }
 
   /**
-   * @param {{number: number, words: string[], prompt: string, result: Result | null, first: Result | null, stale: string,
+   * @param {{number: number, words: {name: string[], others: string[]}, prompt: string, result: Result | null, first: Result | null, stale: string,
    *   ranges: Range[], busy: boolean, removable: boolean}} now
    */
   function show(now) {
-    const { number, words: [strategy, ...words], result } = now;
-    const label = `Card ${number}: ${[strategy, ...words].join(', ')}`;
+    const { number, words: { name, others }, result } = now;
+    const label = `Card ${number}: ${[...name, ...others].join(', ')}`;
     if (node.getAttribute('aria-label') !== label) { // most often only the text has grown
       node.setAttribute('aria-label', label);
-      title.replaceChildren(make('b', { text: number }), ` ${strategy}`);
-      settings.textContent = words.join(' · ');
+      title.replaceChildren(...(name.length ? [make('b', { text: number }), ` ${name.join(' · ')}`] : [`Card ${number}`]));
+      settings.textContent = others.join(' · ');
     }
     node.classList.toggle('at-stale', Boolean(now.stale));
     form.node.disabled = now.busy;

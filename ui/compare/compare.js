@@ -45,7 +45,7 @@ export function start({ element, props, trigger, watch }) {
   /** @type {string[]} what the cards said of it when they were drawn */
   let stale = [];
   let continued = ''; // the last words of the text that the cards continue
-  /** @type {string[][]} the settings of each card in words, and what those were of */
+  /** @type {ReturnType<typeof summary>[]} the settings of each card in words, and what those were of */
   let words = [];
   /** @type {Settings[]} */
   let worded = [];

@@ -25,28 +25,29 @@ function usedBy(parameters, settings) {
 }
 
 /**
- * A card in a few words: its strategy, what has an effect in it, and what sets it apart from the other cards. A filter that
- * is off is named only where nothing else has an effect.
+ * A card in a few words: its name, which is what sets it apart from the other cards, and its other settings that have an
+ * effect. A filter that is off is part of the name only where nothing else is; cards that equal all others have no name.
  * @param {Pick<CompareForm, 'parameters'>} offered @param {Settings} settings @param {Settings[]} all of the cards
- * @returns {string[]}
+ * @returns {{name: string[], others: string[]}}
  */
 export function summary({ parameters }, settings, all) {
-  const words = [];
-  const parts = [];
+  const apart = [];
+  const others = [];
   for (const parameter of usedBy(parameters, settings)) {
     const { name, label, neutral, panel, kind, choices } = parameter;
     const value = valueOf(settings, parameter);
     const word = choices.find(([choice]) => choice === value)?.[1] ?? String(value);
-    const overridden = panel && name in settings; // the card says only what it changes
-    const apart = !panel && all.some((other) => usedBy(parameters, other).includes(parameter)
-      && !same(valueOf(other, parameter), value));
-    const acts = !panel && neutral !== null && value !== neutral;
-    const text = kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`;
-    if (name === 'strategy') words.push(word);
-    else if (word !== '' && (overridden || apart || acts)) parts.push({ text, isOff: !overridden && !acts && neutral !== null });
+    const isMethod = name === 'strategy';
+    const acts = isMethod || (panel ? name in settings : neutral !== null && value !== neutral); // of the panel's, a card says what it changes
+    const own = (/** @type {Settings} */ card) => (panel ? card[name] : valueOf(card, parameter));
+    const differs = all.some((other) => usedBy(parameters, other).includes(parameter) && !same(own(other), own(settings)));
+    const text = isMethod ? word : kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`;
+    if (word === '' || (panel && !acts)) continue;
+    if (differs) apart.push({ text, isOff: !acts && neutral !== null });
+    else if (acts) others.push(text);
   }
-  const on = parts.filter(({ isOff }) => !isOff);
-  return [...words, ...(on.length ? on : parts).map(({ text }) => text)];
+  const on = apart.filter(({ isOff }) => !isOff);
+  return { name: (on.length ? on : apart).map(({ text }) => text), others };
 }
 
 /**

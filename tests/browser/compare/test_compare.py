@@ -77,7 +77,7 @@ def download(page: Page, kind: str, folder: Path) -> str:
 
 
 def headings(page: Page) -> list[tuple[str, str]]:
-    """Each card's number with its strategy, and its settings in words."""
+    """Each card's number with what sets it apart, and its other settings."""
     cards = page.locator(".at-card").all()
     return [(card.locator("h3").inner_text(), card.locator(".at-card-words").inner_text()) for card in cards]
 
@@ -114,7 +114,7 @@ def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Ope
     set_number(page, "max-new-tokens", 64)
     expect(page.locator(".at-sidebar-settings")).to_have_text("Maximum length 64 · seed 5 (sidebar settings)")
     assert headings(page) == [
-        (f"{number} Sampling", f"Temperature {heat}") for number, heat in enumerate((0, 0.5, 1, 1.5), start=1)
+        (f"{number} Temperature {heat}", "Sampling") for number, heat in enumerate((0, 0.5, 1, 1.5), start=1)
     ]
     page.evaluate(WATCH)
     compare(page)

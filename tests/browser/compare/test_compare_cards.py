@@ -18,7 +18,7 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     to_compare(page)
     page.get_by_role("button", name="Beams", exact=True).click()
     assert headings(page) == [
-        (f"{number} Beam search", f"Beams {beams}") for number, beams in enumerate((1, 2, 4, 8), start=1)
+        (f"{number} Beams {beams}", "Beam search") for number, beams in enumerate((1, 2, 4, 8), start=1)
     ]
     add = page.get_by_role("button", name="Add card")
     add.click()
@@ -45,7 +45,7 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     heat.fill("0.3")
     form.locator("[data-name=max_new_tokens]").fill("7")
     form.locator("[data-name=max_new_tokens]").press("Tab")
-    expect(card(page, 2).locator(".at-card-words")).to_contain_text("Temperature 0.3")
+    expect(card(page, 2).locator("h3")).to_have_text("2 Sampling · Temperature 0.3 · Maximum length 7")
 
     page.locator(".at-ask-row label", has_text="answer as a message").click()
     compare(page)
@@ -72,7 +72,7 @@ def test_a_sweep_of_ones_own_values_a_wide_card_and_settings_that_changed(visit:
     values.fill("0, 0.05; 0.3")
     values.press("Enter")
     expect(values).to_have_attribute("aria-invalid", "false")
-    expect(page.locator(".at-card-words")).to_have_text(["Min-p 0", "Min-p 0.05", "Min-p 0.3"])
+    expect(page.locator(".at-card h3")).to_have_text(["1 Min-p 0", "2 Min-p 0.05", "3 Min-p 0.3"])
     compare(page)
     ended(page)
     expect(page.locator(".at-card-prompt").first).to_have_text("… time there was a little fox")
@@ -135,8 +135,8 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
     expect(length).to_have_attribute("placeholder", "12")  # the panel's holds
     set_number(page, "max-new-tokens", 8)
     expect(length).to_have_attribute("placeholder", "8")
-    words = "Repetition penalty 1.3 · Banned words cat, dog"
-    expect(second.locator(".at-card-words")).to_have_text(words)
+    words = "2 Sampling · Repetition penalty 1.3 · Banned words cat, dog"
+    expect(second.locator("h3")).to_have_text(words)
 
     for _ in range(2):  # a second run changes nothing either
         compare(page)
@@ -144,7 +144,7 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
         page.locator("#attend-tabs label", has_text="Write").click()
         expect(page.locator(".attend-compare")).to_be_hidden()
         to_compare(page)
-        expect(second.locator(".at-card-words")).to_have_text(words)
+        expect(second.locator("h3")).to_have_text(words)
         expect(penalty).to_have_value("1.3")
         assert all(1 <= card.locator(".at-tok").count() <= 8 for card in page.locator(".at-card").all())
 
@@ -159,4 +159,4 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
         form.get_by_role("button", name=f"Remove {name}").click()
     expect(penalty).to_have_count(0)
     expect(more).to_be_focused()
-    expect(second.locator(".at-card-words")).to_have_text("Banned words cat, dog")
+    expect(second.locator("h3")).to_have_text("2 Sampling · Banned words cat, dog")

@@ -47,4 +47,4 @@ def test_a_refused_question_is_over_and_the_next_is_answered(visit: Opener) -> N
     set_number(page, "temperature", 0.5)
     to_compare(page)
     take.click()
-    expect(page.locator(".at-card-words").first).to_contain_text("0.5")
+    expect(page.locator(".at-card h3").first).to_contain_text("0.5")

@@ -32,7 +32,13 @@ from model.errors import AttendError
 STDIN = STDOUT = "-"
 MOST_CHARACTERS = 1_000_000  # of a prompt from a file or standard input; no model reads as much
 _LONGEST_CHARACTER = 4  # bytes, in every encoding of Unicode
-_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # before a text
+_BYTE_ORDER_MARKS = {  # before a text; that of UTF-16 is the beginning of one of UTF-32
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 
 class _ListModels(argparse.Action):
@@ -107,14 +113,15 @@ def _prompt(prompt: str | None, file: str | None) -> str | None:
 def _decoded(content: bytes, name: str) -> str:
     """The text of a file, with its own line ends but without a byte order mark; `name`: what messages call it.
 
-    It is read as UTF-8 or as its mark says, else in the encoding of the system's language.
+    A text with a mark is in the encoding that the mark tells, any other in UTF-8 or else in the system's encoding.
     """
-    marked = next((encoding for mark, encoding in _MARKS.items() if content.startswith(mark)), "utf-8")
+    encodings = (encoding for mark, encoding in _BYTE_ORDER_MARKS.items() if content.startswith(mark))
+    marked = next(encodings, None)
     try:
-        return content.decode(marked)
+        return content.decode(marked or "utf-8")
     except UnicodeDecodeError as error:
         with suppress(UnicodeDecodeError, LookupError):
-            return content.decode(locale.getencoding())
+            return content.decode(marked or locale.getencoding())
         raise AttendError(
             f"{name} is not UTF-8 text (byte {content[error.start]:02X} at position {error.start + 1}): convert it, "
             "for example with iconv -f latin1 -t utf-8."

@@ -235,7 +235,7 @@ def test_a_prompt_comes_from_standard_input_or_a_file_without_its_last_line_end(
 
 
 @pytest.mark.parametrize("flags", [["-"], ["--file", "{file}"]], ids=" ".join)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_line_ends_are_the_files_and_a_byte_order_mark_is_no_text(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], encoding: str
 ) -> None:
@@ -265,6 +265,15 @@ def test_text_in_another_encoding_is_refused_or_read_as_the_system_says(
     )
     monkeypatch.setattr("locale.getencoding", lambda: "iso-8859-1")
     assert answer()[0] == 0
+
+
+def test_half_a_character_behind_a_byte_order_mark_is_not_read_as_the_system_says(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "prompt.txt").write_bytes("The fox".encode("utf-16")[:-1])
+    monkeypatch.setattr("locale.getencoding", lambda: "iso-8859-1")
+    code, text, errors = run("--file", str(tmp_path / "prompt.txt"))
+    assert (code, text) == (2, "") and "prompt.txt is not UTF-8 text (byte 78 at position 15)" in errors
 
 
 def test_behind_two_dashes_a_prompt_may_begin_with_one_and_flags_may_follow(run: Run) -> None:

@@ -84,6 +84,7 @@ _KNOWN = RULES | SUGGESTIONS.keys() | UNSUPPORTED.keys() | WITHOUT_EFFECT
 _BEAMS_OF_TRANSLATORS = 4  # with which Attend searches anyway
 _MAX_MENTIONED, _MAX_QUOTED = 12, 40  # fields of a note; characters of a value
 _MAX_IDS = 100_000  # in all lists of a generation config together
+_MAX_BIAS = 1e30  # of a logit; several of them still have a sum in single precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +174,12 @@ class GenerationFields:
 
     def _biases(self) -> Iterator[tuple[Sequence[int], float]]:
         pairs = self.values.get("sequence_bias") or []
-        form = "a list of pairs, each a list of token ids and a bias"
+        form = f"a list of pairs, each a list of token ids and a bias between {-_MAX_BIAS:g} and {_MAX_BIAS:g}"
         if not isinstance(pairs, list) or len(pairs) > _MAX_IDS:
             raise self._malformed("sequence_bias", form)
         for pair in pairs:
             match pair:
-                case [[_, *_] as ids, int() | float() as bias] if _is_ids(ids) and math.isfinite(bias):
+                case [[_, *_] as ids, int() | float() as bias] if _is_ids(ids) and -_MAX_BIAS <= bias <= _MAX_BIAS:
                     if max(ids) < self.vocabulary_size:
                         yield ids, float(bias)
                 case _:
@@ -188,9 +189,11 @@ class GenerationFields:
         match self.values.get("exponential_decay_length_penalty"):
             case None:
                 return 0, 1.0
-            case [int() as start, int() | float() as factor] if start >= 0 and 0 < factor < math.inf:
+            case [int() as start, int() | float() as factor] if start >= 0 and 0 < factor <= _MAX_BIAS:
                 return start, float(factor)
-        raise self._malformed("exponential_decay_length_penalty", "a number of tokens and a factor above 0")
+        raise self._malformed(
+            "exponential_decay_length_penalty", f"a number of tokens and a factor above 0, up to {_MAX_BIAS:g}"
+        )
 
     def _number(self, field: str, default: float, *, above: float = -1) -> float:
         value = self.values.get(field, default)

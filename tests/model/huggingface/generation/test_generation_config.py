@@ -155,8 +155,11 @@ def test_what_attend_does_not_do_is_said(fields: dict[str, Any]) -> None:
         ("sequence_bias", {"(7,)": 1.0}),
         ("sequence_bias", [[[7], "much"]]),
         ("sequence_bias", [[[], 1.0]]),
+        ("sequence_bias", [[[7], 10**400]]),  # no float is as large
+        ("sequence_bias", [[[7], -1e39]]),  # none in single precision
         ("exponential_decay_length_penalty", [2]),
         ("exponential_decay_length_penalty", [2, 0]),
+        ("exponential_decay_length_penalty", [2, 10**400]),
         ("encoder_repetition_penalty", -1),
         ("min_length", "long"),
         ("encoder_no_repeat_ngram_size", float("nan")),

@@ -27,6 +27,7 @@ _KINDS = range(1, 7)  # of tokens; the numbers are SentencePiece's, too
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = _KINDS
 _HIDDEN = (_UNKNOWN, _CONTROL)
 _UNIGRAM, _BPE = 1, 2  # kinds of SentencePiece models
+_LETTERS = {ord(byte): letter for letter, byte in BYTE_ALPHABET.items()}
 
 
 def special_id(metadata: Mapping[str, Any], role: str) -> int | None:
@@ -41,7 +42,7 @@ def gguf_tokenizer(metadata: Mapping[str, Any], vocabulary_size: int) -> Checkpo
     names = [name or f"[EMPTY_{token}]" for token, name in enumerate(values["tokens"])]  # as llama.cpp calls them
     kinds = values.get("token_type") or [_NORMAL] * len(names)
     if len({*names}) < len(names) or len(kinds) < len(names):
-        raise ValueError("each token has a name of its own, and a type")
+        raise ValueError("two tokens have the same name, or some have no type")
     named = {special_id(metadata, role) for role in (*_ROLES.values(), "eot")}
     kinds = [_CONTROL if token in named else kind for token, kind in enumerate(kinds[: len(names)])]
     make = {"gpt2": _byte_level, "llama": _bpe_pieces, "t5": _unigram_pieces}[values["model"]]
@@ -81,8 +82,7 @@ def _spelled(name: str) -> str:
     """A token in the alphabet of bytes, in which most files write it already."""
     if all(character in BYTE_ALPHABET for character in name):
         return name
-    letters = {byte: letter for letter, byte in BYTE_ALPHABET.items()}
-    return "".join(letters[bytes([byte])] for byte in name.encode())
+    return "".join(_LETTERS[byte] for byte in name.encode())
 
 
 def _bpe_pieces(metadata: Mapping[str, Any], *rest: Any) -> SpmTokenizer:
@@ -105,7 +105,7 @@ def _sentencepiece(
 ) -> SpmTokenizer:
     scores = values.get("scores") or [0.0] * len(names)
     if not all(map(math.isfinite, scores)):
-        raise ValueError("a score is a number")
+        raise ValueError("a score is not a finite number")
     defaults = {role: token for role, token in _SPM_ROLES.items() if names[token:] and kinds[token] in _HIDDEN}
     settings = _settings(metadata, names, defaults, **begun)
     unknown = names.index(settings.get("unk_token", names[0]))

@@ -58,8 +58,8 @@ class SpmTokenizer(CheckpointTokenizer):
         rules = pieces.normalizer_spec
         super().__init__(bytes_of, special, prefix=b" " if rules.add_dummy_prefix else b"")
         self.hf_tokenizer = hf_tokenizer
-        self.unknown = next(token for token, piece in enumerate(pieces.pieces) if piece.type == _Piece.UNKNOWN)
         self._beginning = _processor(pieces)
+        self.unknown = self._beginning.unk_id()
         rules.add_dummy_prefix = rules.remove_extra_whitespaces = False
         self._going_on = _processor(pieces)
         self._every_part = every_part

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # pyright: ignore[reportAttributeAccessIssue]
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer, NllbTokenizer, PreTrainedTokenizerFast
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
@@ -191,4 +192,15 @@ def test_a_tokenizer_model_that_is_not_sentencepiece_is_left_to_transformers(
     shutil.copytree(pieces["plain"], tmp_path, dirs_exist_ok=True)
     (tmp_path / "tokenizer.model").write_bytes(b"no model")
     with pytest.raises(AttendError, match="cannot be read"):
+        load_tokenizer(tmp_path, 320)
+
+
+def test_a_sentencepiece_model_without_an_unknown_piece_is_damaged(pieces: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(pieces["plain"], tmp_path, dirs_exist_ok=True)
+    model = ModelProto()
+    model.ParseFromString((tmp_path / "tokenizer.model").read_bytes())
+    for piece in model.pieces:
+        piece.type = ModelProto.SentencePiece.NORMAL
+    (tmp_path / "tokenizer.model").write_bytes(model.SerializeToString())
+    with pytest.raises(AttendError, match="The SentencePiece model of this checkpoint is damaged: copy it again"):
         load_tokenizer(tmp_path, 320)

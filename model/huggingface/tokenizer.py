@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from tokenizers import Encoding
@@ -76,27 +76,30 @@ class HuggingFaceTokenizer(CheckpointTokenizer):
     def encode(self, text: str, *, begins: bool = False) -> list[int]:
         check_whole(text)
         ids: list[int] = []
-        backend = self._beginning if begins else self._going_on
-        while True:
-            encoding = _encoded(backend, text)
-            read = (text[first:end] for first, end in encoding.offsets)
-            index = next(
-                (
-                    index
-                    for index, (piece, part) in enumerate(zip(encoding.ids, read, strict=True))
-                    if piece in self._special and (piece != self.unknown or part.strip() == self._special[piece])
-                ),
-                None,
-            )
-            if index is None:
-                return self._check(backend, ids + encoding.ids)
-            first, end = encoding.offsets[index]
-            if text[first:end].strip() != self._special[encoding.ids[index]]:
-                raise AttendError(f"This model's tokenizer has no token for {text[first:end]!r}: leave it out.")
-            # A unigram vocabulary holds its special tokens as pieces: cut in two, the text is none.
-            cut = first + 1 + text[first:end].index(self._special[encoding.ids[index]])
-            ids += _encoded(backend, text[:cut]).ids
-            text, backend = text[cut:], self._going_on
+        backend, parts = self._beginning if begins else self._going_on, [text]  # the next part is the last
+        while parts:
+            part = parts.pop()
+            encoding = _encoded(backend, part)
+            if cuts := self._cuts(part, encoding):
+                parts += reversed([part[first:end] for first, end in pairwise((0, *cuts, len(part)))])
+            else:
+                ids += encoding.ids
+                backend = self._going_on
+        return self._check(backend, ids)
+
+    def _cuts(self, text: str, encoding: Encoding) -> list[int]:
+        """Where to cut a text that was read as special tokens: a unigram vocabulary holds their names as pieces, but
+        not the two parts of a name."""
+        cuts = []
+        for piece, (first, end) in zip(encoding.ids, encoding.offsets, strict=True):
+            if piece not in self._special:
+                continue
+            name, read = self._special[piece], text[first:end]
+            if read.strip() == name:
+                cuts += [first + read.index(name) + 1] * (len(name) > 1)  # one letter, such as "!", is text as well
+            elif piece != self.unknown:
+                raise AttendError(f"This model's tokenizer has no token for {read!r}: leave it out.")
+        return cuts
 
     def parse(self, text: str) -> list[int]:
         return self._check(self._parsing, _encoded(self._parsing, text).ids)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Encoding, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from model.errors import AttendError
+from model.huggingface import tokenizer as tokenizer_module
 from model.huggingface.tokenizer import HuggingFaceTokenizer
 from model.huggingface.tokenizers.folder import load_tokenizer
 from tests.helpers.folders import byte_level, sentence_piece
@@ -96,6 +97,21 @@ def test_a_vocabulary_that_would_read_a_control_token_in_a_text_does_not() -> No
     ids = tokenizer.encode("a<s>b<s>", begins=True)
     assert not any(tokenizer.is_special(piece) for piece in ids)
     assert tokenizer.decode(ids, begins=True) == "a<s>b<s>"
+
+
+def test_names_of_control_tokens_are_cut_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut one after the other, a text of thousands would be read as many times."""
+    tokenizer, text, read = unigram(), "a<s>b" * 1000, []
+    encoded = tokenizer_module._encoded
+
+    def counting(backend: Tokenizer, part: str) -> Encoding:
+        read.append(len(part))
+        return encoded(backend, part)
+
+    monkeypatch.setattr(tokenizer_module, "_encoded", counting)
+    ids = tokenizer.encode(text, begins=True)
+    assert tokenizer.decode(ids, begins=True) == text and not any(map(tokenizer.is_special, ids))
+    assert sum(read) == 2 * len(text)
 
 
 def test_what_the_vocabulary_cannot_write_is_unknown_to_the_model_and_a_note_says_so() -> None:

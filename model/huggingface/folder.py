@@ -16,11 +16,13 @@ import torch
 from transformers import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_CTC_MAPPING_NAMES,
     MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES,
+    MODEL_FOR_TDT_MAPPING_NAMES,
     MODEL_MAPPING_NAMES,
 )
 
@@ -204,6 +206,8 @@ def check_config(values: Mapping[str, Any], name: str) -> None:
 _OTHER_INPUTS = (  # models that write about what Attend cannot hand them
     (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES, "images"),
     (MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES, "sound"),
+    (MODEL_FOR_CTC_MAPPING_NAMES, "sound"),
+    (MODEL_FOR_TDT_MAPPING_NAMES, "sound"),
     (MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES, "images or sound"),
 )
 

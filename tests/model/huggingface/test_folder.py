@@ -215,6 +215,7 @@ def generation(**changes: Any) -> Callable[[Path], None]:
         (headless, "auto", r"has no output matrix \(lm_head\.weight\), without which it can't generate text"),
         (config(model_type="llava", architectures=["LlavaForConditionalGeneration"]), "auto", "which needs images"),
         (config(model_type="whisper", architectures=["WhisperForConditionalGeneration"]), "auto", "which needs sound"),
+        (config(model_type="wav2vec2", architectures=["Wav2Vec2ForCTC"]), "auto", "which needs sound"),
         (config(model_type=["llama"]), "auto", "has no model type"),
         (config(vocab_size=900), "native", UNEMBEDDING),
         (config(vocab_size=900), "adapter", UNEMBEDDING),

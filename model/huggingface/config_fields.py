@@ -7,23 +7,26 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from transformers import CONFIG_MAPPING, PreTrainedConfig
+from transformers import CONFIG_MAPPING, GenerationConfig, PreTrainedConfig
 from transformers.utils import logging
 
-# Fields about training, other tasks or storage; none changes a logit.
+# Fields about training, other tasks, storage or the choice of tokens; none changes a logit.
 _WITHOUT_EFFECT = frozenset(
-    {
+    vars(GenerationConfig()).keys()
+    | {
         "_model_name_or_path",
         "_name_or_path",
         "architectures",
         "attention_dropout",
         "attn_pdrop",
         "bos_token_id",
+        "chunk_size_feed_forward",
         "dtype",
         "embd_pdrop",
         "eos_token_id",
         "id2label",
         "initializer_range",
+        "is_decoder",
         "is_llama_config",
         "label2id",
         "max_window_layers",
@@ -33,6 +36,7 @@ _WITHOUT_EFFECT = frozenset(
         "output_hidden_states",
         "pad_token_id",
         "pretraining_tp",
+        "problem_type",
         "reorder_and_upcast_attn",
         "resid_pdrop",
         "return_dict",
@@ -42,10 +46,13 @@ _WITHOUT_EFFECT = frozenset(
         "summary_type",
         "summary_use_proj",
         "task_specific_params",
+        "tie_encoder_decoder",
         "torch_dtype",
+        "torchscript",
         "transformers.js_config",
         "transformers_version",
         "unk_token_id",
+        "use_bfloat16",
         "use_cache",
     }
 )

@@ -128,6 +128,20 @@ def test_a_name_in_a_config_means_nothing(tmp_path: Path) -> None:
     assert named is not None and named == layout_of(values)
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["gpt2", "llama", "mistral", "qwen2", "qwen3"])
+def test_fields_that_change_no_logit_are_no_reason_for_another_engine(name: str, tmp_path: Path) -> None:
+    """A causal family is one whatever `is_decoder` says; what chooses tokens is a matter of `GenerationFields`."""
+    values, _ = saved(MODELS[name](), tmp_path)
+    more: dict[str, Any] = {"is_decoder": True, "problem_type": None, "do_sample": True, "temperature": 0.6, "top_k": 5}
+    assert layout_of({**values, **more}) == layout_of(values) is not None
+    ids = torch.tensor([[5, 7, 9, 11]])
+    plain = AutoModelForCausalLM.from_pretrained(tmp_path)(ids).logits
+    (tmp_path / "config.json").write_text(json.dumps({**values, **more}))
+    changed = AutoModelForCausalLM.from_pretrained(tmp_path)(ids).logits
+    assert torch.equal(plain, changed)
+
+
 @pytest.mark.parametrize(
     ("name", "changes"),
     [

@@ -16,13 +16,14 @@ import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { askedComparison, panelSettings, settledText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
-import { download } from '../kit/js/transfer.js';
+import { copy, download, notify } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
 import { offerTokens } from '../runs/answer.js';
 import { makeAsk, promptKey } from './ask.js';
 import { lastWords, makeCard, reveal } from './card.js';
 import { same, summary } from './form.js';
 import { offerHelp, rangesOf } from './metrics.js';
+import { linkOf, takeLinked } from './link.js';
 import { makeProgress } from './progress.js';
 import { Results } from './results.js';
 import { makeToolbar } from './toolbar.js';
@@ -44,6 +45,7 @@ export function start({ element, props, trigger, watch }) {
   let waiting = null;
   /** @type {string[]} what the cards said of it when they were drawn */
   let stale = [];
+  let drawnSeed = -1; // with which the texts in sight were drawn; -1: they were not
   let continued = ''; // the last words of the text that the cards continue
   /** @type {ReturnType<typeof summary>[]} the settings of each card in words, and what those were of */
   let words = [];
@@ -59,7 +61,7 @@ export function start({ element, props, trigger, watch }) {
     run: compare, stop: () => trigger('halt', {}), type: drawIfStale, choose: draw,
   });
   const toolbar = makeToolbar(offered, {
-    fill, add: addCard,
+    fill, add: addCard, link: copyLink,
     download: (kind) => questions.ask('file', { kind }, ({ file }) => {
       if (file) download(file[0], file[1]);
     }),
@@ -81,7 +83,10 @@ export function start({ element, props, trigger, watch }) {
   followColour(root);
   offerHelp(root);
   offerTokens(grid, (answer, index) => trigger('token', { run: answer.run(), index }), reveal);
-  if (!awaitsExample) fill(offered.fills[0].cards);
+  const linked = takeLinked(offered);
+  awaitsExample &&= !linked;
+  if (linked) ask.show({ ...ask.read(), ...linked });
+  if (!awaitsExample) fill((linked ?? offered.fills[0]).cards);
   panelSettings.subscribe(root, drawPanel);
   askedComparison.subscribe(root, (asked) => {
     waiting = { history: false, common: true, seed: -1, lengths: [], ...asked };
@@ -115,6 +120,16 @@ export function start({ element, props, trigger, watch }) {
     cards.push(newCard(cards.at(-1).settings));
     draw();
     cards.at(-1).view.open(true);
+  }
+
+  /** @param {HTMLElement} button */
+  function copyLink(button) {
+    const isInSight = !busy && !stale.some(Boolean);
+    const { address, without } = linkOf(location.href, {
+      ...ask.read(), cards: cards.map((card) => card.settings), seed: isInSight ? drawnSeed : -1,
+    });
+    if (address === null) notify(button, 'Not copied: the cards’ settings are too long for a link.');
+    else copy(address, button, without.length ? ` without ${without.join(' and ')}` : '');
   }
 
   /** Results stay until the next comparison. @param {Settings[]} list a card for each */
@@ -224,6 +239,7 @@ export function start({ element, props, trigger, watch }) {
     if (value.request && value.run !== results.run) adopt(value.request);
     if (!results.put(value.run, value.cards) && !busy) trigger('missing', {});
     if (value.run !== null) continued = lastWords(value.continued);
+    drawnSeed = value.seed;
     ask.offer(value);
     draw();
     if (busy ? isBeginning : value.run !== null || hadRun) {

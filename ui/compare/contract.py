@@ -86,6 +86,7 @@ class CompareValue(TypedDict):
     chats: bool  # whether the model answers messages
     history: bool  # whether there is a chat that a message could continue
     continued: str  # the end of the text that the cards continue; "" where they answer it
+    seed: int  # of the first card's random numbers; -1 if no card drew any
     cards: list[CardValue]
     request: NotRequired[CompareRequest]  # where the cards are sent as a whole
     update: NotRequired[int]  # number of the page's update; an older one that arrives late is ignored

@@ -1,5 +1,5 @@
 /**
- * The row above the cards: sets of cards to start from, a sweep, another card, and the files of the results.
+ * The row above the cards: sets of cards to start from, a sweep, another card, a link to them, and the files of the results.
  */
 
 /** @import { CompareForm } from './contract' */
@@ -13,16 +13,19 @@ const FILES = ['csv', 'json'];
 
 /**
  * @param {CompareForm} offered
- * @param {{fill: (cards: Settings[]) => void, add: () => void, download: (kind: string) => void}} actions
+ * @param {{fill: (cards: Settings[]) => void, add: () => void, link: (button: HTMLElement) => void,
+ *   download: (kind: string) => void}} actions
  */
-export function makeToolbar(offered, { fill, add, download }) {
+export function makeToolbar(offered, { fill, add, link, download }) {
   const plain = (text, onclick) => make('button', { type: 'button', class: 'at-plain', text, onclick });
   const fills = offered.fills.map(({ name, cards }) => plain(name, () => fill(cards)));
   const sweep = makeSweep(offered, fill);
   const addButton = plain('+ Add card', add);
+  const linkButton = plain('Copy link', () => link(linkButton));
+  linkButton.title = 'A link that opens these cards with the same prompt and settings';
   const files = FILES.map((kind) => plain(kind.toUpperCase(), () => download(kind)));
   const row = make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
-    addButton, make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files));
+    addButton, make('span', { class: 'at-files' }, linkButton, make('span', { class: 'at-quiet', text: 'Download' }), ...files));
 
   /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean}} now */
   function draw({ cards, busy, hasFiles }) {

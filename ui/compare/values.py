@@ -92,7 +92,7 @@ METRICS: tuple[MetricField, ...] = (
 
 def no_comparison(*, chats: bool, history: bool = False) -> CompareValue:
     """Nothing was compared yet."""
-    return {"run": None, "busy": False, "chats": chats, "history": history, "continued": "", "cards": []}
+    return {"run": None, "busy": False, "chats": chats, "history": history, "continued": "", "seed": -1, "cards": []}
 
 
 def comparison_value(
@@ -118,6 +118,7 @@ def comparison_value(
         "chats": chats,
         "history": history,
         "continued": _continued(comparison),
+        "seed": comparison.cards[0].settings.seed if any(card.settings.drawn for card in comparison.cards) else -1,
         "cards": cards,
     }
     return value if since is not None else {**value, "request": _request(comparison)}

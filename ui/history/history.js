@@ -125,9 +125,9 @@ export function start({ element, props, trigger, watch }) {
     if (!keys.length) return;
     await new Promise((resolve) => onceConnected(() => resolve(undefined)));
     const isShown = (kind) => tabs[kind] === document.body.dataset.tab;
-    const hasPrompt = partOf('prompt') !== null; // a link's, for the box of the tab in sight (ui/page/page.js)
+    const isLink = ['prompt', 'comparison'].some((name) => partOf(name) !== null); // for the tab in sight
     for (const [kind, key] of keys.toSorted(([one], [other]) => Number(isShown(other)) - Number(isShown(one)))) {
-      if (hasPrompt && isShown(kind) && kind !== 'chat') keeper.show(kind, ''); // what its box held stays in the list
+      if (isLink && isShown(kind) && kind !== 'chat') keeper.show(kind, ''); // what its box held stays in the list
       else await keeper.open(key, { isShown: isShown(kind), bring: isShown(kind) && !isModelChosen() });
       await new Promise(requestAnimationFrame);
       awaitTabs([...awaited].filter((name) => name !== tabs[kind]));

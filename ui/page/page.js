@@ -4,7 +4,7 @@
  */
 
 import { isTermName, offerGlossary } from '../glossary/glossary.js';
-import { MOST_PROMPT, onceConnected, takePart, whenMoved, writeParts } from '../kit/address/address.js';
+import { MOST_PROMPT, onceConnected, removeOnceWorking, takePart, whenMoved } from '../kit/address/address.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
 import { around, typeInto } from '../kit/js/dom.js';
 import { reopenStream } from '../kit/gradio/late_events.js';
@@ -100,14 +100,7 @@ export function start() {
     const box = /** @type {HTMLTextAreaElement | undefined} */ (all(BOXES).find((each) => each.checkVisibility()));
     if (!box) return;
     typeInto(box, prompt);
-    const working = new AbortController();
-    for (const type of ['keydown', 'pointerdown']) {
-      document.addEventListener(type, (event) => {
-        if (event.defaultPrevented || around(event, '.at-tour, #attend-keys, #attend-keys-dialog')) return; // help is no work
-        working.abort();
-        writeParts({ prompt: null });
-      }, { signal: working.signal });
-    }
+    removeOnceWorking('prompt');
   }
 
   /**

@@ -2,7 +2,7 @@
  * The dialog with what can be copied: the settings as a link, as a command and as Python. Opens with every new value.
  */
 
-import { MOST_PROMPT, partOf, withParts } from '../kit/address/address.js';
+import { isModelNameless, MOST_PROMPT, withParts } from '../kit/address/address.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
 import { find, make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
@@ -29,7 +29,7 @@ export function start({ element, props, watch }) {
 function link({ prompt, seed }) {
   const isLong = prompt.length > MOST_PROMPT;
   const parts = { ...(seed >= 0 && { seed }), ...(!isLong && { prompt }) }; // the last run's seed, to repeat it
-  const isNameless = history.state?.model && partOf('model') === null;
+  const isNameless = isModelNameless();
   const note = [
     `Opens this tab with the same settings${isNameless ? '' : ', model'}${isLong ? '' : ' and prompt'}.`,
     isNameless ? 'It can’t name your model, which isn’t in this page’s own list.' : '',

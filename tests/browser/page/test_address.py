@@ -126,6 +126,32 @@ def test_a_copied_link_opens_what_it_was_copied_from(visit: Opener) -> None:
     expect(other.locator("#attend-seed-used")).to_contain_text(f"Seed {seed} ")
 
 
+def test_a_copied_link_brings_the_cards_of_a_comparison_back(visit: Opener) -> None:
+    prompt = 'Say "hi" & smile'
+    page = visit("?max_new_tokens=4")
+    page.locator("#attend-tabs label", has_text="Compare").click()
+    page.get_by_role("button", name="Strategy", exact=True).click()
+    page.locator(BOX["Compare"]).fill(prompt)
+    page.locator(".at-ask-row label", has_text="answer as a message").click()
+    page.locator("#attend-compare-go").click()
+    expect(page.locator(".at-compare-status")).to_contain_text("Done")
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text }")
+    page.get_by_role("button", name="Copy link", exact=True).click()
+    expect(page.locator(".at-files .at-copied")).to_have_text("Copied")
+    link = page.evaluate("window.copied")
+    assert "/work" not in link and "/tmp" not in link
+    other = visit(f"?{urlsplit(link).query}")
+    seen(other, "Compare", "attend-chat")
+    expect(other.locator(BOX["Compare"])).to_have_value(prompt)
+    expect(other.get_by_label("answer as a message")).to_be_checked()
+    names, texts = (page.locator(f".at-card {part}").all_inner_texts() for part in ("h3", ".at-text"))
+    expect(other.locator(".at-card h3")).to_have_text(names)
+    other.locator("#attend-compare-go").click()
+    expect(other.locator(".at-compare-status")).to_contain_text("Done")
+    expect(other.locator(".at-card .at-text")).to_have_text(texts, use_inner_text=True)
+    assert not {"prompt", "comparison"} & parts(other).keys()  # they leave the address once the visitor is at work
+
+
 def test_a_link_with_bad_parts_is_refused_in_a_sentence_and_the_rest_opens(visit: Opener) -> None:
     page = visit("?tab=<b>Chat&chapter=__proto__&model=/etc/passwd&top_k=7&prompt=Hello")
     refused = "ignored: tab=<b>Chat, chapter=__proto__ and model=/etc/passwd. The rest of the link applies."

@@ -59,7 +59,7 @@ def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> N
     session = Session()
     joined: dict[str, list] = {}
     waiting, *seen = values(run(session, models))
-    assert waiting == {"run": None, "busy": True, "chats": True, "history": False, "continued": "", "cards": []}
+    assert waiting == compare_values.no_comparison(chats=True) | {"busy": True}
     for value in seen:
         for card in value["cards"]:
             before = joined.get(card["run"], [])

@@ -1,12 +1,14 @@
 /**
  * The page's address. Each part of it belongs to one script, which takes it when the page is opened, writes it, and follows
- * it on Back and Forward: `tab`, `chapter`, `glossary`, `model`, `prompt`, and the settings by their names.
+ * it on Back and Forward: `tab`, `chapter`, `glossary`, `model`, `prompt`, `comparison`, and the settings by their names.
  *
  * Another tab, chapter or model is a new entry of the browser's history; everything else changes the entry at hand. An
  * entry also keeps what only this browser may know (`history.state`), such as a model's folder.
  *
  * @typedef {Record<string, string | number | null>} Parts by their names; null: without it
  */
+
+import { around } from '../js/dom.js';
 
 export const MOST_PROMPT = 2000; // characters that a link carries, since servers and mail programs cut longer ones
 const GRADIO_PARAMETERS = new Set(['view', 'deep_link']);
@@ -81,6 +83,21 @@ export function writeParts(parts, { isNew = false, kept = {} } = {}) {
 export function moveTo(parts) {
   writeParts(parts, { isNew: true });
   dispatchEvent(new PopStateEvent('popstate', { state: history.state }));
+}
+
+/** Whether the address can't name the model in use, which only this browser knows. */
+export const isModelNameless = () => Boolean(history.state?.model) && partOf('model') === null;
+
+/** What a link brought leaves the address once the visitor is at work with it. @param {string} name */
+export function removeOnceWorking(name) {
+  const working = new AbortController();
+  for (const type of ['keydown', 'pointerdown']) {
+    document.addEventListener(type, (event) => {
+      if (event.defaultPrevented || around(event, '.at-tour, #attend-keys, #attend-keys-dialog')) return; // help is no work
+      working.abort();
+      writeParts({ [name]: null });
+    }, { signal: working.signal });
+  }
 }
 
 /**

@@ -8,8 +8,9 @@ import { make } from './dom.js';
  * Put text on the clipboard; where the page may not, through a text area.
  * @param {string} text
  * @param {HTMLElement} button says "Copied" for a moment
+ * @param {string} [limits] what was not copied, in words
  */
-export async function copy(text, button) {
+export async function copy(text, button, limits = '') {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -21,10 +22,15 @@ export async function copy(text, button) {
     area.remove();
     button.focus();
   }
+  notify(button, `Copied${limits}`);
+}
+
+/** Say something beside a button for as long as it takes to read. @param {HTMLElement} button @param {string} sentence */
+export function notify(button, sentence) {
   button.parentElement.querySelector('.at-copied')?.remove();
-  const copied = make('span', { class: 'at-copied', role: 'status', text: 'Copied' });
-  button.after(copied);
-  setTimeout(() => copied.remove(), 1500);
+  const note = make('span', { class: 'at-copied', role: 'status', text: sentence });
+  button.after(note);
+  setTimeout(() => note.remove(), 1200 + 50 * sentence.length);
 }
 
 const TYPES = { json: 'application/json', csv: 'text/csv;charset=utf-8', md: 'text/markdown;charset=utf-8' };

@@ -1,0 +1,61 @@
+/**
+ * A comparison in the page's address: the settings of its cards, whether its prompt is a message, and whether the cards share
+ * their random numbers. The prompt, the model and the sidebar's settings are other parts of the address.
+ *
+ * @typedef {{cards: Settings[], answer: boolean, common: boolean}} LinkedComparison
+ */
+
+/** @import { CompareForm } from './contract' */
+/** @import { Settings } from './form.js' */
+
+import { isModelNameless, MOST_PROMPT, onceConnected, removeOnceWorking, takePart, withParts } from '../kit/address/address.js';
+import { isInvalid } from '../kit/js/setting.js';
+
+const PART = 'comparison';
+const MOST_LINKED = 2000; // characters of it that a link carries, as of a prompt
+
+/** What the address brings, which leaves it once the visitor is at work. @param {CompareForm} offered @returns {LinkedComparison | null} */
+export function takeLinked(offered) {
+  const text = takePart(PART, (value) => readLinked(offered, value) !== null);
+  if (text === null) return null;
+  onceConnected(() => removeOnceWorking(PART));
+  return readLinked(offered, text);
+}
+
+/** @param {CompareForm} offered @param {string} text @returns {LinkedComparison | null} null for what is no comparison */
+export function readLinked({ parameters, fewest, most }, text) {
+  const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
+  const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isSetting = ([name, value]) => {
+    const { kind, choices = [] } = known.get(name) ?? {};
+    if (kind === 'number') return !isInvalid(known.get(name), value);
+    if (kind === 'word') return choices.some(([choice]) => choice === value);
+    return kind !== undefined && typeof value === 'string'; // checked when it is used
+  };
+  if (text.length > MOST_LINKED) return null;
+  let read;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isObject(read) || !Array.isArray(read.cards) || read.cards.length < fewest || read.cards.length > most) return null;
+  if (!read.cards.every((card) => isObject(card) && Object.entries(card).every(isSetting))) return null;
+  return { cards: read.cards, answer: read.answer === true, common: read.common !== false };
+}
+
+/**
+ * The address that brings a comparison back, and what it can't bring back.
+ * @param {string} address of the page
+ * @param {LinkedComparison & {text: string, history: boolean, seed: number}} comparison `seed`: of the texts in sight; -1 for none
+ * @returns {{address: string | null, without: string[]}} no address for cards that are too long
+ */
+export function linkOf(address, { text, history: hasHistory, seed, cards, answer, common }) {
+  const linked = JSON.stringify({ cards, ...(answer && { answer }), ...(!common && { common }) });
+  if (linked.length > MOST_LINKED) return { address: null, without: [] };
+  const isLong = text.length > MOST_PROMPT;
+  const without = [...(isLong ? ['the prompt, which is too long'] : []), ...(hasHistory ? ['the chat history'] : []),
+    ...(isModelNameless() ? ['your model, which isn’t in this page’s own list'] : [])];
+  const parts = { tab: 'Compare', [PART]: linked, prompt: isLong ? null : text, ...(seed >= 0 && { seed }) };
+  return { address: withParts(address, parts), without };
+}

@@ -142,8 +142,10 @@ def native_shortage(
 
 @contextmanager
 def allocating() -> Iterator[None]:
-    """One model is allocated at a time, since each first measures the free memory. Whatever else
-    a checkpoint makes a library compute comes before or after, so that it holds up no other model."""
+    """Only one model is allocated at a time, since each first measures the free memory.
+
+    Whatever else a checkpoint makes a library compute comes before or after, so that it holds up no other model.
+    """
     if not _ALLOCATION.acquire(timeout=_PATIENCE):
         raise AttendError("Another model has been loading for minutes: try again later, or restart the page.")
     try:

@@ -131,7 +131,7 @@ class LanguageModel(Protocol[CacheT]):
 
     @property
     def context_length(self) -> int:
-        """How many tokens of one text the decoder can read; from a full context it still predicts the next."""
+        """How many tokens of a text the decoder can read; from a full context it still predicts one more."""
         ...
 
     @property

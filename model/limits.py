@@ -6,7 +6,7 @@ from model.errors import AttendError
 
 
 class TooLong(AttendError):
-    """A text is longer than the context in any case, so it is not tokenized."""
+    """A text has too many characters for the context, so it is not tokenized."""
 
 
 def check_length(tokens: int, context_length: int) -> None:
@@ -19,18 +19,21 @@ def check_length(tokens: int, context_length: int) -> None:
         )
 
 
-def most_characters(context_length: int) -> int:
-    """More characters than any text of so many tokens has: longer texts are refused before they are tokenized, which
-    would take time and memory. The longest tokens of common vocabularies are 128 blanks."""
+def max_characters(context_length: int) -> int:
+    """How many characters a text of so many tokens may have.
+
+    A longer text is refused before it is tokenized, which would take time and memory. The longest tokens of common
+    vocabularies are 128 blanks; ordinary texts have three to five characters a token.
+    """
     return min(128 * context_length, max(1_000_000, 16 * context_length), 8_000_000)
 
 
 def check_characters(text: str, context_length: int) -> None:
-    """`TooLong` for a text that the context can't hold, whatever its tokens are."""
-    if len(text) > (most := most_characters(context_length)):
+    """`TooLong` for a text that has more characters than a text of so many tokens may have."""
+    if len(text) > (limit := max_characters(context_length)):
         raise TooLong(
-            f"The text has {len(text):,} characters, but the model reads at most {context_length:,} tokens, which are "
-            f"never more than {most:,} characters: shorten it."
+            f"The text has {len(text):,} characters, but the model, with its context of {context_length:,} tokens, "
+            f"reads at most {limit:,}: shorten it."
         )
 
 

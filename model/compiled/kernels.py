@@ -98,9 +98,10 @@ def activate(up: Array, activation: int, out: Array) -> None:
 
 @compiled
 def largest(scores: Array) -> np.float32:
-    """Found among their bits as whole numbers, sixteen at once, since a comparison of floats must mind what is none.
+    """The largest score.
 
-    With all bits but the sign's flipped in negative ones, floats are in the order of whole numbers.
+    Their bits are compared as integers, sixteen at once: a comparison of floats would have to look out for NaN. Floats
+    have the order of such integers once all bits but the sign are flipped in negative ones.
     """
     bits, highest = scores.view(np.int32), _LOWEST_BITS
     for i in range(len(bits)):

@@ -19,7 +19,7 @@ from model.jit import AVAILABLE, compiled
 
 Matrix: TypeAlias = DenseMatrix | QuantizedMatrix
 
-_MANY = 24  # rows, from which on a library's product is worth its preparations
+_MANY = 24  # rows; with as many or more, PyTorch's product is faster than ours
 
 
 # The modules call the two functions as they are; in compiled code, the overloads below choose by type.
@@ -107,7 +107,7 @@ def _multiplied(rows: Tensor, matrix: Matrix, layer: int) -> Tensor:
 
 
 def multiply_rows(rows: Tensor, matrix: Matrix, layer: int) -> Tensor:
-    """rows (R, I) times a layer's matrix (O, I), plus its bias: (R, O). Many rows are PyTorch's to multiply."""
+    """rows (R, I) times a layer's matrix (O, I), plus its bias: (R, O). PyTorch multiplies many rows."""
     out = torch.empty(len(rows), matrix.outputs)
     if len(rows) < _MANY:
         multiply(rows.numpy(), matrix, layer, out.numpy())

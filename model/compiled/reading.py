@@ -1,8 +1,8 @@
 """A block of a transformer over many tokens at once: a prompt, a text to score, the source of a translation.
 
-The products are PyTorch's, what lies between them is compiled, and attention takes a few queries at a time, so that
-their scores stay in the processor's cache. `model.transformer.layers.Block` is its slow, obvious twin: the tests hold
-both equal.
+PyTorch computes the matrix products, and compiled loops what lies between them. Attention takes a few queries at a
+time, so that their scores stay in the processor's cache. `model.transformer.layers.Block` is the slow, obvious twin;
+the tests hold the two equal.
 
 Shapes: R rows, T tokens of each fed in this pass, N of them (at most R * T), K keys, H query heads, G key/value heads,
 S query heads that share a key/value head (H / G), D head width, W model width, F feed-forward width, B queries that
@@ -25,8 +25,8 @@ from model.transformer.attention import AttentionWeights, ForwardContext
 from model.transformer.layers import Block
 
 _TOKENS = 512  # that go through a product at once: enough to be fast, and their hidden units still fit the cache
-_SCORES = 1 << 18  # floats, a megabyte, that a block of queries has
-_FEWEST_QUERIES = 32  # of a block
+_SCORES = 1 << 18  # of a block of queries: a megabyte
+_MIN_QUERIES = 32  # of a block
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _NO_TABLE = np.empty((0, 1), np.float32)
 
@@ -55,7 +55,7 @@ class BlockReader:
         return hidden, AttentionWeights(to_text, to_source)
 
     def _attend_to_text(self, hidden: Tensor, layer: int, context: ForwardContext) -> tuple[Tensor, Tensor | None]:
-        """What each token's heads found, (R * T, H * D), and the captured weights, (R, H, capture, K)."""
+        """The outputs of self-attention's heads, (R * T, H * D), and the captured weights, (R, H, capture, K)."""
         rows, length = context.rows, len(hidden) // context.rows
         heads, groups, width = self._sizes
         queries = torch.empty(rows, groups, length * heads // groups, width)  # (R, G, T * S, D)
@@ -91,7 +91,7 @@ class BlockReader:
         return self._attend(queries, keys, values, visible, causal=context.causal, capture=context.capture)
 
     def _attend_to_source(self, hidden: Tensor, layer: int, context: ForwardContext) -> tuple[Tensor, Tensor | None]:
-        """The same for cross-attention, of rows that have a source each."""
+        """The same for cross-attention; each row has a source."""
         assert self._block.cross is not None and context.source is not None
         heads, groups, width = self._sizes
         queries = _product(self._before(hidden, self._cross_norm), self._block.cross.q_proj) * width**-0.5
@@ -117,7 +117,7 @@ class BlockReader:
         length = queries.shape[2] // shared
         mixed = torch.empty(rows, length, groups, shared, width)
         captured = torch.zeros(rows, groups, shared, capture, columns) if capture else None
-        block = min(length, max(_FEWEST_QUERIES, _SCORES // (heads * columns)))
+        block = min(length, max(_MIN_QUERIES, _SCORES // (heads * columns)))
         room = torch.empty(heads * block * columns)
         window = self._architecture.window if causal else columns
         for row in range(rows):
@@ -141,7 +141,7 @@ class BlockReader:
         return mixed.view(rows * length, -1), None if captured is None else captured.flatten(1, 2)
 
     def _feed_forward(self, hidden: Tensor) -> None:
-        """Add what the feed-forward layer says to hidden states (N, W), in place."""
+        """Add the output of the feed-forward layer to hidden states (N, W), in place."""
         up = _product(self._before(hidden, self._feed_forward_norm), self._block.feed_forward.up_proj)  # (N, F or 2F)
         activated = torch.empty(len(hidden), self._architecture.feed_forward_width)
         activate(up.numpy(), self._architecture.activation, activated.numpy())
@@ -157,7 +157,7 @@ class BlockReader:
         return added
 
     def _before(self, hidden: Tensor, norm: Norm) -> Tensor:
-        """The input of a sub-layer, (N, W)."""
+        """The input of a sub-layer, (N, W): normed, if its norm comes first."""
         if not self._architecture.norm_first:
             return hidden
         normed = torch.empty_like(hidden)
@@ -165,6 +165,7 @@ class BlockReader:
         return normed
 
     def _after(self, hidden: Tensor, norm: Norm) -> None:
+        """Norm the residual stream (N, W) behind a sub-layer in place, if its norm comes last."""
         if not self._architecture.norm_first:
             normalize(hidden.numpy(), norm, 0, self._epsilon, hidden.numpy())
 
@@ -186,7 +187,7 @@ def _product(rows: Tensor, linear: nn.Module) -> Tensor:
 
 
 def _norm(module: nn.Module | None) -> Norm:
-    """One that is missing has no layers."""
+    """The weights of a norm; without a norm, of no layers."""
     if module is None:
         return Norm(_NO_TABLE, _NO_TABLE[:, :0])
     assert isinstance(module, nn.RMSNorm | nn.LayerNorm)
@@ -210,8 +211,9 @@ def _distribute(
     """Norm and rotate the queries and keys of some tokens, and write them where attention reads them.
 
     Args:
-        qkv: queries, keys and values of tokens from the `first` of all on, (N, H + 2G, D); changed.
-        cosines, sines: of a row's tokens, (T, D) each, or without any where positions are not rotary.
+        qkv: queries, keys and values of N tokens, (N, H + 2G, D); changed.
+        first: the number of the first of these tokens among all, R * T.
+        cosines, sines: of a row's tokens, (T, D) each; empty where positions are not rotary.
         queries: (R, G, T * S, D), filled, scaled by 1 / sqrt(D).
         memory: keys, then values, (2, G, R, columns, D), filled from column `start` on.
     """
@@ -241,7 +243,8 @@ def _distribute(
 
 @compiled
 def _exponentiate(scores: Array, shared: int, visible: int, causal: bool, window: int, inverse: Array) -> None:
-    """The softmax of each query's scores (G, B * S, K) but for the division, whose factors are filled in (G, B * S).
+    """The softmax of each query's scores (G, B * S, K), in place, but for the division, whose factors fill `inverse`,
+    (G, B * S).
 
     Args:
         visible: how many keys the first token's queries see; where `causal`, each token sees one more.
@@ -265,7 +268,7 @@ def _exponentiate(scores: Array, shared: int, visible: int, causal: bool, window
 
 @compiled
 def _gather(found: Array, inverse: Array, mixed: Array) -> None:
-    """What queries found (G, B * S, D), divided, into the order of tokens, (B, G, S, D)."""
+    """Finish the softmax of attention's outputs (G, B * S, D) and write them in the order of tokens, (B, G, S, D)."""
     tokens, groups, shared, width = mixed.shape
     for t in range(tokens):
         for group in range(groups):

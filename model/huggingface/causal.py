@@ -50,7 +50,7 @@ class HuggingFaceModel:
         self.joinable = self._takes_positions and kinds <= JOINING
 
     def skipping(self, positions: int) -> Self:
-        """The same model, whose texts begin so many positions later: what happens there can be seen in a short text."""
+        """A copy whose texts begin so many positions later, so that a short text shows what happens there."""
         other = copy.copy(self)
         other._skipped = positions
         return other
@@ -161,7 +161,7 @@ def _newest(forward: Forward[HuggingFaceCache]) -> Forward[HuggingFaceCache]:
 def _together(
     first: Forward[HuggingFaceCache], second: Forward[HuggingFaceCache], order: Sequence[int]
 ) -> Forward[HuggingFaceCache]:
-    """One pass of the rows of two, in another order."""
+    """Two passes as one, with their rows in the given order."""
     cache = first.cache.join(second.cache)
 
     def rows(parts: Sequence[Tensor | None]) -> Any:

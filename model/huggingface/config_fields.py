@@ -1,4 +1,4 @@
-"""The fields of a `config.json` with what transformers takes for those that are absent, null or under an older name."""
+"""The fields of a `config.json`, with transformers' values for those that are absent, null or under an older name."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _WITHOUT_EFFECT = frozenset(
 # Fields that config classes take under other names, or that say how positions are scaled, as older checkpoints do.
 _OLDER_FIELDS = frozenset({"rope_theta", "rope_scaling", "partial_rotary_factor", "original_max_position_embeddings"})
 _COMMON_FIELDS = frozenset(field.name for field in fields(PreTrainedConfig))  # of all families; ours read none of them
-_MAX_LAYERS = 10_000  # a config class lists what each of them is
+_MAX_LAYERS = 10_000  # config classes make a list of all layers
 
 
 class Unknown(Exception):

@@ -1,8 +1,8 @@
 """Checkpoints of other families as our own transformer: GPT-2, Llama (SmolLM too), Mistral, Qwen2 and Qwen3.
 
-Reads a Hugging Face `config.json` and the weights' names. The family's config class of transformers says what a field
-means that is absent, null or under an older name. The config is then read field by field. If it has an unknown field,
-or a value that our blocks do not support, its layout is unknown, and the model is never run as a similar one.
+Reads a Hugging Face `config.json` and the weights' names. For a field that is absent, null or under an older name, the
+family's config class in transformers gives the value. The config is then read field by field. If it has an unknown
+field, or a value that our blocks do not support, its layout is unknown, and the model is never run as a similar one.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Layout:
     weights: Weights
 
     def for_weights(self, stored: Mapping[str, Tensor]) -> Self:
-        """The layout of a checkpoint with these weights. As in transformers, an output matrix that is stored beside
-        other embeddings is used, whatever the config says of tied embeddings."""
+        """The layout of a checkpoint with these weights. As in transformers, a stored output matrix that differs from
+        the embeddings is used, even if the config says that they are tied."""
         names = [name for name in stored if name.endswith((*EMBEDDINGS, OUTPUT))]
         if not self.config.tied_embeddings or len(names) != 2 or _equal(*(stored[name] for name in names)):
             return self
@@ -178,7 +178,7 @@ _LLAMA3 = {
 
 
 def _prefix(stored: Mapping[str, Tensor], prefix: str) -> str:
-    """What precedes the names of all weights but the output matrix; nothing in checkpoints of a base model."""
+    """The prefix of all weights' names but the output matrix's; "" in checkpoints of a base model."""
     return prefix if any(name.startswith(prefix) for name in stored) else ""
 
 

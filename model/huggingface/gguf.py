@@ -128,7 +128,7 @@ def _check_vocabulary(header: GgufHeader, size: object) -> None:
             f"The tokenizer has {len(tokens):,} tokens, its model {size:,}: they belong to different checkpoints."
         )
     longest = max((len(token) for token in tokens if isinstance(token, str)), default=0)
-    if longest > _LONGEST_TOKEN:  # libraries take the square of it
+    if longest > _LONGEST_TOKEN:  # libraries take time that grows with its square
         raise AttendError(
             f"{header.path} has a token of {longest:,} characters, but a token may have at most {_LONGEST_TOKEN:,}: "
             "choose another GGUF file."

@@ -4,8 +4,8 @@ They derive a row's position from the length of the cache, which is the same for
 left would get positions that are too high. Here the positional module is called once for each amount of padding and the
 results are combined, whatever kind of positions a family has.
 
-Some rotations depend on how long a text is. transformers then rotates all rows as the longest one needs, and goes on
-from what the texts before left in the module. Here each row is rotated as in a text of its own.
+Some rotations depend on the length of the text. transformers then rotates all rows as the longest one needs, and starts
+from what earlier texts left in the module. Here each row is rotated as if it were alone.
 
 Shapes: R rows, T tokens fed in this pass, D rotated dimensions, W model width.
 """
@@ -57,7 +57,7 @@ _LENGTHS = (
 
 
 def _stretch(hf_model: Any) -> float:
-    """How far beyond its longest position a model was made to go, by rotations that slow down from there on."""
+    """The factor by which a model can go beyond its last position, since its rotations slow down from there on."""
     if not any("dynamic" in kind for module in hf_model.modules() for kind in _kinds(module)):
         return 1.0
     rotation = hf_model.config.get_text_config().rope_parameters
@@ -125,8 +125,8 @@ def last_short_length(hf_model: Any) -> int | None:
 
 
 def reads_again(hf_model: Any) -> int | None:
-    """The length beyond which a model of transformers reads its text again, as Phi-3 does, since what it keeps of a
-    short text was rotated otherwise; None for other models, which keep it."""
+    """The length beyond which a model of transformers reads its whole text again, as Phi-3 does because the keys of a
+    short text were rotated otherwise; None for models that keep them."""
     source = inspect.getsource(type(hf_model).prepare_inputs_for_generation)
     return last_short_length(hf_model) if "original_max_position_embeddings" in source else None
 
@@ -140,7 +140,7 @@ def rotate_rows_alone(hf_model: nn.Module) -> None:
 
 @contextmanager
 def rotating_as_transformers() -> Iterator[None]:
-    """While the context is open, rotations are those of transformers: of the longest row, and of texts before."""
+    """While the context is open, rotations depend on the longest row and on earlier texts, as in transformers."""
     token = _as_transformers.set(True)
     try:
         yield
@@ -168,7 +168,7 @@ def _rotate_rows(
 
 
 def _forget_lengths(module: Any) -> None:
-    """Leave nothing of the texts before in a module whose rotations slow down as a text grows."""
+    """Remove what earlier texts left in a module whose rotations slow down as a text grows."""
     kinds = module.rope_type if isinstance(module.rope_type, dict) else {"": module.rope_type}
     for layers, kind in kinds.items():
         if "dynamic" in kind:

@@ -72,8 +72,9 @@ def tolerance(dtype: torch.dtype) -> float:
 def _largest_difference(model: ModelT, hf_model: PreTrainedModel, beyond: int = 0) -> float:
     """The largest difference of a logit from transformers, in standard deviations of its logits.
 
-    Without attention and with it, of the prompt and of a step, and of two rows that come from one. A family whose rows
-    of different lengths meet is not joinable from then on, which is no fault.
+    Compares the prompt and a step, with attention and without, and rows of different lengths in one pass. Where such
+    rows change each other, which is no fault, the model is marked as not joinable, and two rows of one text are
+    compared.
 
     Args:
         beyond: how many positions the model skips, so that the prompt is the longest of its short texts.

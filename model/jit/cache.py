@@ -126,8 +126,10 @@ def _say(sentence: str) -> None:
 
 @cache
 def _cache_directory(folder: Path) -> Path | None:
-    """Where the compiled functions of a folder are kept, None where nothing can be written; those of earlier states go
-    when no process needs them."""
+    """Where the compiled functions of a folder are kept; None if nothing can be written.
+
+    Removes the directories of earlier versions to which nothing was added for a week.
+    """
     state = sha256()
     for path in (*sorted(Path(__file__).parent.glob("*.py")), *sorted(folder.glob("*.py"))):
         state.update(os.fsencode(path) + path.read_bytes())

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Literal, Protocol
 
 from model.errors import AttendError
-from model.limits import TooLong, most_characters
+from model.limits import TooLong, max_characters
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 
 Role = Literal["user", "assistant"]
@@ -119,15 +119,15 @@ def fitted(
         raise AttendError(f"The {noun} is empty: type something first.")
     last = len(messages) - 1
     subject, them = (f"The system prompt and the {noun} have", "them") if system else (f"The {noun} has", "it")
-    most = most_characters(context_length)
+    limit = max_characters(context_length)
 
     def characters(first: int) -> int:
         return len(system) + sum(len(message.text) for message in messages[first:])
 
-    if characters(last) > most:
+    if characters(last) > limit:
         raise AttendError(
-            f"{subject} {characters(last):,} characters, but this model's context of {context_length:,} tokens never "
-            f"holds more than {most:,}: shorten {them}."
+            f"{subject} {characters(last):,} characters, but this model, with its context of {context_length:,} "
+            f"tokens, reads at most {limit:,}: shorten {them}."
         )
     alone = len(ids_from(last))
     if alone > context_length:
@@ -139,7 +139,7 @@ def fitted(
 
     def fits(first: int) -> bool:
         with suppress(TooLong):
-            return characters(first) <= most and len(ids_from(first)) <= room
+            return characters(first) <= limit and len(ids_from(first)) <= room
         return False
 
     begins = [index for index, message in enumerate(messages[:last]) if message.role == "user"]

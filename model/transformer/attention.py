@@ -7,6 +7,7 @@ H query heads, G key/value heads, D head width, W model width.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from model.interface import Attention
 from model.transformer.cache import KeyValueCache
 from model.transformer.config import TransformerConfig
 from model.transformer.cross_attention_cache import CrossAttentionCache
@@ -27,6 +29,20 @@ class AttentionWeights(NamedTuple):
 
     to_text: Tensor | None = None  # (R, H, capture, K)
     to_source: Tensor | None = None  # (R, H, capture, S), of cross-attention
+
+
+def stack_attention(layers: Sequence[AttentionWeights], encoder: Sequence[AttentionWeights] = ()) -> Attention:
+    """The weights that the layers captured, (R, layers, H, capture, K or S) each."""
+    text, source, encoded = (
+        [part for part in parts if part is not None]
+        for parts in (
+            [weights.to_text for weights in layers],
+            [weights.to_source for weights in layers],
+            [weights.to_text for weights in encoder],
+        )
+    )
+    optional = (torch.stack(part, dim=1).float() if part else None for part in (source, encoded))
+    return Attention(torch.stack(text, dim=1).float(), *optional)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,9 @@ CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.mode
 
 _POINTER = b"version https://git-lfs"  # the beginning of the placeholder in a clone without Git LFS
 _CPU = torch.device("cpu")
-_MOST_POSITIONS = 1 << 27  # numbers in a table of positions: a million tokens and a head width of 128
-_MOST_CONFIG, _MOST_JSON = 1_000_000, 64_000_000  # bytes; transformers copies a config many times
-_MOST_HEADER = 20_000_000  # bytes in front of the weights; the largest models take one or two
+_MAX_POSITIONS = 1 << 27  # numbers in a table of positions: a million tokens and a head width of 128
+_MAX_CONFIG, _MAX_JSON = 1_000_000, 64_000_000  # bytes; transformers copies a config many times
+_MAX_HEADER = 20_000_000  # bytes in front of the weights; the largest models take one or two
 _TIED = "unembedding.weight"  # tied to the embedding and stored once
 
 
@@ -99,10 +99,10 @@ def from_weights(
             f"{folder} holds fewer weights than its {CONFIG} describes: copy the checkpoint folder again."
         )
     columns = {"rotary": config.head_width, "sinusoidal": config.width}.get(config.positions, 0)
-    if config.context_length * columns > _MOST_POSITIONS:  # in tables that are computed, not stored
+    if config.context_length * columns > _MAX_POSITIONS:  # in tables that are computed, not stored
         raise AttendError(
             f"{folder / CONFIG} has a context_length of {config.context_length:,}, but at its width "
-            f"{_MOST_POSITIONS // columns:,} is the most: copy the checkpoint folder again."
+            f"{_MAX_POSITIONS // columns:,} is the most: copy the checkpoint folder again."
         )
     try:
         with torch.device("meta"), _WithoutInit():  # shapes without memory
@@ -149,9 +149,9 @@ def weight_sizes(path: Path, *, claims_memory: bool = True) -> dict[str, int]:
     with _reading(path):
         with path.open("rb") as file:
             header = int.from_bytes(file.read(8), "little")
-        if _MOST_HEADER < header < path.stat().st_size:
+        if _MAX_HEADER < header < path.stat().st_size:
             raise AttendError(
-                f"{path} has a header of {header:,} bytes, but at most {_MOST_HEADER:,} are read: choose another model."
+                f"{path} has a header of {header:,} bytes, but at most {_MAX_HEADER:,} are read: choose another model."
             )
     with _reading(path), safe_open(path, framework="pt" if claims_memory else "np") as tensors:
         return {name: math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys()}  # noqa: SIM118
@@ -182,7 +182,7 @@ def _damaged(path: Path) -> AttendError:
 def read_config(folder: Path) -> dict[str, Any]:
     """A checkpoint's `config.json`, in our format or another's; `AttendError` if there is none."""
     try:
-        return read_json(folder / CONFIG, most_bytes=_MOST_CONFIG)
+        return read_json(folder / CONFIG, max_bytes=_MAX_CONFIG)
     except FileNotFoundError as error:
         if folder.is_dir():
             raise AttendError(f"{folder} has no {CONFIG}: copy the whole checkpoint folder.") from error
@@ -196,14 +196,14 @@ def vocabulary_size(config: Mapping[str, Any]) -> int | None:
     return max((size for size in sizes if type(size) is int), default=None)
 
 
-def read_json(path: Path, *, most_bytes: int = _MOST_JSON) -> dict[str, Any]:
+def read_json(path: Path, *, max_bytes: int = _MAX_JSON) -> dict[str, Any]:
     """Read a JSON object; `AttendError` if the file is anything else, `FileNotFoundError` if there is none."""
     if path.exists() and not path.is_file():
         raise AttendError(f"{path} is not a regular file, so it is never read: copy the checkpoint folder again.")
     try:
-        if (size := path.stat().st_size) > most_bytes:
+        if (size := path.stat().st_size) > max_bytes:
             raise AttendError(
-                f"{path} has {size:,} bytes, but at most {most_bytes:,} are read: copy the checkpoint folder again."
+                f"{path} has {size:,} bytes, but at most {max_bytes:,} are read: copy the checkpoint folder again."
             )
         values = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -3,6 +3,9 @@
 Training, prefill, single steps, scoring and inspection share one pass (`_run_layers`) and differ only in its inputs and
 outputs. It knows nothing of text: tokens in, logits out. If `model.compiled.prepare` has attached compiled passes,
 single steps and blocks over many tokens use those, and otherwise the modules, with the same result.
+
+Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, D head width, W model width, V
+vocabulary.
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.interface import Attention, Forward, Inspection, Want
+from model.interface import Forward, Inspection, Want
 from model.limits import check_length, check_room
-from model.transformer.attention import AttentionWeights, ForwardContext
+from model.transformer.attention import AttentionWeights, ForwardContext, stack_attention
 from model.transformer.cache import KeyValueCache
 from model.transformer.config import TransformerConfig
 from model.transformer.cross_attention_cache import CrossAttentionCache
@@ -35,7 +38,7 @@ class CompiledPasses(Protocol):
     def read_block(
         self, block: nn.Module, hidden: Tensor, layer: int, context: ForwardContext
     ) -> tuple[Tensor, AttentionWeights]:
-        """What a block says, for rows without padding on the left."""
+        """As `Block.forward`, for rows without padding on the left: hidden states (R * T, W) to new ones."""
         ...
 
 
@@ -279,20 +282,6 @@ class Transformer(nn.Module):
     def _as_row(self, tokens: Sequence[int]) -> Tensor:
         check_length(len(tokens), self.context_length)
         return torch.tensor(tokens, device=self.reference.device)[None]  # (1, T)
-
-
-def stack_attention(layers: Sequence[AttentionWeights], encoder: Sequence[AttentionWeights] = ()) -> Attention:
-    """The weights that the layers captured, (R, layers, H, capture, K or S) each."""
-    text, source, encoded = (
-        [part for part in parts if part is not None]
-        for parts in (
-            [weights.to_text for weights in layers],
-            [weights.to_source for weights in layers],
-            [weights.to_text for weights in encoder],
-        )
-    )
-    optional = (torch.stack(part, dim=1).float() if part else None for part in (source, encoded))
-    return Attention(torch.stack(text, dim=1).float(), *optional)
 
 
 _OLD_NAMES = {  # in the checkpoints of earlier versions, the embedded ones among them

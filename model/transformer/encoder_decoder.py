@@ -17,11 +17,11 @@ from torch.nn import functional
 
 from model.interface import Forward, Inspection, Want
 from model.limits import check_length
-from model.transformer.attention import AttentionWeights, ForwardContext
+from model.transformer.attention import AttentionWeights, ForwardContext, stack_attention
 from model.transformer.cache import KeyValueCache
 from model.transformer.config import TransformerConfig
 from model.transformer.cross_attention_cache import CrossAttentionCache
-from model.transformer.decoder import Transformer, stack_attention
+from model.transformer.decoder import Transformer
 from model.transformer.layers import Block, make_norm
 
 
@@ -101,7 +101,7 @@ class EncoderDecoder(Transformer):
         rows, length, _ = hidden.shape
         context, captured = ForwardContext(rows, rotary, mask, causal=False, capture=capture), []
         hidden = hidden.flatten(0, 1)  # (R * S, W)
-        padded_behind = bool((real[:, 1:] <= real[:, :-1]).all())  # alone, as `prefill_together` does
+        padded_behind = bool((real[:, 1:] <= real[:, :-1]).all())  # and nowhere else, as in `prefill_together`
         run_block = self.block_runner() if padded_behind else Block.__call__
         for layer, block in enumerate(self.encoder_blocks):
             hidden, weights = run_block(block, hidden, layer, context)

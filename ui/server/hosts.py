@@ -46,17 +46,17 @@ def is_own(host: str, origin: str | None, names: frozenset[str]) -> bool:
 
 
 def is_host(value: str) -> bool:
-    """Whether a header names a host, of which an address can be made."""
+    """Whether a header is the name of a host, perhaps with a port, from which an address can be built."""
     if _HOST.fullmatch(value) is None:
         return False
     try:
         return urlsplit(f"//{value}").port != 0
-    except ValueError:  # a port that is too large, an address of IPv6 that is none
+    except ValueError:  # a port that is too large, or an invalid IPv6 address
         return False
 
 
 def is_added(host: str, names: frozenset[str]) -> bool:
-    """Whether a host is one of the page's names, and not merely one of this machine alone."""
+    """Whether a host is one of the page's names, apart from those that only this machine can use."""
     name = name_of(f"//{host}") or ""
     return is_host(host) and not is_loopback(name) and _is_among(name, names)
 

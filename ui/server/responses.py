@@ -12,12 +12,13 @@ from starlette.types import Scope, Send
 
 
 def header(scope: Scope, name: bytes) -> str:
-    """The first of this name, "" without one."""
+    """The first header of this name, or "" if there is none."""
     return next((value.decode("latin-1") for each, value in scope["headers"] if each == name), "")
 
 
 async def refuse(send: Send, status: int, sentence: str, *, close: bool = False) -> None:
-    """
+    """Answer with a status and a sentence.
+
     Args:
         close: whether the connection ends with the refusal.
     """

@@ -45,7 +45,7 @@ _VERSIONED = ("/assets/", "/attend/")  # Gradio's files and ours
 _STORED, _NOT_STORED = b"public, max-age=31536000, immutable", b"no-store"
 
 _PROXIES = "FORWARDED_ALLOW_IPS"  # uvicorn's variable for the addresses of trusted proxies
-_NAMING = (b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")  # of which Gradio makes the page's address
+_NAMING = (b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")  # Gradio builds the page's address from these
 
 _HEADERS = [
     (b"content-security-policy", POLICY.encode()),
@@ -135,9 +135,10 @@ def _caching(scope: Scope, status: int) -> tuple[bytes, bytes]:
 
 
 class CheckForwarded:
-    """Removes the headers of proxies of which Gradio makes the page's address, unless they name an allowed host.
+    """Removes the proxies' headers from which Gradio builds the page's address, unless they name an allowed host.
 
-    Gradio would believe anyone. uvicorn reads what is left, such as the caller's address, from trusted proxies only.
+    Gradio would believe them from anyone. uvicorn reads the others, such as the caller's address, but only from trusted
+    proxies.
     """
 
     def __init__(self, app: ASGIApp, names: frozenset[str] | None) -> None:

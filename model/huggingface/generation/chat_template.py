@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from model.errors import AttendError
 from model.huggingface.tokenizer import CheckpointTokenizer
-from model.limits import TooLong, most_characters
+from model.limits import TooLong, max_characters
 from model.sandbox.process import OutOfBounds, Refused, Sandbox
 from model.text.conversation import ChatPrompt, Message, as_dicts, fitted
 
@@ -68,7 +68,7 @@ class TemplateChat:
         """See `model.text.conversation.Chat.prompt`; without a system prompt the template may put in one of its own."""
         return fitted(
             messages,
-            lambda first: self._ids(as_dicts(messages[first:], system), most_characters(context_length)),
+            lambda first: self._ids(as_dicts(messages[first:], system), max_characters(context_length)),
             frame=0,  # a template may refuse an empty message, so its own words cannot be told from the shortest
             context_length=context_length,
             reserve=reserve,

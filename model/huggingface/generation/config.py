@@ -68,7 +68,7 @@ UNSUPPORTED: Mapping[str, tuple[object, ...]] = {
     "remove_invalid_values": (False,),
     "max_time": (),
 }
-# They change no token of a text: how it is computed, what is returned beside it, what pads it, how drafts are checked.
+# These change no token of a text, only how it is computed, padded and returned, and how drafts are made.
 WITHOUT_EFFECT = frozenset(
     (
         *("use_cache", "cache_implementation", "cache_config", "max_cache_len", "prefill_chunk_size", "low_memory"),

@@ -1,10 +1,10 @@
 """Reads the tokenizer of a checkpoint folder as its files have it: `tokenizer.json` first, else `tokenizer.model`.
 
-A `tokenizer.json` says how texts are cut, and everything that reads it without transformers obeys it. `AutoTokenizer`
-only takes the vocabulary from it: the class that a config names puts its own normalizer and pre-tokenizer in the place
-of the file's, so the same file gives other ids under another class. So the file is read as it is. A SentencePiece model
-alone is read by SentencePiece. Older files (`vocab.json` and `merges.txt`, `vocab.txt`) don't say how texts are cut;
-there the class does.
+A `tokenizer.json` says how texts are cut, and every program that reads it without transformers obeys it.
+`AutoTokenizer` takes only the vocabulary from it and replaces the file's normalizer and pre-tokenizer by those of the
+class that a config names, so the same file gives other ids under another class. Here the file is read as it is. A
+SentencePiece model alone is read by SentencePiece. Older files (`vocab.json` and `merges.txt`, `vocab.txt`) don't say
+how texts are cut; there the class does.
 """
 
 from __future__ import annotations

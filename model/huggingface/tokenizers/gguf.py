@@ -136,7 +136,7 @@ def _settings(
 
     Args:
         defaults: ids of the special tokens that it doesn't name.
-        begun: whether a token stands before and behind each text, where it doesn't say.
+        begun: whether a token stands before and behind each text, unless the file says so itself.
     """
     ids = {name: special_id(metadata, role) for name, role in _ROLES.items()}
     ids = {name: defaults.get(name) if token is None else token for name, token in ids.items()}

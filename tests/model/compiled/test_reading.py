@@ -36,7 +36,7 @@ MORE_OPTIONS = (*RARE_OPTIONS, {"rotary_scaling": LLAMA3}, {"sliding_window": QU
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_TOKENS", TOKENS)
-    monkeypatch.setattr(reading, "_FEWEST_QUERIES", QUERIES)
+    monkeypatch.setattr(reading, "_MIN_QUERIES", QUERIES)
     monkeypatch.setattr(reading, "_SCORES", 1)
 
 

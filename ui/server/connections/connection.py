@@ -19,7 +19,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ui.limits import Limits
 from ui.server.connections.addresses import counted_address
 
-_BUSY = (h11.SEND_RESPONSE, h11.SEND_BODY)  # states of h11, as are these
+# States of h11: ours while we answer a request, and the client's while its request arrives.
+_BUSY = (h11.SEND_RESPONSE, h11.SEND_BODY)
 _ARRIVING = (h11.IDLE, h11.SEND_BODY)
 
 
@@ -29,7 +30,7 @@ class Connections:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._open = set[Connection]()
-        self._idle = defaultdict[str, dict[Connection, None]](dict)  # by address, the one that waits longest first
+        self._idle = defaultdict[str, dict[Connection, None]](dict)  # by address; the one that is idle longest is first
 
     def __len__(self) -> int:
         return len(self._open)
@@ -138,7 +139,7 @@ class Connection(H11Protocol):
         self._refuse(408, f"This request did not arrive within {seconds:g} seconds: send it again.")
 
     def _await_reading(self) -> None:
-        """Close the connection after some time in which nothing of what is unread was read."""
+        """Close the connection if nothing of what is unread is read for some time."""
         unread = self.transport.get_write_buffer_size()
         if unread and self._reading is None:
             seconds = self._connections.limits.unread_seconds

@@ -1,7 +1,7 @@
 """The log of a page that strangers use: each kind of error at most once a minute, with the number left out.
 
-A kind is where the program says something and in which words, whatever a request adds to them: so no request can fill
-the disk.
+Records are of one kind if the same place in the program logs them with the same words, whatever a request adds to the
+words, so no request can fill the disk.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class OncePerMinute(logging.Handler):
 
 
 def limit_log() -> None:
-    """Limit what this process logs, and let Gradio log its errors instead of printing them."""
+    """Limit what this process logs, and make Gradio log its errors instead of printing them."""
     root = logging.getLogger()
     if not any(isinstance(each, OncePerMinute) for each in root.handlers):
         root.addHandler(OncePerMinute())
@@ -70,5 +70,5 @@ def _kind(record: logging.LogRecord) -> tuple[object, ...]:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     raised = trace and (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
-    # asyncio names objects by their address, but not in the first line
+    # asyncio also names objects by their addresses in memory, but never in the first line
     return record.name, record.levelno, str(record.msg).partition("\n")[0], error, raised

@@ -16,7 +16,7 @@ from ui.limits import Limits
 from ui.server.connections import sockets
 from ui.server.connections.connection import Connection, Connections
 
-_ACCEPTED_AT_ONCE = 32  # connections, all of which count as files before one of them can be refused
+_ACCEPTED_AT_ONCE = 32  # connections; all of them count as open files before any of them can be refused
 _QUEUED = 1024  # connections that wait to be accepted
 
 
@@ -41,7 +41,7 @@ def serving_with(limits: Limits, wrap: Callable[[ASGIApp], ASGIApp]) -> Iterator
     """Inside, `gr.Blocks.launch` starts our server. Gradio has no public way to choose one.
 
     Args:
-        wrap: adds to the page what comes before everything else, and reads the headers of proxies.
+        wrap: puts around the page what comes before all middleware, such as the reading of proxies' headers.
     """
     gradios = http_server.start_server
     http_server.start_server = partial(_start, limits, wrap)

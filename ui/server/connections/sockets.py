@@ -16,7 +16,7 @@ if sys.platform != "win32":  # where sockets don't count as files
     import resource
 
 _RESERVED_FILES = 256  # for everything but connections: models, sandboxes, and connections about to be refused
-_ELSEWHERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL)  # of addresses that no interface has
+_ELSEWHERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL)  # errors for addresses that no interface has
 
 
 def bind(host: str, port: int) -> list[socket.socket]:

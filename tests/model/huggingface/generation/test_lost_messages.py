@@ -153,7 +153,7 @@ def test_what_a_template_writes_is_bounded_by_the_context_before_it_is_tokenized
 
 def test_a_long_text_is_refused_before_it_is_tokenized() -> None:
     chat = chat_of(CHATML)
-    with pytest.raises(AttendError, match="The message has 65,537 characters, but this model's context of 512 tokens"):
+    with pytest.raises(AttendError, match="The message has 65,537 characters, but this model, with its context of 512"):
         ids(chat, [Message("user", "a" * 65_537)])
     long = [Message("user", "a" * 65_536), Message("assistant", "b"), Message("user", "c")]
     assert chat.prompt(long, context_length=512, reserve=8).dropped == 2

@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedConfig
 
 from model.device import DeviceConfig, free_memory, shortage
 from model.errors import AttendError
@@ -26,7 +27,7 @@ from model.transformer import checkpoint
 GENERATION_CONFIG = "generation_config.json"
 _INDEX = "model.safetensors.index.json"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
-_NO_COUNT = re.compile("^max_|_every_|_per_")  # max_window_layers, say, is a layer and not how many there are
+_NO_COUNT = re.compile("^max_|_every_|_per_|_base$")  # max_window_layers, say, is a layer and not how many there are
 _SIZE = re.compile("dim|size|width|heads|experts|labels|embd|hidden|inner|state|rank|kernel|hash|repeat|loop")
 _FEW = 100  # layers that do no harm, however few weights there are: ALBERT's share theirs
 _SMALL = 1_000_000  # a size of a config that does no harm, however few weights there are
@@ -263,9 +264,20 @@ def read_hf_model(
             raise AttendError(
                 f"{files.path} has no weight {name}, so its weights and its config.json belong to different models."
             )
+    for module in hf_model.modules():
+        if isinstance(config := getattr(module, "config", None), PreTrainedConfig):
+            _expect_plain_answers(config)
     if waiting is not None:
         weakref.finalize(hf_model, waiting.cleanup)  # the model reads from there as long as it lives
     return hf_model
+
+
+def _expect_plain_answers(config: Any) -> None:
+    """Let a pass return what it is asked for, whatever a config asks of all passes."""
+    config.return_dict = True
+    for name in ("output_attentions", "output_hidden_states", "output_router_logits"):
+        if getattr(config, name, False):
+            setattr(config, name, False)
 
 
 def _sizes(shape: Sequence[int]) -> str:

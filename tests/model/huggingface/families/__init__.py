@@ -1,0 +1,1 @@
+"""Tests of what families of transformers have in common."""

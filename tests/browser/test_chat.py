@@ -128,6 +128,7 @@ def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> N
     page.locator(".at-menu summary").click()
     with page.expect_download() as begun:
         page.get_by_role("button", name="Download JSON").click()
+    assert begun.value.suggested_filename == "tiny-hello.json"
     user, assistant = json.loads(begun.value.path().read_text(encoding="utf-8"))
     assert user == {"role": "user", "content": "Hello"} and len(assistant["tokens"]) == 24
 

@@ -6,13 +6,13 @@
 
 import { find, make } from '../kit/js/dom.js';
 import { closeOnEscape } from '../kit/js/keys.js';
-import { copy, download } from '../kit/js/transfer.js';
+import { copy, download, slug } from '../kit/js/transfer.js';
 import { asCsv, asJson, asMarkdown } from './transcript.js';
 
 const FILES = /** @type {const} */ ([
-  ['Download Markdown', 'conversation.md', asMarkdown],
-  ['Download JSON with probabilities', 'conversation.json', asJson],
-  ['Download CSV with probabilities', 'conversation.csv', asCsv],
+  ['Download Markdown', 'md', asMarkdown],
+  ['Download JSON with probabilities', 'json', asJson],
+  ['Download CSV with probabilities', 'csv', asCsv],
 ]);
 
 /** @param {() => TurnValue[]} turns */
@@ -26,7 +26,7 @@ export function makeMenu(turns) {
     } });
   node.append(make('div', { class: 'at-menu-entries', role: 'group', 'aria-label': 'Copy or download the conversation' },
     entry('Copy as Markdown', () => copy(asMarkdown(turns()), node)),
-    ...FILES.map(([text, name, written]) => entry(text, () => download(name, written(turns()))))));
+    ...FILES.map(([text, type, written]) => entry(text, () => download(nameParts(turns()), type, written(turns()))))));
 
   function close() {
     if (node.contains(document.activeElement)) find(node, 'summary').focus();
@@ -38,4 +38,10 @@ export function makeMenu(turns) {
     if (!(event.relatedTarget instanceof Node && node.contains(event.relatedTarget))) node.open = false;
   });
   return node;
+}
+
+/** What names a file of a conversation: the model, and the first words that say something in ASCII. @param {TurnValue[]} turns */
+function nameParts(turns) {
+  const words = turns.find(({ role, text }) => role === 'user' && slug(text))?.text ?? 'chat';
+  return [turns.findLast(({ model }) => model)?.model ?? '', words];
 }

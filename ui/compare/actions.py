@@ -24,6 +24,7 @@ from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
 from ui.kit.validation import checked_message, checked_switch, checked_system
 from ui.runs.comparison import Comparison
+from ui.runs.documents.document import first_words
 from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import latest, supported_system_prompt
@@ -154,8 +155,8 @@ def resend(session: Session, models: Models, name: str) -> CompareScreen:
     return replace(_whole(session, models, name), meter=meter)
 
 
-def file(session: Session, kind: str) -> tuple[str, str]:
-    """Name and content of the comparison as CSV or as JSON."""
+def file(session: Session, kind: str) -> tuple[list[str], str]:
+    """What names the comparison's file, and its content as CSV or as JSON."""
     if session.comparison is None:
         raise AttendError("There is nothing to download yet: press Compare first.")
     if kind == "csv":
@@ -164,7 +165,7 @@ def file(session: Session, kind: str) -> tuple[str, str]:
         text = json.dumps(metrics.document(session.comparison), ensure_ascii=False, indent=1)
     else:
         raise AttendError(f"A comparison can't be downloaded as {shown(kind)}: choose csv or json.")
-    return f"attend-compare.{kind}", text
+    return [session.comparison.model, "compare", first_words(session.comparison.prompt.text)], text
 
 
 def _whole(session: Session, models: Models, name: str) -> CompareScreen:

@@ -63,7 +63,7 @@ export function start({ element, props, trigger, watch }) {
   const toolbar = makeToolbar(offered, {
     fill, add: addCard, link: copyLink,
     download: (kind) => questions.ask('file', { kind }, ({ file }) => {
-      if (file) download(file[0], file[1]);
+      if (file) download(file[0], kind, file[1]);
     }),
   });
   const others = make('button', { type: 'button', class: 'at-plain', text: 'Use the settings from Learn', onclick: takeWaiting });

@@ -108,4 +108,4 @@ class CompareReply(TypedDict):
 
     number: int
     settings: NotRequired[dict[str, Any]]
-    file: NotRequired[tuple[str, str]]  # name and content
+    file: NotRequired[tuple[list[str], str]]  # what names it, and its content

@@ -114,7 +114,7 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   }
 
   async function exportAll() {
-    download('attend-history.json', exported(await Promise.all(entries.map(({ key }) => store.read(key)))));
+    download(['attend history'], 'json', exported(await Promise.all(entries.map(({ key }) => store.read(key)))));
   }
 
   async function bring() {

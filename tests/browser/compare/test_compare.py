@@ -71,7 +71,9 @@ def texts(page: Page) -> list[str]:
 def download(page: Page, kind: str, folder: Path) -> str:
     with page.expect_download() as waited:
         page.get_by_role("button", name=kind, exact=True).click()
-    assert waited.value.suggested_filename == f"attend-compare.{kind.lower()}"
+    assert (
+        waited.value.suggested_filename == f"tiny-chat-compare-once-upon-a-time-there-was-a-little-fox.{kind.lower()}"
+    )
     waited.value.save_as(folder / kind)
     return (folder / kind).read_text(encoding="utf-8")
 

@@ -42,7 +42,8 @@ def saved(page: Page) -> dict[str, Any]:
     document = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     settings = document["settings"]
     seed = "" if document["seed"] is None else f"-{document['seed']}"
-    assert download.value.suggested_filename == f"tiny-chat-{settings['strategy']}{seed}.json"
+    words = re.sub(r"[^a-z]+", "-", document["prompt"]["text"].lower()).strip("-")
+    assert download.value.suggested_filename == f"tiny-chat-{words}-{settings['strategy']}{seed}.json"
     return document
 
 

@@ -351,8 +351,9 @@ def test_the_files_are_the_comparison(models: Models) -> None:
     with pytest.raises(AttendError, match="press Compare first"):
         comparing.file(session, "csv")
     run(session, models)
+    assert session.comparison is not None
     table, document = (comparing.file(session, kind) for kind in ("csv", "json"))
-    assert table[0] == "attend-compare.csv" and document[0] == "attend-compare.json"
+    assert table[0] == document[0] == [session.comparison.model, "compare", session.comparison.prompt.text]
     rows = list(csv.DictReader(io.StringIO(table[1])))
     assert [float(row["temperature"]) for row in rows] == [0, 0.5, 1, 1.5]
     assert json.loads(document[1])["schema"] == "attend.compare/1"

@@ -31,5 +31,5 @@ class RecordReply(TypedDict):
     are replied to under their number (with nothing more where they were refused), and `open_file {text, name}`."""
 
     number: int
-    file: NotRequired[tuple[str, str]]  # name and content
+    file: NotRequired[tuple[list[str], str]]  # what names it, and its content
     whatif: NotRequired[WhatIfValue]

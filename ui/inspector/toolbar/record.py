@@ -6,14 +6,14 @@ The browser creates the file, so none is left on the server. Knows nothing of gr
 from __future__ import annotations
 
 import json
-import re
 
 from model.errors import AttendError
+from ui.runs.documents.document import first_words
 from ui.runs.session import Session
 
 
-def saved(session: Session, identifier: object) -> tuple[str, str]:
-    """Name and content of the file; `AttendError` for a run that cannot be saved."""
+def saved(session: Session, identifier: object) -> tuple[list[str], str]:
+    """What names the file, and its content; `AttendError` for a run that cannot be saved."""
     session.refuse_while_busy()
     trace = session.run(identifier if isinstance(identifier, str) else None).trace
     if trace is None or not trace.steps:
@@ -21,6 +21,7 @@ def saved(session: Session, identifier: object) -> tuple[str, str]:
             "The steps behind this text are not stored: continue it or retry the answer, then save the run."
         )
     document = trace.document()
-    parts = (trace.model, trace.settings.strategy, document["seed"])
-    name = "-".join(re.sub(r"[^\w.-]+", "_", str(part)) for part in parts if part is not None)
-    return f"{name}.json", json.dumps(document, ensure_ascii=False) + "\n"
+    seed = [] if document["seed"] is None else [str(document["seed"])]
+    return [trace.model, first_words(trace.prompt), trace.settings.strategy, *seed], json.dumps(
+        document, ensure_ascii=False
+    ) + "\n"

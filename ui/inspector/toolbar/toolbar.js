@@ -34,7 +34,7 @@ export function start({ element, props, trigger, watch }) {
   const save = quickButton('Save run', 'Save a file with every step, its candidates and their probabilities', () => {
     questions.drop(saving);
     saving = questions.ask('save', {}, ({ file }) => {
-      if (file) download(file[0], file[1]);
+      if (file) download(file[0], 'json', file[1]);
     });
   });
   const chooser = make('input', { type: 'file', accept: '.json,application/json', hidden: true }); // the button opens it

@@ -33,12 +33,31 @@ export function notify(button, sentence) {
   setTimeout(() => note.remove(), 1200 + 50 * sentence.length);
 }
 
+const MOST_WORDS = 40; // characters of each part of a file's name
 const TYPES = { json: 'application/json', csv: 'text/csv;charset=utf-8', md: 'text/markdown;charset=utf-8' };
 
-/** Hand a file to the browser; none is left on the server. @param {string} name @param {string} content */
-export function download(name, content) {
-  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
-  const address = URL.createObjectURL(new Blob([content], { type }));
-  make('a', { href: address, download: name }).click();
+/** @typedef {keyof typeof TYPES} FileType */
+
+/**
+ * Hand a file to the browser; none is left on the server.
+ * @param {string[]} holds what is in it, in words: its name
+ * @param {FileType} type
+ * @param {string} content
+ */
+export function download(holds, type, content) {
+  const address = URL.createObjectURL(new Blob([content], { type: TYPES[type] }));
+  make('a', { href: address, download: `${fileName(holds)}.${type}` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** @param {string[]} parts of a file's name, which keeps the beginning of each */
+export const fileName = (parts) => parts.map(slug).filter(Boolean).join('-') || 'attend';
+
+/** The first words of a text as small letters and digits between hyphens, which any disk and any shell takes. @param {string} text */
+export function slug(text) {
+  const plain = text.slice(0, 1000).normalize('NFKD').replace(/[\p{M}'’]/gu, '').toLowerCase();
+  const words = plain.replace(/(?<!\d)\.|\.(?!\d)|[^a-z\d.]/g, ' ').trim().replace(/ +/g, '-');
+  if (words.length <= MOST_WORDS) return words;
+  const end = words.lastIndexOf('-', MOST_WORDS);
+  return words.slice(0, end > 0 ? end : MOST_WORDS);
 }

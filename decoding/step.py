@@ -125,8 +125,8 @@ class Dropped:
     reason: DropReason
     tokens: tuple[int, ...]  # the hypothesis, as it stood when it was made
     row: int | None  # its index among the previous step's living hypotheses; None where it was none of them
-    # Of the first three, of its best continuation that does not end, None where there is none; of the others its final
-    # score, for an unfinished one the best it was assumed to reach.
+    # For the first three reasons, the score of its best unfinished continuation, or None. For the rest, its final score
+    # (if unfinished, an upper bound).
     score: float | None
     to_beat: float | None  # what the score would have had to exceed; None where no score would have helped
     group: int = 0

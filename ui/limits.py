@@ -36,7 +36,7 @@ class Limits:
     visits: int = _limit(1000, 100, "Visits that one address may have; a new one replaces its oldest closed one.")
     events: int = _limit(512, 96, "Clicks and keystrokes of one address that may be in progress or waiting.")
     unread_seconds: float = _limit(60.0, 20.0, "Seconds after which an answer that nobody reads is stopped.")
-    connections: int = _limit(1000, 300, "Connections of one address that may be in use, of at most half of all.")
+    connections: int = _limit(1000, 300, "Connections that one address may have in use; at most half of all.")
     all_connections: int = _limit(
         4000, 4000, "Connections of all addresses, as far as the system's limit of open files allows."
     )

@@ -2,7 +2,7 @@
 
 Families differ in the arguments of attention, in how they count positions and in what they cache, and some would run
 without an error although a part is missing. So each model reads a few tokens when it is loaded: in a single pass of
-transformers, and token by token as Attend does. That is up to nine passes, which take as long as nine tokens of text.
+transformers, and token by token as Attend does. That is up to ten passes over at most six tokens.
 A model whose rotations depend on the length of a text reads them twice, the second time at positions around the length
 at which the rotations change.
 """

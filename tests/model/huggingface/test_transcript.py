@@ -14,7 +14,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message, Transcript
 from tests.helpers.folders import gpt2
-from tests.model.huggingface.test_chat import TOKENIZERS, talk
+from tests.model.huggingface.generation.test_chat_template import TOKENIZERS, talk
 from ui.chat import actions as chat
 from ui.chat.endpoint import chat_items
 from ui.chat.reproduction import chat_reproduction

@@ -16,7 +16,7 @@ from model.huggingface.tokenizer import HuggingFaceTokenizer
 from model.loaded import LoadedModel
 from model.text.conversation import Message, Transcript
 from tests.helpers.folders import CHATML, INST, byte_level, gpt2, sentence_piece, t5
-from tests.model.huggingface.test_chat import HOSTILE, talk
+from tests.model.huggingface.generation.test_chat_template import HOSTILE, talk
 
 _TURNS = (  # Llama 2's without its checks: a system prompt is the beginning of the first user's message
     "{% if messages[0]['role'] == 'system' %}{% set first = SYSTEM %}{% set rest = messages[1:] %}"

@@ -24,7 +24,7 @@ from model.device import (
 )
 from model.errors import AttendError, EncoderOnly
 from model.loaded import LoadedModel
-from model.names import EMBEDDED, display_name, locate, without_precision
+from model.names import EMBEDDED, check_path, display_name, locate, without_precision
 from model.progress import Progress, silent, terminal_bar
 from model.text.sentencepiece_tokenizer import Tokenizer
 
@@ -123,12 +123,13 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
 
 
 def _check(path: Path, name: str, *, encoder: bool) -> None:
-    """`AttendError` for a folder or a file that would block or crash the process, or take too much time or memory; what
-    comes with Attend needs no check.
+    """`AttendError` for a folder or a file that would block or crash the process, or take too much time or memory; of
+    what comes with Attend, only its path is checked.
 
     Args:
         encoder: whether it may be an encoder alone, which is refused as `EncoderOnly` otherwise.
     """
+    check_path(path)
     if path.parent == EMBEDDED:
         return
     from model.huggingface.trial import limits as trial

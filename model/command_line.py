@@ -6,18 +6,20 @@ Imports nothing slow, so a command can check what was typed before it loads what
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from model.errors import AttendError, did_you_mean
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes; 128 + SIGINT is what shells expect
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's share of it, and of a file
 _UNKNOWN = "unrecognized arguments: "
 _INVALID = re.compile(r"argument (\S+): invalid (\w+) value: (.*)", re.DOTALL)
 _KINDS = {"int": "a whole number", "float": "a number", "number": "a number", "count": "a whole number from 1 up"}
@@ -66,15 +68,37 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def exit_code(command: Callable[[], int | None]) -> int:
-    """Run a command: an `AttendError` becomes one sentence on stderr, and Ctrl-C ends it quietly."""
+    """Run a command: an `AttendError` or a full disk becomes one sentence on stderr, and Ctrl-C ends it quietly."""
     try:
-        return command() or 0
+        code = command() or 0
+        sys.stdout.flush()
+        return code
     except AttendError as error:
-        print(error, file=sys.stderr)
+        _tell(str(error))
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of the output has left; without this, Python would complain when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of the output has left
+        _drop_unwritten(sys.stdout)
         return 0
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _drop_unwritten(sys.stdout)
+        _tell(f"The output can't be written ({error.strerror}): make room on the disk, or write it elsewhere.")
+        return BAD_INPUT
+
+
+def _tell(sentence: str) -> None:
+    """Print to stderr, which may be full as well."""
+    with suppress(OSError):
+        print(sentence, file=sys.stderr)
+    _drop_unwritten(sys.stderr)
+
+
+def _drop_unwritten(stream: TextIO) -> None:
+    """Python would complain at exit about what it can't write."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -202,6 +202,17 @@ def locate(name: str) -> Location:
     raise AttendError(f"There is no model {_quoted(name)}: {did_you_mean(name, catalog()) or known}")
 
 
+def check_path(path: Path) -> None:
+    """`AttendError` for a path that is not UTF-8, which the libraries that read models can't open."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise AttendError(
+            f"The path {_quoted(str(path))} is not UTF-8, so the libraries that read models can't open it: rename its "
+            "folders and files."
+        ) from error
+
+
 def _path(name: str) -> Path | None:
     """The folder or the GGUF file that a name means, if there is one; names of the catalogue come first."""
     path = os.path.expanduser(name)  # like a shell, since the name may come from a text box

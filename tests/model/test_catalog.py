@@ -192,3 +192,14 @@ def test_our_own_models_bring_nothing_slow_but_torch(tiny_checkpoint: Path, tiny
     command = [sys.executable, "-c", code, str(tiny_checkpoint), tiny_translator.address]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout == "set()\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such paths")
+def test_a_path_that_is_not_utf_8_is_refused_for_what_it_is(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    """The Rust library of safetensors can't open it."""
+    folder = Path(shutil.copytree(tiny_checkpoint, tmp_path / "mod\udce8le"))
+    for load in (catalog.load, catalog.load_encoder):
+        with pytest.raises(
+            AttendError, match=r"The path '.*mod\\udce8le' is not UTF-8, .*: rename its folders and files"
+        ):
+            load(str(folder))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import os
 import re
 import signal
 import subprocess
@@ -23,6 +24,8 @@ from decoding.step import Step
 from model import catalog
 from model.loaded import LoadedModel
 from tests.helpers.commands import run_command
+from tests.helpers.paths import ROOT
+from tests.helpers.waiting import LONGEST
 from tests.repo.conftest import Run, command
 
 
@@ -340,3 +343,33 @@ def test_flags_are_refused_without_waiting_for_torch(arguments: list[str]) -> No
     ran = run_command("generate", *arguments)
     assert ran.code == 2
     assert "decoding" in ran.packages and not ran.packages & {"torch", "transformers", "sentencepiece"}
+
+
+FULL = Path("/dev/full")
+NO_ROOM = "The output can't be written (No space left on device): make room on the disk, or write it elsewhere.\n"
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
+def test_a_full_disk_is_one_sentence(run: Run) -> None:
+    flags = ("--max-new-tokens", "2", "--seed", "1", "--json", str(FULL))
+    code, _, errors = run("Hi", *flags)
+    assert (code, errors) == (2, NO_ROOM)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("both", [False, True])
+def test_so_is_standard_output_in_all_commands(unbuffered: str, both: bool) -> None:
+    """Standard error may be full as well: then the exit code says it alone."""
+    program = "import sys; from model.command_line import exit_code; sys.exit(exit_code(lambda: print('x')))"
+    with FULL.open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            stdout=full,
+            stderr=full if both else subprocess.PIPE,
+            text=True,
+            timeout=LONGEST,
+        )
+    assert (ran.returncode, ran.stderr) == (2, None if both else NO_ROOM)

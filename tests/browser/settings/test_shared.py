@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 import generate
-from tests.browser.test_settings import number
+from tests.browser.settings.test_settings import number
 from tests.helpers.browsing import SHORT, Opener, forget, reload, revisit, watch
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import choose, rest, say, set_number, to_write

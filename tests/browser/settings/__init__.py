@@ -1,0 +1,1 @@
+"""The panel of the settings in a real browser."""

@@ -15,7 +15,7 @@ _SETTINGS = "#attend-form, #attend-seed-used, #attend-code"
 
 def styles(tabs: Sequence[type[Tab]] = TABS) -> str:
     """One style sheet."""
-    settings = (f"settings/{part}" for part in ("system_prompt", "panel", "method_list", "preview", "code"))
+    settings = (f"settings/{part}" for part in ("system_prompt", "panel", "advanced", "method_list", "preview", "code"))
     common = ("page/page", "page/header", "page/connection", "models/languages", *settings)
     files = [*(_FOLDER / f"{name}.css" for name in common), ENCODER, *(file for tab in tabs for file in tab.styles)]
     return "\n".join([*(file.read_text(encoding="utf-8") for file in files), visibility(tabs)])

@@ -11,6 +11,7 @@ class PanelField(SettingField):
     """A setting of the panel."""
 
     group: Literal["plain", "advanced", "run"]  # visible, folded away with Custom, or folded away with every method
+    section: str  # the heading it stands under; "" for those that aren't advanced
     longest: float | None  # for a length: its maximum if the context has room for it
 
 

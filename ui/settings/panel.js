@@ -19,6 +19,7 @@ import { readAddress, writeAddress } from './panel_address.js';
 import { PanelState } from './panel_state.js';
 import { makePreview, previewOf } from './preview.js';
 import { warnOnButtons } from './refusal.js';
+import { makeSearch, matches } from './search.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger }) {
@@ -42,10 +43,18 @@ export function start({ element, props, trigger }) {
   const row = make('div', { id: 'attend-presets', role: 'group', 'aria-label': 'Presets' }, ...presets.map(([, button]) => button), off);
   const note = make('p', { class: 'at-note', role: 'status' });
   const group = (name) => fields.filter((field) => field.parameter.group === name).map(({ box }) => box);
-  const advanced = make('details', { id: 'attend-advanced' }, make('summary', { text: 'Advanced' }), ...group('advanced'));
+  const sections = [...new Set(form.parameters.map(({ section }) => section).filter(Boolean))].map((title) => ({
+    node: make('section', { 'aria-label': title }, make('h3', { text: title })),
+    fields: fields.filter((field) => field.parameter.section === title),
+  }));
+  for (const { node, fields: own } of sections) node.append(...own.map(({ box }) => box));
+  const advanced = make('details', { id: 'attend-advanced' }, make('summary', { text: 'Advanced' }), ...sections.map(({ node }) => node));
+  const search = makeSearch(seek);
+  /** @type {boolean[] | null} which folds were open before the search */
+  let openBefore = null;
   const [runTitle, runValues] = [make('span'), make('span', { class: 'at-hint' })];
   const run = make('details', { id: 'attend-run' }, make('summary', {}, runTitle, runValues), ...group('run'));
-  const choosing = make('div', { class: 'at-choosing' }, methods.node, row, note, ...group('plain'), advanced);
+  const choosing = make('div', { class: 'at-choosing' }, methods.node, row, note, search.node, ...group('plain'), advanced);
   const sharing = make('p', { class: 'at-help at-sharing', hidden: true,
     text: 'In Compare, each card has its own method. Only these settings apply here, to all cards.' });
   const preview = makePreview(choosing, () => previewOf(form, state));
@@ -62,11 +71,15 @@ export function start({ element, props, trigger }) {
     off.disabled = isOff && !canRestore;
     off.hidden = method !== form.preset_method;
     note.textContent = isOff && !off.hidden ? 'All filters are off: tokens are chosen by the model’s own probabilities.' : '';
+    search.node.hidden = method !== form.preset_method; // the others show a few each
     for (const { parameter, box, draw: show } of fields) {
-      box.hidden = !state.isShown(parameter.name);
+      box.hidden = !state.isShown(parameter.name) || !isSought(parameter);
       show(values[parameter.name]);
     }
-    advanced.hidden = group('advanced').every((box) => box.hidden);
+    search.say(fields.filter(({ box }) => !box.hidden).length);
+    for (const { node, fields: own } of sections) node.hidden = own.every(({ box }) => box.hidden);
+    advanced.hidden = sections.every(({ node }) => node.hidden);
+    run.hidden = group('run').every((box) => box.hidden);
     drawRun();
     preview.redraw();
     const wrong = state.invalid().find((parameter) => !isComparing || parameter.group === 'run');
@@ -75,6 +88,18 @@ export function start({ element, props, trigger }) {
     const { max_new_tokens, top_candidates, seed } = values;
     decodingMethod.publish(method);
     panelSettings.publish({ max_new_tokens, top_candidates, seed });
+  }
+
+  /** @param {import('./contract').PanelField} parameter */
+  const isSought = (parameter) => search.node.hidden || matches(parameter, search.query);
+
+  /** What is found is in sight, whether its fold was open or not; afterwards the folds are as they were. */
+  function seek() {
+    const folds = [advanced, run];
+    if (search.query) openBefore ??= folds.map((fold) => fold.open);
+    folds.forEach((fold, index) => { fold.open = search.query ? true : openBefore?.[index] ?? fold.open; });
+    if (!search.query) openBefore = null;
+    draw();
   }
 
   /** The fold says the length, and does not hide what would be refused. */

@@ -58,6 +58,30 @@ PLAIN = (
     *RUN,
 )
 
+# What is under "Advanced", by its purpose, in the order of docs/settings.md.
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "Several texts": ("early_stopping", "num_return_sequences"),
+    "Cutting off unlikely tokens": (
+        "min_p",
+        "typical_p",
+        "top_h",
+        "top_n_sigma",
+        "top_a",
+        "epsilon_cutoff",
+        "eta_cutoff",
+    ),
+    "More surprise, or an even one": (
+        *("xtc_probability", "xtc_threshold", "dynatemp_range", "dynatemp_exponent"),
+        *("mirostat_mode", "mirostat_tau", "mirostat_eta"),
+    ),
+    "Less repetition": (
+        *("repetition_penalty", "frequency_penalty", "presence_penalty", "no_repeat_ngram_size"),
+        *("dry_multiplier", "dry_base", "dry_allowed_length"),
+    ),
+    "Words and endings": ("min_new_tokens", "banned_words", "stop_texts", "logit_bias"),
+    "Order of the filters": ("order",),
+}
+
 SWITCHES = {processor.name: switches(processor) for processor in PROCESSORS}  # stage -> what turns it on
 _SAMPLERS = ("mirostat_mode", *(name for switches in SWITCHES.values() for name in switches))
 _LENGTHS = ("max_new_tokens", "min_new_tokens")
@@ -183,6 +207,7 @@ def _field(parameter: Parameter, context_length: int) -> PanelField:
     return {
         **setting_field(parameter),
         "group": "run" if parameter.name in RUN else "plain" if parameter.name in PLAIN else "advanced",
+        "section": next((title for title, names in SECTIONS.items() if parameter.name in names), ""),
         "maximum": min(parameter.maximum, context_length) if length else parameter.maximum,
         "longest": parameter.maximum if length else None,
     }

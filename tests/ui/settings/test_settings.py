@@ -14,7 +14,7 @@ from model.errors import AttendError
 from ui.kit.labels import LABELS, WORDS
 from ui.settings import panel as settings_panel
 from ui.settings.methods import CUSTOM, DEFAULT_METHOD, FIRST_VALUES, METHODS, settings_of, shown_by
-from ui.settings.panel import declaration
+from ui.settings.panel import SECTIONS, declaration
 
 # What the controls say; of lists, what their boxes say.
 VALUES = {parameter.name: parameter.typed(parameter.default) for parameter in parameters()} | {
@@ -90,6 +90,12 @@ def test_a_way_shows_only_what_its_strategy_uses() -> None:
             shown = shown_by(method, strategy)
             assert all(strategy in each.strategies for each in parameters() if each.name in shown)
             assert "max_new_tokens" in shown
+
+
+def test_every_advanced_setting_stands_in_one_section_in_the_order_of_the_table() -> None:
+    advanced = [field for field in declaration(512)["parameters"] if field["group"] == "advanced"]
+    assert [field["name"] for field in advanced] == [name for names in SECTIONS.values() for name in names]
+    assert all(field["name"] in SECTIONS[field["section"]] for field in advanced)
 
 
 def test_presets_set_the_samplers_and_leave_seed_and_length_alone() -> None:

@@ -56,6 +56,6 @@ def _embedded(folder: Path) -> TextTokenizer:
 
 @lru_cache(maxsize=2 * MOST)
 def _of_file(path: Path, changed: int) -> TextTokenizer:
-    from model.huggingface import vocabulary  # brings transformers, which takes seconds
+    from model.huggingface.tokenizers import vocabulary  # brings transformers, which takes seconds
 
     return vocabulary.load(path)

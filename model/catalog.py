@@ -71,11 +71,12 @@ def load(
 
     def check(folder: Path, stored: int) -> None:
         from model.huggingface import folder as huggingface_folder
+        from model.huggingface.architectures import check_config
         from model.transformer import checkpoint
 
         device_config.torch_device()  # refused before a download, not after
         config = checkpoint.read_config(folder)
-        huggingface_folder.check_config(config, location.display_name)
+        check_config(config, location.display_name)
         huggingface_folder.check_precision(config, location.display_name, engine, device_config)
         huggingface_folder.check_memory(config, location.display_name, stored, engine, device_config)
 
@@ -141,7 +142,7 @@ def _check(path: Path, name: str, *, encoder: bool) -> None:
         check_folder(path)
         config = checkpoint.read_config(path)
         if not encoder and "model_type" in config:
-            from model.huggingface.folder import check_config
+            from model.huggingface.architectures import check_config
 
             check_config(config, name)
         try_out_tokenizers(path, tokens=checkpoint.vocabulary_size(config), ends=ends)
@@ -157,6 +158,7 @@ def load_encoder(
     from model.hub import repository as hub
     from model.huggingface import encoder as huggingface_encoder
     from model.huggingface import folder as huggingface_folder
+    from model.huggingface.architectures import check_config
     from model.transformer import checkpoint
 
     location = locate(name)
@@ -169,7 +171,7 @@ def load_encoder(
     def check(folder: Path, stored: int) -> None:
         config = checkpoint.read_config(folder)
         with suppress(EncoderOnly):
-            huggingface_folder.check_config(config, location.display_name)
+            check_config(config, location.display_name)
         huggingface_folder.check_memory(config, location.display_name, stored, "auto", device_config)
 
     limit = total_memory() if limit is None else limit

@@ -17,8 +17,9 @@ from transformers import AutoModel
 from model.device import DeviceConfig, allocating
 from model.encoder import Piece, Reading
 from model.errors import AttendError, EncoderOnly
+from model.huggingface.architectures import check_config
 from model.huggingface.causal import input_device
-from model.huggingface.folder import check_config, check_parameters
+from model.huggingface.folder import check_parameters
 from model.huggingface.positions import context_length
 from model.huggingface.tokenizer import copied
 from model.huggingface.tokenizers.folder import read_backend

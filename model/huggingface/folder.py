@@ -13,21 +13,10 @@ from functools import partial
 from typing import Any
 
 import torch
-from transformers import CONFIG_MAPPING
-from transformers.models.auto.modeling_auto import (
-    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-    MODEL_FOR_CTC_MAPPING_NAMES,
-    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
-    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-    MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES,
-    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
-    MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES,
-    MODEL_FOR_TDT_MAPPING_NAMES,
-    MODEL_MAPPING_NAMES,
-)
 
 from model.device import INT8, DeviceConfig, allocating, named_dtype, native_shortage, not_in_int8, shortage
-from model.errors import AttendError, EncoderOnly
+from model.errors import AttendError
+from model.huggingface.architectures import check_config
 from model.huggingface.conversion import EMBEDDINGS, OUTPUT, Layout, layout_of, layout_or_reason
 from model.huggingface.generation.chat_template import TemplateChat, names_without_default
 from model.huggingface.generation.config import GenerationFields, token_ids
@@ -160,62 +149,6 @@ def _tasks(values: Mapping[str, Any]) -> tuple[str, ...]:
     )
     prefixes = [repr(prefix) for prefix in written if isinstance(prefix, str) and 0 < len(prefix) <= 60]
     return (f"Begin each text with its task, such as {' or '.join(prefixes[:4])}.",) if prefixes else ()
-
-
-def check_config(values: Mapping[str, Any], name: str) -> None:
-    """Refuse by its `config.json` alone a model that writes no texts or that needs code of its own.
-
-    An encoder alone, of a family with a masked language model, is refused as `EncoderOnly`.
-
-    Args:
-        values: what `config.json` holds.
-        name: what messages call the model.
-    """
-    if "model_type" not in values:
-        raise AttendError(f"The config.json of {name} does not name a model_type: choose another model.")
-    kind, architectures = str(values["model_type"]), values.get("architectures") or []
-    if not isinstance(architectures, list) or not all(isinstance(one, str) for one in architectures):
-        raise AttendError(
-            f"The config.json of {name} has architectures {str(architectures)[:40]}, which must be a list of names: "
-            "copy the checkpoint folder again."
-        )
-    if kind not in CONFIG_MAPPING:
-        raise AttendError(
-            f"transformers has no model type {kind[:80]!r}, and code from {name} is never run: choose another model."
-        )
-    sequences = bool(values.get("is_encoder_decoder"))
-    writers = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES if sequences else MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    # Only families that also exist as encoders have `is_decoder`.
-    reads_alone = values.get("is_decoder", True) is False and kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    wanted = not _classes(writers).isdisjoint(architectures) and (sequences or not reads_alone)
-    if kind in writers and (sequences or kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES):
-        # The model without its output matrix, which transformers ties to the embeddings where the config says so.
-        wanted |= not _classes(MODEL_MAPPING_NAMES, kind).isdisjoint(architectures)
-    if not wanted and (architectures or layout_of(values) is None):
-        named = ", ".join(architectures) or kind
-        if kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not sequences:
-            raise EncoderOnly(name, named)
-        needs = next((needs for mapping, needs in _OTHER_INPUTS if kind in mapping), "")
-        raise AttendError(
-            f"The model in {name} is a {named}, which "
-            + (f"needs {needs}, and Attend gives models text alone" if needs else "can't generate text")
-            + ": choose a causal or sequence-to-sequence model."
-        )
-
-
-_OTHER_INPUTS = (  # models that write about what Attend cannot hand them
-    (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES, "images"),
-    (MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES, "sound"),
-    (MODEL_FOR_CTC_MAPPING_NAMES, "sound"),
-    (MODEL_FOR_TDT_MAPPING_NAMES, "sound"),
-    (MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES, "images or sound"),
-)
-
-
-def _classes(mapping: Mapping[Any, Any], kind: str = "") -> set[str]:
-    """The names of a mapping's classes, of all model types or of one."""
-    found = [mapping[kind]] if kind in mapping else [] if kind else mapping.values()
-    return {name for names in found for name in ([names] if isinstance(names, str) else names)}
 
 
 def check_precision(values: Mapping[str, Any], name: str, engine: str, device_config: DeviceConfig) -> None:

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from lesson import tokenizers, tokens
 from model import names
 from model.errors import AttendError
-from model.huggingface import vocabulary as huggingface_vocabulary
+from model.huggingface.tokenizers import vocabulary as huggingface_vocabulary
 from tests.helpers.folders import byte_level
 from tests.helpers.paths import SHARED
 

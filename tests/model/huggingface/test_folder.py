@@ -27,8 +27,9 @@ from transformers import (
 import generate
 from model import catalog
 from model.errors import AttendError
+from model.huggingface.architectures import check_config
 from model.huggingface.causal import HuggingFaceModel
-from model.huggingface.folder import check_config, load_model
+from model.huggingface.folder import load_model
 from model.huggingface.weights import CheckpointFiles
 from model.loaded import LoadedModel
 from model.transformer.decoder import Transformer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.chat.values import EXAMPLES
+from ui.kit.validation import without_blank_end
 from ui.runs.prompts import chat_settings, is_translator, supported_system_prompt
 from ui.runs.session import Session
 from ui.runs.versions.conversation import Turn
@@ -21,7 +22,7 @@ def chat_reproduction(
     """
     turns = list(session.turns)
     if message.strip() or not turns:
-        turns.append(Turn("user", message if message.strip() else EXAMPLES[0]))
+        turns.append(Turn("user", without_blank_end(message) if message.strip() else EXAMPLES[0]))
     else:
         turns = turns[: 1 + max(number for number, turn in enumerate(turns) if turn.role == "user")]
     return Reproduction(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,11 +22,17 @@ def checked_text(value: object, name: str) -> str:
 
 
 def checked_message(value: object) -> str:
-    """A message to answer, which must say something."""
+    """A message to answer, which must say something; see `without_blank_end`."""
     text = checked_text(value, "The message")
     if not text.strip():
         raise AttendError("The message is empty: type something first.")
-    return text
+    return without_blank_end(text)
+
+
+def without_blank_end(message: str) -> str:
+    """A message without the empty lines at its end, which nobody sees but a model reads: its last line stays exact."""
+    words = message.rstrip()
+    return words + re.split(r"[\r\n]", message[len(words) :], maxsplit=1)[0]
 
 
 def checked_system(value: object) -> str:

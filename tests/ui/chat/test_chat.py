@@ -15,6 +15,8 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from tests.helpers.waiting import steps_of
 from ui.chat import actions as chat
+from ui.chat.endpoint import chat_items
+from ui.chat.reproduction import chat_reproduction
 from ui.chat.screen import ChatScreen
 from ui.runs.models import Models
 from ui.runs.session import Session
@@ -338,3 +340,26 @@ def test_two_visitors_never_share_anything(models: Models) -> None:
         last(chat.send(alone[number], models, models.default, texts[number], SAMPLE))
         assert texts_of(sessions[number]) == texts_of(alone[number])
         assert texts_of(sessions[number])[0] == texts[number]
+
+
+@pytest.mark.parametrize("end", ["\n", "\n\n\n", "\r\n", "\n \t\n"])
+def test_empty_lines_at_the_end_of_a_message_are_no_tokens(models: Models, end: str) -> None:
+    sessions = Session(), Session()
+    for session, message in zip(sessions, ("Two\n\nlines ", f"Two\n\nlines {end}"), strict=True):
+        last(chat.send(session, models, models.default, message, GREEDY))
+        last(chat.edit(session, models, models.default, 0, message, GREEDY))
+    plain, ended = ([run.ids for run in session.runs.values()] for session in sessions)
+    assert plain == ended
+    assert sessions[1].turns[0].text == "Two\n\nlines "  # what is within the last line stays
+    repeated = [
+        chat_reproduction(Session(), models.get(models.default), text, GREEDY).prompt for text in ("Hi", f"Hi{end}")
+    ]
+    assert repeated == ["Hi", "Hi"]
+
+
+def test_empty_lines_at_the_end_of_a_programs_message_are_no_tokens(models: Models) -> None:
+    ids = [
+        list(chat_items(models, message, [], models.default, GREEDY.to_dict()))[-1]["trace"]["prompt"]["ids"]
+        for message in ("Hi", "Hi\n\n")
+    ]
+    assert ids[0] == ids[1]

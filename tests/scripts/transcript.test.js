@@ -24,6 +24,12 @@ test('JSON is what /chat takes as history, with the tokens of the answers', () =
   ]);
 });
 
+test('a token without a text, such as the end token, is called by its label', () => {
+  const ended = /** @type {TurnValue} */ ({ ...TURNS[1], tokens: [['Hi', 0.5], ['', 0.25]], labels: [[1, '<|im_end|>']] });
+  assert.deepEqual(JSON.parse(asJson([ended]))[0].tokens[1], { text: '<|im_end|>', probability: 0.25 });
+  assert.match(asCsv([ended]), /\n1,assistant,2,"""<\|im_end\|>""",0\.25\n$/);
+});
+
 test('CSV has a row for each token, and no text in it begins like a formula', () => {
   const formula = /** @type {TurnValue} */ ({ ...common, role: 'user', text: '=1+1', tokens: null });
   assert.equal(asCsv([...TURNS, formula]), String.raw`message,role,token,text,probability

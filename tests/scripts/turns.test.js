@@ -8,7 +8,7 @@ import { EMPTY, applyUpdate, stage } from '../../ui/runs/turns.js';
 /** @param {Partial<TurnValue>} changes @returns {TurnValue} */
 const turn = (changes) => ({
   role: 'assistant', text: '', tokens: [], run: 'r1', state: 'streaming', dropped: false, note: null, model: '',
-  unfinished: false, version: 0, versions: [0, 1], ...changes,
+  unfinished: false, labels: [], version: 0, versions: [0, 1], ...changes,
 });
 
 /** @param {...string} words of the answer @returns {TurnsValue} */
@@ -21,7 +21,7 @@ function whole(version, ...words) {
 /** @param {Partial<AnswerUpdate>} changes @param {...string} words @returns {AnswerUpdate} */
 const update = (changes, ...words) => ({
   run: 'r1', base: 0, version: 1, since: 0, tokens: words.map((word) => [word, 0.5]), state: 'streaming', note: null,
-  unfinished: false, busy: true, ...changes,
+  unfinished: false, labels: [], busy: true, ...changes,
 });
 
 test('an update adds its tokens and leaves all else alone', () => {

@@ -12,8 +12,8 @@ export const asMarkdown = (turns) =>
 
 /** Messages as programs send them, each answer with its tokens. @param {TurnValue[]} turns */
 export function asJson(turns) {
-  const messages = turns.map(({ role, text, tokens }) => ({
-    role, content: text, ...(tokens && { tokens: tokens.map(([token, probability]) => ({ text: token, probability })) }),
+  const messages = turns.map((turn) => ({
+    role: turn.role, content: turn.text, ...(turn.tokens && { tokens: labelled(turn) }),
   }));
   return `${JSON.stringify(messages, null, 2)}\n`;
 }
@@ -24,7 +24,13 @@ export function asJson(turns) {
  */
 export const asCsv = (turns) => csv({
   title: 'Conversation', head: ['message', 'role', 'token', 'text', 'probability'],
-  rows: turns.flatMap(({ role, text, tokens }, index) => tokens
-    ? tokens.map(([token, probability], number) => [index + 1, role, number + 1, JSON.stringify(token), probability])
-    : [[index + 1, role, '', JSON.stringify(text), '']]),
+  rows: turns.flatMap((turn, index) => turn.tokens
+    ? labelled(turn).map(({ text, probability }, number) => [index + 1, turn.role, number + 1, JSON.stringify(text), probability])
+    : [[index + 1, turn.role, '', JSON.stringify(turn.text), '']]),
 });
+
+/** The tokens of an answer, where one without a text, such as the end token, has its label. @param {TurnValue} turn */
+function labelled({ tokens, labels = [] }) {
+  const names = new Map(labels);
+  return tokens.map(([text, probability], number) => ({ text: text || (names.get(number) ?? ''), probability }));
+}

@@ -42,7 +42,7 @@ class GrowingAnswer:
         if turn is None:
             turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming", model=model)
         else:
-            turn.state, turn.note, turn.unfinished = "streaming", None, False
+            turn.state, turn.note, turn.unfinished, turn.labels = "streaming", None, False, []
             turn.version += 1
         text = AnswerText(loaded.tokenizer, trace.settings.stop_texts, begins=loaded.starts_new_text)
         return cls(turn, RunBuilder(run, trace), text)
@@ -57,6 +57,7 @@ class GrowingAnswer:
             turn.state = "done" if ending == "finished" else "stopped"
             turn.note = ending_note(run, ending, self.builder.reason)
             turn.unfinished = is_unfinished(run)
+            turn.labels = self._text.labels(tokens)
         turn.version += 1  # last: a reader in between sees the old version and gets this update again
 
     def stop(self) -> None:
@@ -77,6 +78,7 @@ class GrowingAnswer:
             "state": turn.state,
             "note": turn.note,
             "unfinished": turn.unfinished,
+            "labels": turn.labels,
             "busy": busy,
         }
 
@@ -106,3 +108,14 @@ def ending_note(run: RunRecord, ending: Ending | None, reason: FinishReason | No
         full = run.length > run.trace.request.context_length
         return "reached the context limit" if full else "reached the length limit"
     return None
+
+
+def with_others(note: str | None, run: RunRecord) -> str | None:
+    """A note that also says where the other texts of a run are, for a tab that shows only the first."""
+    others = 0 if run.trace is None else len(run.trace.sequences) - 1
+    if others < 1:
+        return note
+    where = (
+        f"{others} more {'text' if others == 1 else 'texts'}: press Save run to see {'it' if others == 1 else 'them'}"
+    )
+    return f"{note} · {where}" if note else where

@@ -17,6 +17,7 @@ class TurnValue(TypedDict):
     role: Literal["user", "assistant"]
     text: str
     tokens: list[tuple[str, float]] | None  # text and the model's probability, of an answer; None shows plain text
+    labels: NotRequired[list[tuple[int, str]]]  # the number of each token without a text, and what it is called
     run: str | None  # the run that the inspector shows when a token is clicked
     state: AnswerState
     dropped: bool  # no longer in the context
@@ -51,6 +52,7 @@ class AnswerUpdate(TypedDict):
     state: AnswerState
     note: str | None
     unfinished: bool
+    labels: NotRequired[list[tuple[int, str]]]  # once it has ended
     busy: bool
 
 

@@ -25,6 +25,7 @@ def turn_value(turn: Turn, *, dropped: bool = False, versions: tuple[int, int] =
         "note": turn.note,
         "model": turn.model,
         "unfinished": turn.unfinished,
+        "labels": turn.labels,
         "version": version,
         "versions": versions,
     }

@@ -40,7 +40,7 @@ def received(shown: Value | None, value: Value) -> Value | None:
         return None
     tokens = answer["tokens"][: value["since"]] + value["tokens"]
     text = "".join(text for text, _ in tokens)
-    fields = {name: value[name] for name in ("state", "note", "unfinished", "version")}
+    fields = {name: value[name] for name in ("state", "note", "unfinished", "labels", "version")}
     new = {**answer, **fields, "tokens": tokens, "text": text}
     turns = [new if turn is answer else turn for turn in shown["turns"]]
     return {**shown, "turns": turns, "busy": value["busy"]}

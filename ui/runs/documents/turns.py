@@ -33,6 +33,7 @@ def turn_document(turn: Turn, runs: Mapping[str, RunRecord]) -> dict[str, Any]:
         "role": turn.role,
         "text": turn.text,
         "tokens": turn.tokens,
+        "labels": turn.labels,
         "run": run_name(run) if run is not None else turn.kept_run or None,
         "state": "stopped" if is_growing else turn.state,
         "note": turn.note,
@@ -63,6 +64,7 @@ def read_turn(value: object, runs: Mapping[str, RunRecord]) -> Turn:
         None if note is None else as_text("the note of a message", note),
         as_text("the model of a message", turn.get("model"), MOST_NAME),
         as_switch("the end of a message", turn.get("unfinished")) and known is not None,
+        labels=[] if turn.get("labels") is None else _read_labels(turn),  # absent in older documents
         kept_run="" if known else name,
     )
 
@@ -94,6 +96,17 @@ def read_conversation(listed: Sequence[object], runs: Mapping[str, RunRecord], k
 def read_tokens(holder: Mapping[str, Any]) -> list[tuple[str, float]]:
     """Text and probability of each token of an answer."""
     return [_read_token(each) for each in list_in("the tokens of an answer", holder, "tokens", MOST_STEPS)]
+
+
+def _read_labels(turn: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """The number and the label of each token without a text."""
+    labels = list_in("the labels of an answer", turn, "labels", MOST_STEPS)
+    if any(not isinstance(each, list | tuple) or len(each) != 2 for each in labels):
+        raise wrong("the labels of an answer", labels)
+    return [
+        (as_count("a label of an answer", number, 0, MOST_STEPS), as_text("a label of an answer", label, MOST_NAME))
+        for number, label in cast(list[tuple[object, object]], labels)
+    ]
 
 
 def _read_token(value: object) -> tuple[str, float]:

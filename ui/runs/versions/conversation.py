@@ -32,6 +32,7 @@ class Turn:
     model: str = ""  # the display name of the one that wrote it
     unfinished: bool = False  # whether the model could go on where the answer ends
     version: int = 0  # number of its updates
+    labels: list[tuple[int, str]] = field(default_factory=list)  # the tokens without a text, and what they are called
     kept_run: str = ""  # of an answer without a run: what the visitor's browser calls the one that it didn't send
 
 
@@ -120,6 +121,12 @@ class Conversation:
             node = node.shown
         self._limit()
 
+    def add_versions(self, turn: Turn, others: Sequence[Turn]) -> None:
+        """Put others behind all versions of a message in view, which stays there."""
+        before = next(before for before, node in itertools.pairwise(self._path()) if node.turn is turn)
+        before.following += [_Node(other) for other in others]
+        self._limit()
+
     def show(self, number: int, version: int) -> None:
         """Bring a version of message `number` into view, with what followed it; `AttendError` if there is none."""
         nodes = self._path()
@@ -143,7 +150,7 @@ class Conversation:
             nodes[1].turn = None
             self._start = nodes[1]
         for node in nodes:
-            if len(node.following) > MOST_VERSIONS:
+            while len(node.following) > MOST_VERSIONS:
                 _drop_oldest(node)
         while sum(1 for _ in self.all_turns()) > MOST_MESSAGES:
             _drop_oldest(next(node for node in nodes if any(each is not node.shown for each in node.following)))

@@ -96,15 +96,30 @@ class Trace:
 
     def choices(self) -> list[Choice]:
         """The choices behind `ids`, first to last: from the best hypothesis back through its parents."""
-        hypothesis = self.best
-        if hypothesis is None:
-            return []
-        path = [hypothesis.choice]
+        return [] if self.best is None else [hypothesis.choice for hypothesis in self._path(self.best)]
+
+    def _path(self, hypothesis: Hypothesis) -> list[Hypothesis]:
+        """A hypothesis and all that it continues, first to last."""
+        path = [hypothesis]
         # A hypothesis of n tokens was made in the n-th step; it may have ended before the last.
         for step in reversed(self.steps[: len(hypothesis.tokens) - 1]):
-            hypothesis = step.hypotheses[hypothesis.parent]
-            path.append(hypothesis.choice)
+            path.append(step.hypotheses[path[-1].parent])
         return path[::-1]
+
+    def other_sequences(self) -> list[Self]:
+        """The record of each sequence but the first: of a sample, what its seed alone would have left; of a search, the
+        same search as if it had returned this sequence first."""
+        return [self._of(hypothesis) for hypothesis in self.sequences[1:]]
+
+    def _of(self, returned: Hypothesis) -> Self:
+        if self.settings.beams:
+            *before, last = self.steps
+            others = (hypothesis for hypothesis in self.sequences if hypothesis is not returned)
+            return replace(self, steps=[*before, replace(last, best=returned, returned=(returned, *others))])
+        alone = [replace(hypothesis, parent=0, group=0) for hypothesis in self._path(returned)]
+        steps = [Step((each,), best=each, feed=(each.tokens[-1],), parents=(0,)) for each in alone[:-1]]
+        end = Step((alone[-1],), best=alone[-1], returned=(alone[-1],))
+        return replace(self, settings=self.settings.each_sample()[returned.group], steps=[*steps, end])
 
     def document(self) -> dict[str, Any]:
         """The run in plain values, ready for JSON. Attention is not part of it."""

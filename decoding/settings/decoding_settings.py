@@ -201,7 +201,7 @@ class DecodingSettings:
         """The strategy for one request; `AttendError` where its model cannot do it."""
         settings = self.seeded()
         if settings.sequences > 1 and not settings.beams:
-            return ParallelSamples(request, [sample.strategy_for(request) for sample in settings._each_sample()])
+            return ParallelSamples(request, [sample.strategy_for(request) for sample in settings.each_sample()])
         return settings._spec.build(settings, request, settings.options(request))
 
     def options(self, request: Request) -> StrategyOptions:
@@ -217,7 +217,7 @@ class DecodingSettings:
             seed=self.seed if self.drawn else None,
         )
 
-    def _each_sample(self) -> list[Self]:
+    def each_sample(self) -> list[Self]:
         """The settings of each of several samples alone: the seeds count on from the first and wrap around."""
         return [
             dataclasses.replace(self, seed=(self.seed + index) % SEEDS, num_return_sequences=1)

@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 from model import names
 from model.arguments import DEFAULT
 from model.loaded import LoadedModel
-from tests.helpers.browsing import PHONE, SHORT, Opener, serving, started
+from tests.helpers.browsing import PHONE, SHORT, Opener, reload, serving, started
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import WITH_TEXT, boxes, choose, rest, say, set_number, take, to_chat, to_write
 from ui.chat import actions as chat
@@ -131,6 +131,26 @@ def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> N
     assert begun.value.suggested_filename == "tiny-hello.json"
     user, assistant = json.loads(begun.value.path().read_text(encoding="utf-8"))
     assert user == {"role": "user", "content": "Hello"} and len(assistant["tokens"]) == 24
+
+
+def test_several_answers_are_versions_with_their_own_tokens(visit: Opener) -> None:
+    page = visit("?method=Custom&num_return_sequences=3&max_new_tokens=8&min_new_tokens=8&seed=5")
+    say(page, "Hello")
+    versions = page.get_by_role("group", name="Versions of this message")
+    text = page.locator(".at-assistant .at-text")
+    seen = set()
+    for number in (1, 2, 3):
+        expect(versions).to_have_text(f"{number}/3")
+        expect(page.locator(".at-headline")).to_contain_text("of 8")
+        expect(page.locator(".at-assistant .at-tok.at-shown")).to_have_count(1)  # the inspector shows this version
+        seen.add(text.inner_text())
+        if number < 3:
+            page.get_by_role("button", name="Next version").click()
+    assert len(seen) == 3
+    last = text.inner_text()
+    reload(page)
+    expect(versions).to_have_text("3/3")
+    assert text.inner_text() == last
 
 
 def test_lost_updates_are_requested(tiny: LoadedModel, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:

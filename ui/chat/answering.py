@@ -109,13 +109,29 @@ class _AnswerView:
         self.answer.update(progress.ending)
         if not self._shown:
             return ChatScreen()
+        has_others = progress.ended and self._add_others()
         answered = 0 if progress.ended else run.length - run.first
         return ChatScreen(
+            conversation=conversation_value(session) if has_others else None,
             answer=self.answer.value(busy=session.busy),
             inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
             meter=meter_value(run.length, self.loaded.model.context_length, session.dropped, answered=answered),
             seed=session.seed if progress.ended else None,
         )
+
+    def _add_others(self) -> bool:
+        """Make the other texts that the run returned versions of the answer, each with a run of its own; says whether
+        there are any."""
+        run, session, others = self.answer.builder.run, self.session, []
+        for tokens, trace in self.answer.builder.other_sequences():
+            other = session.add_run(run.mode, run.model, tokens, source=run.source)
+            other.shape, other.dropped = run.shape, run.dropped
+            answer = GrowingAnswer.of(other, trace, self.loaded, self.answer.turn.model)
+            answer.builder.reason = trace.finish_reason
+            answer.update("finished")
+            others.append(answer.turn)
+        session.conversation.add_versions(self.answer.turn, others)
+        return bool(others)
 
     def failed(self) -> ChatScreen:
         self.answer.stop()

@@ -21,7 +21,7 @@ from model.loaded import LoadedModel
 from ui.compare.metrics import measure
 from ui.kit.validation import checked_start, on_card
 from ui.runs.answer_text import AnswerText
-from ui.runs.answers import ending_note
+from ui.runs.answers import ending_note, with_others
 from ui.runs.comparison import Card, CardGrowth, Comparison, Prompt
 from ui.runs.generation import RunProgress, follow
 from ui.runs.models import Models, Passes
@@ -141,7 +141,7 @@ def update_cards(comparison: Comparison, progress: RunProgress) -> None:
         card.ids = tuple(token.id for token in made)
         card.metrics = measure(builder.trace, builder.seconds)
         card.finish_reason = reason or "cancelled"
-        card.note = ending_note(card.run, "finished" if reason else progress.ending, reason)
+        card.note = with_others(ending_note(card.run, "finished" if reason else progress.ending, reason), card.run)
         if progress.ended:
             card.text = builder.trace.text
     comparison.ending = progress.ending

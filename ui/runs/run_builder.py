@@ -61,6 +61,15 @@ class RunBuilder:
         self.run.replace_from(self._start + agreed, tokens[agreed:])
         return self._start + agreed
 
+    def other_sequences(self) -> list[tuple[list[TokenRecord], Trace]]:
+        """Tokens and trace of each text that the run returned besides the best. Their attention is computed again."""
+        before: list[TokenRecord] = self.run.tokens[: self._start]
+        origin: TokenOrigin = "search" if self.settings.beams else "chosen"
+        return [
+            ([*before, *(TokenRecord(choice.token, origin, choice) for choice in trace.choices())], trace)
+            for trace in self.trace.other_sequences()
+        ]
+
     def close(self) -> None:
         """Free what only a running search needs."""
         self._path = BestPath()

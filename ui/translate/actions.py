@@ -16,7 +16,7 @@ from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
 from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_start
-from ui.runs.answers import GrowingAnswer
+from ui.runs.answers import GrowingAnswer, with_others
 from ui.runs.contract import AnswerUpdate
 from ui.runs.generation import RunProgress, answer_for_visitor
 from ui.runs.models import Models
@@ -107,7 +107,7 @@ class _Translation:
         session, run = self.session, self.answer.builder.run
         self.answer.update(progress.ending)
         if progress.ending == "finished":
-            self.answer.turn.note = self.answer.turn.note or language_hint(run, self.loaded)
+            self.answer.turn.note = with_others(self.answer.turn.note or language_hint(run, self.loaded), run)
         if not self._shown:
             return TranslateScreen()
         return TranslateScreen(

@@ -17,7 +17,7 @@ from model.loaded import LoadedModel
 from ui.inspector.opening import streamed
 from ui.kit.validation import checked_start
 from ui.runs.answer_text import AnswerText
-from ui.runs.answers import ending_note
+from ui.runs.answers import ending_note, with_others
 from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.run_builder import RunBuilder
@@ -83,7 +83,9 @@ class _Continuation:
         note = ending_note(run, progress.ending, self.builder.reason) if noted else None
         return WriteScreen(
             inspector=streamed(session, run, progress.since[0], loaded, busy=not progress.ended),
-            meter=meter_value(len(run.tokens), loaded.model.context_length, note=ended_by_model(run, loaded) or note),
+            meter=meter_value(
+                len(run.tokens), loaded.model.context_length, note=with_others(ended_by_model(run, loaded) or note, run)
+            ),
             running=False if progress.ended else None,
             text=session.draft.text,
             seed=session.seed if progress.ended else None,

@@ -209,3 +209,40 @@ def test_what_memory_let_go_is_refused_in_words(models: Models) -> None:
     run.forget_explanations()
     with pytest.raises(AttendError, match="no longer stored"):
         next(chat.proceed(session, models, 1, LONG))
+
+
+@pytest.mark.parametrize("settings", [replace(LONG, num_return_sequences=3), replace(BEAM, num_return_sequences=3)])
+def test_several_answers_are_versions_each_with_its_own_run(models: Models, settings: DecodingSettings) -> None:
+    session = answered(models, settings)
+    first = session.run(session.turns[1].run)
+    assert first.trace is not None and session.conversation.versions[1] == (0, 3)
+    ids = [hypothesis.tokens for hypothesis in first.trace.sequences]
+    for number, text in enumerate(first.trace.texts):
+        screen = chat.show_version(session, models, models.default, 1, number)
+        answer, run = session.turns[1], session.run(session.turns[1].run)
+        assert (answer.text, generated(session), answer.state) == (text, ids[number], "done")
+        assert run.trace is not None and run.trace.document()["text"] == text
+        assert screen.inspector is not None and screen.inspector["run"] == run.id
+        assert all(token.choice is not None and token.row is not None for token in run.tokens[run.first :])
+    if settings.drawn:  # a sample is what its seed alone gives
+        alone = answered(models, replace(settings, num_return_sequences=1, seed=settings.seed + 2))
+        assert generated(alone) == ids[2]
+        one, other = (each.run(each.turns[1].run).trace for each in (session, alone))
+        assert one is not None and other is not None and one.settings == other.settings
+    last(chat.retry(session, models, models.default, 1, GREEDY))
+    assert session.conversation.versions[1] == (3, 4)
+    chat.show_version(session, models, models.default, 1, 1)
+    last(chat.proceed(session, models, 1, LONG))
+    assert generated(session)[: len(ids[1])] == ids[1]
+    assert chat.undo(session, models, models.default, 1).message == "Hello"
+
+
+def test_of_more_answers_than_a_message_has_versions_the_oldest_go(models: Models) -> None:
+    settings = replace(SAMPLE, num_return_sequences=8, max_new_tokens=2)
+    session = answered(models, settings)
+    last(chat.retry(session, models, models.default, 1, settings))
+    assert session.conversation.versions[1] == (2, 10)
+    trace = session.run(session.turns[1].run).trace
+    assert trace is not None
+    chat.show_version(session, models, models.default, 1, 9)
+    assert session.turns[1].text == trace.texts[7]

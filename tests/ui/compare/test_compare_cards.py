@@ -215,3 +215,9 @@ def test_every_offered_sweep_can_be_run() -> None:
         strategy = "beam" if name == "num_beams" else "sample"
         cards = sweep(DecodingSettings(strategy=strategy), name, values)
         compare.check_count(len(cards))
+
+
+def test_a_card_says_where_the_other_texts_of_its_run_are(models: Models) -> None:
+    comparison = compared(models, [SEEDED, replace(SEEDED, num_return_sequences=3)])
+    one, other = (card.note or "" for card in comparison.cards)
+    assert "more" not in one and other.endswith("2 more texts: press Save run to see them")

@@ -328,3 +328,13 @@ def test_settings_that_the_model_cannot_follow_leave_the_text_and_nothing_to_und
         next(write.write(session, models, models.default, session.draft.text, settings))
     assert (session.draft_version, session.draft.undo) == before
     assert not session.busy
+
+
+@pytest.mark.parametrize(
+    ("count", "note"), [(1, None), (2, "1 more text: press Save run to see it"), (3, "2 more texts: ")]
+)
+def test_a_text_says_where_the_others_of_its_run_are(models: Models, count: int, note: str | None) -> None:
+    settings = replace(SAMPLE, num_return_sequences=count)
+    screen = last(write.write(Session(), models, models.default, START, settings))
+    assert screen.meter is not None
+    assert note in screen.meter["note"] if note else "more" not in screen.meter["note"]

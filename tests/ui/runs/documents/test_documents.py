@@ -79,13 +79,13 @@ def described(step: Step) -> Any:
 def test_a_run_read_back_is_the_same(models: Models, settings: DecodingSettings) -> None:
     session = answered(models, settings)
     again = reopened(kept(session, models), models)
-    (before,), (after,) = session.runs.values(), again.runs.values()
-    assert without_attention(before) == after.tokens
-    assert before.trace is not None and after.trace is not None
-    assert [described(step) for step in before.trace.steps] == [described(step) for step in after.trace.steps]
-    assert before.trace.choices() == after.trace.choices()
-    assert before.trace.document() == after.trace.document()
-    assert replace(before, id="", tokens=[], trace=None) == replace(after, id="", tokens=[], trace=None)
+    for before, after in zip(session.runs.values(), again.runs.values(), strict=True):
+        assert without_attention(before) == without_attention(after) == after.tokens
+        assert before.trace is not None and after.trace is not None
+        assert [described(step) for step in before.trace.steps] == [described(step) for step in after.trace.steps]
+        assert before.trace.choices() == after.trace.choices()
+        assert before.trace.document() == after.trace.document()
+        assert replace(before, id="", tokens=[], trace=None) == replace(after, id="", tokens=[], trace=None)
     assert kept(session, models) == kept(again, models)
 
 

@@ -6,6 +6,7 @@ import base64
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -309,3 +310,10 @@ def test_a_text_of_another_language_gets_a_hint(text: str, is_hinted: bool) -> N
     run(session, models, "attend-translate", text, DecodingSettings(strategy="beam", max_new_tokens=40))
     note = session.translation and session.translation.answer.note
     assert note == ("low confidence: is this text in French?" if is_hinted else None)
+
+
+def test_a_translation_says_where_the_others_of_its_run_are(both: Models, tiny_translator: LoadedModel) -> None:
+    session = Session()
+    run(session, both, tiny_translator.name, SOURCE, replace(BEAMS, num_return_sequences=3))
+    assert session.translation is not None and session.translation.answer.note is not None
+    assert session.translation.answer.note.endswith("2 more texts: press Save run to see them")

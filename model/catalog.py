@@ -112,7 +112,7 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
     from model.transformer.decoder import Transformer
 
     rounded = device_config.dtype == INT8
-    _check(path, name, encoder=False)
+    _check(path, name, engine, encoder=False)
     loaded = _read(path, name, engine, device_config)
     with allocating():
         if rounded:
@@ -123,7 +123,7 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
     return loaded if jit.AVAILABLE else replace(loaded, notes=(*loaded.notes, _UNCOMPILED))
 
 
-def _check(path: Path, name: str, *, encoder: bool) -> None:
+def _check(path: Path, name: str, engine: str, *, encoder: bool) -> None:
     """`AttendError` for a folder or a file that would block or crash the process, or take too much time or memory; of
     what comes with Attend, only its path is checked.
 
@@ -148,7 +148,7 @@ def _check(path: Path, name: str, *, encoder: bool) -> None:
         try_out_tokenizers(path, tokens=checkpoint.vocabulary_size(config), ends=ends)
         if "model_type" not in config:
             return  # our own layout
-    trial.try_out(path, name, ends)
+    trial.try_out(path, name, ends, engine)
 
 
 def load_encoder(
@@ -165,7 +165,7 @@ def load_encoder(
     if device_config.dtype == INT8:
         raise not_in_int8(location.display_name)
     if location.path is not None:
-        _check(location.path, location.display_name, encoder=True)
+        _check(location.path, location.display_name, "adapter", encoder=True)
         return huggingface_encoder.load(location.path, location.display_name, device_config, address=location.address)
 
     def check(folder: Path, stored: int) -> None:
@@ -176,7 +176,7 @@ def load_encoder(
 
     limit = total_memory() if limit is None else limit
     snapshot = hub.fetch(location.repository, location.revision, limit=limit, check=check, progress=progress)
-    _check(snapshot.path, location.display_name, encoder=True)
+    _check(snapshot.path, location.display_name, "adapter", encoder=True)
     return huggingface_encoder.load(snapshot.path, location.display_name, device_config, address=location.address)
 
 

@@ -2,7 +2,8 @@
 
 What a config, a tokenizer or a header makes a library compute can't be foreseen: converting a vocabulary takes the
 square of its longest token, and a config may ask for a billion labels. So the process does everything that loading does
-before it reads weights, in every format, and then encodes some texts (`reading.py`). Only then does the
+before it reads weights, in every format, and then encodes some texts (`reading.py`). It also compares our own
+transformer with transformers (`comparison.py`), since it has imported both. Only then does the
 same happen in this process, where it takes about as long.
 """
 
@@ -23,16 +24,17 @@ _WAITING: list[Sandbox] = []  # at most one
 _LOCK = threading.Lock()
 
 
-def try_out(path: Path, name: str, ends: float) -> None:
+def try_out(path: Path, name: str, ends: float, engine: str = "auto") -> None:
     """`AttendError` for a folder in Hugging Face's layout or a GGUF file that can't be read within the limits.
 
     Args:
         name: what messages call the model.
         ends: by the monotonic clock, when the trial must be over.
+        engine: what will run it; see `model.huggingface.folder.load_model`.
     """
     try:
         with _process() as process:
-            refusal = process.answer({"path": str(path.absolute()), "name": name}, ends=ends)
+            refusal = process.answer({"path": str(path.absolute()), "name": name, "engine": engine}, ends=ends)
     except Refused as error:
         raise AttendError(f"{name} can't be read ({error}): choose another model.") from error
     except OutOfBounds as error:

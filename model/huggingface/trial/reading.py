@@ -17,7 +17,8 @@ from model.huggingface.folder import check_config
 from model.huggingface.gguf import GgufCheckpoint
 from model.huggingface.marian_tokenizer import SOURCE, MarianTokenizer
 from model.huggingface.tokenizers.folder import read_backend
-from model.huggingface.weights import CheckpointFiles, check_layers
+from model.huggingface.trial.comparison import check_native
+from model.huggingface.weights import Checkpoint, CheckpointFiles, check_layers
 from model.sandbox.child import MOST_BYTES, serve
 from model.sandbox.tokenizer import encode_samples
 
@@ -27,13 +28,24 @@ def refusal(question: dict[str, str]) -> str | None:
     try:
         path, name = Path(question["path"]), question["name"]
         if path.is_file():
-            _read_gguf(GgufCheckpoint.read(path, name))
+            _read_gguf(file := GgufCheckpoint.read(path, name))
         else:
-            _read_folder(CheckpointFiles.read(path, name, claims_memory=False))
+            _read_folder(file := CheckpointFiles.read(path, name, claims_memory=False))
+        if question["engine"] != "adapter":
+            _compare(file)
     except AttendError as error:
         _raise_shortage(error)
         return str(error)
     return None
+
+
+def _compare(file: Checkpoint) -> None:
+    try:
+        check_native(file.config, file.name)
+    except AttendError:
+        raise
+    except Exception as error:  # whatever a family's own code says of a config, which whoever loads it reports
+        _raise_shortage(error)
 
 
 def _read_gguf(file: GgufCheckpoint) -> None:

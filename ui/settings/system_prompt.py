@@ -16,7 +16,7 @@ def build(no_system: str) -> tuple[gr.Textbox, gr.HTML]:
     box = gr.Textbox(
         "",
         label="System prompt",
-        placeholder="You are a pirate.",
+        placeholder="For example: You are a pirate.",
         lines=2,
         max_lines=8,
         elem_id="attend-system",

@@ -38,6 +38,7 @@ STYLES = (  # of equally specific rules the later one wins
     *(f"learn/{name}" for name in ("matrix", "picture", "pieces", "lesson", "words", "explanation", "exercises")),
     *(f"learn/{name}/chapter" for name in ("positions", "attention", "sentences", "block", "recurrence")),
     *(f"learn/{name}/chapter" for name in ("training", "generation", "context", "today")),
+    "page/print",
 )
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _IMPORT = re.compile(r"^(?:import|import .* from|\} from) '(\.[^']+)';$", re.MULTILINE)

@@ -7,6 +7,7 @@ import { isTermName, offerGlossary } from '../glossary/glossary.js';
 import { MOST_PROMPT, onceConnected, removeOnceWorking, takePart, whenMoved } from '../kit/address/address.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
 import { around, typeInto } from '../kit/js/dom.js';
+import { takeDecimalCommas } from '../kit/js/number.js';
 import { reopenStream } from '../kit/gradio/late_events.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { CHAPTERS } from '../learn/course.js';
@@ -90,6 +91,7 @@ export function start() {
 
   const prompt = takePart('prompt', (text) => text.length <= MOST_PROMPT);
   if (prompt) onceConnected(bringPrompt);
+  takeDecimalCommas();
   keepUnsent(() => document.querySelector('#attend-message textarea'));
   const term = takePart('glossary', isTermName);
   document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be heard of

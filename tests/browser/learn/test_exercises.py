@@ -40,7 +40,8 @@ def test_exercises_are_checked_by_the_chapter_and_counted(shared_page: Page) -> 
     expect(verdicts[0]).to_have_text("Not yet. Try again, or take the hint.")
     by_number.get_by_role("button", name="Hint").click()
     expect(verdicts[0]).to_contain_text("divide it by the sum of both")
-    by_number.get_by_role("spinbutton").fill("0.375")  # 0.6 / 1.6
+    by_number.get_by_role("spinbutton").fill("")
+    page.keyboard.type("0,375")  # 0.6 / 1.6, as most of Europe writes it
     page.keyboard.press("Enter")
     expect(verdicts[0]).to_contain_text("Right. 0.6 / (1 + 0.6)")
     expect(entry).to_contain_text("✓ 1")

@@ -94,6 +94,13 @@ def test_what_a_box_does_not_take_leaves_it_empty(page: Page) -> None:
     refused(page, "Seed is empty")
 
 
+def test_a_comma_is_the_decimal_point_that_it_is_in_most_of_europe(page: Page) -> None:
+    for name, typed, read in (("temperature", "0,8", "0.8"), ("max-new-tokens", "1,2", "12")):  # a whole number has none
+        page.locator(f"#attend-{name} input[type=number]").fill("")
+        page.keyboard.type(typed)
+        assert number(page, name) == read
+
+
 def test_presets_are_marked_and_neutralise_can_be_taken_back(page: Page) -> None:
     assert marked(page) == ["Balanced"]
     set_number(page, "temperature", 0.3)

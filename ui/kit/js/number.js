@@ -12,6 +12,20 @@ export function parseNumber(text) {
 }
 
 /**
+ * Let number fields take a comma for the decimal point that it is in most of Europe. Chromium drops it from what is typed
+ * or pasted, and would read 0,38 as 38. In a field for whole numbers it can only part thousands.
+ */
+export function takeDecimalCommas() {
+  document.addEventListener('beforeinput', (event) => {
+    const field = event.target;
+    if (!(field instanceof HTMLInputElement) || field.type !== 'number' || !event.data?.includes(',')) return;
+    if (Number.isInteger(Number(field.step))) return;
+    event.preventDefault();
+    document.execCommand('insertText', false, event.data.replaceAll(',', '.')); // which keeps Undo and sends `input`
+  }, true);
+}
+
+/**
  * Whether a field takes it.
  * @param {unknown} value
  * @param {{minimum: number, maximum: number, integer: boolean}} range both ends included

@@ -8,6 +8,7 @@
 import { make } from '../../kit/js/dom.js';
 import { onPlane, presses } from '../../kit/js/keys.js';
 import { makeAxis } from './axis.js';
+import { rowHeight, scrolledTo } from './row_window.js';
 
 const CELL = { narrowest: 3, widest: 36 };
 const STOPS = 5;
@@ -69,7 +70,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     if (!width) measure();
     size = {
       cell: Math.min(CELL.widest, Math.max(CELL.narrowest, width / keys())),
-      row: Math.min(CELL.widest, Math.max(CELL.narrowest, (height - 4) / rows())),
+      row: Math.min(CELL.widest, Math.max(CELL.narrowest, rowHeight(height - 4, rows()))),
     };
     const ratio = window.devicePixelRatio || 1;
     const [wide, high] = [Math.floor(size.cell * keys()), Math.ceil(size.row * rows())];
@@ -137,10 +138,9 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   function reveal() {
     const { marked } = range;
     if (unrevealed && marked >= range.from) {
-      const top = (marked - range.from) * size.row;
-      if (top < scroller.scrollTop || top + size.row > scroller.scrollTop + scroller.clientHeight) {
-        scroller.scrollTop = top - scroller.clientHeight / 2;
-      }
+      scroller.scrollTop = scrolledTo({
+        row: marked - range.from, rows: rows(), size: size.row, top: scroller.scrollTop, height: scroller.clientHeight,
+      });
       scroller.scrollLeft = (marked + 1) * size.cell - scroller.clientWidth;
     }
     unrevealed = false;

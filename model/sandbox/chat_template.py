@@ -15,7 +15,7 @@ from jinja2.nodes import Node
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from model.sandbox.child import close_off, serve
+from model.sandbox.child import serve
 
 _MOST_BYTES = 512_000_000
 _MAX_CHARACTERS = 8_000_000  # of a conversation, unless the question allows fewer
@@ -105,5 +105,4 @@ def render(question: dict[str, Any]) -> str:
 if __name__ == "__main__":
     with suppress(jinja2.TemplateError):
         render({"template": _LATE_IMPORTS, "variables": {}})  # while modules can still be imported
-    close_off()
-    serve(render, _MOST_BYTES)
+    serve(render, _MOST_BYTES, closed=True)

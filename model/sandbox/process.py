@@ -8,21 +8,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-_ROOT = Path(__file__).resolve().parents[2]
-# What an interpreter needs to start; the rest may hold secrets, such as ATTEND_AUTH and the Hub's token.
-_ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "SYSTEMROOT")
+from model.sandbox.fork_server import Child, start
+
 _STARTED_WITHIN = 60.0  # seconds, on a very busy machine
 _MOST_BYTES = 64_000_000  # of an answer
 
@@ -48,7 +42,7 @@ class OutOfMemory(Refused):
 
 
 class Sandbox:
-    """A module in an interpreter of its own, which starts with the first question."""
+    """A module in a process of its own, which starts with the first question."""
 
     def __init__(self, module: str, *, seconds: float) -> None:
         """
@@ -59,7 +53,7 @@ class Sandbox:
         self._module = module if "." in module else f"model.sandbox.{module}"
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: Child | None = None
         self._end_child: Callable[[], object] = lambda: None
 
     def __reduce__(self) -> tuple[Callable[[], Sandbox], tuple[()]]:
@@ -87,26 +81,19 @@ class Sandbox:
             raise (OutOfMemory if "memory" in reply else Refused)(reply["error"], reply.get("line"))
         return reply["answer"]
 
-    def _started(self, ends: float) -> subprocess.Popen[bytes]:
-        child = subprocess.Popen(
-            [sys.executable, "-m", self._module, str(math.ceil(self._seconds) + 1)],
-            cwd=_ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
-            start_new_session=True,  # Ctrl-C is for the page alone
-        )
-        self._end_child = weakref.finalize(self, _end, child)  # runs once: when called, or when the sandbox is freed
-        if _exchange(child, "null", _STARTED_WITHIN, ends) is None:
+    def _started(self, ends: float) -> Child:
+        ends = min(ends, time.monotonic() + _STARTED_WITHIN)
+        for _ in range(2):  # what starts it may end in that moment
+            child = start(self._module, math.ceil(self._seconds) + 1)
+            self._end_child = weakref.finalize(self, child.end)  # runs once: when called, or when the sandbox is freed
+            if _exchange(child, "null", _STARTED_WITHIN, ends) is not None:
+                return child
             self._end_child()
-            raise OutOfBounds
-        return child
+        raise OutOfBounds
 
 
-def _exchange(child: subprocess.Popen[bytes], question: str, seconds: float, ends: float) -> bytes | None:
+def _exchange(child: Child, question: str, seconds: float, ends: float) -> bytes | None:
     """The line that the child answers; None if it crashed, was killed or wrote too much."""
-    assert child.stdin is not None and child.stdout is not None
     timer = threading.Timer(max(0.0, min(seconds, ends - time.monotonic())), child.kill)
     timer.daemon = True
     timer.start()
@@ -120,12 +107,3 @@ def _exchange(child: subprocess.Popen[bytes], question: str, seconds: float, end
     finally:
         timer.cancel()
     return line if line.endswith(b"\n") else None
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    child.kill()
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            with suppress(OSError):  # unsent data
-                pipe.close()
-    child.wait()

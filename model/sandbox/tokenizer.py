@@ -25,7 +25,6 @@ def try_out(path: str) -> None:
     """
     content = Path(path).read_bytes()
     if path.endswith(".json"):
-        os.environ["TOKENIZERS_PARALLELISM"] = "false"  # no threads can be started
         from tokenizers import Tokenizer
 
         close_off()
@@ -82,4 +81,5 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    serve(try_out, MOST_BYTES)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # no threads can be started
+    serve(try_out, MOST_BYTES, modules=("tokenizers", "sentencepiece"))

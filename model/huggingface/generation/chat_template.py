@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Self
@@ -21,7 +22,8 @@ from model.limits import TooLong, max_characters
 from model.sandbox.process import OutOfBounds, Refused, Sandbox
 from model.text.conversation import ChatPrompt, Message, as_dicts, fitted
 
-_SECONDS = 5.0  # for a text; the longest takes milliseconds
+_SECONDS = 5.0  # for a conversation, however often it is rendered to fit; the longest takes milliseconds
+_PROBE_SECONDS = 10.0  # for all that is rendered to look at the template, the start of its process included
 _MAX_PROBE = 1_000_000  # characters of a text that is rendered to look at the template
 _MAX_SEARCHED = 10_000  # of them behind an answer, where its end token stands
 # What templates are known to change: capitals, HTML, quotation marks, blanks within, the end of long messages.
@@ -40,6 +42,7 @@ class TemplateChat:
         """Raises `AttendError` for a template that cannot write a single message, or that leaves it out."""
         self._tokenizer = tokenizer
         self._sandbox = Sandbox("chat_template", seconds=_SECONDS)
+        self._probes_end = time.monotonic() + _PROBE_SECONDS
         self._template = tokenizer.hf_tokenizer.get_chat_template()
         # Digits, which no filter changes, and of this template, which can't contain them.
         self._own = str(int(hashlib.sha256(str(self._template).encode("utf-8", "replace")).hexdigest(), 16))[:20]
@@ -49,6 +52,7 @@ class TemplateChat:
         self.notes: tuple[str, ...] = ()  # sentences that a person should read
         with suppress(_Stopped, TooLong):  # as its conversations will be
             self._look_at_answers()
+        self.end_tokens = self._find_end_tokens()
 
     @classmethod
     def of(cls, tokenizer: CheckpointTokenizer) -> Self | None:
@@ -56,8 +60,7 @@ class TemplateChat:
         templates = tokenizer.hf_tokenizer.chat_template
         return cls(tokenizer) if templates and not names_without_default(tokenizer) else None
 
-    @property
-    def end_tokens(self) -> frozenset[int]:
+    def _find_end_tokens(self) -> frozenset[int]:
         """The special token that follows an answer, where the template writes one."""
         user, answer = self._marks(2)
         exchange = [Message("user", user), Message("assistant", answer)]
@@ -66,9 +69,10 @@ class TemplateChat:
 
     def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
         """See `model.text.conversation.Chat.prompt`; without a system prompt the template may put in one of its own."""
+        ends = time.monotonic() + _SECONDS
         return fitted(
             messages,
-            lambda first: self._ids(as_dicts(messages[first:], system), max_characters(context_length)),
+            lambda first: self._ids(as_dicts(messages[first:], system), max_characters(context_length), ends),
             frame=0,  # a template may refuse an empty message, so its own words cannot be told from the shortest
             context_length=context_length,
             reserve=reserve,
@@ -140,11 +144,11 @@ class TemplateChat:
         """Texts that stand for messages; no template writes them itself."""
         return [f"\ue000{self._own}\ue002{index}\ue001" for index in range(count)]
 
-    def _ids(self, messages: list[dict[str, str]], most: int) -> list[int]:
+    def _ids(self, messages: list[dict[str, str]], most: int, ends: float) -> list[int]:
         """`most`: characters of a text that the context could hold; `TooLong` for a longer one."""
         marks = self._marks(len(messages))
         marked = [{**message, "content": mark} for message, mark in zip(messages, marks, strict=True)]
-        parts = re.split(f"({'|'.join(marks)})", self._written(marked, answered=False, most=most))
+        parts = re.split(f"({'|'.join(marks)})", self._written(marked, answered=False, most=most, ends=ends))
         for number, (message, mark) in enumerate(zip(messages, marks, strict=True), start=1):
             if mark not in parts:
                 raise AttendError(
@@ -152,7 +156,7 @@ class TemplateChat:
                     f"({message['role']}): start a new conversation, or choose another model."
                 )
         texts = {mark: message["content"] for message, mark in zip(messages, marks, strict=True)}
-        together = self._written(messages, answered=False, most=most)
+        together = self._written(messages, answered=False, most=most, ends=ends)
         apart: list[int] = []
         special_tokens: list[int] = []  # the template's special tokens
         for part in parts:
@@ -167,10 +171,19 @@ class TemplateChat:
     def _special_tokens(self, ids: Sequence[int]) -> list[int]:
         return [piece for piece in ids if self._tokenizer.is_special(piece)]
 
-    def _written(self, messages: list[dict[str, str]], *, answered: bool, most: int = _MAX_PROBE) -> str:
+    def _written(
+        self,
+        messages: list[dict[str, str]],
+        *,
+        answered: bool,
+        most: int = _MAX_PROBE,
+        ends: float | None = None,
+    ) -> str:
         """The conversation as one text; unless it is answered already, up to where the answer begins.
 
-        `TooLong` for more than `most` characters.
+        Args:
+            most: characters of the text; `TooLong` for more.
+            ends: by the monotonic clock, when it has to be written; None for a probe, since these share a time.
         """
         variables = {
             "messages": [self._handed_over(message) for message in messages],
@@ -184,12 +197,14 @@ class TemplateChat:
                     "template": self._template,
                     "variables": self._tokenizer.hf_tokenizer.special_tokens_map | variables,
                     "most": most,
-                }
+                },
+                ends=self._probes_end if ends is None else ends,
             )
         except OutOfBounds as error:
             raise _Stopped(
-                f"The chat template of this model took more than {_SECONDS:g} seconds or too much memory and was "
-                "stopped: choose another model."
+                f"The chat template of this model took too long ({_SECONDS:g} seconds for a conversation, "
+                f"{_PROBE_SECONDS:g} for all that is tried on loading) or too much memory, and was stopped: choose "
+                "another model."
             ) from error
         except (Refused, ValueError) as error:  # whatever a template's own expressions raise, {{ 1 / 0 }} for one
             reason = str(error).rstrip(".")

@@ -9,19 +9,12 @@ same happen in this process, where it takes about as long.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from model.errors import AttendError
 from model.sandbox.process import OutOfBounds, Refused, Sandbox
 
 SECONDS = 60.0  # the most that any trial may take
-_KEPT = 60.0  # seconds for which the process waits for another checkpoint, since its imports take seconds
-
-_WAITING: list[Sandbox] = []  # at most one
-_LOCK = threading.Lock()
 
 
 def try_out(path: Path, name: str, ends: float, engine: str = "auto") -> None:
@@ -33,8 +26,8 @@ def try_out(path: Path, name: str, ends: float, engine: str = "auto") -> None:
         engine: what will run it; see `model.huggingface.folder.load_model`.
     """
     try:
-        with _process() as process:
-            refusal = process.answer({"path": str(path.absolute()), "name": name, "engine": engine}, ends=ends)
+        process = Sandbox("model.huggingface.trial.reading", seconds=SECONDS)
+        refusal = process.answer({"path": str(path.absolute()), "name": name, "engine": engine}, ends=ends)
     except Refused as error:
         raise AttendError(f"{name} can't be read ({error}): choose another model.") from error
     except OutOfBounds as error:
@@ -44,21 +37,3 @@ def try_out(path: Path, name: str, ends: float, engine: str = "auto") -> None:
         ) from error
     if refusal is not None:
         raise AttendError(refusal if name in refusal else f"{name} can't be read: {refusal}")
-
-
-@contextmanager
-def _process() -> Iterator[Sandbox]:
-    """A process of its own for each caller; one that failed is not used again."""
-    with _LOCK:
-        process = _WAITING.pop() if _WAITING else Sandbox("model.huggingface.trial.reading", seconds=SECONDS)
-    yield process
-    with _LOCK:
-        _WAITING[:] = [process]
-    timer = threading.Timer(_KEPT, _end, [process])
-    timer.daemon = True
-    timer.start()
-
-
-def _end(process: Sandbox) -> None:
-    with _LOCK, suppress(ValueError):  # in use
-        _WAITING.remove(process)  # and so it ends

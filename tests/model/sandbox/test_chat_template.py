@@ -149,6 +149,19 @@ def test_a_checkpoint_with_such_a_template_is_one_sentence(
         catalog.load(str(gpt2(tmp_path / "evil", template)))
 
 
+def test_all_that_is_tried_of_a_template_shares_one_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each text alone takes one to two seconds."""
+    waits = (
+        "{% set start = strftime_now('%s')|int %}{% for i in range(99999) %}"
+        "{% if strftime_now('%s')|int > start + 1 %}{% break %}{% endif %}"
+        "{% for j in range(2000) %}{% endfor %}{% endfor %}"
+    )
+    monkeypatch.setattr(chat_template, "_SECONDS", LONGEST)
+    monkeypatch.setattr(chat_template, "_PROBE_SECONDS", 2.0)
+    with pytest.raises(AttendError, match="was stopped: choose another model"):
+        catalog.load(str(gpt2(tmp_path / "slow", CHATML + waits)))
+
+
 def test_a_template_that_turns_on_a_later_message_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,6 +191,5 @@ def test_a_template_s_process_gets_no_secret(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("ATTEND_AUTH", "teacher:secret")
     sandbox = Sandbox("chat_template", seconds=LONGEST)
     assert sandbox.answer({"template": "{{ x }}", "variables": {"x": 1}}) == "1"
-    assert sandbox._child is not None
-    environment = Path(f"/proc/{sandbox._child.pid}/environ").read_bytes()
+    environment = Path(f"/proc/{sandbox.answer(None)}/environ").read_bytes()
     assert b"PATH=" in environment and b"secret" not in environment

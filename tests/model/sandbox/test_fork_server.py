@@ -1,0 +1,136 @@
+"""Sandboxes are forked from a process that knows nothing of the page, ends with it, and comes again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from model.sandbox import child
+from model.sandbox.process import OutOfBounds, Sandbox
+from tests.helpers.folders import gpt2
+from tests.helpers.paths import ROOT
+from tests.helpers.waiting import LONGEST, eventually
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks sandboxes")
+
+ENDLESS = {
+    "template": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+    "variables": {},
+}
+# Starts two sandboxes, says which processes they and their servers are, and ends without a goodbye.
+PAGE = """
+import os, sys, threading, psutil
+from model.sandbox.process import Sandbox
+sandboxes = [Sandbox("chat_template", seconds=600), Sandbox("tokenizer", seconds=600)]
+processes = [psutil.Process(sandbox.answer(None)) for sandbox in sandboxes]
+threading.Thread(target=sandboxes[0].answer, args=(QUESTION,), daemon=True).start()
+while processes[0].cpu_percent(0.01) < 50:  # until it computes
+    pass
+print(*[pid for process in processes for pid in (process.pid, process.ppid())], flush=True)
+os._exit(0)
+"""
+
+
+def sandbox_of_template() -> Sandbox:
+    return Sandbox("chat_template", seconds=LONGEST)
+
+
+def rendered(sandbox: Sandbox, template: str) -> str:
+    return sandbox.answer({"template": template, "variables": {}})
+
+
+def process(sandbox: Sandbox) -> psutil.Process:
+    return psutil.Process(sandbox.answer(None))
+
+
+def server(sandbox: Sandbox) -> psutil.Process:
+    parent = process(sandbox).parent()
+    assert parent is not None and parent.cmdline()[-1] == "fork"
+    return parent
+
+
+def files(of: psutil.Process) -> set[str]:
+    return {str(path.readlink()) for path in Path(f"/proc/{of.pid}/fd").iterdir()}
+
+
+def test_each_sandbox_is_a_process_of_its_own_with_one_socket() -> None:
+    sandboxes = [sandbox_of_template() for _ in range(3)]
+    assert len({process(sandbox) for sandbox in sandboxes}) == 3
+    assert len({server(sandbox) for sandbox in sandboxes}) == 1
+    kept = [files(each) - {"/dev/null"} for each in (server(sandboxes[0]), *map(process, sandboxes))]
+    assert [len(each) for each in kept] == [1] * 4 and len(set.union(*kept)) == 4
+
+
+@pytest.mark.parametrize("module", ["chat_template", "tokenizer"])
+def test_a_server_has_no_secret_and_no_file_of_the_page(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTEND_AUTH", "teacher:secret")
+    monkeypatch.setattr("model.sandbox.fork_server._SERVERS", {})
+    with (tmp_path / "of the page").open("w"):
+        of = server(Sandbox(module, seconds=LONGEST))
+        assert not any("of the page" in name for name in files(of))
+    assert b"secret" not in Path(f"/proc/{of.pid}/environ").read_bytes()
+
+
+def test_what_is_forked_is_limited_and_its_server_is_not(tmp_path: Path) -> None:
+    """The server has no threads: they would not be there in what is forked, but the locks that they hold would."""
+    trial = Sandbox("model.huggingface.trial.reading", seconds=LONGEST)
+    assert trial.answer({"path": str(gpt2(tmp_path / "tiny")), "name": "tiny", "engine": "auto"}) is None
+    assert process(trial).rlimit(psutil.RLIMIT_DATA) == (child.MOST_BYTES, child.MOST_BYTES)
+    assert process(trial).rlimit(psutil.RLIMIT_FSIZE) == (0, 0)
+    assert server(trial).rlimit(psutil.RLIMIT_DATA) == psutil.Process().rlimit(psutil.RLIMIT_DATA)
+    assert server(trial).num_threads() == 1
+
+
+def test_what_was_ended_leaves_no_process_and_harms_no_other() -> None:
+    other, hanging = sandbox_of_template(), Sandbox("chat_template", seconds=0.5)
+    assert rendered(other, "{{ 1 }}") == "1"
+    ended = process(hanging)
+    with pytest.raises(OutOfBounds):
+        hanging.answer(ENDLESS)
+    eventually(lambda: not ended.is_running())  # not even as a zombie
+    assert process(hanging) != ended and server(hanging) == server(other)
+    left = process(hanging)
+    del hanging
+    eventually(lambda: not left.is_running())
+    assert rendered(other, "{{ 2 }}") == "2"
+
+
+def test_a_server_that_was_killed_comes_again() -> None:
+    before = sandbox_of_template()
+    killed = server(before)
+    killed.kill()
+    eventually(lambda: not killed.is_running() or killed.status() == psutil.STATUS_ZOMBIE)
+    assert rendered(before, "{{ 1 }}") == "1"  # what it had forked goes on
+    after = sandbox_of_template()
+    assert rendered(after, "{{ 2 }}") == "2"
+    assert server(after) != killed
+
+
+def test_sandboxes_of_many_threads_get_their_own_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.sandbox.fork_server._SERVERS", {})
+    with ThreadPoolExecutor(16) as threads:
+        answers = list(threads.map(lambda n: rendered(sandbox_of_template(), f"{{{{ {n} * 2 }}}}"), range(48)))
+    assert answers == [str(number * 2) for number in range(48)]
+
+
+def test_all_ends_with_the_page() -> None:
+    page = PAGE.replace("QUESTION", json.dumps(ENDLESS))
+    run = subprocess.run([sys.executable, "-c", page], cwd=ROOT, capture_output=True, text=True, check=True)
+    pids = [int(word) for word in run.stdout.split()]
+    assert len(set(pids)) == 4
+    eventually(lambda: not any(psutil.pid_exists(pid) and _runs(pid) for pid in pids))
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

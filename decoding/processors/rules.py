@@ -19,30 +19,34 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _MAX_GROWTH = 1e30  # of an end token's logit; what exceeds it is certain in any case
-Biases = Mapping[tuple[int, ...], Sequence[tuple[int, float]]]
+Biases = Mapping[tuple[int, ...], tuple[list[int], list[float]]]
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceBias:
     """Adds a number to the logit of a sequence's last token behind the others; -inf bans it, as `bad_words_ids` do."""
 
-    biases: Biases  # by the tokens before: the last tokens, each with what is added
+    biases: Biases  # by the tokens before: the last tokens, and what is added to each
     name: ClassVar[str] = "sequence_bias"
 
     @classmethod
     def of(cls, sequences: Sequence[tuple[tuple[int, ...], float]]) -> Self:
-        biases: dict[tuple[int, ...], list[tuple[int, float]]] = {}
-        for (*before, last), bias in sequences:
-            biases.setdefault(tuple(before), []).append((last, bias))
+        biases: dict[tuple[int, ...], tuple[list[int], list[float]]] = {}
+        for (*before, last), bias in dict(sequences).items():
+            tokens, values = biases.setdefault(tuple(before), ([], []))
+            tokens.append(last)
+            values.append(bias)
         return cls(biases)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        biased = logits.clone()
+        added = torch.zeros_like(logits)
         lengths = {len(before) for before in self.biases}
         for row, text in enumerate(context.sequences()):
             for length in lengths:
-                for token, bias in self.biases.get(text[len(text) - length :] if length else (), ()):
-                    biased[row, token] += bias
+                if length <= len(text) and (biases := self.biases.get(text[len(text) - length :])):
+                    tokens, values = biases
+                    added[row, tokens] += torch.tensor(values)
+        biased = logits + added
         return torch.where(biased.amax(dim=-1, keepdim=True) > -math.inf, biased, logits)
 
 

@@ -175,11 +175,14 @@ class GenerationFields:
     def _biases(self) -> Iterator[tuple[Sequence[int], float]]:
         pairs = self.values.get("sequence_bias") or []
         form = f"a list of pairs, each a list of token ids and a bias between {-_MAX_BIAS:g} and {_MAX_BIAS:g}"
-        if not isinstance(pairs, list) or len(pairs) > _MAX_IDS:
+        if not isinstance(pairs, list):
             raise self._malformed("sequence_bias", form)
+        count = 0
         for pair in pairs:
             match pair:
                 case [[_, *_] as ids, int() | float() as bias] if _is_ids(ids) and -_MAX_BIAS <= bias <= _MAX_BIAS:
+                    if (count := count + len(ids)) > _MAX_IDS:
+                        raise self._malformed("sequence_bias", f"a list of {_MAX_IDS:,} token ids or fewer")
                     if max(ids) < self.vocabulary_size:
                         yield ids, float(bias)
                 case _:

@@ -33,6 +33,7 @@ from decoding.processors import (
     RepetitionPenalty,
     SuppressTokens,
 )
+from decoding.processors.rules import SequenceBias
 
 NEVER = -math.inf
 
@@ -168,6 +169,27 @@ def test_the_least_length_is_that_of_transformers(
 def test_biases_are_those_of_transformers(logits: list[list[float]], biases: dict[int, float]) -> None:
     reference = SequenceBiasLogitsProcessor({(token,): bias for token, bias in biases.items()})  # type: ignore[arg-type]
     check(LogitBias(tuple(biases.items())), reference, logits, [0], 0)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    LOGITS,
+    TEXT,
+    st.integers(0, 12),
+    st.dictionaries(st.lists(IDS, min_size=1, max_size=5).map(tuple), st.integers(-100, 100).map(float), min_size=1),
+)
+def test_biases_of_sequences_are_those_of_transformers(
+    logits: list[list[float]], text: list[int], cut: int, biases: dict[tuple[int, ...], float]
+) -> None:
+    """Some sequences are longer than the text; sums of whole numbers are exact in any order."""
+    pairs = [[list(ids), bias] for ids, bias in biases.items()]
+    check(SequenceBias.of(tuple(biases.items())), SequenceBiasLogitsProcessor(pairs), logits, text, cut)
+
+
+def test_a_sequence_longer_than_the_text_changes_nothing() -> None:
+    """Its end is no beginning of the text: the other sequence counts once."""
+    stage = SequenceBias.of((((0, 1, 2), 5.0), ((3, 3, 3, 3, 3, 2), 7.0)))
+    assert after(stage, [0.0] * 4, (0, 1)) == [0.0, 0.0, 5.0, 0.0]
 
 
 # --- against the slow and obvious ------------------------------------------------------------------------------------

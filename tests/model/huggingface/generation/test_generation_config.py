@@ -157,6 +157,7 @@ def test_what_attend_does_not_do_is_said(fields: dict[str, Any]) -> None:
         ("sequence_bias", [[[], 1.0]]),
         ("sequence_bias", [[[7], 10**400]]),  # no float is as large
         ("sequence_bias", [[[7], -1e39]]),  # none in single precision
+        ("sequence_bias", [[[7] * 60_000, 1.0], [[8] * 60_000, 1.0]]),  # each token would take as long
         ("exponential_decay_length_penalty", [2]),
         ("exponential_decay_length_penalty", [2, 0]),
         ("exponential_decay_length_penalty", [2, 10**400]),

@@ -27,6 +27,21 @@ test('one head of one layer is found among all: layer 1, head 0 of (2, 2, 1)', (
   assert.deepEqual(rounded(attention.weights(0, 1, 0)), [1]);
 });
 
+test('a key was attended to by the passes after it: 9 of 25 and 16 of 16 + 9 + 0', () => {
+  const attention = makeAttention();
+  attention.put([packed(3, 4), packed(4, 3, 0)], 1, [1, 1]);
+  assert.deepEqual(rounded(attention.received(0, 0, 0)), [0, 0.36, 0.64]);
+  assert.deepEqual(rounded(attention.received(2, 0, 0)), [0, 0, 0]);
+  assert.equal(attention.received(3, 0, 0), null);
+});
+
+test('a source is attended to by cross-attention', () => {
+  const attention = makeAttention();
+  attention.put([packed(3, 4, 5)], 2, [1, 1], 2);
+  assert.deepEqual(rounded(attention.received(0, 0, 0)), [0, 0, 0.36]);
+  assert.deepEqual(rounded(attention.received(2, 0, 0)), [0, 0, 1]);
+});
+
 test('a row of another shape is no row', () => {
   const attention = makeAttention();
   attention.put([packed(1, 2, 3)], 1, [1, 1]);

@@ -254,7 +254,8 @@ export function start({ element, props, trigger, watch }) {
 
   /** Tell the conversation what is shown, and shade both by attention when that is the colour. */
   function shade() {
-    const colours = root.dataset.colour === 'attention' ? attentionPanel.weightsOf(choice.index - 1) : null;
+    const colours = root.dataset.colour === 'attention'
+      ? attentionPanel.weightsOf(choice.index - 1) ?? attentionPanel.received(choice.index) : null;
     const levels = root.dataset.colour === 'attention' ? shades(colours ?? new Float32Array(0)) : null;
     strip.shade(levels);
     const index = choice.index >= run.first ? choice.index - run.first : null;

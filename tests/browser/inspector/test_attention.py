@@ -29,6 +29,25 @@ def test_what_was_looked_at_is_listed_and_the_sink_can_be_hidden(fresh: Stage) -
     sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 3 of 5")
 
 
+def test_a_prompt_token_says_which_tokens_attended_to_it_most(fresh: Stage) -> None:
+    fresh.show(inspector=inspector(WORDS))
+    fresh.find('.at-box[data-index="1"]').click()
+    sync_api.expect(fresh.find(".at-no-map")).to_have_text("Attended to most when choosing:")
+    # query 2, which chose token 3, is the only one that looks at token 1, with one half
+    attended = fresh.find(".at-attended li")
+    sync_api.expect(attended).to_have_count(1)
+    sync_api.expect(attended.locator(".at-number")).to_have_text("50.00\u00a0%")
+    fresh.find(".at-colours .at-switch label").nth(1).click()
+    sync_api.expect(fresh.find('.at-box[data-index="3"]')).to_have_attribute("data-attention", "10")
+    sync_api.expect(fresh.find('.at-box[data-index="4"]')).to_have_attribute("data-attention", "0")
+    attended.locator("button").click()
+    sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 2 of 5")
+    fresh.find('.at-box[data-index="0"]').click()
+    sync_api.expect(fresh.find(".at-attended li")).to_have_count(5)  # all attend to the first token
+    # the strongest is query 1, both of whose halves are there
+    sync_api.expect(fresh.find(".at-attended li .at-number")).to_have_text(["100.00\u00a0%", *["50.00\u00a0%"] * 4])
+
+
 def test_the_map_reads_out_its_cells_and_selects_rows(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS))
     canvas, readout = stage.find(".at-canvas"), stage.find(".at-readout")

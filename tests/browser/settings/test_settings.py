@@ -95,7 +95,10 @@ def test_what_a_box_does_not_take_leaves_it_empty(page: Page) -> None:
 
 
 def test_a_comma_is_the_decimal_point_that_it_is_in_most_of_europe(page: Page) -> None:
-    for name, typed, read in (("temperature", "0,8", "0.8"), ("max-new-tokens", "1,2", "12")):  # a whole number has none
+    for name, typed, read in (
+        ("temperature", "0,8", "0.8"),
+        ("max-new-tokens", "1,2", "12"),
+    ):  # a whole number has none
         page.locator(f"#attend-{name} input[type=number]").fill("")
         page.keyboard.type(typed)
         assert number(page, name) == read

@@ -73,8 +73,19 @@ export function makeAttention(keysOf = (query) => query + 1) {
     return pass.weights;
   }
 
+  /**
+   * How much each pass at hand attended to one key, by query; 0 for those that did not, null where no pass could have.
+   * @param {number} key @param {number} layer @param {number} head AVERAGE for all of them
+   */
+  function received(key, layer, head) {
+    const kind = key < source ? 'cross' : 'self';
+    const from = passes.findIndex((pass, query) => pass && key < keysOf(query));
+    if (from < 0) return null;
+    return Float32Array.from(passes, (_, query) => (query < from ? 0 : weights(query, layer, head, kind)?.[key] ?? 0));
+  }
+
   return {
-    cut, keep, put, weights,
+    cut, keep, put, weights, received,
     get first() { return passes.findIndex(Boolean); },
     get end() { return passes.length; },
     get layers() { return layers; },

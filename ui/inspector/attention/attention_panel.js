@@ -1,5 +1,6 @@
 /**
- * The attention panel: the map of one layer and head or of an average, and the tokens that one pass attends to most.
+ * The attention panel: the map of one layer and head or of an average, and the tokens that one pass attends to most or, of
+ * a token that no pass chose, those whose passes attended to it most.
  *
  * It owns the choice of layer, head and hidden tokens; the inspector owns the selection.
  */
@@ -89,14 +90,33 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
   function draw(query) {
     const from = attention.first;
     const weights = numbers(query);
+    const column = weights ? null : received(tokenOf(query));
     map.node.hidden = from < 0;
     noMap.hidden = Boolean(weights);
-    noMap.textContent = from < 0 ? 'No attention was recorded for this run.' : 'No attention was recorded for this token.';
+    noMap.textContent = from < 0 ? 'No attention was recorded for this run.'
+      : column ? 'Attended to most when choosing:' : 'No attention was recorded for this token.';
     const full = averaged() > 1 ? FULL.average : FULL.one;
-    if (from >= 0) map.draw({ from, end: attention.end, keys: attention.end, marked: query, title: title(), full });
-    const shown = weights ? strongest(choice.sink ? weights : weights.map((weight, key) => (isSink(key) ? 0 : weight)), 5) : [];
-    attended.replaceChildren(...shown.map(([key, weight]) => attendedToken(key, weight, shown[0][1])));
+    if (from >= 0) {
+      const looked = column ? tokenOf(query) : -1;
+      map.draw({ from, end: attention.end, keys: attention.end, marked: query, column: looked, title: title(), full });
+    }
+    const listed = column ?? (choice.sink ? weights : weights?.map((weight, key) => (isSink(key) ? 0 : weight)));
+    const shown = listed ? strongest(listed, 5) : [];
+    attended.replaceChildren(...shown.map(([token, weight]) => attendedToken(token, weight, shown[0][1])));
     attended.hidden = !shown.length;
+  }
+
+  /**
+   * How much was attended to one token when each was chosen, by the number of the one that was chosen; null where no
+   * pass is at hand that could have.
+   * @param {number} token of the prompt: a generated one is shown by what it was chosen from
+   */
+  function received(token) {
+    const weights = token >= 0 ? attention.received(token, choice.layer, choice.head) : null;
+    if (!weights) return null;
+    const byToken = new Float32Array(tokenOf(weights.length));
+    byToken.set(weights, tokenOf(0));
+    return byToken;
   }
 
   /** @param {number} query @param {number} key */
@@ -131,5 +151,5 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     Object.assign(choice, { layer, head }); // the selects follow with the next offer
   }
 
-  return { node, draw, reveal: map.reveal, offer, choose, numbers, weightsOf, forgetColours: map.forgetColours };
+  return { node, draw, reveal: map.reveal, offer, choose, numbers, received, weightsOf, forgetColours: map.forgetColours };
 }

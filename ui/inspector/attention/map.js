@@ -35,7 +35,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     make('div', { class: 'at-map-grid' }, chosen.node, scroller, corner, looked.node),
     make('div', { class: 'at-map-foot' }, readout, scale));
   const cells = document.createElement('canvas'); // a pixel a cell
-  let range = { from: 0, end: 0, keys: 0, marked: -1, title: '', full: 1 };
+  let range = { from: 0, end: 0, keys: 0, marked: -1, column: -1, title: '', full: 1 };
   let size = { cell: 0, row: 0 };
   let scrolled = { top: 0, left: 0 };
   // as last measured: asking for them while drawing would lay the page out again
@@ -53,13 +53,14 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   const rows = () => range.end - range.from;
 
   /**
-   * @param {typeof range} next queries from … end - 1, which look at so many keys; `marked` is the selected step's;
+   * @param {Omit<typeof range, 'column'> & {column?: number}} next queries from … end - 1, which look at so many keys;
+   *   `marked` is the selected step's, `column` the selected key;
    *   the title says whose heads; `full` is the weight that takes the strongest colour: one for all texts, so that no new
    *   token repaints the old. `reveal` completes it.
    */
   function draw(next) {
     unrevealed ||= next.marked !== range.marked || next.end !== range.end;
-    range = next;
+    range = { column: -1, ...next };
     if (rows() <= 0) return;
     fit();
     paintCells();
@@ -116,6 +117,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     if (range.marked >= range.from && range.marked < range.end) {
       frame(0, (range.marked - range.from) * down, keysOf(range.marked) * across, down, colours.row);
     }
+    if (range.column >= 0) frame(range.column * across, 0, across, canvas.height, colours.row);
     if (cursor) frame(cursor.key * across, (cursor.query - range.from) * down, across, down, colours.cell);
   }
 
@@ -130,7 +132,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     });
     looked.draw({
       count: keys(), size: size.cell, offset: scrolled.left, length: width,
-      marked: cursor?.key ?? -1, ...paints, name: keyName,
+      marked: cursor?.key ?? range.column, ...paints, name: keyName,
     });
   }
 
@@ -142,6 +144,8 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
         row: marked - range.from, rows: rows(), size: size.row, top: scroller.scrollTop, height: scroller.clientHeight,
       });
       scroller.scrollLeft = (marked + 1) * size.cell - scroller.clientWidth;
+    } else if (unrevealed && range.column >= 0) {
+      scroller.scrollLeft = (range.column + 0.5) * size.cell - scroller.clientWidth / 2;
     }
     unrevealed = false;
     keepUp(); // the browser scrolls a map that has shrunk without an event

@@ -166,6 +166,8 @@ def test_open_settings_cut_nothing_off(visit: Opener) -> None:
         expect(page.locator("#attend-settings.open")).to_have_count(1)
         wait_for_drawing(page)
         assert page.evaluate(CUT_OFF) == [], width
+        left, row, send = edges(page, "#attend-left", "#attend-message-row", "#attend-send")
+        assert row[2] <= left[2] and send[2] <= left[2], width  # and nothing lies over the inspector
 
 
 def test_the_table_of_beams_shows_its_longest_words(visit: Opener) -> None:

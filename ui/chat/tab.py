@@ -80,6 +80,7 @@ class ChatTab(Tab):
                     max_lines=6,
                     scale=1,
                     autofocus=first,
+                    min_width=0,  # Gradio's 160 pixels push the button beside it over the inspector
                     elem_id="attend-message",
                 )
                 self.send = button("Send", "attend-send", variant="primary", min_width=84)

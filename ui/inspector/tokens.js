@@ -1,5 +1,6 @@
 /**
- * The strip: every token of the context as a box, one of them selected.
+ * The strip: every token of the context as a box, one of them selected. Tokens that only together form a character stand
+ * in a frame with it.
  *
  * It knows texts, kinds, probabilities and shades; what a selection means is the inspector's business.
  */
@@ -9,6 +10,7 @@ import { alongRow } from '../kit/js/keys.js';
 import { colourMode } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { level, percent, visible, visibleText } from '../kit/js/text.js';
+import { characterGroups } from './characters.js';
 
 const KINDS = { control: 'special token', prompt: 'prompt', generated: 'generated' };
 
@@ -19,11 +21,13 @@ export function makeStrip(onSelect) {
   const boxes = [];
   /** @type {[string, string, number | null][]} what each box shows */
   let shown = [];
+  /** @type {Map<string, HTMLElement>} frames around the parts of a character, by what is in them */
+  let groups = new Map();
   let selected = -1;
   let shaded = false;
 
   node.addEventListener('click', (event) => {
-    const box = around(event, '[role="option"]');
+    const box = around(event, '[role="option"]') ?? around(event, '.at-group')?.querySelector('[role="option"]');
     if (box) onSelect(Number(box.dataset.index));
   });
   node.addEventListener('keydown', (event) => {
@@ -75,6 +79,26 @@ export function makeStrip(onSelect) {
     if (selected >= boxes.length) selected = -1;
     node.append(...fresh);
     shown = tokens.slice();
+    group();
+  }
+
+  /** Frame the tokens that only together form a character, touching only what differs. */
+  function group() {
+    const wanted = new Map(characterGroups(shown).map((one) => [JSON.stringify(one), one]));
+    for (const [key, frame] of groups) {
+      if (!wanted.has(key)) frame.replaceWith(...frame.querySelectorAll('.at-box'));
+    }
+    groups = new Map(Array.from(wanted, ([key, { from, end, text }]) => {
+      const known = groups.get(key);
+      if (known) return [key, known];
+      const parts = boxes.slice(from, end);
+      const name = `${visibleText(text)}: ${parts.length} tokens that only together form it`;
+      const frame = make('span', { class: 'at-group', role: 'group', 'aria-label': name, title: name },
+        make('span', { class: 'at-character', 'aria-hidden': 'true' }, ...visible(text)));
+      parts[0].before(frame);
+      frame.append(...parts);
+      return [key, frame];
+    }));
   }
 
   /** @param {number} index */

@@ -36,6 +36,30 @@ def test_a_token_without_a_width_has_a_shape_that_can_be_clicked(stage: Stage) -
         sync_api.expect(stage.find(".at-headline .at-chip")).to_have_text(shape)
 
 
+def test_tokens_that_only_together_form_a_character_stand_in_a_frame_with_it(stage: Stage) -> None:
+    """A fox is the bytes F0 9F A6 8A in UTF-8."""
+    fox = ["<0xF0>", "<0x9F>", "<0xA6>", "<0x8A>"]
+    stage.show(inspector=inspector(["<s>", "Hi", *fox[:3]], busy=True))
+    sync_api.expect(stage.find(".at-box")).to_have_count(5)
+    assert stage.find(".at-group").count() == 0  # it is no character yet
+    words = ["<s>", "Hi", *fox, " ok"]
+    stage.show(inspector=inspector(words))
+    sync_api.expect(stage.find(".at-group .at-box")).to_have_text(fox)
+    sync_api.expect(stage.find(".at-group .at-character")).to_have_text("🦊")
+    sync_api.expect(stage.find(".at-box")).to_have_text(words)  # in the order of the text
+    headline = stage.find(".at-headline")
+    stage.find(".at-group .at-box").nth(2).click()
+    sync_api.expect(headline).to_contain_text("Token 3 of 5")
+    stage.page.keyboard.press("ArrowRight")
+    stage.page.keyboard.press("ArrowRight")
+    sync_api.expect(headline).to_contain_text("Token 5 of 5")
+    stage.find(".at-character").click()
+    sync_api.expect(headline).to_contain_text("Token 1 of 5")
+    stage.show(inspector=inspector(["<s>", "Hi", *fox[:2], " ok"]))
+    sync_api.expect(stage.find(".at-group")).to_have_count(0)
+    sync_api.expect(stage.find(".at-box")).to_have_text(["<s>", "Hi", *fox[:2], " ok"])
+
+
 def test_a_mark_stays_on_its_letter(stage: Stage) -> None:
     """The shape stands behind the mark: one between the two would show the mark alone."""
     stage.show(conversation=conversation(turn("assistant", "e\u0301", ["e", "\u0301"])))

@@ -99,6 +99,10 @@ def test_versions_undo_clear_and_the_way_back(visit: Opener) -> None:
     page.get_by_role("button", name="Undo: take").click()
     expect(page.locator(".at-turn")).to_have_count(0)
     expect(page.locator("#attend-message textarea")).to_have_value("Good morning!")
+    page.get_by_role("button", name="Redo").click()
+    expect(page.locator(".at-user")).to_contain_text("Good morning!")
+    expect(page.locator("#attend-message textarea")).to_have_value("")
+    expect(page.get_by_role("button", name="Redo")).to_have_count(0)
 
 
 def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> None:

@@ -151,6 +151,8 @@ def test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it(
         to_tab(page, "Translate")
         expect(page.locator(".attend-loading")).to_have_text("Loading attend-translate …")
         page.locator("#attend-given textarea").fill(SOURCE)
+        page.keyboard.press("Shift+Enter")
+        expect(page.locator("#attend-given textarea")).to_have_value(f"{SOURCE}\n")
         page.keyboard.press("Enter")
         expect(page.locator(".toast-body")).to_contain_text("attend-translate is still loading: try again")
         to_tab(page, "Write")

@@ -1,4 +1,4 @@
-"""The actions of Chat: send, retry, edit, go on, take another token, undo, clear, restore, and opening a token.
+"""The actions of Chat: send, retry, edit, go on, take another token, undo, redo, clear, restore, and opening a token.
 
 Each function takes the session and the request, and returns the new screen, or yields successive screens while the
 model writes. Everything is checked before anything changes, so an error leaves the conversation as it was. Knows
@@ -130,6 +130,15 @@ def undo(session: Session, models: Models, name: str, turn: int) -> ChatScreen:
     words = session.turns[number].text
     session.conversation.end_before(number)
     return replace(overview(session, models, name), message=words)
+
+
+def redo(session: Session, models: Models, name: str, text: object) -> ChatScreen:
+    """Bring back the exchange that was undone last; `text`, what is in the message box, goes if it is that exchange's."""
+    session.refuse_while_busy()
+    number = len(session.turns)
+    session.conversation.go_on()
+    back = session.turns[number:]
+    return replace(overview(session, models, name), message="" if back and text == back[0].text else None)
 
 
 def clear(session: Session, models: Models, name: str) -> ChatScreen:

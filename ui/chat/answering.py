@@ -102,6 +102,7 @@ class _AnswerView:
             meter=meter_value(len(builder.request.prompt), limit, builder.run.dropped),
             message=self.message,
             cleared=False,
+            undone=False,
         )
 
     def updated(self, progress: RunProgress) -> ChatScreen:

@@ -11,7 +11,7 @@
 /** @import { TurnValue } from '../runs/contract' */
 /** @import { ConversationValue } from './contract' */
 
-import { find, make, typeInto } from '../kit/js/dom.js';
+import { find, iconButton, make, typeInto } from '../kit/js/dom.js';
 import { interruptedText, settledText, textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
@@ -39,10 +39,17 @@ export function start(component) {
   let isAwaited = false; // an answer has begun, and is to be seen: on a small screen the page may stand elsewhere
   let isFormatted = false; // whether answers are shown so
 
-  root.replaceChildren(log);
+  const newest = iconButton('down', 'Newest message', () => {
+    log.focus({ preventScroll: true }); // the button goes
+    toEnd();
+  });
+  newest.classList.add('at-newest');
+  newest.hidden = true;
+  root.replaceChildren(log, newest);
   let pinned = true; // whether the end is in view
   log.addEventListener('scroll', () => {
     pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
+    newest.hidden = pinned;
   });
   let scrolling = 0;
   new ResizeObserver(() => {

@@ -16,7 +16,7 @@ export function editMessage(node, text, send) {
   const save = make('button', { type: 'button', class: 'at-primary', text: 'Save & resend', onclick: submit });
   const cancel = make('button', { type: 'button', class: 'at-plain', text: 'Cancel', onclick: close });
   const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-edit-buttons' },
-    make('span', { class: 'at-keys', text: 'Ctrl+Enter to send, Esc to cancel' }), save, cancel));
+    make('span', { class: 'at-keys', text: 'Enter to send, Shift+Enter for a new line, Esc to cancel' }), save, cancel));
 
   function fit() {
     area.style.height = 'auto';
@@ -37,7 +37,9 @@ export function editMessage(node, text, send) {
   area.addEventListener('input', fit);
   closeOnEscape(form, close);
   form.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.target !== area) return; // as in the message box
+    event.preventDefault();
+    submit();
   });
   node.classList.add('at-editing');
   node.prepend(form);

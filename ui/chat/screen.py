@@ -29,6 +29,7 @@ class ChatScreen(Screen):
     message: str | None = None  # the text in the message box
     prompt: PromptValue | None = None
     cleared: bool | None = None  # whether Clear can be undone
+    undone: bool | None = None  # whether Undo can be undone
 
 
 def overview(session: Session, models: Models, name: str, shown: RunRecord | None = None) -> ChatScreen:
@@ -45,6 +46,7 @@ def overview(session: Session, models: Models, name: str, shown: RunRecord | Non
         prompt=prompt_value(session, loaded),
         inspector=opened_if_loaded(session, models, shown or run, "chat"),
         meter=_context_usage(session, loaded, run),
+        undone=session.conversation.has_more,
     )
 
 

@@ -88,6 +88,7 @@ class ChatTab(Tab):
             with gr.Row(elem_id="attend-chat-tools"):
                 self.clear = button("Clear", "attend-clear", size="sm")
                 self.restore = button("Undo clear", "attend-restore", size="sm", visible=False)
+                self.redo = button("Redo", "attend-redo", size="sm", visible=False)
                 self.text_view = component("chat/text_view.js", "format", "messages", name="text-view")
             self.prompt = gr.HTML(
                 packed(prompt_value(Session(), models.first)),
@@ -99,7 +100,7 @@ class ChatTab(Tab):
 
     @property
     def outputs(self) -> Sequence[Output]:
-        return [self.conversation, self.message, self.prompt, self.restore]
+        return [self.conversation, self.message, self.prompt, self.restore, self.redo]
 
     def render(self, screen: Screen) -> Changes:
         if not isinstance(screen, ChatScreen):
@@ -115,6 +116,8 @@ class ChatTab(Tab):
             changes[self.prompt] = packed(screen.prompt)
         if screen.cleared is not None:
             changes[self.restore] = gr.update(visible=screen.cleared)
+        if screen.undone is not None:
+            changes[self.redo] = gr.update(visible=screen.undone)
         return changes
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
@@ -175,6 +178,9 @@ class ChatTab(Tab):
         def undo(session: Session, event: gr.EventData) -> Screen:
             return chat.undo(session, models, models.current(session), field(event, "turn", int))
 
+        def redo(session: Session, text: str) -> Screen:
+            return chat.redo(session, models, models.current(session), text)
+
         def clear(session: Session) -> Screen:
             return chat.clear(session, models, models.current(session))
 
@@ -214,6 +220,7 @@ class ChatTab(Tab):
         self.text_view.messages(messages, session, self.text_view, trigger_mode="multiple", **QUICK)
         self.clear.click(answers(clear), session, outputs, **QUICK)
         self.restore.click(answers(restore), session, outputs, **QUICK)
+        self.redo.click(answers(redo), [session, self.message], outputs, **QUICK)
         self.stop.click(halt, session, None, queue=False, **QUIET)
         # `input` would miss a text that is pasted or set by the browser
         frame.system.change(answers(set_system), [session, frame.system], outputs, trigger_mode="always_last", **QUICK)

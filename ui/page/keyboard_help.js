@@ -23,8 +23,9 @@ const SECTIONS = [
     ['← → ↑ ↓', 'Move'], ['Enter', 'Inspect the token under the cursor'],
   ] },
   { title: 'Chat', where: '#attend-chat', shortcuts: [
-    ['Enter', 'Send'], ['Shift Enter', 'New line'], ['Ctrl Enter', 'Send an edited message'],
+    ['Enter', 'Send, also an edited message'], ['Shift Enter', 'New line'], ['Esc', 'Leave a message unedited'],
   ] },
+  { title: 'Write', where: '#attend-write', shortcuts: [['Ctrl Enter', 'Continue the text'], ['Enter', 'New line']] },
   { title: 'Translate', where: '#attend-translate', shortcuts: [
     ['Enter', 'Translate'], ['Shift Enter', 'New line'], ['← → ↑ ↓', 'Follow the lines between the texts'],
   ] },

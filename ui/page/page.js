@@ -1,12 +1,12 @@
 /**
  * Runs once when the page has loaded: the header's buttons, the settings if there is room for them, what Escape
- * closes or stops, notices, and typing.
+ * closes or stops, notices, typing, and the link past all buttons to the text box.
  */
 
 import { isTermName, offerGlossary } from '../glossary/glossary.js';
 import { MOST_PROMPT, onceConnected, removeOnceWorking, takePart, whenMoved } from '../kit/address/address.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
-import { around, typeInto } from '../kit/js/dom.js';
+import { around, make, typeInto } from '../kit/js/dom.js';
 import { takeDecimalCommas } from '../kit/js/number.js';
 import { reopenStream } from '../kit/gradio/late_events.js';
 import { remember, remembered } from '../kit/js/storage.js';
@@ -18,6 +18,7 @@ import { keepUnsent } from './unsent.js';
 
 const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
 const BOXES = ['#attend-message textarea', '#attend-text textarea', '#attend-given textarea', '.at-ask-text'].join();
+const SUBMITTED = [['#attend-given textarea', '#attend-go'], ['#attend-text textarea', '#attend-continue']];
 const PATIENCE = 20_000; // ms since the page was opened, after which it is shown without what has not come
 
 export function start() {
@@ -62,12 +63,19 @@ export function start() {
     } else all(STOPS).find((button) => button.checkVisibility())?.click();
   });
 
-  // Gradio's text box submits with Enter alone; boxes for longer texts are expected to submit with Ctrl+Enter, too.
+  // Gradio's text box submits with Enter alone, or not at all; boxes for longer texts are expected to with Ctrl+Enter.
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-    const go = around(event, '#attend-given textarea') && find('#attend-go');
+    const [, button] = SUBMITTED.find(([box]) => around(event, box)) ?? [];
+    const go = button && find(button);
     if (go && go.checkVisibility()) go.click();
   });
+
+  const skip = make('a', { class: 'at-skip', href: '#attend-main', text: 'Skip to the text box', onclick: (event) => {
+    event.preventDefault(); // the address stays as it is
+    all(BOXES).find((box) => box.checkVisibility())?.focus();
+  } });
+  document.body.prepend(skip);
 
   // A notice is about what was done last: whatever is done next takes it away.
   const dismiss = (event) => {

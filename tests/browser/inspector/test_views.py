@@ -113,8 +113,8 @@ def test_retry_undo_and_edit_trigger_their_events(stage: Stage) -> None:
     sync_api.expect(area).to_have_count(0)
     stage.find(".at-user .at-icon").nth(0).click()
     area.fill("Hello <b>you</b>")
-    sync_api.expect(stage.find(".at-edit")).to_contain_text("Ctrl+Enter to send")
-    stage.page.keyboard.press("Control+Enter")
+    sync_api.expect(stage.find(".at-edit")).to_contain_text("Enter to send")
+    stage.page.keyboard.press("Enter")
     assert stage.wait_for_events(3) == [
         ("retry", {"turn": 1}),
         ("undo", {"turn": 1}),

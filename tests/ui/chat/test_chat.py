@@ -122,10 +122,15 @@ def test_undo_gives_the_words_back(models: Models) -> None:
     session = Session()
     for text in ("One", "Two"):
         last(chat.send(session, models, models.default, text, GREEDY))
+    before = texts_of(session)
     screen = chat.undo(session, models, models.default, 3)
-    assert screen.message == "Two"
-    assert texts_of(session)[0] == "One"
-    assert len(session.turns) == 2
+    assert (screen.message, screen.undone) == ("Two", True)
+    assert texts_of(session) == before[:2]
+    assert chat.redo(session, models, models.default, "Two, and more").message is None  # what was typed meanwhile stays
+    assert texts_of(session) == before
+    chat.undo(session, models, models.default, 3)
+    screen = chat.redo(session, models, models.default, "Two")
+    assert (screen.message, screen.undone) == ("", False)
 
 
 def test_stop_ends_the_run_and_keeps_its_text(models: Models) -> None:

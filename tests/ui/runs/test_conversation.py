@@ -56,6 +56,22 @@ def test_a_view_that_ends_earlier_loses_nothing() -> None:
     assert texts(conversation) == ["Hi", "one"]
 
 
+def test_what_a_view_was_ended_before_comes_back_in_order() -> None:
+    conversation = Conversation([user("Hi"), answer("one"), user("More"), answer("two")])
+    conversation.put([*conversation.turns[:3], answer("three")])
+    conversation.show(3, 0)
+    for number in (2, 0):
+        conversation.end_before(number)
+    assert conversation.has_more
+    conversation.go_on()
+    assert texts(conversation) == ["Hi", "one"]
+    conversation.go_on()
+    assert texts(conversation) == ["Hi", "one", "More", "two"]  # the version that was in view
+    assert not conversation.has_more
+    conversation.go_on()
+    assert texts(conversation) == ["Hi", "one", "More", "two"]
+
+
 @pytest.mark.parametrize(("number", "version"), [(0, 1), (0, -1), (2, 0), (-1, 0), (1, 2)])
 def test_a_version_that_is_not_there_is_refused_and_nothing_changes(number: int, version: int) -> None:
     conversation = Conversation([user("Hi"), answer("one")])

@@ -77,6 +77,7 @@ const ICONS = {
   edit: 'M2.5 13.5l.7-3.2 7.6-7.6 2.5 2.5-7.6 7.6zM9.3 4.2l2.5 2.5',
   previous: 'M10 3 5 8l5 5',
   next: 'M6 3l5 5-5 5',
+  down: 'M3 6l5 5 5-5',
   remove: 'M4 4l8 8M12 4l-8 8',
   widen: 'M2 8h12M5 5 2 8l3 3M11 5l3 3-3 3',
 };

@@ -52,6 +52,7 @@ class _Node:
     turn: Turn | None = None  # None before the first message
     following: list[_Node] = field(default_factory=list)  # oldest first
     shown: _Node | None = None  # which of them is in view; None where the view ends
+    undone: _Node | None = None  # which of them was in view before the view ended here
 
 
 class Conversation:
@@ -135,8 +136,20 @@ class Conversation:
         nodes[number].shown = nodes[number].following[version]
 
     def end_before(self, number: int) -> None:
-        """End the view before message `number`, which stays a version."""
-        self._path()[number].shown = None
+        """End the view before message `number`, which stays a version, until `go_on` brings it back."""
+        node = self._path()[number]
+        node.shown, node.undone = None, node.shown
+
+    @property
+    def has_more(self) -> bool:
+        """Whether the view was ended before messages that are still here."""
+        return bool(self._path()[-1].following)
+
+    def go_on(self) -> None:
+        """Bring back the messages before which the view was ended last; none where there are no more."""
+        last = self._path()[-1]
+        if last.following:
+            last.shown = last.undone if last.undone in last.following else last.following[-1]
 
     def _path(self) -> list[_Node]:
         """The start, and the messages in view."""

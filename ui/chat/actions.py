@@ -133,7 +133,7 @@ def undo(session: Session, models: Models, name: str, turn: int) -> ChatScreen:
 
 
 def redo(session: Session, models: Models, name: str, text: object) -> ChatScreen:
-    """Bring back the exchange that was undone last; `text`, what is in the message box, goes if it is that exchange's."""
+    """Bring back the exchange that was undone last; `text`, what is in the message box, goes if it is its message."""
     session.refuse_while_busy()
     number = len(session.turns)
     session.conversation.go_on()

@@ -16,6 +16,10 @@ from tests.helpers.visitor import rest, to_write
 pytestmark = BROWSER
 
 PLAYWRIGHT = {"←": "ArrowLeft", "→": "ArrowRight", "↑": "ArrowUp", "↓": "ArrowDown", "Ctrl": "Control", "Esc": "Escape"}
+SHORTCUTS = """dialog => [...dialog.querySelectorAll('dt')].map((keys) => [
+  keys.closest('section').querySelector('h4').textContent,
+  [...keys.children].map((key) => key.textContent).join(' '),
+])"""
 # All that the help lists, and a test that presses it.
 PRESSED = {
     ("Everywhere", "Esc"): "page.test_keyboard_help.test_a_question_mark_lists_the_keys_but_for_whoever_types_one",
@@ -74,9 +78,7 @@ def test_a_question_mark_lists_the_keys_but_for_whoever_types_one(visit: Opener)
 def test_a_test_presses_each_key_that_the_help_lists(visit: Opener) -> None:
     page = visit()
     page.locator("#attend-keys").click()
-    listed = page.get_by_role("dialog", name="Help").evaluate("""dialog => [...dialog.querySelectorAll('dt')].map((keys) => [
-      keys.closest('section').querySelector('h4').textContent, [...keys.children].map((key) => key.textContent).join(' '),
-    ])""")
+    listed = page.get_by_role("dialog", name="Help").evaluate(SHORTCUTS)
     offered = {title for title, _ in listed}  # this page has no translator
     assert {(title, keys) for title, keys in listed} == {listed for listed in PRESSED if listed[0] in offered}
     assert {title for title, _ in PRESSED} - offered <= {"Translate"}

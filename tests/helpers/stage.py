@@ -52,7 +52,7 @@ _CLICK_SHOW = """(show) => {
 }"""
 THROTTLE_MS = 200  # as in ui/inspector/inspector.js
 CONVERSATION_EVENTS = ("token", "retry", "proceed", "undo", "edit", "version", "example", "missing")
-INSPECTOR_EVENTS = ("take", "branch", "missing")
+INSPECTOR_EVENTS = ("take", "branch", "explain", "missing")
 
 
 def conversation_view() -> gr.HTML:

@@ -24,7 +24,7 @@ from ui.chat.screen import ChatScreen, overview
 from ui.chat.values import conversation_value
 from ui.examples.recorded import offers_examples
 from ui.frame import Changes, Endpoint, Frame, Output, Tab
-from ui.inspector.opening import open_run
+from ui.inspector.opening import explained_prompt, open_run
 from ui.kit import assets
 from ui.kit.button import button
 from ui.kit.component import component
@@ -193,6 +193,9 @@ class ChatTab(Tab):
         def missing_run(session: Session, event: gr.EventData) -> Screen:
             return Screen(inspector=open_run(session, models, field(event, "run", str)))
 
+        def explained(session: Session, event: gr.EventData) -> Screen:
+            return Screen(inspector=explained_prompt(session, models, field(event, "run", str)))
+
         def formatted(event: gr.EventData) -> Any:
             return reply(event, lambda: {"trees": trees(field(event, "texts", list))})
 
@@ -224,4 +227,5 @@ class ChatTab(Tab):
         self.stop.click(halt, session, None, queue=False, **QUIET)
         # `input` would miss a text that is pasted or set by the browser
         frame.system.change(answers(set_system), [session, frame.system], outputs, trigger_mode="always_last", **QUICK)
+        frame.inspector.explain(answers(explained), session, outputs, trigger_mode="multiple", **QUICK)
         frame.inspector.missing(answers(missing_run), session, outputs, trigger_mode="multiple", **QUICK)

@@ -54,8 +54,8 @@ class SearchValue(TypedDict):
 
 
 class InspectorValue(TypedDict):
-    """What the inspector shows. Its events: `take {index, id}` (in Write), `branch {run, index, id}` (in Chat), and
-    `missing {run}`.
+    """What the inspector shows. Its events: `take {index, id}` (in Write), `branch {run, index, id}` and
+    `explain {run}` (in Chat: the steps of the prompt are wanted, which cost a pass of the model), and `missing {run}`.
 
     While a run streams, send only what is new: with `since` = i, the tokens before i, their steps and their attention
     are unchanged since earlier values of the same run, and `tokens`, `steps` and `rows` hold only the rest. Without
@@ -82,6 +82,7 @@ class InspectorValue(TypedDict):
     since: NotRequired[int]
     steps_from: NotRequired[int]  # where the first steps were left out, the token that steps[0] explains
     continues: NotRequired[str]  # the run that was shown before, which has the tokens before `since`, too
+    prompt_steps: NotRequired[list[StepValue]]  # prompt_steps[i] explains token first - len(prompt_steps) + i
     number: NotRequired[int]  # of the update; an older one that arrives late does not bring back another run
     file: NotRequired[str]  # the name of the file that the run was opened from
     unloaded: NotRequired[str]  # the model that wrote the text, where it is no longer loaded and there are no tokens

@@ -2,7 +2,8 @@
  * The inspector: the tokens of one run, and how the selected one was chosen.
  *
  * It keeps the run it was given, updates it with what is new, and selects without asking the server. Events: 'take'
- * and, in Chat, 'branch' (another token in its place) and 'missing' (an update was lost; send the run whole).
+ * and, in Chat, 'branch' (another token in its place) and 'explain' (what the prompt was to the model), and 'missing' (an
+ * update was lost; send the run whole).
  */
 
 /** @import { RecordedRuns } from '../examples/contract' */
@@ -63,6 +64,8 @@ export function start({ element, props, trigger, watch }) {
   let isInSight = true; // under the cards of Compare, or the conversation on a phone, a text that grows is not drawn
   let lastSettled = ''; // the text that was kept last
   let whole = /** @type {string | null} */ (null); // the run that was last requested because a part of it had been left out
+
+  let explained = /** @type {string | null} */ (null); // the run whose prompt the server was last asked to explain
 
   const empty = makeEmptyNote();
   const note = make('div', { hidden: true }); // what says that an example is one
@@ -198,6 +201,7 @@ export function start({ element, props, trigger, watch }) {
   /** @param {InspectorValue} value */
   function begin(value) {
     run.begin(value.run);
+    explained = null;
     Object.assign(choice, { index: -1, following: true, requested: null });
     opened.show(value.file ?? '');
     refreshed = 0;
@@ -217,6 +221,8 @@ export function start({ element, props, trigger, watch }) {
     const isWhole = index < run.first || isExample(run.name) || (run.steps[index]
       && (run.attention.first < 0 || run.attention.weights(index - 1, AVERAGE, AVERAGE)));
     if (!isWhole && !run.isBusy && whole !== run.name) trigger('missing', { run: whole = run.name });
+    const isUnexplained = run.mode === 'chat' && index > 0 && index < run.first && !run.steps[index] && !isExample(run.name);
+    if (isUnexplained && !run.isBusy && explained !== run.name) trigger('explain', { run: explained = run.name });
     settle();
   }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.inspector.contract import InspectorValue
-from ui.inspector.values import empty_inspector, inspector_value
-from ui.runs.attention import restore_attention
+from ui.inspector.values import empty_inspector, inspector_value, step_value
+from ui.runs.attention import prompt_choices, restore_attention
 from ui.runs.contract import RunMode
 from ui.runs.documents.document import complete_runs
 from ui.runs.memory import limit_memory
@@ -15,6 +15,7 @@ from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.values import OVERLAP
 
+_PROMPT_CANDIDATES = 10  # recorded for tokens that are given, as in Write
 _TYPED_ROWS, _TYPED_STEPS = 64_000, 160  # bytes of attention, and steps of 600 bytes, for a text that is being typed
 
 
@@ -86,6 +87,20 @@ def open_token(session: Session, models: Models, run: RunRecord, index: int, *, 
     if not run.first <= number < len(run.tokens):
         raise AttendError(f"This token is no longer stored: {again} to inspect it.")
     return opened(session, models, run, number)
+
+
+def explained_prompt(session: Session, models: Models, identifier: str) -> InspectorValue | None:
+    """The steps of an answer's prompt, with its newest tokens again; None where the inspector shows another run or the
+    model is not loaded."""
+    run = session.run(identifier)
+    if session.shown != run.id or run.forgotten or not models.is_loaded(run.model):
+        return None
+    loaded = models.require_loaded(run.model)
+    choices = prompt_choices(run, loaded, candidates=_PROMPT_CANDIDATES)
+    value = streamed(session, run, len(run.tokens), loaded, busy=run.id in session.growing)
+    if value is not None:
+        value["prompt_steps"] = [step_value(choice, loaded.tokenizer.label, "given") for choice in choices]
+    return value
 
 
 def open_run(session: Session, models: Models, identifier: object) -> InspectorValue:

@@ -6,6 +6,7 @@
 
 import { makeAttention } from './attention/attention.js';
 import { makeSearch } from './beams/search.js';
+import { chosenRow } from './step.js';
 
 export class Run {
   /** @type {string | null} */
@@ -45,6 +46,14 @@ export class Run {
     const stepsFrom = value.steps_from ?? from;
     value.steps.forEach((step, i) => {
       this.steps[stepsFrom + i] = step;
+    });
+    const promptFrom = this.first - (value.prompt_steps?.length ?? 0);
+    value.prompt_steps?.forEach((step, i) => {
+      this.steps[promptFrom + i] = step;
+    });
+    this.tokens = this.tokens.map((token, index) => {
+      const step = index < this.first && token[2] === null ? this.steps[index] : undefined;
+      return step ? [token[0], token[1], chosenRow(step)[3][0]] : token;
     });
     if (since) this.attention.cut(since - 1); // the pass that chose token `since` had its query one before it
     this.attention.put(value.rows, value.rows_from, [value.layers, value.heads], value.source);

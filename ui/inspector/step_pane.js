@@ -48,7 +48,7 @@ export function makeStepPane(run, { move, follow, take }) {
 
   /** @param {StepValue | undefined} step */
   function drawStep(step) {
-    const canTake = !run.isBusy && (run.mode === 'write' || run.mode === 'chat') && !isExample(run.name);
+    const canTake = !run.isBusy && (run.mode === 'write' || (run.mode === 'chat' && selected >= run.first)) && !isExample(run.name);
     const key = step ? `${run.name} ${selected} ${canTake}` : '';
     if (drawn && drawn.step === step && drawn.key === key) return;
     drawn = { step, key };

@@ -68,7 +68,9 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
                 meter = _lay_out_meter(first.model.context_length)
             with gr.Column(scale=2, min_width=320, elem_id="attend-right"):
                 beginning = {"recorded": offers_examples(models.names)}
-                inspector = component("inspector/inspector.js", "take", "branch", "missing", beginning=beginning)
+                inspector = component(
+                    "inspector/inspector.js", "take", "branch", "explain", "missing", beginning=beginning
+                )
                 inspector.value = packed(empty_inspector(first_tab.mode or "chat"))
                 record = toolbar.build()
         encoder.lay_out()

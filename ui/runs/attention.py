@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 from decoding.recorder import record_text
+from decoding.step import Choice
 from model.interface import Inspection, LanguageModel
-from model.loaded import FairLock
+from model.loaded import FairLock, LoadedModel
 from ui.kit.packing import packed_bytes
 from ui.runs.run import RunRecord, TokenRecord
 
@@ -49,6 +50,14 @@ def explain(
         for position, choice in enumerate(choices, start=len(before))
     )
     return [*before, *explained], shape_of(inspection.attention.decoder[0])
+
+
+def prompt_choices(run: RunRecord, loaded: LoadedModel, *, candidates: int) -> list[Choice]:
+    """What the decoder's prompt was to the model: all its tokens but the first as choices, by one pass over them."""
+    ids = run.ids[len(run.source) : run.first]
+    if len(ids) < 2:
+        return []
+    return record_text(ids[1:], _inspect(ids, loaded.model, loaded.lock, run.source).logits, candidates)
 
 
 def shape_of(attention: Tensor) -> tuple[int, int]:

@@ -48,6 +48,23 @@ def test_a_prompt_token_says_which_tokens_attended_to_it_most(fresh: Stage) -> N
     sync_api.expect(fresh.find(".at-attended li .at-number")).to_have_text(["100.00\u00a0%", *["50.00\u00a0%"] * 4])
 
 
+def test_the_prompt_of_an_answer_is_explained_once_it_is_asked_about(fresh: Stage) -> None:
+    fresh.show(inspector=inspector(WORDS, first=4))
+    fresh.find('.at-box[data-index="2"]').click()
+    fresh.find('.at-box[data-index="1"]').click()
+    assert fresh.wait_for_events() == [("explain", {"run": "r1"})]  # once, and for no other reason
+    sync_api.expect(fresh.find(".at-facts")).to_have_text("part of the prompt, not generated")
+    steps = inspector(WORDS, first=1)["steps"][:3]
+    fresh.show(inspector=inspector(WORDS, first=4, since=5, prompt_steps=steps))
+    # of the choice: 25 %, with a better one; eleven shades by the square root: 10 · √0.25 = 5
+    sync_api.expect(fresh.find(".at-facts")).to_contain_text("25.00\u00a0% · rank 2 of 4,096")
+    for number in (1, 2, 3):
+        sync_api.expect(fresh.find(f'.at-box[data-index="{number}"]')).to_have_attribute("data-level", "5")
+    assert fresh.find('.at-box[data-index="0"]').get_attribute("data-level") is None
+    assert fresh.find(".at-table button").count() == 0  # a token of the prompt can't be exchanged
+    sync_api.expect(fresh.find(".at-no-map")).to_have_text("Attended to most when choosing:")
+
+
 def test_the_map_reads_out_its_cells_and_selects_rows(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS))
     canvas, readout = stage.find(".at-canvas"), stage.find(".at-readout")

@@ -13,6 +13,7 @@ from model.loaded import LoadedModel
 from tests.helpers.folders import CHATML, gpt2, llama
 from ui.chat import actions as chat
 from ui.chat.message_tokens import find_message_tokens, message_tokens
+from ui.inspector.opening import explained_prompt
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
@@ -28,6 +29,22 @@ def answered(loaded: LoadedModel, *messages: str, system: str = "") -> tuple[Ses
     run = session.newest_answer
     assert run is not None
     return session, run
+
+
+def test_the_prompt_is_as_surprising_as_the_model_itself_says(tiny: LoadedModel) -> None:
+    session, run = answered(tiny, "Hi")
+    models = Models((tiny.name,), lambda *_: tiny)
+    before = run.first
+    value = explained_prompt(session, models, run.id)
+    assert value is not None and run.first == before  # what is the prompt stays the prompt
+    prompt = run.ids[:before]
+    logits = tiny.model.inspect(prompt[:-1]).logits.double()
+    expected = logits.log_softmax(-1)[range(before - 1), list(prompt[1:])].exp()
+    probabilities = [row[3][0] for step in value.get("prompt_steps", []) for row in step["rows"] if row[2]]
+    assert probabilities == pytest.approx(expected.tolist(), rel=1e-4)
+    assert {step["origin"] for step in value.get("prompt_steps", [])} == {"given"}
+    session.shown = None  # another run, or none
+    assert explained_prompt(session, models, run.id) is None
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_a_file_with_wrong_bytes_loads_or_is_refused(whole: bytes, tmp_path: Pat
     path = tmp_path / "m.gguf"
     header = min(tensor.data_offset for tensor in GGUFReader(written(path, llama())).tensors)
     rng, refused = random.Random(6), 0
-    for _ in range(300):
+    for _ in range(100):
         content = bytearray(whole)
         content[rng.randrange(4, header)] = rng.choice((0, 1, 9, 127, 255))
         path.write_bytes(content)
@@ -113,7 +113,7 @@ def test_a_file_with_wrong_bytes_loads_or_is_refused(whole: bytes, tmp_path: Pat
         except AttendError as error:
             refused += 1
             assert "\n" not in str(error)
-    assert 30 < refused < 300
+    assert 10 < refused < 100
 
 
 def test_a_tensor_beyond_the_end_or_of_strange_blocks_is_refused(spoilt: Path) -> None:

@@ -21,6 +21,13 @@ test('heads are averaged after squaring: (1, 0) and (3, 4) of 25 give (1 + 9) : 
   assert.deepEqual(rounded(attention.weights(1, 0, AVERAGE)), [0.3846, 0.6154]); // 10 / 26 and 16 / 26
 });
 
+test('of several keys none has all, whatever its byte is', () => {
+  const attention = makeAttention();
+  attention.put([packed(255), packed(255, 0)], 0, [1, 1]);
+  assert.deepEqual(Array.from(attention.weights(0, 0, 0) ?? []), [1]);
+  assert.ok((attention.weights(1, 0, 0)?.[0] ?? 1) < 1);
+});
+
 test('one head of one layer is found among all: layer 1, head 0 of (2, 2, 1)', () => {
   const attention = makeAttention(() => 1);
   attention.put([packed(10, 20, 30, 40)], 0, [2, 2]);

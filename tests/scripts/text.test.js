@@ -6,8 +6,9 @@ import { alongRow, onPlane } from '../../ui/kit/js/keys.js';
 import { fitting, level, percent, signed, stageName } from '../../ui/kit/js/text.js';
 
 test('percentages never show a 0 or a 100 that is none', () => {
-  assert.deepEqual([0, 0.00001, 0.25, 0.99999, 1].map(percent),
-    ['0\u00a0%', '<0.01\u00a0%', '25.00\u00a0%', '>99.99\u00a0%', '100.00\u00a0%']);
+  const written = (/** @type {number | undefined} */ digits) => [0, 0.00001, 0.25, 0.99999, 1].map((p) => percent(p, digits));
+  assert.deepEqual(written(undefined), ['0\u00a0%', '<0.01\u00a0%', '25.00\u00a0%', '>99.99\u00a0%', '100.00\u00a0%']);
+  assert.deepEqual(written(0), ['0\u00a0%', '<1\u00a0%', '25\u00a0%', '>99\u00a0%', '100\u00a0%']);
 });
 
 test('shades go by the square root, in eleven steps', () => {

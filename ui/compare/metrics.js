@@ -9,7 +9,7 @@
 
 import { termLink } from '../glossary/term_link.js';
 import { around, make } from '../kit/js/dom.js';
-import { signed } from '../kit/js/text.js';
+import { percent, signed } from '../kit/js/text.js';
 
 /** @param {MetricField[]} texts */
 export function makeMetrics(texts) {
@@ -36,14 +36,14 @@ export function makeMetrics(texts) {
       const number = numbers[i];
       const range = number === null ? null : ranges[i];
       const text = number === null ? '–' : worded(number, texts[i]);
-      const percent = range ? Math.round((100 * (number - range.low)) / (range.high - range.low)) : null;
+      const position = range ? Math.round((100 * (number - range.low)) / (range.high - range.low)) : null;
       const extreme = range && (number === range.high ? 'highest' : number === range.low ? 'lowest' : null);
-      const next = `${text} ${percent} ${extreme}`;
+      const next = `${text} ${position} ${extreme}`;
       if (next === shown[i]) return; // while texts grow, most numbers stay as they are
       shown[i] = next;
       value.textContent = text;
       fill.hidden = !range;
-      if (range) fill.style.insetInlineStart = `${percent}%`;
+      if (range) fill.style.insetInlineStart = `${position}%`;
       row.dataset.extreme = extreme || '';
       mark.textContent = { highest: '▲', lowest: '▼' }[extreme] || '';
       mark.title = extreme || '';
@@ -57,7 +57,7 @@ export function makeMetrics(texts) {
 
 /** @param {number} number @param {MetricField} text */
 function worded(number, { unit, digits }) {
-  if (unit === '%') return `${(100 * number).toFixed(digits)}\u00a0%`;
+  if (unit === '%') return percent(number, digits);
   if (number >= 1e5) return number.toExponential(1);
   return signed(number.toFixed(number < 1000 ? digits : 0));
 }

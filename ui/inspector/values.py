@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from decoding.step import CandidateRecord, Choice, ContrastiveCandidate
@@ -9,7 +10,9 @@ from ui.inspector.beams.search import search_value
 from ui.inspector.contract import CandidateRow, ContrastiveRow, InspectorValue, StepValue
 from ui.runs.contract import RunMode, TokenKind, TokenOrigin
 from ui.runs.run import RunRecord, TokenLabels, TokenRecord
-from ui.runs.values import MOST_ROWS, short
+from ui.runs.values import MOST_ROWS, short, short_share
+
+_LEAST = math.ulp(0.0)  # in the place of a probability that no float can hold
 
 
 def inspector_value(
@@ -91,16 +94,21 @@ def empty_inspector(mode: RunMode, *, unloaded: str = "") -> InspectorValue:
 
 def step_value(choice: Choice, label: Callable[[int], str], origin: TokenOrigin = "chosen") -> StepValue:
     """One choice as the inspector shows it; `label` names a token id as a table does."""
+    rows = [_row(candidate, choice, label) for candidate in choice.candidates]
+    known = [sum(row[3][stage] > 0 for row in rows) for stage in range(len(choice.stages))]
     value: StepValue = {
         "stages": list(choice.stages),
         "kept": list(choice.kept),
-        "mass": [short(mass) for mass in choice.mass],
+        "mass": [_mass(choice, stage) for stage in range(len(choice.mass))],
         "entropy": [short(bits) for bits in choice.stage_entropy],
         "rank": choice.rank,
         "draw": choice.draw,
         "origin": origin,
-        "rest": [short(mass) for mass in choice.rest],
-        "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
+        "rest": [
+            short(mass) or (_LEAST if kept > listed else 0.0)
+            for mass, kept, listed in zip(choice.rest, choice.kept, known, strict=True)
+        ],
+        "rows": rows,
     }
     if choice.contrastive_candidates:
         value["contrastive"] = [
@@ -116,22 +124,33 @@ def _token(token: TokenRecord, tokenizer: TokenLabels) -> tuple[str, TokenKind, 
     kind: TokenKind = "prompt" if token.given else "generated"
     if tokenizer.is_special(token.id):
         kind = "control"
-    return tokenizer.label(token.id), kind, short(token.choice.probability) if token.choice is not None else None
+    p = None if token.choice is None else short_share(token.choice.probability, token.choice.kept[0])
+    return tokenizer.label(token.id), kind, p
+
+
+def _mass(choice: Choice, stage: int) -> float:
+    """What the stage before left of the probability: less than all where it removed a token, however unlikely."""
+    removed = stage > 0 and choice.kept[stage] < choice.kept[stage - 1]
+    return short_share(choice.mass[stage], 2) if removed else float(f"{choice.mass[stage]:.6g}")
 
 
 def _row(candidate: CandidateRecord, choice: Choice, label: Callable[[int], str]) -> CandidateRow:
     probabilities = candidate.probabilities
-    removed_by = next(
+    left = next(
         (
-            choice.stages[i]
+            i
             for i in range(1, len(probabilities))
             # a stage that keeps as many as before removed nothing: its 0 is a number too small to write
             if probabilities[i] == 0 < probabilities[i - 1] and choice.kept[i] < choice.kept[i - 1]
         ),
-        None,
-    )
-    chosen = int(candidate.id == choice.token)
-    return candidate.id, label(candidate.id), chosen, [short(p) for p in probabilities], removed_by
+        len(probabilities) if probabilities[0] else 0,
+    )  # how many stages have it
+    removed_by = choice.stages[left] if 0 < left < len(probabilities) else None
+    sent = [
+        short_share(p or _LEAST, kept) if i < left else p
+        for i, (p, kept) in enumerate(zip(probabilities, choice.kept, strict=True))
+    ]
+    return candidate.id, label(candidate.id), int(candidate.id == choice.token), sent, removed_by
 
 
 def _contrastive_row(candidate: ContrastiveCandidate, choice: Choice, label: Callable[[int], str]) -> ContrastiveRow:

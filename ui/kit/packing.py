@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Tensor
 
+ALMOST_ALL = 0.999999  # with six digits the greatest share that is not all
+
 
 def packed(value: Mapping[str, object]) -> str:
     """What a handler returns for a component: JSON without `<`, in which Gradio would look for scripts.
@@ -20,6 +22,13 @@ def packed(value: Mapping[str, object]) -> str:
     tokens.
     """
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def significant(number: float, digits: int = 6) -> float:
+    """As many significant digits as are sent. What is less than 1 stays less, so that the page writes no 100 % for less
+    than all."""
+    sent = float(f"{number:.{digits}g}")
+    return ALMOST_ALL if number < 1 <= sent else sent
 
 
 def packed_bytes(values: Tensor) -> str:

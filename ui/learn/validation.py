@@ -11,6 +11,7 @@ from torch import Tensor
 from decoding.parameters.parameter import shown
 from model.errors import AttendError
 from model.text.tokenizer import check_whole
+from ui.kit.packing import significant
 
 Given = Mapping[str, Any]
 
@@ -82,7 +83,7 @@ def matrix(
 
 def rounded(value: float, digits: int = 4) -> float | None:
     """The number as it is sent, with `digits` significant digits; None if it is not finite."""
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    return significant(value, digits) if math.isfinite(value) else None
 
 
 def rounded_rows(values: Tensor) -> list[list[float | None]]:

@@ -5,7 +5,7 @@
 /** @import { WordVectors } from './vectors/chapter.js' */
 
 import { make, makeSvg } from '../kit/js/dom.js';
-import { visibleText } from '../kit/js/text.js';
+import { percent, visibleText } from '../kit/js/text.js';
 
 const WORD_MAP_FONT = { word: '600 13px', near: '400 11.5px' }; // as in its style
 const WORD_MAP_LINE = 15; // px that a label is high
@@ -51,7 +51,7 @@ function wordMapParts({ words, points, neighbours, shares }, width) {
   const label = wordMapLabels([...positions, ...near.map(({ to }) => to)], width, height);
   const wordLabels = words.flatMap(({ text }, number) => label(visibleText(text), positions[number], 'word'));
   const nearLabels = near.flatMap(({ text, to }) => label(text, to, 'near'));
-  const share = (part) => `${(100 * part).toFixed(0)} %`;
+  const share = (part) => percent(part, 0);
   return [
     makeSvg('svg', {
       viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ui.kit.packing import ALMOST_ALL, significant
 from ui.runs.answer_text import AnswerText
 from ui.runs.contract import MeterValue, TurnValue
 from ui.runs.run import TokenRecord
@@ -43,7 +44,7 @@ def answer_tokens(tokens: Sequence[TokenRecord], text: AnswerText, *, finished: 
     text.update([token.id for token in tokens])
     texts = text.texts(finished=finished)
     return [
-        (piece, short(token.choice.probability))
+        (piece, short_share(token.choice.probability, token.choice.kept[0]))
         for piece, token in zip(texts, tokens, strict=True)
         if token.choice is not None
     ]
@@ -52,4 +53,9 @@ def answer_tokens(tokens: Sequence[TokenRecord], text: AnswerText, *, finished: 
 def short(number: float) -> float:
     """Six significant digits: more than a screen shows, at a third of the bytes. Use it for every copy of a number, so
     that none is rounded differently."""
-    return float(f"{number:.6g}")
+    return significant(number)
+
+
+def short_share(p: float, among: int) -> float:
+    """A probability `short`; of several tokens none has all of it, though a float rounds 1 − 10⁻²⁰ to 1."""
+    return ALMOST_ALL if p >= 1 and among > 1 else short(p)

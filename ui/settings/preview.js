@@ -12,7 +12,7 @@
 import { changeList, changeRow } from '../kit/js/change_bars.js';
 import { make } from '../kit/js/dom.js';
 import { shownStep } from '../kit/js/signals.js';
-import { tokenChip, visibleText } from '../kit/js/text.js';
+import { percent, tokenChip, visibleText } from '../kit/js/text.js';
 import { isDrawable, pictureOf } from './distribution.js';
 
 const MOST_BARS = 5;
@@ -100,4 +100,4 @@ const barRow = (label, name, before, after, largest) =>
   changeRow(label, { name, before, after, largest, gone: after < 1e-9 ? 'cut' : '', written: share });
 
 /** @param {number} p short enough for the panel */
-const share = (p) => (p > 0 && p < 0.001 ? '<0.1\u00a0%' : `${(100 * p).toFixed(p < 0.0995 ? 1 : 0)}\u00a0%`);
+const share = (p) => percent(p, p < 0.0995 ? 1 : 0);

@@ -19,6 +19,7 @@ from tests.helpers.stage import conversation_view, inspector_view
 from ui.inspector import values
 from ui.kit import assets
 from ui.kit.packing import packed
+from ui.learn.validation import rounded
 from ui.runs.answer_text import AnswerText
 from ui.runs.attention import attention_row
 from ui.runs.run import RunRecord, TokenRecord
@@ -85,7 +86,29 @@ def test_a_probability_too_small_to_write_was_not_removed() -> None:
         mass=(1.0, 1.0),
         stage_entropy=(0.469, 0.0),
     )
-    assert [row[4] for row in values.step_value(choice, str)["rows"]] == [None, None]
+    rows = values.step_value(choice, str)["rows"]
+    assert [row[4] for row in rows] == [None, None]
+    assert rows[0][3][1] < 1 and rows[1][3][1] > 0, "the page would write 100 % for less than all and 0 % for something"
+
+
+def test_less_than_all_is_never_sent_as_all_nor_something_as_nothing() -> None:
+    """100 tokens, of which one has 0.99999997 at first and, after a filter, all."""
+    choice = Choice(
+        token=1,
+        rank=1,
+        draw=None,
+        stages=("model", "temperature", "top_k"),
+        kept=(100, 100, 1),
+        candidates=(CandidateRecord(1, (0.99999997, 1.0, 1.0)),),
+        rest=(3e-8, 0.0, 0.0),
+        mass=(1.0, 1 - 1e-16, 1 - 1e-17),
+        stage_entropy=(1e-6, 0.0, 0.0),
+    )
+    value = values.step_value(choice, str)
+    assert [p < 1 for p in value["rows"][0][3]] == [True, True, False]
+    assert [mass > 0 for mass in value["rest"]] == [True, True, False]
+    assert [1 - mass > 0 for mass in value["mass"]] == [False, False, True]  # only top-k removed tokens
+    assert [rounded(share) for share in (0.99996, 1.0)] == [0.999999, 1.0]
 
 
 def test_numbers_are_sent_with_six_digits() -> None:

@@ -10,6 +10,7 @@
  */
 
 export const AVERAGE = -1;
+const ALMOST_ALL = 0.99999; // what a byte can't tell from all
 
 /** @typedef {'cross' | 'self'} AttentionKind */
 
@@ -126,8 +127,9 @@ function mean(bytes, keys, { from, to }, layers, heads, perLayer) {
       }
     }
   }
-  // the sum is known to be 1, which takes back most of the rounding to bytes
-  return total ? sums.map((value) => value / total) : sums;
+  // the sum is known to be 1, which takes back most of the rounding to bytes; of several keys none has all of it
+  const most = to - from > 1 ? ALMOST_ALL : 1;
+  return total ? sums.map((value) => Math.min(most, value / total)) : sums;
 }
 
 /**

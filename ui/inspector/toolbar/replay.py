@@ -22,7 +22,7 @@ from ui.runs.contract import TokenKind, TokenOrigin
 from ui.runs.documents.reader import InvalidDocument, as_mapping, as_number, as_text, list_in, wrong
 from ui.runs.documents.steps import MOST_STEPS, read_step
 from ui.runs.session import Session
-from ui.runs.values import short
+from ui.runs.values import short_share
 
 MOST_BEAMS = 64  # of one step: those that live on, those that ended and those that were left
 MOST_SCORE = 1e9  # nats
@@ -63,7 +63,10 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
     origin: TokenOrigin = "search" if DecodingSettings.from_dict({"strategy": strategy}).beams else "chosen"
     tokens: list[tuple[str, TokenKind, float | None]] = [
         (checked_text(prompt, "The file's prompt"), "prompt", None),
-        *((labels[choice.token], "generated", short(choice.probability)) for choice, labels in steps),
+        *(
+            (labels[choice.token], "generated", short_share(choice.probability, choice.kept[0]))
+            for choice, labels in steps
+        ),
     ]
     return {
         "run": name,

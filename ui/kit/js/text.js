@@ -71,12 +71,18 @@ export function fitting(name, fits) {
   return `${letters.slice(0, kept).join('')}…`;
 }
 
-/** @param {number} p two decimals, and never a 0 or 100 that is not one */
-export function percent(p) {
+/**
+ * A share as every view writes it: never a 0 for more than nothing, nor a 100 for less than all.
+ * @param {number} p
+ * @param {number} [digits] behind the point
+ */
+export function percent(p, digits = 2) {
+  const text = (100 * p).toFixed(digits);
+  const least = 10 ** -digits; // that can be written
   if (p === 0) return '0\u00a0%';
-  if (p < 0.00005) return '<0.01\u00a0%';
-  if (p < 1 && p > 0.99995) return '>99.99\u00a0%';
-  return (100 * p).toFixed(2) + '\u00a0%';
+  if (p > 0 && Number(text) === 0) return `<${least.toFixed(digits)}\u00a0%`;
+  if (p < 1 && Number(text) >= 100) return `>${(100 - least).toFixed(digits)}\u00a0%`;
+  return `${text}\u00a0%`;
 }
 
 /** With a real minus sign, as everywhere on the page. @param {string} number */

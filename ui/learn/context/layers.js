@@ -12,6 +12,7 @@
 /** @import { ContextPart } from './chapter.js' */
 
 import { make, makeSvg } from '../../kit/js/dom.js';
+import { percent } from '../../kit/js/text.js';
 import { labelled, lessonPart, numberSlider, paragraph, plainButton, sideBySide } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 
@@ -83,9 +84,9 @@ export function layersPart({ change }) {
     const { cosines, same, different, control, points, shares } = shown.layers[at];
     map.replaceChildren(pointsPicture(points, shown.split, shown.word));
     curves.replaceChildren(curvesPicture(shown.layers, at));
-    const share = Math.round(100 * (shares[0] + shares[1]));
+    const share = percent(shares[0] + shares[1], 0);
     outcome.textContent = `After layer ${at}: average cosine ${same.toFixed(2)} within a meaning, ${different.toFixed(2)} between `
-      + `the two, ${control.toFixed(2)} with other words. The map shows ${share}\u00a0% of the variance between the points.`;
+      + `the two, ${control.toFixed(2)} with other words. The map shows ${share} of the variance between the points.`;
     const names = shown.sentences.map((_, index) => String(index + 1));
     table.update(cosines, { caption: `“${shown.word}” after layer ${at}: cosines`, rowNames: names, columnNames: names });
   }

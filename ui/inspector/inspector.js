@@ -80,6 +80,9 @@ export function start({ element, props, trigger, watch }) {
   ];
 
   root.replaceChildren(...(offered.size ? [] : [empty.node]));
+  for (const kind of ['pointerenter', 'focusin']) {
+    attentionPanel.node.addEventListener(kind, () => { if (run.isMissingRows) complete(); });
+  }
   followColour(root);
   colourMode.subscribe(root, redraw);
   answerSelections(root, (name, index) => {
@@ -218,12 +221,17 @@ export function start({ element, props, trigger, watch }) {
     if (!run.tokens[index]) return;
     choice.following = false;
     choice.index = index;
-    const isWhole = index < run.first || isExample(run.name) || (run.steps[index]
-      && (run.attention.first < 0 || run.attention.weights(index - 1, AVERAGE, AVERAGE)));
-    if (!isWhole && !run.isBusy && whole !== run.name) trigger('missing', { run: whole = run.name });
+    const isWhole = index < run.first ? !run.isMissingRows : run.steps[index]
+      && (run.attention.first < 0 || run.attention.weights(index - 1, AVERAGE, AVERAGE));
+    if (!isWhole) complete();
     const isUnexplained = run.mode === 'chat' && index > 0 && index < run.first && !run.steps[index] && !isExample(run.name);
     if (isUnexplained && !run.isBusy && explained !== run.name) trigger('explain', { run: explained = run.name });
     settle();
+  }
+
+  /** Request what was left out of the run to save bytes; once, since of a very long text the server leaves it out again. */
+  function complete() {
+    if (!run.isBusy && !isExample(run.name) && whole !== run.name) trigger('missing', { run: whole = run.name });
   }
 
   function settle() {

@@ -69,6 +69,11 @@ export class Run {
     return end;
   }
 
+  /** Whether the map would begin in the middle: the attention of the first passes was left out. */
+  get isMissingRows() {
+    return this.attention.first > Math.max(0, this.first - 1);
+  }
+
   /** @param {number} index */
   positionOf(index) {
     return index >= this.first

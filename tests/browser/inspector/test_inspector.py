@@ -190,6 +190,19 @@ def test_a_beam_that_changes_its_mind_replaces_the_end(stage: Stage) -> None:
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 4 of 4")
 
 
+def test_a_map_of_the_newest_rows_is_completed_once_it_is_pointed_at(fresh: Stage) -> None:
+    value = inspector(WORDS, first=1, mode="write")
+    newest = value["rows"][-1:]
+    fresh.show(inspector={**value, "rows": newest, "rows_from": len(WORDS) - 2})
+    fresh.find(".at-canvas").hover()
+    fresh.find(".at-box").first.click()  # whose column needs all rows, which are on their way
+    assert fresh.wait_for_events() == [("missing", {"run": "r1"})]
+    fresh.show(inspector=value)
+    sync_api.expect(fresh.find(".at-attended li")).to_have_count(5)
+    fresh.find(".at-canvas").hover()
+    assert len(fresh.events) == 1
+
+
 def test_a_lost_update_is_requested_once_the_run_is_over(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:3], busy=True))
     sync_api.expect(stage.find(".at-box")).to_have_count(3)

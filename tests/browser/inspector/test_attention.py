@@ -44,7 +44,7 @@ def test_a_prompt_token_says_which_tokens_attended_to_it_most(fresh: Stage) -> N
     sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 2 of 5")
     fresh.find('.at-box[data-index="0"]').click()
     sync_api.expect(fresh.find(".at-attended li")).to_have_count(5)  # all attend to the first token
-    # the strongest is query 1, both of whose halves are there: of two tokens, which a byte can't tell from all but a trace
+    # the strongest is query 1, both of whose halves are there; a byte can't tell all from nearly all
     numbers = [">99.99\u00a0%", *["50.00\u00a0%"] * 4]
     sync_api.expect(fresh.find(".at-attended li .at-number")).to_have_text(numbers)
 

@@ -54,9 +54,10 @@ def test_the_file_is_the_one_that_the_terminal_writes(
     assert record.saved(session, run.id)[1] == file.read_text(encoding="utf-8")
 
 
-def test_its_name_has_model_strategy_and_seed(models: Models) -> None:
+def test_its_name_has_model_words_strategy_and_seed(models: Models) -> None:
     session = Session()
-    assert record.saved(session, answered(models, "Hello", SAMPLE, session).id)[0] == "tiny-chat-sample-7.json"
+    parts, _ = record.saved(session, answered(models, "Hello", SAMPLE, session).id)
+    assert parts == ["tiny-chat", "Hello", "sample", "7"]
 
 
 def test_a_compared_cards_run_is_saved_like_any_other(models: Models, tiny: LoadedModel) -> None:

@@ -22,6 +22,5 @@ def saved(session: Session, identifier: object) -> tuple[list[str], str]:
         )
     document = trace.document()
     seed = [] if document["seed"] is None else [str(document["seed"])]
-    return [trace.model, first_words(trace.prompt), trace.settings.strategy, *seed], json.dumps(
-        document, ensure_ascii=False
-    ) + "\n"
+    name = [trace.model, first_words(trace.prompt), trace.settings.strategy, *seed]
+    return name, json.dumps(document, ensure_ascii=False) + "\n"

@@ -8,7 +8,7 @@
  * @typedef {{rowNames?: string[], columnNames?: string[], caption?: string, digits?: number}} MatrixNames
  */
 
-import { make } from '../kit/js/dom.js';
+import { headCell, make } from '../kit/js/dom.js';
 import { onPlane } from '../kit/js/keys.js';
 import { parseNumber } from '../kit/js/number.js';
 import { level, signed } from '../kit/js/text.js';
@@ -42,11 +42,11 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
         inputmode: 'decimal', autocomplete: 'off', spellcheck: 'false', tabindex: -1, 'aria-label': name,
       });
     }));
-    const columns = names.columnNames.map((name) => make('th', { scope: 'col', text: name }));
+    const columns = names.columnNames.map((name) => headCell('col', name));
     const head = make('tr', {}, make('td'), ...columns);
     table.replaceChildren(
       make('thead', { hidden: !names.columnNames.some(Boolean) }, head),
-      make('tbody', {}, ...cells.map((row, i) => make('tr', {}, make('th', { scope: 'row', text: names.rowNames[i] }),
+      make('tbody', {}, ...cells.map((row, i) => make('tr', {}, headCell('row', names.rowNames[i]),
         ...row.map((cell) => (editable ? make('td', {}, cell) : cell))))));
     if (cells[0]?.[0]) cells[0][0].tabIndex = 0;
   }

@@ -31,7 +31,7 @@ export function start({ element, props, trigger, watch }) {
   const isLinkable = (name) => name !== home && (listedNames.includes(name) || listedNames.includes(name.replace(PRECISION, '')));
   let picked = ''; // the model that the visitor asked for, until it is there
 
-  const chosen = make('button', { type: 'button', id: 'attend-model-chosen', 'aria-haspopup': 'listbox' });
+  const chosen = make('button', { type: 'button', id: 'attend-model-chosen', 'aria-haspopup': 'listbox', 'aria-labelledby': 'attend-model-label attend-model-chosen' });
   const sheet = makeSheet(chosen, anyName, request);
   const precision = make('select', { 'aria-label': 'Precision', onchange: choosePrecision });
   const precisionRow = make('div', { class: 'at-precision' },
@@ -44,7 +44,7 @@ export function start({ element, props, trigger, watch }) {
     type: 'button', id: 'attend-model-cancel', class: 'at-plain', text: 'Cancel', onclick: () => trigger('cancel'),
   });
   const notes = make('ul', { class: 'attend-model-notes' });
-  root.replaceChildren(make('span', { class: 'at-model-label', text: 'Model' }), chosen, sheet.node, precisionRow, title, bar, status,
+  root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), chosen, sheet.node, precisionRow, title, bar, status,
     cancel, notes);
 
   function draw() {
@@ -96,7 +96,6 @@ export function start({ element, props, trigger, watch }) {
     const current = choices.find((choice) => choice.name === name);
     chosen.replaceChildren(...choiceLines(current));
     chosen.disabled = !anyName && choices.length < 2;
-    chosen.setAttribute('aria-label', `Model: ${current.title}`);
   }
 
   /** Hidden while another model comes. @param {string} name @param {PrecisionValue[]} precisions */

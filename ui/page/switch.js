@@ -27,6 +27,8 @@ export function moved(state, answer) {
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const group = find(element, '.attend-tabs');
+  const heading = make('h2', { class: 'at-hidden' }); // of what stands under the switch, for screen readers
+  group.before(heading);
   /** @type {SwitchState} */
   let state = { tab: '', clicks: 0 };
   const loading = find(element, '.attend-loading');
@@ -51,6 +53,7 @@ export function start({ element, props, trigger, watch }) {
       label.classList.toggle('selected', isChosen);
     }
     document.body.dataset.tab = state.tab;
+    heading.textContent = state.tab;
     document.title = state.tab === home ? 'Attend' : `${state.tab} · Attend`;
     shownTab.publish(state.tab);
     props.value = state; // what the server receives with any other event

@@ -28,7 +28,7 @@ def test_a_setting_explains_itself_and_leads_to_its_chapter(visit: Opener) -> No
     expect(entry).to_be_focused()
     expect(entry).to_contain_text("divided by it before the softmax")
     expect(entry).to_contain_text(page.locator("#attend-temperature-help").inner_text())  # said once, in Python
-    assert axe.serious(page, within=".at-term-card") == []
+    assert axe.violations(page, within=".at-term-card") == []
     page.keyboard.press("Escape")
     expect(entry).to_be_hidden()
     expect(term).to_be_focused()
@@ -51,7 +51,7 @@ def test_all_terms_can_be_searched_and_linked_to(visit: Opener) -> None:
     page = visit("?glossary=top-p")
     glossary = page.get_by_role("dialog", name="Glossary")
     expect(glossary.locator("#term-top-p")).to_be_in_viewport()
-    assert axe.serious(page, within=".at-glossary") == []
+    assert axe.violations(page, within=".at-glossary") == []
     page.keyboard.press("Escape")
     to_tab(page, "Learn")
     page.locator(".at-lesson-list").get_by_role("link", name="Glossary").click()

@@ -5,7 +5,7 @@
 /** @import { GenerationControls, GenerationPart } from './chapter.js' */
 
 import { changeList, changeRow } from '../../kit/js/change_bars.js';
-import { make, makeTable } from '../../kit/js/dom.js';
+import { headCell, make, makeTable } from '../../kit/js/dom.js';
 import { percent } from '../../kit/js/text.js';
 import { lessonPart, numberSlider, paragraph, sideBySide } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
@@ -70,7 +70,7 @@ export function filtersPart({ change, latest, form: { sliders, vocabulary } }) {
     const largest = Math.max(...filters.bars.flatMap(({ before, after }) => [before, after]));
     list.replaceChildren(...filters.bars.map(({ word, before, after, cut }) => changeRow(make('span', { text: word }),
       { name: word, before, after, largest, gone: cut && `cut by ${cut.toLowerCase()}`, written: percent, both: true })));
-    const head = ['Setting', 'Words left', 'Probability removed'].map((text) => make('th', { scope: 'col', text }));
+    const head = ['Setting', 'Words left', 'Probability removed'].map((text) => headCell('col', text));
     stages.hidden = !filters.stages.length;
     stages.replaceChildren(makeTable({ class: 'at-small' }, head, filters.stages.map((cells) => make('tr', {},
       ...[cells[0], cells[1], percent(1 - cells[2])].map((text) => make('td', { text }))))));

@@ -5,7 +5,7 @@
 /** @import { GenerationControls, GenerationPart } from './chapter.js' */
 
 import { explained } from '../../glossary/marking.js';
-import { find, make, makeTable } from '../../kit/js/dom.js';
+import { find, headCell, make, makeTable } from '../../kit/js/dom.js';
 import { counted, percent, tokenChip, visibleText } from '../../kit/js/text.js';
 import { choiceSwitch, labelled, lessonPart, paragraph, plainButton, sideBySide } from '../lesson.js';
 import { extentBar } from '../pieces.js';
@@ -115,7 +115,7 @@ function endingPart() {
     line.textContent = `${name ? `The end token is ${name}` : 'This model has no end token'}`
       + `${next && name ? `; now its probability is ${percent(now)}` : ''}. The maximum length here is ${most} tokens.`;
     table.hidden = !written.length;
-    const head = ['', 'Token', 'Its probability', 'End token instead'].map((text) => make('th', { scope: 'col', text }));
+    const head = ['', 'Token', 'Its probability', 'End token instead'].map((text) => headCell('col', text));
     table.replaceChildren(makeTable({ class: 'at-small at-gen-steps' }, head, written.map(([token, p, end], index) =>
       make('tr', {}, make('td', { text: index + 1 }), make('td', {}, tokenChip(token)), make('td', { text: percent(p) }),
         make('td', {}, make('span', { class: 'at-gen-end' }, extentBar(end), make('span', { text: percent(end) })))))));

@@ -5,7 +5,7 @@
  * @typedef {{name: string, axes: string[], shape: number[]}} HeadsArray
  */
 
-import { make, makeTable } from '../../kit/js/dom.js';
+import { headCell, make, makeTable } from '../../kit/js/dom.js';
 import { counted, visibleText } from '../../kit/js/text.js';
 import { chapterInput, inputOf } from '../chapter_input.js';
 import { labelled, lessonPart, numberSlider, paragraph, sideBySide } from '../lesson.js';
@@ -121,7 +121,7 @@ function shapesPart(change) {
 
 /** @param {string} name @param {HeadsArray[]} arrays */
 const shapeTable = (name, arrays) => make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': name },
-  makeTable({ class: 'at-small' }, [name, 'axes', 'shape'].map((text) => make('th', { scope: 'col', text })),
+  makeTable({ class: 'at-small' }, [name, 'axes', 'shape'].map((text) => headCell('col', text)),
     arrays.map((array) => make('tr', {}, make('td', { text: array.name }), make('td', { text: array.axes.join(', ') }),
       make('td', { text: `(${array.shape.map((size) => counted.format(size)).join(', ')})` })))));
 

@@ -5,7 +5,7 @@
  */
 
 import { explained } from '../../glossary/marking.js';
-import { make, makeSvg, makeTable } from '../../kit/js/dom.js';
+import { headCell, make, makeSvg, makeTable } from '../../kit/js/dom.js';
 import { counted, percent, tokenChip } from '../../kit/js/text.js';
 import { chapterInput, inputOf } from '../chapter_input.js';
 import { labelled, lessonPart, numberSlider, paragraph, plainButton, sideBySide } from '../lesson.js';
@@ -48,8 +48,8 @@ export function build(root, ask) {
 }
 
 /** @param {string} name @param {string[]} head @param {string[][]} rows */
-const textTable = (name, head, rows) => make('div', { class: 'at-today-table', tabindex: 0, role: 'region', 'aria-label': name },
-  explained(makeTable({ class: 'at-small' }, head.map((text) => make('th', { scope: 'col', text })),
+const textTable = (name, head, rows) => make('div', { class: 'at-today-table', tabindex: 0, role: 'group', 'aria-label': name },
+  explained(makeTable({ class: 'at-small' }, head.map((text) => headCell('col', text)),
     rows.map((row) => make('tr', {}, ...row.map((text) => make('td', { text })))))));
 
 /** @returns {TodayPart} */

@@ -7,7 +7,7 @@
  *   cut: {word: string, known: boolean, characters: [string, boolean][], pieces: [string, boolean][]}[]}} LearnedVocabulary
  */
 
-import { make, makeTable } from '../../kit/js/dom.js';
+import { headCell, make, makeTable } from '../../kit/js/dom.js';
 import { counted, visible } from '../../kit/js/text.js';
 import { plainButton, labelled, lessonPart, sideBySide, numberSlider, paragraph } from '../lesson.js';
 import { debounced, chipRow, extentBar, pieceBox, tokenCount } from '../pieces.js';
@@ -89,7 +89,7 @@ function symbolNodes(symbol) {
 /** @param {string[]} head @param {(Node | string)[][]} rows @param {(row: number) => string | null} kind */
 const smallTable = (name, head, rows, kind = () => null) =>
   make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': name },
-    makeTable({ class: 'at-small' }, head.map((text) => make('th', { scope: 'col', text })),
+    makeTable({ class: 'at-small' }, head.map((text) => headCell('col', text)),
       rows.map((row, index) => make('tr', { class: kind(index) }, ...row.map((cell) => make('td', {}, cell))))));
 
 /** @param {...string} symbols */

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from model.errors import AttendError
-from model.sandbox.process import OutOfBounds, OutOfMemory, Refused, Sandbox
+from model.sandbox.process import NotStarted, OutOfBounds, OutOfMemory, Refused, Sandbox
 
 _MOST_BYTES = 500_000_000  # of a file that is read as a whole
 _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")  # these may be larger
@@ -97,6 +97,8 @@ def try_out_tokenizers(folder: Path, *, tokens: int | None = None, ends: float =
             continue
         try:
             Sandbox("tokenizer", seconds=_SECONDS).answer(str(path.absolute()), ends=ends)  # each opens one file
+        except NotStarted as error:
+            raise AttendError(f"{path} was not tried out, since {error}.") from error
         except (OutOfBounds, OutOfMemory) as error:
             raise AttendError(
                 f"{path} crashed or took too long when it was tried out: copy the checkpoint folder again, or choose "

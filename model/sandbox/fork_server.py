@@ -28,7 +28,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 # What an interpreter needs to start; the rest may hold secrets, such as ATTEND_AUTH and the Hub's token.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "SYSTEMROOT")
 
-_SERVERS: dict[str, _ForkServer] = {}  # by module
+# By the process, since a fork of the page needs servers of its own, and by module.
+_SERVERS: dict[tuple[int, str], _ForkServer] = {}
 _LOCK = threading.Lock()
 
 
@@ -57,12 +58,17 @@ def start(module: str, seconds: int) -> Child:
         process = _popen(module, str(seconds), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdin is not None and process.stdout is not None
         return Child(process.stdin, process.stdout, partial(_kill, process))
+    key = os.getpid(), module
     with _LOCK:
         try:
-            return _SERVERS[module].fork(seconds)
+            return _SERVERS[key].fork(seconds)
         except (KeyError, OSError):  # not started yet, or it has ended
-            server = _SERVERS[module] = _ForkServer(module)
+            server = _SERVERS[key] = _ForkServer(module)
             return server.fork(seconds)
+
+
+if hasattr(os, "register_at_fork"):  # a lock that another thread holds would stay locked in a fork
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 class _ForkServer:
@@ -72,8 +78,10 @@ class _ForkServer:
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             process = _popen(module, "fork", stdin=theirs.fileno(), stdout=subprocess.DEVNULL)
+        self._page = os.getpid()
         self._numbers = count(1)
-        self._end = weakref.finalize(self, _end_group, process, self._connection)  # when called, freed, or at exit
+        # When called, when freed, or at exit.
+        self._end = weakref.finalize(self, _end_group, process, self._connection, self._page)
 
     def fork(self, seconds: int) -> Child:
         """Raises `OSError` if the server has ended."""
@@ -89,7 +97,9 @@ class _ForkServer:
         return child
 
     def _kill(self, number: int, pipe: socket.socket) -> None:
-        """End a process, or whoever waits for one that has not been forked yet."""
+        """End a process, or whoever waits for one that has not been forked yet; a fork of the page ends none of it."""
+        if os.getpid() != self._page:
+            return
         with suppress(OSError):  # closed already
             pipe.shutdown(socket.SHUT_RDWR)
         try:
@@ -115,9 +125,11 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _end_group(server: subprocess.Popen[bytes], connection: socket.socket) -> None:
-    """End a fork server and what it has forked."""
+def _end_group(server: subprocess.Popen[bytes], connection: socket.socket, page: int) -> None:
+    """End a fork server and what it has forked, unless this is only a fork of the page."""
     connection.close()
+    if os.getpid() != page:
+        return
     with suppress(ProcessLookupError):
         os.killpg(server.pid, signal.SIGKILL)
     server.wait()

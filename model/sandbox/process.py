@@ -25,6 +25,15 @@ class OutOfBounds(Exception):
     """The child took too long or too much memory, or crashed."""
 
 
+class NotStarted(OutOfBounds):
+    """The child has not started in time, so the question is not at fault."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this machine is too busy to start a process for it in time: try again in a minute, or choose another model"
+        )
+
+
 class Refused(Exception):
     """An exception that the child raised."""
 
@@ -66,16 +75,20 @@ class Sandbox:
         Args:
             ends: by the monotonic clock, when the child has to have started and answered.
 
-        Raises `Refused` if the child raised an exception, and `OutOfBounds` if it exceeded its limits; the next
-        question then starts another child.
+        Raises `Refused` if the child raised an exception, `OutOfBounds` if it exceeded its limits, and `NotStarted` if
+        it could not start; after the last two, the next question starts another child.
         """
         with self._lock:
             child = self._child = self._child or self._started(ends)
-            line = _exchange(child, json.dumps(question), self._seconds, ends)
-            if line is None:
-                self._end_child()
-                self._child = None
-                raise OutOfBounds
+            line = None
+            try:
+                line = _exchange(child, json.dumps(question), self._seconds, ends)
+            finally:
+                if line is None:  # also after an interrupt, since the answer would be read as that to the next question
+                    self._end_child()
+                    self._child = None
+        if line is None:
+            raise OutOfBounds
         reply = json.loads(line)
         if "error" in reply:
             raise (OutOfMemory if "memory" in reply else Refused)(reply["error"], reply.get("line"))
@@ -84,12 +97,15 @@ class Sandbox:
     def _started(self, ends: float) -> Child:
         ends = min(ends, time.monotonic() + _STARTED_WITHIN)
         for _ in range(2):  # what starts it may end in that moment
-            child = start(self._module, math.ceil(self._seconds) + 1)
+            try:
+                child = start(self._module, math.ceil(self._seconds) + 1)
+            except OSError as error:  # the system has no room for another file or process
+                raise NotStarted from error
             self._end_child = weakref.finalize(self, child.end)  # runs once: when called, or when the sandbox is freed
             if _exchange(child, "null", _STARTED_WITHIN, ends) is not None:
                 return child
             self._end_child()
-        raise OutOfBounds
+        raise NotStarted
 
 
 def _exchange(child: Child, question: str, seconds: float, ends: float) -> bytes | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -75,21 +76,23 @@ def test_a_config_that_asks_for_a_billion_labels_makes_none(tmp_path: Path, kind
 
 
 def test_what_takes_too_long_ends_in_its_own_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """transformers takes minutes to add so many tokens one by one."""
+    """transformers takes minutes to add so many tokens one by one; however long the process takes to start, a second
+    of that is too short."""
     folder = gpt2(tmp_path / "slow")
     changed(folder / "tokenizer_config.json", extra_special_tokens=[f"<a{number}>" for number in range(400_000)])
-    monkeypatch.setattr(limits, "SECONDS", 6.0)
-    monkeypatch.setattr("model.huggingface.tokenizers.folder._read", None)  # this process never gets so far
-    assert refusal(folder) == (
+    monkeypatch.setattr(limits, "SECONDS", 1.0)
+    assert refusal(folder, lambda path: limits.try_out(Path(path), "slow", ends=math.inf)) == (
         "slow crashed or took too long when it was tried out without its weights: copy it again, or choose another "
         "model."
     )
 
 
 def test_all_processes_of_a_trial_share_its_time(tmp_path: Path) -> None:
-    """The start of one counts as well."""
-    with pytest.raises(AttendError, match="crashed or took too long"):
-        limits.try_out(gpt2(tmp_path / "late"), "late", ends=time.monotonic() - 1)
+    """The start of one counts as well, but is not the file's fault."""
+    assert refusal(gpt2(tmp_path / "late"), lambda path: limits.try_out(Path(path), "late", time.monotonic() - 1)) == (
+        "late was not tried out, since this machine is too busy to start a process for it in time: try again in a "
+        "minute, or choose another model."
+    )
 
 
 def test_a_load_that_computes_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,8 @@ def test_it_measures_the_parts_of_a_token(capsys: pytest.CaptureFixture[str]) ->
     finally:
         use_threads(threads)  # it takes one
     assert (figures["benchmark"], figures["dtype"], len(figures["us"])) == ("parts", "int8", 8)
-    assert min(figures["us"][part] for part in ("products of the layers", "unembedding", "filters and choice")) > 0
+    measured = ("unembedding", "filters and choice", "reading the prompt, shared out")  # the others are differences
+    assert min(figures["us"][part] for part in measured) > 0
 
 
 def test_make_names_every_benchmark() -> None:

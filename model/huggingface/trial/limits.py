@@ -3,8 +3,8 @@
 What a config, a tokenizer or a header makes a library compute can't be foreseen: converting a vocabulary takes the
 square of its longest token, and a config may ask for a billion labels. So the process does everything that loading does
 before it reads weights, in every format, and then encodes some texts (`reading.py`). It also compares our own
-transformer with transformers (`comparison.py`), since it has imported both. Only then does the
-same happen in this process, where it takes about as long.
+transformer with transformers (`comparison.py`), since it has imported both. Only then does the same happen in this
+process, where it takes about as long.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from model.errors import AttendError
-from model.sandbox.process import OutOfBounds, Refused, Sandbox
+from model.sandbox.process import NotStarted, OutOfBounds, Refused, Sandbox
 
 SECONDS = 60.0  # the most that any trial may take
 
@@ -30,6 +30,8 @@ def try_out(path: Path, name: str, ends: float, engine: str = "auto") -> None:
         refusal = process.answer({"path": str(path.absolute()), "name": name, "engine": engine}, ends=ends)
     except Refused as error:
         raise AttendError(f"{name} can't be read ({error}): choose another model.") from error
+    except NotStarted as error:
+        raise AttendError(f"{name} was not tried out, since {error}.") from error
     except OutOfBounds as error:
         raise AttendError(
             f"{name} crashed or took too long when it was tried out without its weights: copy it again, or choose "

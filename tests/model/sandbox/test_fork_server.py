@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import psutil
 import pytest
 
 from model.sandbox import child
-from model.sandbox.process import OutOfBounds, Sandbox
+from model.sandbox.process import NotStarted, OutOfBounds, Sandbox
 from tests.helpers.folders import gpt2
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import LONGEST, eventually
@@ -34,6 +36,20 @@ while processes[0].cpu_percent(0.01) < 50:  # until it computes
     pass
 print(*[pid for process in processes for pid in (process.pid, process.ppid())], flush=True)
 os._exit(0)
+"""
+
+# Forks while it has a sandbox; the fork starts another and exits as a program does.
+FORK = """
+import os, sys, psutil
+from model.sandbox.process import Sandbox
+of_page = Sandbox("chat_template", seconds=600)
+process = psutil.Process(of_page.answer(None))
+if (pid := os.fork()) == 0:
+    own = psutil.Process(Sandbox("chat_template", seconds=600).answer(None))
+    print("own" if own.ppid() != process.ppid() else "shared", flush=True)
+    sys.exit()
+os.waitpid(pid, 0)
+print("kept" if of_page.answer(None) == process.pid else "ended", flush=True)
 """
 
 
@@ -119,6 +135,46 @@ def test_sandboxes_of_many_threads_get_their_own_answers(monkeypatch: pytest.Mon
     with ThreadPoolExecutor(16) as threads:
         answers = list(threads.map(lambda n: rendered(sandbox_of_template(), f"{{{{ {n} * 2 }}}}"), range(48)))
     assert answers == [str(number * 2) for number in range(48)]
+
+
+def test_after_an_interrupt_the_next_answer_is_that_to_the_next_question() -> None:
+    sandbox, main = sandbox_of_template(), threading.get_ident()
+    computing = process(sandbox)
+
+    def interrupt() -> None:
+        eventually(lambda: computing.cpu_times().user > begun)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    begun = computing.cpu_times().user
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        sandbox.answer(ENDLESS)
+    thread.join()
+    assert rendered(sandbox, "{{ 1 }}") == "1"
+    eventually(lambda: not computing.is_running())
+
+
+def test_a_fork_of_the_page_has_sandboxes_of_its_own_and_ends_none_of_the_pages() -> None:
+    """As on a ZeroGPU Space, whose leased calls may load a model."""
+    forked = subprocess.run([sys.executable, "-c", FORK], cwd=ROOT, capture_output=True, text=True, timeout=LONGEST)
+    assert forked.stdout.split() == ["own", "kept"], forked.stderr
+
+
+def test_where_no_file_can_be_opened_a_sandbox_is_refused_and_others_go_on() -> None:
+    sandbox = sandbox_of_template()
+    before = server(sandbox)
+    import resource  # which Windows lacks
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        with pytest.raises(NotStarted):
+            sandbox_of_template().answer(None)
+        assert rendered(sandbox, "{{ 1 }}") == "1"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert server(sandbox_of_template()) == before
 
 
 def test_all_ends_with_the_page() -> None:

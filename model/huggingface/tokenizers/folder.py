@@ -1,10 +1,11 @@
-"""Reads the tokenizer of a checkpoint folder as its files have it: `tokenizer.json` first, else `tokenizer.model`.
+"""Reads the tokenizer of a checkpoint folder as its files have it: `tokenizer.json` first, else a SentencePiece model.
 
 A `tokenizer.json` says how texts are cut, and every program that reads it without transformers obeys it.
 `AutoTokenizer` takes only the vocabulary from it and replaces the file's normalizer and pre-tokenizer by those of the
 class that a config names, so the same file gives other ids under another class. Here the file is read as it is. A
-SentencePiece model alone is read by SentencePiece. Older files (`vocab.json` and `merges.txt`, `vocab.txt`) don't say
-how texts are cut; there the class does.
+SentencePiece model alone is read by SentencePiece; from the class come its file's name, the order of the ids, and the
+special tokens. Older files (`vocab.json` and `merges.txt`, `vocab.txt`) don't say how texts are cut; there the class
+does.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from model.errors import AttendError
 from model.huggingface.tokenizer import CheckpointTokenizer, HuggingFaceTokenizer, backend_of
-from model.huggingface.tokenizers.spm import SpmTokenizer, lookup
+from model.huggingface.tokenizers.spm import SpmTokenizer, arranged, lookup
 from model.transformer.checkpoint import read_json
 
 _RULES, _PIECES = "tokenizer.json", "tokenizer.model"
@@ -33,8 +34,14 @@ _LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 def load_tokenizer(folder: Path, vocabulary_size: int) -> CheckpointTokenizer:
     """The tokenizer of a checkpoint folder, without running code from it; `AttendError` where it can't be read."""
-    if not (folder / _RULES).is_file() and (pieces := _pieces(folder)):
-        return _spm_tokenizer(folder, pieces, vocabulary_size)
+    if not (folder / _RULES).is_file():
+        if pieces := _pieces(folder / _PIECES):
+            return _spm_tokenizer(folder, pieces, vocabulary_size)
+        kind = _class_of(folder)
+        written = getattr(kind, "vocab_files_names", {}).get("vocab_file", _PIECES)
+        if kind and not _cleans(kind) and (pieces := _pieces(folder / written)):
+            tokenizer = _read(folder)
+            return SpmTokenizer(arranged(pieces, backend_of(tokenizer)), tokenizer, vocabulary_size)
     return HuggingFaceTokenizer(_read(folder), vocabulary_size)
 
 
@@ -72,11 +79,11 @@ def _from_rules(folder: Path) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
-def _pieces(folder: Path) -> ModelProto | None:
-    """The SentencePiece model of a folder; None where it has none, or a `tokenizer.model` of another kind."""
+def _pieces(path: Path) -> ModelProto | None:
+    """A SentencePiece model; None where there is none, or a file of another kind."""
     pieces = ModelProto()
     try:
-        pieces.ParseFromString((folder / _PIECES).read_bytes())
+        pieces.ParseFromString(path.read_bytes())
     except (OSError, DecodeError):
         return None
     return pieces if pieces.pieces else None
@@ -93,6 +100,11 @@ def _spm_tokenizer(folder: Path, pieces: ModelProto, vocabulary_size: int) -> Sp
         raise _unreadable(folder) from error
     each = tokenizer.init_kwargs.get("legacy") is not False  # as LlamaTokenizer has it
     return SpmTokenizer(pieces, tokenizer, vocabulary_size, every_part=each)
+
+
+def _cleans(kind: type) -> bool:
+    """Whether a class changes texts before SentencePiece reads them, by rules that no file has, as ALBERT's does."""
+    return "keep_accents" in inspect.signature(kind).parameters
 
 
 def _unreadable(folder: Path) -> AttendError:

@@ -1,4 +1,4 @@
-"""SentencePiece models of other people's checkpoints: `tokenizer.model`, and those that GGUF files hold.
+"""SentencePiece models of other people's checkpoints: `tokenizer.model`, `spiece.model`, and those in GGUF files.
 
 SentencePiece itself cuts the texts. transformers turns such a model into merges and rules of its own, which give other
 ids for spaces at the beginning and in runs, for U+2581, and where two pieces are equally probable.
@@ -94,3 +94,24 @@ def _processor(pieces: ModelProto) -> SentencePieceProcessor:
 def lookup(names: Sequence[str]) -> Backend:
     """A vocabulary in which transformers finds ids by names; it cuts no text."""
     return Backend(models.WordLevel({name: token for token, name in enumerate(names)}))
+
+
+def arranged(pieces: ModelProto, backend: Backend) -> ModelProto:
+    """A SentencePiece model in the order in which a family numbers its tokens: XLM-R's and mBART's begin with other
+    special tokens, Pegasus' with a hundred of its own. `AttendError` for pieces that the family has no ids for."""
+    found = {piece.piece: piece for piece in pieces.pieces}
+    ids = {name: backend.token_to_id(name) for name in found}
+    known = {token: found[name] for name, token in ids.items() if token is not None}
+    for name, token in ids.items():
+        if token is None and found[name].type not in (_Piece.CONTROL, _Piece.UNUSED):
+            raise AttendError(
+                f"The SentencePiece model has a piece {name[:40]!r} that its tokenizer class doesn't know: put the "
+                "tokenizer.json of this model into its folder."
+            )
+    changed = ModelProto()
+    changed.CopyFrom(pieces)
+    del changed.pieces[:]
+    for token in range(max(known) + 1):
+        name = backend.id_to_token(token) or f"<unused {token}>"
+        changed.pieces.add().CopyFrom(known.get(token) or _Piece(piece=name, type=_Piece.CONTROL))
+    return changed

@@ -89,6 +89,7 @@ def assert_lost(page: Page) -> None:
     """A line says that the server is away, which a click or a key doesn't take away, and nothing seems to go on."""
     line = page.locator(".at-offline")
     expect(line).to_contain_text("The server can’t be reached.")
+    line.click(position={"x": 4, "y": 4}, trial=True)  # over the open settings, too
     page.locator(".attend-header").dispatch_event("click")
     page.keyboard.press("Enter")
     expect(line).to_be_visible()

@@ -100,6 +100,7 @@ export function start({ element, props, trigger }) {
     folds.forEach((fold, index) => { fold.open = search.query ? true : openBefore?.[index] ?? fold.open; });
     if (!search.query) openBefore = null;
     draw();
+    if (search.query) search.node.scrollIntoView({ block: 'start' }); // what was found stands beneath it, and above the preview
   }
 
   /** The fold says the length, and does not hide what would be refused. */

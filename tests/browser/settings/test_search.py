@@ -13,6 +13,7 @@ pytestmark = BROWSER
 
 def test_a_search_leaves_the_settings_in_sight_that_it_finds(visit: Opener) -> None:
     page = visit()
+    page.set_viewport_size({"width": 1280, "height": 720})
     box = page.get_by_role("searchbox", name="Search the settings")
     fields = page.locator("#attend-form .at-field:has(> .at-head):visible")
     sections = page.locator("#attend-advanced h3:visible")
@@ -25,6 +26,8 @@ def test_a_search_leaves_the_settings_in_sight_that_it_finds(visit: Opener) -> N
     box.fill("min_p")
     expect(page.locator("#attend-min-p")).to_be_visible()  # its fold opens
     expect(sections).to_have_text(["Cutting off unlikely tokens"])
+    expect(page.locator("#attend-min-p")).to_be_in_viewport(ratio=1)
+    page.locator("#attend-min-p").click(trial=True)  # the preview stands beneath it, even in a low window
     box.fill("repetition line break")  # words of an explanation
     expect(page.locator("#attend-dry-multiplier")).to_be_visible()
     expect(fields).to_have_count(1)

@@ -26,7 +26,9 @@ from model.transformer import checkpoint
 
 GENERATION_CONFIG = "generation_config.json"
 _INDEX = "model.safetensors.index.json"
+_FILE = re.compile(r"[^/\\:\x00]{1,200}\.safetensors")  # a name in the folder itself
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+_MAX_FILES, _MAX_WEIGHTS = 1_000, 150_000  # the largest models have 200 files and 92,000 weights
 _NO_COUNT = re.compile("^max_|_every_|_per_|_base$")  # max_window_layers, say, is a layer and not how many there are
 _SIZE = re.compile("dim|size|width|heads|experts|labels|embd|hidden|inner|state|rank|kernel|hash|repeat|loop")
 _FEW = 100  # layers that do no harm, however few weights there are: ALBERT's share theirs
@@ -109,6 +111,11 @@ class CheckpointFiles:
         sizes: dict[str, int] = {}
         for path in files:
             sizes |= checkpoint.weight_sizes(path, claims_memory=claims_memory)
+            if len(sizes) > _MAX_WEIGHTS:
+                raise AttendError(
+                    f"{folder} has {len(sizes):,} weights or more, but at most {_MAX_WEIGHTS:,} are read: choose "
+                    "another model."
+                )
         return cls(
             folder,
             name,
@@ -139,10 +146,16 @@ def _weight_files(folder: Path) -> tuple[Path, ...]:
         return (folder / checkpoint.WEIGHTS,)
     if (folder / _INDEX).is_file():
         weight_map = checkpoint.read_json(folder / _INDEX).get("weight_map")
-        names = list(weight_map.values()) if isinstance(weight_map, dict) else []
-        if not names or not all(isinstance(name, str) and Path(name).name == name for name in names):
+        listed = list(weight_map.values()) if isinstance(weight_map, dict) else []
+        names = {name for name in listed if isinstance(name, str)}
+        if (count := len(names)) > _MAX_FILES:
+            raise AttendError(
+                f"{folder / _INDEX} lists {count:,} weight files, but at most {_MAX_FILES:,} are read: choose another "
+                "model."
+            )
+        if not names or not all(isinstance(name, str) for name in listed) or not all(map(_FILE.fullmatch, names)):
             raise AttendError(f"{folder / _INDEX} does not list the weight files: copy the folder again.")
-        return tuple(folder / name for name in sorted(set(names)))
+        return tuple(folder / name for name in sorted(names))
     if pickled := sorted(path.name for path in folder.iterdir() if path.suffix in _PICKLED):
         raise AttendError(
             f"{folder} has only pickled weights ({pickled[0]}), which can run arbitrary code: convert them to "

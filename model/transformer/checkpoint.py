@@ -31,6 +31,7 @@ _POINTER = b"version https://git-lfs"  # the beginning of the placeholder in a c
 _CPU = torch.device("cpu")
 _MAX_POSITIONS = 1 << 27  # numbers in a table of positions: a million tokens and a head width of 128
 _MAX_CONFIG, _MAX_JSON = 1_000_000, 64_000_000  # bytes; transformers copies a config many times
+_MAX_DEPTH = 64  # of a JSON file's parts within parts; those who read them call themselves for each
 _MAX_HEADER = 20_000_000  # bytes in front of the weights; the largest models take one or two
 _TIED = "unembedding.weight"  # tied to the embedding and stored once
 
@@ -212,4 +213,12 @@ def read_json(path: Path, *, max_bytes: int = _MAX_JSON) -> dict[str, Any]:
         raise AttendError(f"{path} cannot be read as JSON: copy the checkpoint folder again.") from error
     if not isinstance(values, dict):
         raise AttendError(f"{path} is not a JSON object: copy the checkpoint folder again.")
-    return values
+    parts: list[Any] = [values]
+    for _ in range(_MAX_DEPTH):
+        inside = (part.values() if isinstance(part, dict) else part for part in parts)
+        if not (parts := [each for part in inside for each in part if isinstance(each, dict | list)]):
+            return values
+    raise AttendError(
+        f"{path} has parts within parts, more than {_MAX_DEPTH} deep, so it is never read: copy the checkpoint folder "
+        "again."
+    )

@@ -124,6 +124,36 @@ def test_a_header_of_a_million_weights_is_not_read(tmp_path: Path) -> None:
     assert "has a header of 30,000,000 bytes, but at most 20,000,000 are read" in refusal(folder)
 
 
+def test_an_index_of_a_million_files_opens_none(tmp_path: Path) -> None:
+    folder = gpt2(tmp_path / "index")
+    (folder / "model.safetensors").unlink()
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {f"w{number}": f"{number}.safetensors" for number in range(5_000)}}))
+    assert "index.json lists 5,000 weight files, but at most 1,000 are read: choose another model." in refusal(folder)
+    for name in ("..", "", "a\0.safetensors", "x" * 300 + ".safetensors", "../index/m.safetensors", "config.json", 7):
+        index.write_text(json.dumps({"weight_map": {"w": name}}))
+        assert refusal(folder).endswith("does not list the weight files: copy the folder again.")
+
+
+def test_more_weights_than_any_model_has_are_counted_and_no_more(tmp_path: Path) -> None:
+    """transformers took 48 seconds to find a place for 270,000 of them, in the page's own process."""
+    folder = gpt2(tmp_path / "many")
+    empty = {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}
+    header = json.dumps({f"w{number}": empty for number in range(150_001)}).encode()
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+    assert "has 150,001 weights or more, but at most 150,000 are read: choose another model." in refusal(folder)
+
+
+@pytest.mark.parametrize("name", ["config.json", "generation_config.json"])
+def test_json_that_is_too_deep_for_its_readers_is_refused(tmp_path: Path, name: str) -> None:
+    """Python's parser takes 900 levels, but what then goes through them raised a RecursionError."""
+    folder = gpt2(tmp_path / "deep")
+    for depth in (100, 900, 100_000):
+        for opened, closed in (('{"a":', "}"), ("[", "]")):
+            (folder / name).write_text('{"model_type": "gpt2", "a": ' + opened * depth + "1" + closed * depth + "}")
+            assert f"{name} has parts within parts" in (said := refusal(folder)) or "cannot be read as JSON" in said
+
+
 def test_what_needs_too_much_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A library may hide it behind an error of its own."""
     monkeypatch.setattr(PreTrainedTokenizerFast, "from_pretrained", _without_memory)

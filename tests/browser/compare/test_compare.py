@@ -71,9 +71,8 @@ def texts(page: Page) -> list[str]:
 def download(page: Page, kind: str, folder: Path) -> str:
     with page.expect_download() as waited:
         page.get_by_role("button", name=kind, exact=True).click()
-    assert (
-        waited.value.suggested_filename == f"tiny-chat-compare-once-upon-a-time-there-was-a-little-fox.{kind.lower()}"
-    )
+    name = "tiny-compare-once-upon-a-time-there-was-a-little-fox"
+    assert waited.value.suggested_filename == f"{name}.{kind.lower()}"
     waited.value.save_as(folder / kind)
     return (folder / kind).read_text(encoding="utf-8")
 

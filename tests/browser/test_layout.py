@@ -168,6 +168,9 @@ def test_open_settings_cut_nothing_off(visit: Opener) -> None:
         assert page.evaluate(CUT_OFF) == [], width
         left, row, send = edges(page, "#attend-left", "#attend-message-row", "#attend-send")
         assert row[2] <= left[2] and send[2] <= left[2], width  # and nothing lies over the inspector
+    page.locator(".at-menu summary").click()
+    menu, log = edges(page, ".at-menu-entries", ".at-log")
+    assert menu[2] <= log[2]  # which would hide the rest
 
 
 def test_the_table_of_beams_shows_its_longest_words(visit: Opener) -> None:

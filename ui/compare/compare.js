@@ -128,7 +128,7 @@ export function start({ element, props, trigger, watch }) {
     const { address, without } = linkOf(location.href, {
       ...ask.read(), cards: cards.map((card) => card.settings), seed: isInSight ? drawnSeed : -1,
     });
-    if (address === null) notify(button, 'Not copied: the cards’ settings are too long for a link.');
+    if (address === null) notify(button, 'These settings are too long for a link: remove a card, or shorten its texts.');
     else copy(address, button, without.length ? ` without ${without.join(' and ')}` : '');
   }
 

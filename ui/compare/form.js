@@ -38,7 +38,8 @@ export function summary({ parameters }, settings, all) {
     const value = valueOf(settings, parameter);
     const word = choices.find(([choice]) => choice === value)?.[1] ?? String(value);
     const isMethod = name === 'strategy';
-    const acts = isMethod || (panel ? name in settings : neutral !== null && value !== neutral); // of the panel's, a card says what it changes
+    // Of the panel's settings, a card names those that it changes.
+    const acts = isMethod || (panel ? name in settings : neutral !== null && value !== neutral);
     const own = (/** @type {Settings} */ card) => (panel ? card[name] : valueOf(card, parameter));
     const differs = all.some((other) => usedBy(parameters, other).includes(parameter) && !same(own(other), own(settings)));
     const text = isMethod ? word : kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`;

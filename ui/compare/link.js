@@ -54,8 +54,8 @@ export function linkOf(address, { text, history: hasHistory, seed, cards, answer
   const linked = JSON.stringify({ cards, ...(answer && { answer }), ...(!common && { common }) });
   if (linked.length > MOST_LINKED) return { address: null, without: [] };
   const isLong = text.length > MOST_PROMPT;
-  const without = [...(isLong ? ['the prompt, which is too long'] : []), ...(hasHistory ? ['the chat history'] : []),
-    ...(isModelNameless() ? ['your model, which isn’t in this page’s own list'] : [])];
+  const without = [...(isLong ? ['the prompt (it is too long)'] : []), ...(hasHistory ? ['the chat history'] : []),
+    ...(isModelNameless() ? ['your model (it isn’t in this page’s own list)'] : [])];
   const parts = { tab: 'Compare', [PART]: linked, prompt: isLong ? null : text, ...(seed >= 0 && { seed }) };
   return { address: withParts(address, parts), without };
 }

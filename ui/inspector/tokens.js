@@ -92,7 +92,7 @@ export function makeStrip(onSelect) {
       const known = groups.get(key);
       if (known) return [key, known];
       const parts = boxes.slice(from, end);
-      const name = `${visibleText(text)}: ${parts.length} tokens that only together form it`;
+      const name = `${parts.length} tokens together form ${visibleText(text)}`;
       const frame = make('span', { class: 'at-group', role: 'group', 'aria-label': name, title: name },
         make('span', { class: 'at-character', 'aria-hidden': 'true' }, ...visible(text)));
       parts[0].before(frame);

@@ -23,7 +23,7 @@ const SECTIONS = [
     ['← → ↑ ↓', 'Move'], ['Enter', 'Inspect the token under the cursor'],
   ] },
   { title: 'Chat', where: '#attend-chat', shortcuts: [
-    ['Enter', 'Send, also an edited message'], ['Shift Enter', 'New line'], ['Esc', 'Leave a message unedited'],
+    ['Enter', 'Send a message, new or edited'], ['Shift Enter', 'New line'], ['Esc', 'Cancel editing'],
   ] },
   { title: 'Write', where: '#attend-write', shortcuts: [['Ctrl Enter', 'Continue the text'], ['Enter', 'New line']] },
   { title: 'Translate', where: '#attend-translate', shortcuts: [

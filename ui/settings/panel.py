@@ -70,7 +70,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "epsilon_cutoff",
         "eta_cutoff",
     ),
-    "More surprise, or an even one": (
+    "How surprising the text is": (
         *("xtc_probability", "xtc_threshold", "dynatemp_range", "dynatemp_exponent"),
         *("mirostat_mode", "mirostat_tau", "mirostat_eta"),
     ),

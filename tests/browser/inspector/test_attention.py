@@ -32,7 +32,7 @@ def test_what_was_looked_at_is_listed_and_the_sink_can_be_hidden(fresh: Stage) -
 def test_a_prompt_token_says_which_tokens_attended_to_it_most(fresh: Stage) -> None:
     fresh.show(inspector=inspector(WORDS))
     fresh.find('.at-box[data-index="1"]').click()
-    sync_api.expect(fresh.find(".at-no-map")).to_have_text("Attended to most when choosing:")
+    sync_api.expect(fresh.find(".at-no-map")).to_have_text("This token was attended to most when choosing:")
     # query 2, which chose token 3, is the only one that looks at token 1, with one half
     attended = fresh.find(".at-attended li")
     sync_api.expect(attended).to_have_count(1)
@@ -63,7 +63,7 @@ def test_the_prompt_of_an_answer_is_explained_once_it_is_asked_about(fresh: Stag
         sync_api.expect(fresh.find(f'.at-box[data-index="{number}"]')).to_have_attribute("data-level", "5")
     assert fresh.find('.at-box[data-index="0"]').get_attribute("data-level") is None
     assert fresh.find(".at-table button").count() == 0  # a token of the prompt can't be exchanged
-    sync_api.expect(fresh.find(".at-no-map")).to_have_text("Attended to most when choosing:")
+    sync_api.expect(fresh.find(".at-no-map")).to_have_text("This token was attended to most when choosing:")
 
 
 def test_the_map_reads_out_its_cells_and_selects_rows(stage: Stage) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 
 from model.errors import AttendError
@@ -113,3 +115,20 @@ def test_all_versions_together_are_limited_but_what_is_in_view_stays() -> None:
     kept = all_texts(conversation)
     assert len(kept) <= MOST_MESSAGES
     assert "version 0" not in kept and "version 2" in kept and "version 3" in kept
+
+
+def test_an_undone_message_that_went_over_the_limit_is_freed() -> None:
+    class Watched(Turn):
+        """Without slots, it can be referred to weakly."""
+
+    turn = Watched("user", "first")
+    conversation = Conversation([turn])
+    kept = weakref.ref(turn)
+    del turn
+    conversation.end_before(0)
+    for number in range(MOST_VERSIONS):
+        conversation.put([user(str(number))])
+    assert "first" not in all_texts(conversation) and kept() is None
+    conversation.end_before(0)
+    conversation.go_on()
+    assert texts(conversation) == [str(MOST_VERSIONS - 1)]

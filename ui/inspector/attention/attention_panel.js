@@ -94,7 +94,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     map.node.hidden = from < 0;
     noMap.hidden = Boolean(weights);
     noMap.textContent = from < 0 ? 'No attention was recorded for this run.'
-      : column ? 'Attended to most when choosing:' : 'No attention was recorded for this token.';
+      : column ? 'This token was attended to most when choosing:' : 'No attention was recorded for this token.';
     const full = averaged() > 1 ? FULL.average : FULL.one;
     if (from >= 0) {
       const looked = column ? tokenOf(query) : -1;

@@ -171,4 +171,7 @@ class Conversation:
 
 def _drop_oldest(node: _Node) -> None:
     """Drop the oldest of the next message's versions that is not in view, with what followed it."""
-    node.following.remove(next(each for each in node.following if each is not node.shown))
+    oldest = next(each for each in node.following if each is not node.shown)
+    node.following.remove(oldest)
+    if node.undone is oldest:
+        node.undone = None  # which frees it

@@ -25,6 +25,16 @@ from transformers import PreTrainedConfig
 
 _COUNTS = {"past_key_values_length", "position_ids"}  # the arguments that say how far a text has come
 
+# What families call the number of their positions.
+_LENGTHS = (
+    "max_position_embeddings",
+    "n_positions",
+    "max_sequence_length",
+    "seq_length",
+    "max_seq_len",
+    "max_target_positions",
+)
+
 # How many columns of padding each row of the passes of this thread has; None: no row has any.
 _padding: ContextVar[Sequence[int] | None] = ContextVar("padding", default=None)
 # Whether the passes of this thread rotate as transformers does.
@@ -48,12 +58,6 @@ def context_length(hf_model: Any, *, endless: int, part: Literal["encoder", "dec
     if part == "encoder" and (windows := getattr(config, "attention_window", None)):
         length -= length % max(windows if isinstance(windows, list) else [windows])  # texts are padded to whole ones
     return length
-
-
-_LENGTHS = (
-    *("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length", "max_seq_len"),
-    "max_target_positions",
-)
 
 
 def _stretch(hf_model: Any) -> float:

@@ -21,7 +21,7 @@ from model.huggingface.architectures import check_config
 from model.huggingface.causal import input_device
 from model.huggingface.folder import check_parameters
 from model.huggingface.positions import context_length
-from model.huggingface.tokenizer import copied
+from model.huggingface.tokenizer import copied, encoded
 from model.huggingface.tokenizers.folder import read_backend
 from model.huggingface.weights import CheckpointFiles, prepare, stored_dtype
 from model.limits import check_length
@@ -88,7 +88,7 @@ class EncoderTokenizer:
     def cut(self, text: str) -> tuple[list[int], tuple[Piece, ...]]:
         """The ids of a text with its special tokens around it, and the tokens as shown."""
         check_whole(text)
-        encoding = self._backend.encode(text, add_special_tokens=True)
+        encoding = encoded(self._backend, text, framed=True)
         pieces = []
         for index, (name, (first, end)) in enumerate(zip(encoding.tokens, encoding.offsets, strict=True)):
             frames = bool(encoding.special_tokens_mask[index])

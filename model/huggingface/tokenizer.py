@@ -10,6 +10,7 @@ the output of a chat template and does.
 from __future__ import annotations
 
 import json
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice, pairwise
@@ -24,6 +25,7 @@ from model.huggingface.tokenizers.notes import tokenizer_notes
 from model.text.sentencepiece_tokenizer import SPACE
 from model.text.tokenizer import TextTokenizer, check_whole
 
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # a batch is one text, which needs no pool of threads
 _TRIES = 100  # tokens looked at for one that is split as it is written
 
 
@@ -79,7 +81,7 @@ class HuggingFaceTokenizer(CheckpointTokenizer):
         backend, parts = self._beginning if begins else self._going_on, [text]  # the next part is the last
         while parts:
             part = parts.pop()
-            encoding = _encoded(backend, part)
+            encoding = encoded(backend, part)
             if cuts := self._cuts(part, encoding):
                 parts += reversed([part[first:end] for first, end in pairwise((0, *cuts, len(part)))])
             else:
@@ -102,7 +104,7 @@ class HuggingFaceTokenizer(CheckpointTokenizer):
         return cuts
 
     def parse(self, text: str) -> list[int]:
-        return self._check(self._parsing, _encoded(self._parsing, text).ids)
+        return self._check(self._parsing, encoded(self._parsing, text).ids)
 
     def _check(self, backend: Backend, ids: Sequence[int]) -> list[int]:
         """The same ids; `AttendError` for one that was added to the tokenizer, but not to its model."""
@@ -115,9 +117,15 @@ class HuggingFaceTokenizer(CheckpointTokenizer):
         return [*ids]
 
 
-def _encoded(backend: Backend, text: str) -> Encoding:
+def encoded(backend: Backend, text: str, *, framed: bool = False) -> Encoding:
+    """What a backend makes of a text; `AttendError` where it fails on it. However long that takes, other threads run:
+    `Backend.encode` would hold the interpreter's lock, and a tokenizer's rules may take minutes on a rare text.
+
+    Args:
+        framed: whether special tokens are put around the text.
+    """
     try:
-        return backend.encode(text, add_special_tokens=False)
+        return backend.encode_batch([text], add_special_tokens=framed)[0]
     except BaseException as error:  # a panic of the Rust library is no Exception
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise

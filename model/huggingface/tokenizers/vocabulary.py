@@ -13,7 +13,7 @@ from tokenizers import Tokenizer as Backend
 from transformers import PreTrainedTokenizerFast
 
 from model.errors import AttendError
-from model.huggingface.tokenizer import HuggingFaceTokenizer, copied
+from model.huggingface.tokenizer import HuggingFaceTokenizer, copied, encoded
 from model.text.tokenizer import TextTokenizer, check_whole
 
 MOST_MEGABYTES = 64  # the largest published ones have about 30
@@ -38,7 +38,7 @@ class WordPieceTokenizer(TextTokenizer):
     def encode(self, text: str, *, begins: bool = False) -> list[int]:
         """Words that it has no pieces for become its unknown token, which says nothing."""
         check_whole(text)
-        return self._backend.encode(text, add_special_tokens=False).ids
+        return encoded(self._backend, text).ids
 
     def label(self, piece: int) -> str:
         return self._labels[piece]

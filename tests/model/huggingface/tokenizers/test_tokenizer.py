@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tokenizers import Encoding, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Encoding, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from model.errors import AttendError
 from model.huggingface import tokenizer as tokenizer_module
-from model.huggingface.tokenizer import HuggingFaceTokenizer
+from model.huggingface.tokenizer import HuggingFaceTokenizer, encoded
 from model.huggingface.tokenizers.folder import load_tokenizer
 from tests.helpers.folders import byte_level, sentence_piece
+from tests.helpers.waiting import LONGEST
 
 KINDS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
     "byte-level": byte_level,
@@ -102,13 +108,13 @@ def test_a_vocabulary_that_would_read_a_control_token_in_a_text_does_not() -> No
 def test_names_of_control_tokens_are_cut_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut one after the other, a text of thousands would be read as many times."""
     tokenizer, text, read = unigram(), "a<s>b" * 1000, []
-    encoded = tokenizer_module._encoded
+    encoded = tokenizer_module.encoded
 
     def counting(backend: Tokenizer, part: str) -> Encoding:
         read.append(len(part))
         return encoded(backend, part)
 
-    monkeypatch.setattr(tokenizer_module, "_encoded", counting)
+    monkeypatch.setattr(tokenizer_module, "encoded", counting)
     ids = tokenizer.encode(text, begins=True)
     assert tokenizer.decode(ids, begins=True) == text and not any(map(tokenizer.is_special, ids))
     assert sum(read) == 2 * len(text)
@@ -228,3 +234,44 @@ def test_a_tokenizer_that_drops_the_text_is_refused() -> None:
     blank = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(described)))
     with pytest.raises(AttendError, match="loses part of the text"):
         HuggingFaceTokenizer(blank, len(blank))
+
+
+def cut_by(rule: str) -> Tokenizer:
+    backend = Tokenizer(models.WordLevel({"a": 0}, "a"))
+    backend.pre_tokenizer = pre_tokenizers.Split(Regex(rule), "isolated")  # pyright: ignore[reportAttributeAccessIssue]
+    return backend
+
+
+def go_on_beside(backend: Tokenizer, text: str) -> None:
+    """Encode a text in one thread, and end the process in another."""
+    begun = threading.Event()
+
+    def encode() -> None:
+        begun.set()
+        encoded(backend, text)
+
+    threading.Thread(target=encode, daemon=True).start()
+    begun.wait()
+    for _ in range(5):
+        time.sleep(0)  # the other thread begins
+    os._exit(7)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes can't be forked there")
+def test_a_text_that_takes_its_tokenizer_for_ever_holds_up_no_other_thread() -> None:
+    """250 characters take 0.01 s and 1,500 take 2.2, so 20,000 would take an hour."""
+    cubic = cut_by("☃+☃+[0-9]")
+    process = multiprocessing.get_context("fork").Process(target=go_on_beside, args=(cubic, "☃" * 20_000))
+    process.start()
+    process.join(LONGEST)
+    process.kill()
+    process.join()
+    assert process.exitcode == 7
+
+
+def test_a_text_on_which_a_rule_gives_up_is_refused() -> None:
+    """The Rust library's panic is no exception."""
+    nested = cut_by("(☃+)+$")
+    for framed in (False, True):
+        with pytest.raises(AttendError, match="tokenizer fails on this text: change the text"):
+            encoded(nested, "☃" * 30 + "!", framed=framed)

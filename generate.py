@@ -186,10 +186,13 @@ def _once(model: attend.Model, prompt: str | attend.Messages, given: Mapping[str
         _use_fastest_threads(model)
         code = _print(stream, silent=document is sys.stdout)
         run = stream.run
-        if document is not None:
-            print(json.dumps(run.document(), ensure_ascii=False), file=document, flush=True)
+        try:
+            if document is not None:
+                print(json.dumps(run.document(), ensure_ascii=False), file=document, flush=True)
+        finally:  # the text has ended, whatever becomes of its document
+            if document is not sys.stdout:
+                print(flush=True)
     if document is not sys.stdout:
-        print(flush=True)
         if run.settings.drawn and run.settings.seed != given.get("seed"):
             _note(f"the seed was {run.settings.seed}; --seed {run.settings.seed} repeats this.")
         if run.finish_reason == "length":

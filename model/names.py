@@ -195,6 +195,8 @@ def locate(name: str) -> Location:
         raise AttendError(f"There is no file {_quoted(name)}: check its path; one on the Hub is owner/name:FILE.gguf.")
     if name.startswith(("/", "~/", "./", "../")):
         raise AttendError(f"There is no folder and no GGUF file {_quoted(name)}: check its path.")
+    if os.path.isfile(os.path.expanduser(name)):
+        raise AttendError(f"{_quoted(name)} is neither a checkpoint folder nor a GGUF file: choose another.")
     offered = ", ".join(catalog())
     known = (
         f"choose one of {offered}, or give a checkpoint folder, a GGUF file or the owner/name of a model on the Hub."

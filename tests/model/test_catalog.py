@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -52,6 +53,8 @@ HOSTILE = [
     ("huggingface.co/bert-base-uncased", "is a web address, not a model name: use owner/name as shown on the Hub"),
     ("n" * 300, f"There is no model '{'n' * 40}…{'n' * 40}': choose"),
     ("file:///etc", "is a web address"),
+    (__file__, "There is no folder and no GGUF file"),
+    (os.path.relpath(__file__), r"test_catalog\.py' is neither a checkpoint folder nor a GGUF file: choose another\.$"),
     ("owner/name@", "is not a revision"),
     ("owner/name@../../main", "is not a revision"),
     ("owner/name@a b", "is not a revision"),

@@ -352,8 +352,9 @@ NO_ROOM = "The output can't be written (No space left on device): make room on t
 @pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
 def test_a_full_disk_is_one_sentence(run: Run) -> None:
     flags = ("--max-new-tokens", "2", "--seed", "1", "--json", str(FULL))
-    code, _, errors = run("Hi", *flags)
+    code, output, errors = run("Hi", *flags)
     assert (code, errors) == (2, NO_ROOM)
+    assert output.endswith("\n")  # the sentence begins its own line
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")

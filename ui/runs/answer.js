@@ -7,7 +7,7 @@
  * @typedef {{node: HTMLElement, number: number, show: (answer: Answer) => void, mark: (token: any) => void,
  *   run: () => string | null, token: (index: number) => HTMLElement | undefined}} ShownAnswer
  * @typedef {[text: string, probability: number]} Token
- * @typedef {{text: string, tokens: Token[] | null, run: string | null, state: string}} Answer
+ * @typedef {{text: string, tokens: Token[] | null, run: string | null, state: string, labels?: [number, string][]}} Answer
  */
 
 import { around, make } from '../kit/js/dom.js';
@@ -47,6 +47,7 @@ export function makeAnswer(number, onShown = () => {}) {
     run = answer.run;
     if (answer.tokens) showTokens(answer.tokens);
     else showText(answer.text);
+    for (const [index, name] of answer.labels ?? []) if (spans[index]) spans[index].title = titleOf(name, shown[index][1]);
     if (answer.state === 'streaming') node.append(caret);
     else caret.remove();
   }
@@ -127,6 +128,9 @@ function isWithinLine(tokens, index) {
   return before >= 0 && /\S$/u.test(tokens[before][0]);
 }
 
+/** @param {string} name @param {number} p */
+const titleOf = (name, p) => `${name} · ${percent(p)}`;
+
 /**
  * One whose text takes no room, such as the end token, has a shape beside it, which is no part of the text: a mark keeps the
  * letter before it, a line end its line.
@@ -134,7 +138,7 @@ function isWithinLine(tokens, index) {
  */
 function tokenSpan([text, p], index, inLine) {
   return make('span', {
-    class: 'at-tok', role: 'button', tabindex: -1, text, title: `${visibleText(text)} · ${percent(p)}`,
+    class: 'at-tok', role: 'button', tabindex: -1, text, title: titleOf(visibleText(text), p),
     'data-shape': isWidthless(text) ? (/^\p{M}/u.test(text) ? 'after' : 'before') : null, 'data-level': level(p), 'data-index': index,
     'data-space': inLine && /^ \S/u.test(text),
   });

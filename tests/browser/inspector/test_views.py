@@ -135,6 +135,12 @@ def test_a_line_does_not_end_with_the_colour_of_a_space(stage: Stage) -> None:
     assert stage.find(".at-text").last.inner_text() == "".join(words)  # every space is still there
 
 
+def test_a_token_without_a_text_is_named_where_it_is_pointed_at(stage: Stage) -> None:
+    answer = turn("assistant", "Hi", ["Hi", ""], labels=[(1, "<end>")])
+    stage.show(conversation=conversation(turn("user", "Hello"), answer))
+    sync_api.expect(stage.find(".at-tok").nth(1)).to_have_attribute("title", "<end> · 25.00\u00a0%")
+
+
 def test_dropped_turns_are_set_apart(stage: Stage) -> None:
     turns = [turn("user", "Old", dropped=True), turn("assistant", "Older", dropped=True), turn("user", "New")]
     stage.show(conversation=conversation(*turns))

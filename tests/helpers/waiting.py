@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -27,11 +28,19 @@ def steps_of(passes: Iterable[Pass | None], number: int = 0) -> list[Step]:
 
 def paused(seconds: float) -> Callable[[Any], Any]:
     """For `Models`: decoding that pauses at every token."""
+    return _before_every_token(lambda: time.sleep(seconds))
 
+
+def held(until: threading.Event) -> Callable[[Any], Any]:
+    """For `Models`: decoding whose tokens wait for a test."""
+    return _before_every_token(lambda: until.wait(LONGEST))
+
+
+def _before_every_token(pause: Callable[[], object]) -> Callable[[Any], Any]:
     def wrap(decode: Any) -> Any:
         def slowly(*arguments: Any) -> Iterator[Any]:
             for step in decode(*arguments):
-                time.sleep(seconds)
+                pause()
                 yield step
 
         return slowly

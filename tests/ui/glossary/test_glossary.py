@@ -1,6 +1,6 @@
 """The glossary against the rest of the page: its terms are used there, and what it leaves to others is said there.
 
-What the scripts alone decide, such as how a term is found, is tested in `tests/scripts/glossary.test.js`.
+What the scripts alone decide, such as how a term is found, is tested in `tests/scripts/glossary/glossary.test.js`.
 """
 
 from __future__ import annotations

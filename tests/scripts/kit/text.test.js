@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { csv } from '../../../ui/kit/js/data.js';
+import { alongRow, onPlane } from '../../../ui/kit/js/keys.js';
+import { fitting, level, percent, signed, stageName } from '../../../ui/kit/js/text.js';
+
+test('percentages never show a 0 or a 100 that is none', () => {
+  const written = (/** @type {number | undefined} */ digits) => [0, 0.00001, 0.25, 0.99999, 1].map((p) => percent(p, digits));
+  assert.deepEqual(written(undefined), ['0\u00a0%', '<0.01\u00a0%', '25.00\u00a0%', '>99.99\u00a0%', '100.00\u00a0%']);
+  assert.deepEqual(written(0), ['0\u00a0%', '<1\u00a0%', '25\u00a0%', '>99\u00a0%', '100\u00a0%']);
+});
+
+test('shades go by the square root, in eleven steps', () => {
+  assert.deepEqual([-1, 0, 0.01, 0.25, 1, 2].map(level), [0, 0, 1, 5, 10, 10]);
+});
+
+test('filters are called as people call them', () => {
+  assert.deepEqual(['top_k', 'repetition_penalty', 'dola', 'top_n_sigma', 'suppress_tokens'].map(stageName),
+    ['top-k', 'repetition penalty', 'DoLa', 'top-n-sigma', 'reserved tokens']);
+});
+
+test('a negative number has the minus of the page', () => {
+  assert.equal(signed('-1e-5'), '−1e−5');
+});
+
+test('a name that does not fit is cut, with what it lacks in sight', () => {
+  const upTo = (/** @type {number} */ most) => (/** @type {string} */ text) => [...text].length <= most;
+  assert.deepEqual([9, 8, 3, 1].map((most) => fitting('encourage', upTo(most))), ['encourage', 'encoura…', 'en…', 'e…']);
+  assert.equal(fitting('🦊🐺🦁', upTo(2)), '🦊…'); // no half characters
+});
+
+test('CSV quotes what would end a cell, and doubles the quotes in it', () => {
+  assert.equal(csv({ title: 't', head: ['id', 'token'], rows: [[1, '","'], [2, 'a\nb'], [3, 'plain']] }),
+    'id,token\n1,""","""\n2,"a\nb"\n3,plain\n');
+});
+
+test('keys lead along rows and planes, and others nowhere', () => {
+  assert.deepEqual(['ArrowLeft', 'ArrowRight', 'Home', 'End', 'x'].map((key) => alongRow(key, 2, 5)), [1, 3, 0, 4, null]);
+  assert.deepEqual([onPlane('ArrowUp'), onPlane('ArrowRight'), onPlane('Enter')], [[0, -1], [1, 0], null]);
+});

@@ -36,8 +36,8 @@ export function editMessage(node, text, send) {
 
   area.addEventListener('input', fit);
   closeOnEscape(form, close);
-  form.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.target !== area) return; // as in the message box
+  area.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return; // as in the message box
     event.preventDefault();
     submit();
   });

@@ -12,7 +12,7 @@ import { isModelNameless, MOST_PROMPT, onceConnected, removeOnceWorking, takePar
 import { isInvalid } from '../kit/js/setting.js';
 
 const PART = 'comparison';
-const MOST_LINKED = 2000; // characters of it that a link carries, as of a prompt
+const MAX_LINKED = 2000; // characters of it that a link carries, as of a prompt
 
 /** What the address brings, which leaves it once the visitor is at work. @param {CompareForm} offered @returns {LinkedComparison | null} */
 export function takeLinked(offered) {
@@ -32,7 +32,7 @@ export function readLinked({ parameters, fewest, most }, text) {
     if (kind === 'word') return choices.some(([choice]) => choice === value);
     return kind !== undefined && typeof value === 'string'; // checked when it is used
   };
-  if (text.length > MOST_LINKED) return null;
+  if (text.length > MAX_LINKED) return null;
   let read;
   try {
     read = JSON.parse(text);
@@ -52,7 +52,7 @@ export function readLinked({ parameters, fewest, most }, text) {
  */
 export function linkOf(address, { text, history: hasHistory, seed, cards, answer, common }) {
   const linked = JSON.stringify({ cards, ...(answer && { answer }), ...(!common && { common }) });
-  if (linked.length > MOST_LINKED) return { address: null, without: [] };
+  if (linked.length > MAX_LINKED) return { address: null, without: [] };
   const isLong = text.length > MOST_PROMPT;
   const without = [...(isLong ? ['the prompt (it is too long)'] : []), ...(hasHistory ? ['the chat history'] : []),
     ...(isModelNameless() ? ['your model (it isn’t in this page’s own list)'] : [])];

@@ -13,7 +13,7 @@ import torch._dynamo  # which a model without memory needs, and which needs a fo
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from model.errors import AttendError, EncoderOnly
-from model.huggingface.folder import check_config
+from model.huggingface.architectures import check_config
 from model.huggingface.gguf import GgufCheckpoint
 from model.huggingface.marian_tokenizer import SOURCE, MarianTokenizer
 from model.huggingface.tokenizers.folder import read_backend

@@ -33,7 +33,7 @@ export function notify(button, sentence) {
   setTimeout(() => note.remove(), 1200 + 50 * sentence.length);
 }
 
-const MOST_WORDS = 40; // characters of each part of a file's name
+const MAX_PART = 40; // characters of each part of a file's name
 const TYPES = { json: 'application/json', csv: 'text/csv;charset=utf-8', md: 'text/markdown;charset=utf-8' };
 
 /** @typedef {keyof typeof TYPES} FileType */
@@ -57,7 +57,7 @@ export const fileName = (parts) => parts.map(slug).filter(Boolean).join('-') || 
 export function slug(text) {
   const plain = text.slice(0, 1000).normalize('NFKD').replace(/[\p{M}'’]/gu, '').toLowerCase();
   const words = plain.replace(/(?<!\d)\.|\.(?!\d)|[^a-z\d.]/g, ' ').trim().replace(/ +/g, '-');
-  if (words.length <= MOST_WORDS) return words;
-  const end = words.lastIndexOf('-', MOST_WORDS);
-  return words.slice(0, end > 0 ? end : MOST_WORDS);
+  if (words.length <= MAX_PART) return words;
+  const end = words.lastIndexOf('-', MAX_PART);
+  return words.slice(0, end > 0 ? end : MAX_PART);
 }

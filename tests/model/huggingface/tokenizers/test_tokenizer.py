@@ -7,10 +7,10 @@ import multiprocessing
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from tokenizers import Encoding, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
@@ -20,7 +20,7 @@ from model.huggingface import tokenizer as tokenizer_module
 from model.huggingface.tokenizer import HuggingFaceTokenizer, encoded
 from model.huggingface.tokenizers.folder import load_tokenizer
 from tests.helpers.folders import byte_level, sentence_piece
-from tests.helpers.waiting import LONGEST
+from tests.helpers.waiting import LONGEST, eventually
 
 KINDS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
     "byte-level": byte_level,
@@ -244,16 +244,10 @@ def cut_by(rule: str) -> Tokenizer:
 
 def go_on_beside(backend: Tokenizer, text: str) -> None:
     """Encode a text in one thread, and end the process in another."""
-    begun = threading.Event()
-
-    def encode() -> None:
-        begun.set()
-        encoded(backend, text)
-
-    threading.Thread(target=encode, daemon=True).start()
-    begun.wait()
-    for _ in range(5):
-        time.sleep(0)  # the other thread begins
+    thread = threading.Thread(target=encoded, args=(backend, text), daemon=True)
+    thread.start()
+    own = psutil.Process()
+    eventually(lambda: any(each.id == thread.native_id and each.user_time > 0.1 for each in own.threads()))
     os._exit(7)
 
 

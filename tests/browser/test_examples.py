@@ -138,3 +138,10 @@ def test_translate_shows_a_sentence_and_its_alignment_and_a_click_takes_it_over(
     page.locator("#attend-translate-clear").click()
     expect(example).to_be_visible()
     expect(page.locator(".at-link", has_text="voiture")).to_be_visible()
+
+
+def test_a_link_to_a_comparison_shows_no_example_beside_its_empty_cards(embedded_url: str, visit: Opener) -> None:
+    page = visit('?tab=Compare&comparison={"cards":[{},{"top_k":4}]}', at=embedded_url)
+    expect(page.locator(".at-card").first).to_be_visible()
+    expect(page.locator(".attend-inspector .at-empty")).to_be_visible()
+    expect(page.locator(".at-example-note:visible, .at-headline:visible, .at-card .at-tok")).to_have_count(0)

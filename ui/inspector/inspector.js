@@ -12,6 +12,7 @@
 
 import { MODES, isExample, makeExampleNote, modeOf, recordedRuns, takeOver } from '../examples/example.js';
 import { termLink } from '../glossary/term_link.js';
+import { partOf } from '../kit/address/address.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make } from '../kit/js/dom.js';
 import { answerSelections, colourMode, connectionLost, interruptedText, settledText, shownStep, shownToken } from '../kit/js/signals.js';
@@ -55,6 +56,7 @@ export function start({ element, props, trigger, watch }) {
     index: -1, following: true, requested: /** @type {number | null} */ (null), // the selection that the server last requested
   };
   const offered = new Set(unpacked(props.beginning).recorded ? MODES : []);
+  if (partOf('comparison') !== null) offered.delete('compare'); // a link's cards show none, either
   let example = /** @type {RecordedRuns | null} */ (null); // which is shown
   let update = 0; // the highest number of one
   let frame = 0;

@@ -140,17 +140,28 @@ def test_sandboxes_of_many_threads_get_their_own_answers(monkeypatch: pytest.Mon
 def test_after_an_interrupt_the_next_answer_is_that_to_the_next_question() -> None:
     sandbox, main = sandbox_of_template(), threading.get_ident()
     computing = process(sandbox)
+    interrupted = threading.Event()
+
+    def raise_once(*_: object) -> None:
+        if not interrupted.is_set():
+            interrupted.set()
+            raise KeyboardInterrupt
 
     def interrupt() -> None:
         eventually(lambda: computing.cpu_times().user > begun)
-        signal.pthread_kill(main, signal.SIGINT)
+        while not interrupted.wait(0.1):  # a signal just before a blocking read is noticed after it only
+            signal.pthread_kill(main, signal.SIGINT)
 
     begun = computing.cpu_times().user
     thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        sandbox.answer(ENDLESS)
-    thread.join()
+    default = signal.signal(signal.SIGINT, raise_once)
+    try:
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            sandbox.answer(ENDLESS)
+        thread.join()
+    finally:
+        signal.signal(signal.SIGINT, default)
     assert rendered(sandbox, "{{ 1 }}") == "1"
     eventually(lambda: not computing.is_running())
 

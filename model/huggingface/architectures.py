@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from transformers import CONFIG_MAPPING
@@ -20,6 +20,7 @@ from transformers.models.auto.modeling_auto import (
 
 from model.errors import AttendError, EncoderOnly
 from model.huggingface.conversion import layout_of
+from model.huggingface.positions import LENGTHS
 
 _OTHER_INPUTS = (  # of models that write texts, but about what Attend can't give them
     (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES, "images"),
@@ -28,6 +29,9 @@ _OTHER_INPUTS = (  # of models that write texts, but about what Attend can't giv
     (MODEL_FOR_TDT_MAPPING_NAMES, "sound"),
     (MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES, "images or sound"),
 )
+
+_MAX_LENGTH = 10**9  # positions of a text; the longest ever trained have a hundredth
+_MAX_BASE = 1e15  # of the rotations' angles
 
 
 def check_config(values: Mapping[str, Any], name: str) -> None:
@@ -51,6 +55,7 @@ def check_config(values: Mapping[str, Any], name: str) -> None:
         raise AttendError(
             f"transformers has no model type {kind[:80]!r}, and code from {name} is never run: choose another model."
         )
+    _check_positions(values, name)
     sequences = bool(values.get("is_encoder_decoder"))
     writers = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES if sequences else MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     # Only families that also exist as encoders have `is_decoder`.
@@ -69,6 +74,32 @@ def check_config(values: Mapping[str, Any], name: str) -> None:
             + (f"needs {needs}, and Attend gives models text alone" if needs else "can't generate text")
             + ": choose a causal or sequence-to-sequence model."
         )
+
+
+def _check_positions(values: Mapping[str, Any], name: str) -> None:
+    """Refuse lengths and bases with which transformers would compute, or read as something else, without a word."""
+    for part in _parts(values):
+        for field in (*LENGTHS, "max_encoder_position_embeddings", "max_decoder_position_embeddings", "rope_theta"):
+            value = part.get(field)
+            if value is None or (field == "rope_theta" and isinstance(value, dict)):
+                continue
+            largest, form = (
+                (_MAX_BASE, "a number above 0") if field == "rope_theta" else (_MAX_LENGTH, "a whole number")
+            )
+            number = isinstance(value, int | float if field == "rope_theta" else int) and not isinstance(value, bool)
+            if not number or not 0 < value <= largest:
+                raise AttendError(
+                    f"The config.json of {name} has {field} {str(value)[:40]}, which must be {form} up to {largest:g}: "
+                    "copy the checkpoint folder again."
+                )
+
+
+def _parts(values: Mapping[str, Any], depth: int = 3) -> Iterator[Mapping[str, Any]]:
+    """A config with those of its parts, such as `text_config` and the rotations of each kind of layer."""
+    yield values
+    for value in values.values() if depth else ():
+        if isinstance(value, dict):
+            yield from _parts(value, depth - 1)
 
 
 def _classes(mapping: Mapping[Any, Any], kind: str = "") -> set[str]:

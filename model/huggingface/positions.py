@@ -26,7 +26,7 @@ from transformers import PreTrainedConfig
 _COUNTS = {"past_key_values_length", "position_ids"}  # the arguments that say how far a text has come
 
 # What families call the number of their positions.
-_LENGTHS = (
+LENGTHS = (
     "max_position_embeddings",
     "n_positions",
     "max_sequence_length",
@@ -49,7 +49,7 @@ def context_length(hf_model: Any, *, endless: int, part: Literal["encoder", "dec
     """
     config = getattr(hf_model.config, part, None)  # T5Gemma has a config for each
     config = (config if isinstance(config, PreTrainedConfig) else hf_model.config).get_text_config()
-    names = (f"max_{part}_position_embeddings", *_LENGTHS)
+    names = (f"max_{part}_position_embeddings", *LENGTHS)
     lengths = (getattr(config, name, None) for name in names)
     length = next((length for length in lengths if isinstance(length, int) and length > 0), None)
     if length is None:

@@ -153,6 +153,14 @@ class GenerationFields:
                 f"The generation config of {self.name} asks for {_listed(unsupported)}, which Attend ignores: other "
                 "programs may write other texts."
             )
+        for field in ("eos_token_id", "forced_bos_token_id", "forced_eos_token_id"):
+            value = self.values.get(field)
+            ids = value if isinstance(value, list) else [] if value is None else [value]
+            if absent := [_quoted(piece) for piece in ids if not token_ids(piece, self.vocabulary_size)]:
+                notes.append(
+                    f"The {field} of {self.name} is {_listed(absent)}, which its vocabulary of "
+                    f"{self.vocabulary_size:,} tokens lacks: Attend ignores it."
+                )
         return tuple(notes)
 
     def _ids(self, field: str) -> frozenset[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -102,7 +103,12 @@ def test_all_ends_count(folders: dict[str, Path], tmp_path: Path) -> None:
     change(folder / "generation_config.json", eos_token_id=[5, 7, 10**9])
     tokenizer = byte_level()
     named: Any = tokenizer.convert_tokens_to_ids(["<|endoftext|>", "<|im_end|>"])
-    assert catalog.load(str(folder)).end_tokens == {5, 7, *named}
+    loaded = catalog.load(str(folder))
+    assert loaded.end_tokens == {5, 7, *named}
+    assert [note for note in loaded.notes if "eos_token_id" in note] == [
+        f"The eos_token_id of chat is {10**9}, which its vocabulary of {loaded.model.vocabulary_size:,} tokens lacks: "
+        "Attend ignores it."
+    ]
 
 
 def test_shards_are_one_model(folders: dict[str, Path], tmp_path: Path) -> None:
@@ -226,6 +232,12 @@ def generation(**changes: Any) -> Callable[[Path], None]:
         (config(), "swift", "choose one of auto, native, adapter"),
         (index(a=["one.safetensors"]), "auto", "does not list the weight files"),
         (config(architectures=5), "auto", "has architectures 5, which must be a list of names"),
+        (config(max_position_embeddings=0), "adapter", "max_position_embeddings 0, which must be a whole number up to"),
+        (config(max_position_embeddings=-1), "auto", "max_position_embeddings -1"),
+        (config(max_position_embeddings=10**12), "auto", "max_position_embeddings 1000000000000"),
+        (config(text_config={"n_positions": "9"}), "auto", "n_positions 9, which must be a whole number"),
+        (config(rope_theta=0), "adapter", "rope_theta 0, which must be a number above 0"),
+        (config(rope_parameters={"rope_type": "default", "rope_theta": math.nan}), "auto", "rope_theta nan"),
         (six_thousand_digits, "auto", "cannot be read as JSON"),
         (generation(bad_words_ids=5), "auto", "has bad_words_ids 5, which must be a list of lists of token ids"),
         (generation(bad_words_ids=[5]), "auto", r"has bad_words_ids \[5\], which must be"),

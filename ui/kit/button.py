@@ -6,6 +6,8 @@ from typing import Literal
 
 import gradio as gr
 
+from ui.kit.visibility import visibility
+
 
 def button(
     words: str,
@@ -24,7 +26,7 @@ def button(
         size=size,
         scale=0,
         min_width=min_width,
-        visible=visible,
+        visible=visibility(visible),
         interactive=interactive,
         elem_id=elem_id,
     )

@@ -66,6 +66,7 @@ def serve(
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
         _end_after(0)
+    os._exit(0)  # freeing all objects, one by one, would first copy the memory that forked processes share
 
 
 def fork_for_each() -> int:

@@ -7,6 +7,7 @@ import math
 import os
 import stat
 import time
+from contextlib import closing
 from pathlib import Path
 
 from model.errors import AttendError
@@ -96,7 +97,8 @@ def try_out_tokenizers(folder: Path, *, tokens: int | None = None, ends: float =
         if not path.is_file():
             continue
         try:
-            Sandbox("tokenizer", seconds=_SECONDS).answer(str(path.absolute()), ends=ends)  # each opens one file
+            with closing(Sandbox("tokenizer", seconds=_SECONDS)) as process:  # each opens one file
+                process.answer(str(path.absolute()), ends=ends)
         except NotStarted as error:
             raise AttendError(f"{path} was not tried out, since {error}.") from error
         except (OutOfBounds, OutOfMemory) as error:

@@ -94,6 +94,12 @@ class Sandbox:
             raise (OutOfMemory if "memory" in reply else Refused)(reply["error"], reply.get("line"))
         return reply["answer"]
 
+    def close(self) -> None:
+        """End the child now. Without it, the child lives as long as the sandbox, which an exception may keep alive."""
+        with self._lock:
+            self._end_child()
+            self._child = None
+
     def _started(self, ends: float) -> Child:
         ends = min(ends, time.monotonic() + _STARTED_WITHIN)
         for _ in range(2):  # what starts it may end in that moment

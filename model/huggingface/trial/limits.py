@@ -9,6 +9,7 @@ process, where it takes about as long.
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from model.errors import AttendError
@@ -26,8 +27,8 @@ def try_out(path: Path, name: str, ends: float, engine: str = "auto") -> None:
         engine: what will run it; see `model.huggingface.folder.load_model`.
     """
     try:
-        process = Sandbox("model.huggingface.trial.reading", seconds=SECONDS)
-        refusal = process.answer({"path": str(path.absolute()), "name": name, "engine": engine}, ends=ends)
+        with closing(Sandbox("model.huggingface.trial.reading", seconds=SECONDS)) as process:
+            refusal = process.answer({"path": str(path.absolute()), "name": name, "engine": engine}, ends=ends)
     except Refused as error:
         raise AttendError(f"{name} can't be read ({error}): choose another model.") from error
     except NotStarted as error:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 
+from model.errors import AttendError
+from model.huggingface.trial.limits import try_out
 from model.sandbox import child
 from model.sandbox.process import NotStarted, OutOfBounds, Sandbox
 from tests.helpers.folders import gpt2
@@ -164,6 +168,21 @@ def test_after_an_interrupt_the_next_answer_is_that_to_the_next_question() -> No
         signal.signal(signal.SIGINT, default)
     assert rendered(sandbox, "{{ 1 }}") == "1"
     eventually(lambda: not computing.is_running())
+
+
+def test_a_refused_checkpoint_leaves_no_process_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while its refusal is kept, and with it the sandboxes that its traceback knows."""
+    monkeypatch.setattr("model.sandbox.fork_server._SERVERS", {})
+    before = set(psutil.Process().children())
+    gpt2(folder := tmp_path / "folder")
+    (folder / "config.json").write_text('{"model_type": "gpt2", "n_positions": 0}')
+    with pytest.raises(AttendError) as refusal:
+        try_out(folder, "folder", math.inf)
+    with pytest.raises(OutOfBounds) as crash, closing(Sandbox("chat_template", seconds=1)) as endless:
+        endless.answer(ENDLESS)
+    servers = set(psutil.Process().children()) - before
+    assert len(servers) == 2 and refusal.tb is not None and crash.tb is not None
+    eventually(lambda: not any(server.children() for server in servers))
 
 
 def test_a_fork_of_the_page_has_sandboxes_of_its_own_and_ends_none_of_the_pages() -> None:

@@ -10,9 +10,8 @@ PATIENCE = 120_000  # ms; a busy machine is ten times as slow as a quiet one
 expect.set_options(timeout=PATIENCE)
 POLLING = 20  # ms, in the page; an expectation is looked at from outside, and after 270 ms every 500 ms only
 UNFOLD = "one => { const fold = one.closest('details'); if (fold) fold.open = true }"
-_AT_REST = """() => !document.querySelector('.at-caret')
-  && ![...document.querySelectorAll('#attend-stop, #attend-halt')].some(
-    (one) => one.checkVisibility({ visibilityProperty: true }))"""
+_AT_REST = """() => !document.querySelector('#attend-halt, .at-caret')
+  && ![...document.querySelectorAll('#attend-stop')].some((one) => one.checkVisibility({ visibilityProperty: true }))"""
 # In the page, so that its own timers and frames come first; a page that is hidden has no frames.
 _DRAWN = """(rest) => document.hidden || new Promise((drawn) =>
   setTimeout(() => requestAnimationFrame(() => setTimeout(() => drawn(true), 30)), rest))"""

@@ -31,7 +31,6 @@ from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
 from ui.kit.packing import packed
 from ui.kit.validation import checked_system, checked_text
-from ui.kit.visibility import show
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
@@ -116,9 +115,9 @@ class ChatTab(Tab):
         if screen.prompt is not None:
             changes[self.prompt] = packed(screen.prompt)
         if screen.cleared is not None:
-            changes[self.restore] = show(screen.cleared)
+            changes[self.restore] = gr.update(visible=screen.cleared)
         if screen.undone is not None:
-            changes[self.redo] = show(screen.undone)
+            changes[self.redo] = gr.update(visible=screen.undone)
         return changes
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:

@@ -6,8 +6,6 @@ from typing import Literal
 
 import gradio as gr
 
-from ui.kit.visibility import visibility
-
 
 def button(
     words: str,
@@ -26,7 +24,7 @@ def button(
         size=size,
         scale=0,
         min_width=min_width,
-        visible=visibility(visible),
+        visible=visible,
         interactive=interactive,
         elem_id=elem_id,
     )

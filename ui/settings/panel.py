@@ -21,7 +21,6 @@ from ui.kit.component import component
 from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.kit.setting import setting_field
-from ui.kit.visibility import visibility
 from ui.settings.contract import MethodValue, PanelField, PanelForm
 from ui.settings.methods import (
     CUSTOM,
@@ -144,7 +143,7 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
     )
     with gr.Row(elem_id="attend-panel-buttons"):
         code = gr.Button("Copy as code or link", size="sm", variant="secondary", elem_id="attend-code")
-        used = gr.Button("", size="sm", variant="secondary", visible="hidden", elem_id="attend-seed-used")
+        used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
     used.click(None, used, None, js=_KEEP_SEED)
     dialog = component("settings/code.js", name="code-dialog")
     return Panel(form, used, code, dialog)
@@ -152,7 +151,7 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
 
 def seed_note(seed: int) -> dict[str, object]:
     """The button that shows the seed of the last run and sets it when pressed; -1: the run drew nothing."""
-    return gr.update(value=f"Seed {seed} · Reuse", visible=visibility(seed >= 0))
+    return gr.update(value=f"Seed {seed} · Reuse", visible=seed >= 0)
 
 
 def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:

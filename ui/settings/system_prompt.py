@@ -7,7 +7,6 @@ from typing import Any
 import gradio as gr
 
 from ui.kit.component import component
-from ui.kit.visibility import show, visibility
 
 _TAKEN = "Instructions that the model reads before the conversation."
 
@@ -24,7 +23,7 @@ def build(no_system: str) -> tuple[gr.Textbox, gr.HTML]:
         **_state(no_system),
     )
     examples = component("settings/system_examples.js", name="system-examples")
-    examples.visible = visibility(not no_system)
+    examples.visible = not no_system
     return box, examples
 
 
@@ -34,7 +33,7 @@ def update(no_system: str) -> tuple[dict[str, Any], dict[str, Any]]:
     Args:
         no_system: why the model takes none; empty where it does.
     """
-    return gr.update(**_state(no_system)), show(not no_system)
+    return gr.update(**_state(no_system)), gr.update(visible=not no_system)
 
 
 def _state(no_system: str) -> dict[str, Any]:

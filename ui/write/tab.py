@@ -15,7 +15,6 @@ from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.kit.button import button
 from ui.kit.events import PREVIEW, QUICK, QUIET, RUNNING, field
 from ui.kit.validation import checked_text
-from ui.kit.visibility import show
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
@@ -72,9 +71,9 @@ class WriteTab(Tab):
             free = gr.update(interactive=not screen.running)  # what is typed meanwhile would be overwritten
             changes[self.text] = free if screen.text is None else {**free, "value": screen.text}
             changes[self.empty] = gr.update(interactive=not screen.running)
-            changes[self.halt] = show(screen.running)
+            changes[self.halt] = gr.update(visible=screen.running)
             for start in (self.go, self.next_token):
-                changes[start] = show(not screen.running)
+                changes[start] = gr.update(visible=not screen.running)
         if screen.history is not None:
             for turn, possible in zip((self.back, self.forth), screen.history, strict=True):
                 changes[turn] = gr.update(interactive=possible)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Protocol
 import gradio as gr
 from gradio.blocks import Block, BlockContext
 from gradio.components import Component
+from gradio.utils import is_prop_update
 
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
@@ -94,9 +95,14 @@ class Frame:
 
         @wraps(function)  # gradio reads the signature, to know who wants the event
         def handler(session: Session, *arguments: Any) -> Iterator[Changes]:
+            properties: Changes = {}
             with for_people(LABELS):
                 for shown in _numbered(session, function(session, *arguments), in_turn=in_turn):
-                    yield _changes(views, shown, outputs)
+                    changes = _changes(views, shown, outputs)
+                    # Gradio's page is sent what differs from the screen before, and takes what is gone out of that one,
+                    # even if it has not shown it yet: on a busy machine, Stop would not appear.
+                    properties = _properties(properties | changes)
+                    yield properties | changes
                 return
             yield _changes(views, Screen(), outputs)  # a run that yields nothing would empty every component
 
@@ -132,6 +138,11 @@ def _changes(views: Sequence[View], screen: Screen, outputs: Sequence[Output]) -
     rendered = {component: value for view in views for component, value in view.render(screen).items()}
     changes = {component: value for component, value in rendered.items() if component in outputs}
     return changes or {outputs[0]: gr.skip()}
+
+
+def _properties(changes: Changes) -> Changes:
+    """Those that leave the values as they are, such as whether a button is shown."""
+    return {name: change for name, change in changes.items() if is_prop_update(change) and "value" not in change}
 
 
 class Tab:

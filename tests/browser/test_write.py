@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 from playwright.sync_api import Page, expect
 
-from tests.helpers.browsing import Opener
+from model.loaded import LoadedModel
+from tests.helpers.browsing import Opener, page_of
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import choose, rest, set_number, to_chat, to_write
+from tests.helpers.waiting import held
+from ui.runs.models import Models
 
 pytestmark = BROWSER
 
@@ -139,3 +144,33 @@ def test_words_typed_behind_the_models_keep_its_tokens_and_come_back_with_redo(v
     expect(box).to_have_value(written)
     page.locator("#attend-forth").click()
     expect(box).to_have_value(f"{written} and so")
+
+
+# Answers to requests take longer each time, so the replies to an event overtake its own, as on a busy machine.
+OVERTAKE = """() => {
+  const ask = window.fetch;
+  let delay = 0;
+  window.fetch = async (resource, ...rest) => {
+    const response = await ask(resource, ...rest);
+    if (String(resource.url ?? resource).includes('/queue/join')) {
+      delay += 500; // ms
+      await new Promise((later) => setTimeout(later, delay));
+    }
+    return response;
+  };
+}"""
+
+
+def test_screens_that_come_before_the_page_expects_them_all_count(visit: Opener, tiny_writer: LoadedModel) -> None:
+    go_on = threading.Event()
+    with page_of(Models((tiny_writer.name,), lambda name, _: tiny_writer, wrap=held(go_on))) as address:
+        page = visit("?min_new_tokens=12&max_new_tokens=12&seed=7&tab=Write", at=address)
+        page.evaluate(OVERTAKE)
+        page.locator("#attend-text textarea").fill("Once upon")
+        page.locator("#attend-continue").click()
+        expect(page.locator("#attend-halt")).to_be_visible()
+        expect(page.locator("#attend-continue")).to_be_hidden()
+        expect(page.locator("#attend-empty")).to_be_disabled()
+        go_on.set()
+        expect(page.locator("#attend-halt")).to_be_hidden()
+        expect(page.locator("#attend-empty")).to_be_enabled()

@@ -28,26 +28,19 @@ def steps_of(passes: Iterable[Pass | None], number: int = 0) -> list[Step]:
 
 def paused(seconds: float) -> Callable[[Any], Any]:
     """For `Models`: decoding that pauses at every token."""
-    return _before_every_token(lambda _: time.sleep(seconds))
+    return _before_every_token(lambda: time.sleep(seconds))
 
 
 def held(until: threading.Event) -> Callable[[Any], Any]:
-    """For `Models`: decoding whose tokens after the first wait for a test."""
-    return _before_every_token(lambda begun: begun and until.wait(LONGEST))
+    """For `Models`: decoding whose tokens wait for a test."""
+    return _before_every_token(lambda: until.wait(LONGEST))
 
 
-def _before_every_token(pause: Callable[[bool], object]) -> Callable[[Any], Any]:
-    """
-    Args:
-        pause: is told whether there has been a token.
-    """
-
+def _before_every_token(pause: Callable[[], object]) -> Callable[[Any], Any]:
     def wrap(decode: Any) -> Any:
         def slowly(*arguments: Any) -> Iterator[Any]:
-            begun = False
             for step in decode(*arguments):
-                pause(begun)
-                begun = begun or step is not None
+                pause()
                 yield step
 
         return slowly

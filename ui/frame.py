@@ -99,8 +99,8 @@ class Frame:
             with for_people(LABELS):
                 for shown in _numbered(session, function(session, *arguments), in_turn=in_turn):
                     changes = _changes(views, shown, outputs)
-                    # Gradio's page is sent what differs from the screen before, and takes what is gone out of that one,
-                    # even if it has not shown it yet: on a busy machine, Stop would not appear.
+                    # Gradio sends the difference from the screen before, and its page changes that one in place, even
+                    # if it has not shown it yet. What this screen left out would be lost: Stop would not appear.
                     properties = _properties(properties | changes)
                     yield properties | changes
                 return
@@ -141,7 +141,7 @@ def _changes(views: Sequence[View], screen: Screen, outputs: Sequence[Output]) -
 
 
 def _properties(changes: Changes) -> Changes:
-    """Those that leave the values as they are, such as whether a button is shown."""
+    """The changes of properties without a new value, such as whether a button is visible."""
     return {name: change for name, change in changes.items() if is_prop_update(change) and "value" not in change}
 
 

@@ -30,8 +30,12 @@ _OTHER_INPUTS = (  # of models that write texts, but about what Attend can't giv
     (MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES, "images or sound"),
 )
 
-_MAX_LENGTH = 10**9  # positions of a text; the longest ever trained have a hundredth
-_MAX_BASE = 1e15  # of the rotations' angles
+_LENGTHS = (*LENGTHS, "max_encoder_position_embeddings", "max_decoder_position_embeddings")
+# The types and the largest value of each number about positions; the longest texts of any model have 10^7 tokens.
+_POSITIONS: Mapping[str, tuple[tuple[type, ...], int]] = {
+    **dict.fromkeys(_LENGTHS, ((int,), 10**9)),
+    "rope_theta": ((int, float), 10**15),
+}
 
 
 def check_config(values: Mapping[str, Any], name: str) -> None:
@@ -77,25 +81,22 @@ def check_config(values: Mapping[str, Any], name: str) -> None:
 
 
 def _check_positions(values: Mapping[str, Any], name: str) -> None:
-    """Refuse lengths and bases with which transformers would compute, or read as something else, without a word."""
+    """Refuse lengths and rotary bases that no model can have: transformers would compute with them without a word."""
     for part in _parts(values):
-        for field in (*LENGTHS, "max_encoder_position_embeddings", "max_decoder_position_embeddings", "rope_theta"):
+        for field, (types, largest) in _POSITIONS.items():
             value = part.get(field)
-            if value is None or (field == "rope_theta" and isinstance(value, dict)):
+            if value is None or (field == "rope_theta" and isinstance(value, dict)):  # one for each kind of layer
                 continue
-            largest, form = (
-                (_MAX_BASE, "a number above 0") if field == "rope_theta" else (_MAX_LENGTH, "a whole number")
-            )
-            number = isinstance(value, int | float if field == "rope_theta" else int) and not isinstance(value, bool)
-            if not number or not 0 < value <= largest:
+            if type(value) not in types or not 0 < value <= largest:
                 raise AttendError(
-                    f"The config.json of {name} has {field} {str(value)[:40]}, which must be {form} up to {largest:g}: "
-                    "copy the checkpoint folder again."
+                    f"The config.json of {name} has {field} {str(value)[:40]}, which must be a "
+                    f"{'number' if float in types else 'whole number'} above 0 and up to {largest:,}: copy the "
+                    "checkpoint folder again."
                 )
 
 
 def _parts(values: Mapping[str, Any], depth: int = 3) -> Iterator[Mapping[str, Any]]:
-    """A config with those of its parts, such as `text_config` and the rotations of each kind of layer."""
+    """A config and its parts, such as `text_config` and the rotations of each kind of layer."""
     yield values
     for value in values.values() if depth else ():
         if isinstance(value, dict):

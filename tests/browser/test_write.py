@@ -146,7 +146,7 @@ def test_words_typed_behind_the_models_keep_its_tokens_and_come_back_with_redo(v
     expect(box).to_have_value(f"{written} and so")
 
 
-# Answers to requests take longer each time, so the replies to an event overtake its own, as on a busy machine.
+# Delays each answer more than the one before, so that what an event brings precedes the answer to its request.
 OVERTAKE = """() => {
   const ask = window.fetch;
   let delay = 0;

@@ -171,7 +171,7 @@ def test_after_an_interrupt_the_next_answer_is_that_to_the_next_question() -> No
 
 
 def test_a_refused_checkpoint_leaves_no_process_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also while its refusal is kept, and with it the sandboxes that its traceback knows."""
+    """Even while its refusal is kept, whose traceback holds the sandboxes."""
     monkeypatch.setattr("model.sandbox.fork_server._SERVERS", {})
     before = set(psutil.Process().children())
     gpt2(folder := tmp_path / "folder")

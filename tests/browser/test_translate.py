@@ -197,6 +197,32 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     expect(page.locator("#attend-method input:checked")).to_have_value("Greedy")
 
 
+SLOW_TO_FOLLOW = """() => {
+  const following = window.gradio_config.dependencies.filter((one) => one.trigger_after !== null).map((one) => one.id);
+  const ask = window.fetch;
+  window.fetch = async (resource, options) => {
+    const response = await ask(resource, options);
+    const joins = String(resource.url ?? resource).includes('/queue/join');
+    if (joins && following.includes(JSON.parse(options.body).fn_index)) {
+      await new Promise((later) => setTimeout(later, 3000));
+    }
+    return response;
+  };
+}"""
+
+
+def test_a_tab_appears_although_the_page_still_follows_the_model_before(address: str, visit: Opener) -> None:
+    page = visit(at=address)
+    take(page, "attend-translate")
+    uses(page, "Translate", "attend-translate")
+    page.evaluate(SLOW_TO_FOLLOW)
+    page.locator("#attend-tabs label", has_text="Compare").click()
+    expect(page.locator(".attend-model-coming")).to_have_attribute("data-current", "attend-chat")
+    to_tab(page, "Translate")
+    uses(page, "Translate", "attend-translate")
+    expect(page.locator("#attend-given textarea")).to_be_visible()
+
+
 def test_nothing_is_wider_than_a_phone(first_address: str, visit: Opener) -> None:
     page = visit("?max_new_tokens=24", at=first_address, **PHONE)
     translate(page, "Le chat est grand et le chien est petit, le chat est noir.")

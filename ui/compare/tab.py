@@ -120,5 +120,5 @@ class CompareTab(Tab):
         view.token(answers(token), session, outputs, trigger_mode="multiple", **QUICK)
         view.remove(answers(remove), session, outputs, trigger_mode="multiple", **QUICK)
         view.file(file, session, view, trigger_mode="multiple", **QUICK)
-        view.missing(answers(missing), session, outputs, **QUICK)
+        view.missing(answers(missing), session, outputs, trigger_mode="multiple", **QUICK)
         view.halt(halt, session, None, queue=False, **QUIET)

@@ -160,7 +160,9 @@ class Switch:
             coming = session.choosing is not None
             return self._overview(session, self.awaited(session) if coming else "")[1]
 
-        event.then(frame.screen(views, outputs, show), [frame.session, self.component], outputs, **QUICK)
+        # Of two models that are loaded in quick succession, the second is followed while the first still is.
+        inputs = [frame.session, self.component]
+        event.then(frame.screen(views, outputs, show), inputs, outputs, trigger_mode="multiple", **QUICK)
 
     def _overview(self, session: Session, awaited: str) -> tuple[LoadedModel, Screen]:
         """The visitor's model and the whole page.

@@ -30,7 +30,7 @@ from model.command_line import INTERRUPTED, Parser, exit_code
 from model.errors import AttendError
 
 STDIN = STDOUT = "-"
-MOST_CHARACTERS = 1_000_000  # of a prompt from a file or standard input; no model reads as much
+MAX_CHARACTERS = 1_000_000  # of a prompt from a file or standard input; no model reads as much
 _LONGEST_CHARACTER = 4  # bytes, in every encoding of Unicode
 _BYTE_ORDER_MARKS = {  # before a text; that of UTF-16 is the beginning of one of UTF-32
     codecs.BOM_UTF8: "utf-8-sig",
@@ -102,11 +102,11 @@ def _prompt(prompt: str | None, file: str | None) -> str | None:
     name = "Standard input" if file in (None, STDIN) else str(file)
     try:
         with nullcontext(sys.stdin.buffer) if file in (None, STDIN) else open(str(file), "rb") as source:
-            content = source.read(_LONGEST_CHARACTER * MOST_CHARACTERS + 1)
+            content = source.read(_LONGEST_CHARACTER * MAX_CHARACTERS + 1)
     except OSError as error:
         raise AttendError(f"{name} can't be read ({error.strerror}): choose another file.") from error
-    if len(content) > _LONGEST_CHARACTER * MOST_CHARACTERS or len(text := _decoded(content, name)) > MOST_CHARACTERS:
-        raise AttendError(f"{name} has more than {MOST_CHARACTERS:,} characters: shorten it.")
+    if len(content) > _LONGEST_CHARACTER * MAX_CHARACTERS or len(text := _decoded(content, name)) > MAX_CHARACTERS:
+        raise AttendError(f"{name} has more than {MAX_CHARACTERS:,} characters: shorten it.")
     return text.removesuffix("\n").removesuffix("\r")
 
 

@@ -16,7 +16,7 @@ from threading import Lock
 
 from model.interface import PrefixCache
 
-MOST_BYTES = 256_000_000  # of one model's, for all visitors
+MAX_BYTES = 256_000_000  # of one model's, for all visitors
 _WORTH = 8  # tokens; fewer are read again as quickly
 
 
@@ -29,7 +29,7 @@ class _Kept:
 class KeptPrefixes:
     """The newest text of each visitor; the oldest are dropped when they take too much memory."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._most_bytes = most_bytes
         self._by_visitor: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._bytes = 0

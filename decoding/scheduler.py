@@ -24,7 +24,7 @@ from decoding.strategies.base import Strategy
 from model.errors import AttendError
 from model.interface import LanguageModel, Want
 
-MOST_ROWS = 64  # of one pass
+MAX_ROWS = 64  # of one pass
 _AHEAD = 64  # passes
 _PATIENCE = 2.0  # seconds that smaller runs may overtake one for which there are too few rows
 _HEARTBEAT = 0.05  # seconds
@@ -41,7 +41,7 @@ class Scheduler:
         hold: Callable[[], AbstractContextManager[Any]],
         kept: KeptPrefixes | None = None,
         *,
-        most_rows: int = MOST_ROWS,
+        most_rows: int = MAX_ROWS,
         ahead: int = _AHEAD,
         observer: Observer = Observer(),
     ) -> None:

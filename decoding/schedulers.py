@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from decoding.observer import Observer
-from decoding.prefixes import MOST_BYTES, KeptPrefixes
-from decoding.scheduler import MOST_ROWS, Scheduler
+from decoding.prefixes import MAX_BYTES, KeptPrefixes
+from decoding.scheduler import MAX_ROWS, Scheduler
 
 
 class ModelLock(Protocol):
@@ -24,7 +24,7 @@ class Schedulers:
     """The schedulers of one page, each for as long as anyone runs its model."""
 
     def __init__(
-        self, *, most_rows: int = MOST_ROWS, prefix_bytes: int = MOST_BYTES, observer: Observer = Observer()
+        self, *, most_rows: int = MAX_ROWS, prefix_bytes: int = MAX_BYTES, observer: Observer = Observer()
     ) -> None:
         """
         Args:

@@ -23,12 +23,12 @@ from ui.chat.document import chat_document
 from ui.compare import actions as compare
 from ui.compare.values import EXAMPLE, METRICS, card_settings, comparison_value
 from ui.examples.recorded import MODEL, MODELS, TRANSLATOR
-from ui.inspector.contract import InspectorValue
+from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import opened
-from ui.runs.contract import TurnValue
 from ui.runs.documents.document import Document
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
+from ui.runs.runs_contract import TurnValue
 from ui.runs.session import Session
 from ui.runs.values import turn_value
 from ui.runs.versions.conversation import Turn
@@ -57,7 +57,7 @@ SENTENCE = "Mon frère a une voiture rouge."
 MOVED_WORD = "red"  # in its translation: the adjective stands before the noun
 TRANSLATE_SETTINGS = DecodingSettings.from_dict(for_translator({"max_new_tokens": 24}))
 
-Recorded = dict[str, Any]  # as its contract in ui/examples/contract.py says
+Recorded = dict[str, Any]  # as its contract in ui/examples/examples_contract.py says
 
 
 def run_to_end(screens: Iterable[object]) -> None:
@@ -211,7 +211,7 @@ def module(name: str, kind: str, value: Recorded, room: str = "examples") -> str
     """
     return (
         "/**\n * Recorded by `python -m docs.examples`.\n */\n\n"
-        f"/** @type {{import('../{room}/contract').{kind}}} */\n"
+        f"/** @type {{import('../{room}/{room}_contract').{kind}}} */\n"
         f"export const {name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
     )
 

@@ -30,7 +30,7 @@ START, PADDING = 0, len(WORDS) - 1
 WIDTH = 6
 HEADS = (1, 2, 3, 6)  # those that share the width out evenly
 LONGEST = 5  # tokens of a text, so that its tables can be read
-MOST_NUMBER = 100.0  # of what a person changes
+MAX_NUMBER = 100.0  # of what a person changes
 
 _SCALE = math.sqrt(WIDTH)  # between the embedding matrix and the embeddings, see `TransformerConfig.embedding_scale`
 _SEED = 6
@@ -203,8 +203,7 @@ def _check_numbers(name: str, rows: Rows, count: int) -> None:
         raise AttendError(f"The {name} must have {count} rows of {WIDTH} numbers.")
     for row in rows:
         for value in row:
-            if not abs(value) <= MOST_NUMBER:
+            if not abs(value) <= MAX_NUMBER:
                 raise AttendError(
-                    f"The {name} can't contain {value:g}: each must be a number from −{MOST_NUMBER:g} to "
-                    f"{MOST_NUMBER:g}."
+                    f"The {name} can't contain {value:g}: each must be a number from −{MAX_NUMBER:g} to {MAX_NUMBER:g}."
                 )

@@ -14,7 +14,7 @@ from model.transformer import checkpoint
 from model.transformer.config import TransformerConfig
 
 VARIABLE = "ATTEND_TOKENIZERS"  # names the folder, which holds one of its own for each
-MOST = 6  # that are read from there
+MAX = 6  # that are read from there
 _FILE = "tokenizer.json"
 
 
@@ -22,7 +22,7 @@ def present() -> dict[str, Callable[[], TextTokenizer]]:
     """Name → what reads the tokenizer, or raises `AttendError` where its file is damaged."""
     ours = {name: partial(_embedded, names.EMBEDDED / name) for name in names.embedded()}
     folder = Path(os.environ.get(VARIABLE) or names.EMBEDDED / "tokenizers")
-    files = sorted(folder.glob(f"*/{_FILE}"))[:MOST]
+    files = sorted(folder.glob(f"*/{_FILE}"))[:MAX]
     return ours | {path.parent.name: _reader(path) for path in files}
 
 
@@ -54,7 +54,7 @@ def _embedded(folder: Path) -> TextTokenizer:
     return Tokenizer.load(folder / checkpoint.TOKENIZER, padded=config.padding is not None)
 
 
-@lru_cache(maxsize=2 * MOST)
+@lru_cache(maxsize=2 * MAX)
 def _of_file(path: Path, changed: int) -> TextTokenizer:
     from model.huggingface.tokenizers import vocabulary  # brings transformers, which takes seconds
 

@@ -22,8 +22,8 @@ from lesson.block import BlockSettings, make_model
 from model.errors import AttendError
 from model.transformer.encoder_decoder import EncoderDecoder
 
-MOST_STEPS = 100  # half a second
-MOST_RATE = 1.0
+MAX_STEPS = 100  # half a second
+MAX_RATE = 1.0
 BETAS, EPSILON = (0.9, 0.999), 1e-8  # of Adam, as its paper has them
 
 # What a person may look at, by its name in the model; the gradients of all else are counted and applied as well.
@@ -55,12 +55,12 @@ class StepSettings:
     matrix: str = "decoder W2"
 
     def __post_init__(self) -> None:
-        if not 0 < self.learning_rate <= MOST_RATE:
+        if not 0 < self.learning_rate <= MAX_RATE:
             raise AttendError(
-                f"The learning rate is {self.learning_rate:g}, but must be above 0 and at most {MOST_RATE:g}."
+                f"The learning rate is {self.learning_rate:g}, but must be above 0 and at most {MAX_RATE:g}."
             )
-        if not 1 <= self.step <= MOST_STEPS:
-            raise AttendError(f"The step is {self.step}, but must be from 1 to {MOST_STEPS}: start again.")
+        if not 1 <= self.step <= MAX_STEPS:
+            raise AttendError(f"The step is {self.step}, but must be from 1 to {MAX_STEPS}: start again.")
         if self.matrix not in MATRICES:
             raise AttendError(f"There is no matrix {self.matrix!r}: choose one of {', '.join(MATRICES)}.")
 

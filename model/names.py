@@ -79,7 +79,7 @@ _GENERIC = re.compile(r"(?i)(?:final|best|last|latest|output|hf)?[-_]?(?:model|c
 _IN_PRECISION = re.compile(r"(?s)(.+) \[(32|16|8) bits\]")
 _FILE = re.compile(r"(?=.{1,200}$)\w[\w.+-]*", re.ASCII)  # or a quantization
 PRECISIONS = {32: "float32", 16: "bfloat16", 8: "int8"}  # dtypes by the bits of a weight
-_MOST_QUOTED = 80  # characters of a name, in a sentence
+_MAX_QUOTED = 80  # characters of a name, in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def locate(name: str) -> Location:
             return Location(name, name, None, entry.location, _revision(revision) if at else _DEFAULT_REVISION)
         if not at:
             return Location(name, name, EMBEDDED / name)
-        raise AttendError(f"{base} comes with Attend and has no revisions: leave out @{revision[:_MOST_QUOTED]}.")
+        raise AttendError(f"{base} comes with Attend and has no revisions: leave out @{revision[:_MAX_QUOTED]}.")
     if (path := _path(name)) is not None:
         if match := _IN_PRECISION.fullmatch(path.name):
             raise AttendError(
@@ -273,5 +273,5 @@ def _revision(text: str) -> str:
 
 def _quoted(text: str) -> str:
     """Quoted; a long one by both of its ends, since in a path the end is likely mistyped."""
-    half = _MOST_QUOTED // 2
-    return repr(text if len(text) <= _MOST_QUOTED else f"{text[:half]}…{text[-half:]}")
+    half = _MAX_QUOTED // 2
+    return repr(text if len(text) <= _MAX_QUOTED else f"{text[:half]}…{text[-half:]}")

@@ -24,10 +24,10 @@ from model.names import Task
 from ui.kit.errors import for_people
 from ui.kit.labels import LABELS
 from ui.kit.packing import packed
-from ui.runs.contract import RunMode
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.prompts import task_of
+from ui.runs.runs_contract import RunMode
 from ui.runs.session import Session, SessionsByHash
 from ui.screen import Screen
 from ui.settings import panel as settings_panel

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ui.history.contract import HistoryReply
-from ui.inspector.contract import InspectorValue
-from ui.page.contract import SwitchValue
-from ui.runs.contract import MeterValue
+from ui.history.history_contract import HistoryReply
+from ui.inspector.inspector_contract import InspectorValue
+from ui.page.page_contract import SwitchValue
+from ui.runs.runs_contract import MeterValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

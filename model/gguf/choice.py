@@ -12,7 +12,7 @@ from model.errors import AttendError
 
 _SUFFIX = ".gguf"
 _PART = re.compile(r"-\d{5}-of-\d{5}\.gguf", re.IGNORECASE)
-_MOST_NAMED = 12  # files in a message
+_MAX_NAMED = 12  # files in a message
 
 
 def is_gguf(name: str) -> bool:
@@ -48,7 +48,7 @@ def choose(files: Iterable[str], wanted: str, where: str, way_out: str) -> str:
     found = [name for name in whole if not wanted or _fits(name, wanted)]
     if len(found) == 1:
         return found[0]
-    listed = ", ".join((found or whole)[:_MOST_NAMED]) + (", …" if len(found or whole) > _MOST_NAMED else "")
+    listed = ", ".join((found or whole)[:_MAX_NAMED]) + (", …" if len(found or whole) > _MAX_NAMED else "")
     if found:
         raise AttendError(f"{where} holds several GGUF files ({listed}): {way_out}.")
     raise AttendError(f"{where} holds no GGUF file {wanted}" + (f", but {listed}: {way_out}." if whole else "."))

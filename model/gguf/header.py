@@ -29,7 +29,7 @@ _STRING, _ARRAY = 8, 9
 _ALIGNMENT = 32  # bytes, where the file names no other
 
 # Far above what models have: some 60 keys, a few thousand tensors, two lists as long as the vocabulary.
-_MOST_KEYS, _MOST_TENSORS, _MOST_ELEMENTS, _MOST_DIMENSIONS = 10_000, 100_000, 1 << 22, 8
+_MAX_KEYS, _MAX_TENSORS, _MAX_ELEMENTS, _MAX_DIMENSIONS = 10_000, 100_000, 1 << 22, 8
 _LONGEST = 1 << 24  # bytes of a string
 
 
@@ -100,7 +100,7 @@ class _Reader:
     def __init__(self, content: mmap.mmap) -> None:
         self._content = content
         self._position = len(_MAGIC)
-        self._elements_left = _MOST_ELEMENTS
+        self._elements_left = _MAX_ELEMENTS
 
     def header(self) -> tuple[dict[str, Any], dict[str, TensorInfo]]:
         version = self._scalar("I")
@@ -111,7 +111,7 @@ class _Reader:
                 else f"is GGUF version {version}, but only versions 2 and 3 can be read"
             )
         tensors, keys = self._scalar("Q"), self._scalar("Q")
-        if keys > _MOST_KEYS or tensors > _MOST_TENSORS:
+        if keys > _MAX_KEYS or tensors > _MAX_TENSORS:
             raise _Damaged(f"claims {keys:,} keys and {tensors:,} tensors, which no model has")
         metadata = {self._string(): self._value(self._scalar("I")) for _ in range(keys)}
         entries = [(self._string(), *self._tensor()) for _ in range(tensors)]
@@ -161,7 +161,7 @@ class _Reader:
     def _tensor(self) -> tuple[tuple[int, ...], int, int]:
         """Shape, type and offset in the data of a tensor."""
         dimensions = self._scalar("I")
-        if dimensions > _MOST_DIMENSIONS:
+        if dimensions > _MAX_DIMENSIONS:
             raise _Damaged(f"is damaged (it claims a tensor of {dimensions:,} dimensions)")
         shape = tuple(self._scalar("Q") for _ in range(dimensions))
         return shape[::-1], self._scalar("I"), self._scalar("Q")  # columns come first in the file

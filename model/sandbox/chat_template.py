@@ -17,7 +17,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from model.sandbox.child import serve
 
-_MOST_BYTES = 512_000_000
+_MAX_BYTES = 512_000_000
 _MAX_CHARACTERS = 8_000_000  # of a conversation, unless the question allows fewer
 # Uses everything that Jinja and Python import late, error messages included.
 _LATE_IMPORTS = "{{ 'a' | pprint | wordwrap(1) | striptags }}{{ lipsum(1) }}{{ strftime_now('%c') }}{{ missing.name }}"
@@ -105,4 +105,4 @@ def render(question: dict[str, Any]) -> str:
 if __name__ == "__main__":
     with suppress(jinja2.TemplateError):
         render({"template": _LATE_IMPORTS, "variables": {}})  # while modules can still be imported
-    serve(render, _MOST_BYTES, closed=True)
+    serve(render, _MAX_BYTES, closed=True)

@@ -22,8 +22,8 @@ from typing import Any
 if sys.platform != "win32":
     import resource
 
-MOST_BYTES = 4_000_000_000  # for reading a checkpoint without its weights; the largest vocabularies take a quarter
-_MOST_QUOTED = 200  # characters of an error
+MAX_BYTES = 4_000_000_000  # for reading a checkpoint without its weights; the largest vocabularies take a quarter
+_MAX_QUOTED = 200  # characters of an error
 _UNUSED_SECONDS = 600.0  # after which a fork server ends: the libraries of some take 300 MB
 
 
@@ -61,7 +61,7 @@ def serve(
         except MemoryError:
             reply = {"error": f"it needs more than {most_bytes // 10**6:,} MB", "memory": True}
         except Exception as error:
-            message = (str(error) or type(error).__name__)[:_MOST_QUOTED]
+            message = (str(error) or type(error).__name__)[:_MAX_QUOTED]
             reply = {"error": message, "line": getattr(error, "lineno", None)}
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()

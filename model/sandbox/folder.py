@@ -13,7 +13,7 @@ from pathlib import Path
 from model.errors import AttendError
 from model.sandbox.process import NotStarted, OutOfBounds, OutOfMemory, Refused, Sandbox
 
-_MOST_BYTES = 500_000_000  # of a file that is read as a whole
+_MAX_BYTES = 500_000_000  # of a file that is read as a whole
 _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")  # these may be larger
 _PIECES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "source.spm", "target.spm")
 _TOKENIZERS = ("tokenizer.json", *_PIECES)
@@ -63,10 +63,10 @@ def _check_files(folder: Path, home: Path) -> None:
         _check_place(path, home)
         if directory:
             continue
-        if status.st_size > _MOST_BYTES and not path.name.endswith(_WEIGHTS):
+        if status.st_size > _MAX_BYTES and not path.name.endswith(_WEIGHTS):
             raise AttendError(
                 f"{path} has {status.st_size:,} bytes, but apart from the weights no file of a checkpoint may have "
-                f"more than {_MOST_BYTES:,}: copy the folder again, or remove the file."
+                f"more than {_MAX_BYTES:,}: copy the folder again, or remove the file."
             )
 
 

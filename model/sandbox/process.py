@@ -18,7 +18,7 @@ from typing import Any
 from model.sandbox.fork_server import Child, start
 
 _STARTED_WITHIN = 60.0  # seconds, on a very busy machine
-_MOST_BYTES = 64_000_000  # of an answer
+_MAX_BYTES = 64_000_000  # of an answer
 
 
 class OutOfBounds(Exception):
@@ -123,7 +123,7 @@ def _exchange(child: Child, question: str, seconds: float, ends: float) -> bytes
     try:
         child.stdin.write(question.encode() + b"\n")
         child.stdin.flush()
-        line = child.stdout.readline(_MOST_BYTES)
+        line = child.stdout.readline(_MAX_BYTES)
     except OSError:  # it has ended
         pass
     finally:

@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from model.sandbox.child import MOST_BYTES, close_off, serve
+from model.sandbox.child import MAX_BYTES, close_off, serve
 
 _SAMPLES = ("", " ", "x", "Hi! How are you?", "a" * 2_000, " " * 2_000, "aB1." * 500, "日本語 e\u0301 🙂\r\n\t")
 _RULES = ("normalizer", "pre_tokenizer", "post_processor")  # of a tokenizer.json, besides its vocabulary
-_MOST_CHARACTERS = 500  # of the rules; real ones name a few dozen
+_MAX_CHARACTERS = 500  # of the rules; real ones name a few dozen
 
 
 def try_out(path: str) -> None:
@@ -66,7 +66,7 @@ def _samples_of(described: object) -> Iterator[str]:
     """Texts of the characters that the rules of a tokenizer.json name, alone and in long repetition."""
     rules = described if isinstance(described, dict) else {}
     named = "".join(_texts([rules.get(name) for name in _RULES]))
-    for character in islice(dict.fromkeys(named), _MOST_CHARACTERS):
+    for character in islice(dict.fromkeys(named), _MAX_CHARACTERS):
         yield character
         yield character * 500 + "!"
 
@@ -82,4 +82,4 @@ def _texts(value: Any) -> Iterator[str]:
 
 if __name__ == "__main__":
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # no threads can be started
-    serve(try_out, MOST_BYTES, modules=("tokenizers", "sentencepiece"))
+    serve(try_out, MAX_BYTES, modules=("tokenizers", "sentencepiece"))

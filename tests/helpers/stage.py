@@ -17,15 +17,15 @@ from tests.browser.chromium import CHROMIUM, REASON
 from tests.conftest import unused_port
 from tests.helpers.visitor import PATIENCE, wait_for_drawing
 from tests.helpers.waiting import eventually
-from ui.chat.contract import ConversationValue
+from ui.chat.chat_contract import ConversationValue
 from ui.chat.formatted.markdown import trees
-from ui.inspector.contract import InspectorValue
+from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.values import step_value
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.events import field, reply
 from ui.runs.attention import attention_row
-from ui.runs.contract import AnswerUpdate, TokenOrigin, TurnValue
+from ui.runs.runs_contract import AnswerUpdate, TokenOrigin, TurnValue
 
 BROWSER = [
     pytest.mark.browser,

@@ -134,7 +134,7 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, content: str) -> None:
 def test_a_file_of_more_than_a_tokenizer_is_not_opened(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     with path.open("wb") as file:
-        file.truncate(huggingface_vocabulary.MOST_MEGABYTES << 20)  # a hole, which takes no room
+        file.truncate(huggingface_vocabulary.MAX_MEGABYTES << 20)  # a hole, which takes no room
     with pytest.raises(AttendError, match="is 64 MB, but a tokenizer must be smaller than 64"):
         huggingface_vocabulary.load(path)
 
@@ -143,13 +143,13 @@ def test_tokenizers_are_ours_and_those_of_the_folder(
     tmp_path: Path, word_piece: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "many"
-    for number in range(tokenizers.MOST + 2):
+    for number in range(tokenizers.MAX + 2):
         (folder / f"piece-{number}").mkdir(parents=True)
         (folder / f"piece-{number}" / "tokenizer.json").write_bytes(word_piece.read_bytes())
     (folder / "empty").mkdir()
     monkeypatch.setenv(tokenizers.VARIABLE, str(folder))
     present = tokenizers.present()
-    assert list(present) == [*names.embedded(), *(f"piece-{number}" for number in range(tokenizers.MOST))]
+    assert list(present) == [*names.embedded(), *(f"piece-{number}" for number in range(tokenizers.MAX))]
     assert present["piece-0"]() is present["piece-0"]()  # read once
     for name in names.embedded():
         assert tokens.by_tokenizer(present[name](), "How are you?").joined == "How are you?"

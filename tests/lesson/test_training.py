@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from lesson.block import PADDING, BlockSettings, make_model
 from lesson.forward_trace import trace_forward
-from lesson.training import MATRICES, MOST_STEPS, StepSettings, train
+from lesson.training import MATRICES, MAX_STEPS, StepSettings, train
 from model.errors import AttendError
 from model.transformer.encoder_decoder import EncoderDecoder
 
@@ -120,7 +120,7 @@ def test_the_same_question_has_the_same_answer() -> None:
         ({"learning_rate": 0.0}, "The learning rate is 0, but must be above 0 and at most 1."),
         ({"learning_rate": math.nan}, "The learning rate is nan, but must be above 0 and at most 1."),
         ({"step": 0}, "The step is 0, but must be from 1 to 100: start again."),
-        ({"step": MOST_STEPS + 1}, "The step is 101, but must be from 1 to 100: start again."),
+        ({"step": MAX_STEPS + 1}, "The step is 101, but must be from 1 to 100: start again."),
     ],
 )
 def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:

@@ -49,10 +49,15 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.kit": ("decoding", "model.errors"),
     "ui.runs": ("ui.kit", "ui.limits", "decoding", "model"),
     "ui.inspector": ("ui.runs", "ui.kit", "decoding", "model"),
-    "ui.examples": ("ui.inspector.contract", "ui.runs.contract"),
+    "ui.examples": ("ui.inspector.inspector_contract", "ui.runs.runs_contract"),
     "ui.settings": ("ui.runs", "ui.kit", "decoding", "model"),
-    "ui.page.contract": (),
-    "ui.screen": ("ui.page.contract", "ui.history.contract", "ui.inspector.contract", "ui.runs.contract"),
+    "ui.page.page_contract": (),
+    "ui.screen": (
+        "ui.page.page_contract",
+        "ui.history.history_contract",
+        "ui.inspector.inspector_contract",
+        "ui.runs.runs_contract",
+    ),
     "ui.frame": ("ui.screen", "ui.settings", "ui.runs", "ui.kit", "decoding", "model"),
     **{
         f"ui.{feature}": (
@@ -62,7 +67,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         for feature in ("chat", "write", "translate", "compare", "learn", "encoder", "models")
     },
     "ui.history": ("ui.models", "ui.frame", "ui.screen", "ui.runs", "ui.kit", "decoding", "model"),
-    "ui.history.contract": (),
+    "ui.history.history_contract": (),
     "ui.tour": (),
     "ui.server": ("ui", "decoding", "model"),
     # the models on a cluster: nothing of the page knows it

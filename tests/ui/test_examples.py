@@ -11,7 +11,7 @@ from docs import examples
 from model import catalog, names
 from tests.ui.history.test_history_view import ask
 from ui.examples.recorded import MODEL, MODELS, offers_examples
-from ui.runs.documents.document import MOST_BYTES
+from ui.runs.documents.document import MAX_BYTES
 from ui.runs.documents.runs import unpacked
 from ui.runs.models import Models
 from ui.runs.session import Session
@@ -32,7 +32,7 @@ def value(module: str) -> Any:
     """What a module exports, with the runs of a document unpacked."""
     found = exported(module)
     if "schema" in found:
-        found["runs"] = {name: json.loads(unpacked(packed, MOST_BYTES)) for name, packed in found["runs"].items()}
+        found["runs"] = {name: json.loads(unpacked(packed, MAX_BYTES)) for name, packed in found["runs"].items()}
     return found
 
 

@@ -4,7 +4,7 @@
  * The server is asked for the tokens of each message, in the prompt of one run, when the colours are turned on.
  */
 
-/** @import { MessageToken } from './contract' */
+/** @import { MessageToken } from './chat_contract' */
 
 import { make } from '../kit/js/dom.js';
 import { shownToken } from '../kit/js/signals.js';

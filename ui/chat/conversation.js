@@ -8,8 +8,8 @@
  *   body: import('../runs/answer.js').ShownAnswer, format: () => void, tint: ReturnType<typeof makeTint>}} TurnView
  */
 
-/** @import { TurnValue } from '../runs/contract' */
-/** @import { ConversationValue } from './contract' */
+/** @import { TurnValue } from '../runs/runs_contract' */
+/** @import { ConversationValue } from './chat_contract' */
 
 import { find, iconButton, make, typeInto } from '../kit/js/dom.js';
 import { interruptedText, settledText, textView } from '../kit/js/signals.js';

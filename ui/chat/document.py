@@ -8,7 +8,7 @@ from ui.runs.documents.reader import InvalidDocument, list_in
 from ui.runs.documents.turns import conversation_document, read_conversation
 from ui.runs.run import name_kept
 from ui.runs.session import Session
-from ui.runs.versions.conversation import MOST_MESSAGES
+from ui.runs.versions.conversation import MAX_MESSAGES
 
 
 def chat_document(session: Session, key: str = "") -> Document | None:
@@ -34,7 +34,7 @@ def open_chat(session: Session, document: OpenedDocument) -> None:
     """Put a conversation that was kept in place of the one in view; `AttendError` for what is none."""
     system = checked_system(document.content.get("system"))
     try:
-        listed = list_in("its messages", document.content, "messages", MOST_MESSAGES)
+        listed = list_in("its messages", document.content, "messages", MAX_MESSAGES)
         conversation = read_conversation(listed, document.runs, document.key)
     except InvalidDocument as error:
         raise refused(error) from error

@@ -2,7 +2,7 @@
  * The menu of the whole conversation: copy or download it.
  */
 
-/** @import { TurnValue } from '../runs/contract' */
+/** @import { TurnValue } from '../runs/runs_contract' */
 
 import { find, make } from '../kit/js/dom.js';
 import { closeOnEscape } from '../kit/js/keys.js';

@@ -9,7 +9,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message, from_dicts
 from model.text.tokenizer import TextTokenizer
-from ui.chat.contract import MessageToken
+from ui.chat.chat_contract import MessageToken
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session

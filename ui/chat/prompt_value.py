@@ -8,7 +8,7 @@ from __future__ import annotations
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
-from ui.chat.contract import PromptValue
+from ui.chat.chat_contract import PromptValue
 from ui.chat.values import EXAMPLES
 from ui.runs.prompts import supported_system_prompt
 from ui.runs.session import Session

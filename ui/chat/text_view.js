@@ -3,7 +3,7 @@
  * view: their formatting and their tokens.
  */
 
-/** @import { FormattedValue, MessageTokensValue } from './contract' */
+/** @import { FormattedValue, MessageTokensValue } from './chat_contract' */
 
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';

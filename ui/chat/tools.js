@@ -2,7 +2,7 @@
  * The buttons under a message: its versions, and what can be done with it.
  */
 
-/** @import { TurnValue } from '../runs/contract' */
+/** @import { TurnValue } from '../runs/runs_contract' */
 
 import { iconButton, make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';

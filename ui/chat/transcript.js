@@ -2,7 +2,7 @@
  * A conversation as text: Markdown to read, JSON and CSV with the tokens and their probabilities.
  */
 
-/** @import { TurnValue } from '../runs/contract' */
+/** @import { TurnValue } from '../runs/runs_contract' */
 
 import { csv } from '../kit/js/data.js';
 

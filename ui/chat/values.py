@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.chat.contract import ConversationValue
+from ui.chat.chat_contract import ConversationValue
 from ui.runs.session import Session
 from ui.runs.values import turn_value
 

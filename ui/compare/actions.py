@@ -17,9 +17,9 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.compare import metrics
 from ui.compare.cards import checked_cards, growths, message_prompt, passes_of, prepare, text_prompt, update_cards
-from ui.compare.contract import CompareValue
+from ui.compare.compare_contract import CompareValue
 from ui.compare.values import FROM_PANEL, comparison_value, form_settings, no_comparison
-from ui.inspector.contract import InspectorValue
+from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
 from ui.kit.validation import checked_message, checked_switch, checked_system

@@ -5,7 +5,7 @@
  * @typedef {{text: string, answer: boolean, history: boolean, common: boolean}} Ask see `CompareRequest`
  */
 
-/** @import { CompareRequest } from './contract' */
+/** @import { CompareRequest } from './compare_contract' */
 
 import { make } from '../kit/js/dom.js';
 

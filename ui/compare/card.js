@@ -7,7 +7,7 @@
  *   length: number, first_difference: number | null, metrics: (number | null)[]}} Result
  */
 
-/** @import { CompareForm } from './contract' */
+/** @import { CompareForm } from './compare_contract' */
 /** @import { Settings } from './form.js' */
 /** @import { Range } from './metrics.js' */
 
@@ -20,7 +20,7 @@ import { makeMetrics } from './metrics.js';
 
 const LAST_WORDS = 6; // of the prompt, before each card's text
 const LINE = { height: 25, characters: 26 }; // of a text: px, and how many fit into the narrowest card
-const MOST_LINES = 9; // what a longer text is scrolled in
+const MAX_LINES = 9; // what a longer text is scrolled in
 const TOKEN = 5; // characters of one, with its space
 
 /**
@@ -185,7 +185,7 @@ export function reveal(token) {
 /** The height of a text as long as it may get, in px: while it grows, nothing moves. @param {string} prompt @param {number} length */
 function roomFor(prompt, length) {
   const lines = Math.ceil((prompt.length + TOKEN * length) / LINE.characters);
-  return LINE.height * Math.min(lines, MOST_LINES) + 7; // and the edge of one more
+  return LINE.height * Math.min(lines, MAX_LINES) + 7; // and the edge of one more
 }
 
 /** How a prompt ends. @param {string} prompt */

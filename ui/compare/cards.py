@@ -32,7 +32,7 @@ from ui.runs.traces import new_trace
 from ui.runs.values import answer_tokens
 from ui.runs.versions.conversation import Turn
 
-FEWEST, MOST = 2, 6  # cards
+MIN, MAX = 2, 6  # cards
 
 # Values that show what a setting does, from careful to bold.
 SWEEPS: Mapping[str, tuple[float | str, ...]] = MappingProxyType(
@@ -70,10 +70,10 @@ def sweep(base: DecodingSettings, name: str, values: Sequence[float | str]) -> l
 
 def check_count(cards: int) -> None:
     """`AttendError` for fewer or more cards than can be compared."""
-    if not FEWEST <= cards <= MOST:
+    if not MIN <= cards <= MAX:
         raise AttendError(
-            f"There {'is 1 card' if cards == 1 else f'are {cards:,} cards'}, but a comparison needs {FEWEST} to "
-            f"{MOST}: {'add some' if cards < FEWEST else 'remove some'}."
+            f"There {'is 1 card' if cards == 1 else f'are {cards:,} cards'}, but a comparison needs {MIN} to "
+            f"{MAX}: {'add some' if cards < MIN else 'remove some'}."
         )
 
 

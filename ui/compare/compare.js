@@ -7,7 +7,7 @@
  * @typedef {import('./results.js').Card & {view: ReturnType<typeof makeCard>}} Card
  */
 
-/** @import { CompareForm, CompareRequest, CompareValue } from './contract' */
+/** @import { CompareForm, CompareRequest, CompareValue } from './compare_contract' */
 /** @import { Settings } from './form.js' */
 
 import { isExample, makeExampleNote } from '../examples/example.js';

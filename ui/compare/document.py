@@ -11,9 +11,9 @@ from decoding.settings import DecodingSettings
 from decoding.step import FinishReason
 from model.errors import AttendError
 from model.text.languages import unmarked
-from ui.compare.cards import MOST
+from ui.compare.cards import MAX
 from ui.compare.values import form_settings
-from ui.kit.validation import MOST_CHARACTERS
+from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.comparison import Card, CardMetrics, Comparison, Prompt
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.reader import (
@@ -27,15 +27,15 @@ from ui.runs.documents.reader import (
     list_in,
     wrong,
 )
-from ui.runs.documents.runs import MOST_NAME, MOST_TOKENS, run_name
-from ui.runs.documents.steps import MOST_STEPS
+from ui.runs.documents.runs import MAX_NAME, MAX_TOKENS, run_name
+from ui.runs.documents.steps import MAX_STEPS
 from ui.runs.documents.traces import read_messages
 from ui.runs.documents.turns import read_tokens
 from ui.runs.run import RunRecord, name_kept
 from ui.runs.session import Session
 
-MOST_METRIC = math.exp(700.0)  # the largest perplexity there is
-MOST_SEED = 2**64
+MAX_METRIC = math.exp(700.0)  # the largest perplexity there is
+MAX_SEED = 2**64
 
 
 def compare_document(session: Session, key: str = "") -> Document | None:
@@ -97,12 +97,12 @@ def _read_comparison(document: OpenedDocument, identifier: str) -> Comparison:
         identifier: what the runs of the cards are called, with the card's number behind it.
     """
     content = document.content
-    text = as_text("its prompt", content.get("text"), MOST_CHARACTERS)
-    dropped = as_count("the number of dropped messages", content.get("dropped"), 0, MOST_STEPS)
-    ids = ids_in("the tokens of its prompt", content, "ids", MOST_TOKENS)
+    text = as_text("its prompt", content.get("text"), MAX_CHARACTERS)
+    dropped = as_count("the number of dropped messages", content.get("dropped"), 0, MAX_STEPS)
+    ids = ids_in("the tokens of its prompt", content, "ids", MAX_TOKENS)
     prompt = Prompt(text, ids, tuple(read_messages(content)), dropped)
-    model = as_text("its model", content.get("model"), MOST_NAME)
-    listed = list_in("its cards", content, "cards", MOST)
+    model = as_text("its model", content.get("model"), MAX_NAME)
+    listed = list_in("its cards", content, "cards", MAX)
     if not listed:
         raise wrong("its cards", listed)
     cards = [
@@ -112,11 +112,11 @@ def _read_comparison(document: OpenedDocument, identifier: str) -> Comparison:
     return Comparison(
         model,
         prompt,
-        as_count("the model's context", content.get("context"), 1, MOST_TOKENS),
+        as_count("the model's context", content.get("context"), 1, MAX_TOKENS),
         as_switch("the use of random numbers", content.get("common")),
         tuple(cards),
         history=as_switch("the use of the chat", content.get("history")),
-        seed=as_count("its seed", content.get("seed"), -1, MOST_SEED),
+        seed=as_count("its seed", content.get("seed"), -1, MAX_SEED),
         key=document.key,
     )
 
@@ -133,11 +133,11 @@ def _read_card(card: Mapping[str, Any], runs: Mapping[str, RunRecord], model: st
         if known is None
         else dataclasses.replace(known, id=identifier),
         _read_settings(card.get("settings")),
-        as_count("the length of a card", card.get("length"), 0, MOST_TOKENS),
+        as_count("the length of a card", card.get("length"), 0, MAX_TOKENS),
         kept_run="" if known else name,
         form=form_settings(_read_settings(form), form),
         tokens=read_tokens(card),
-        ids=ids_in("the tokens of a card", card, "ids", MOST_STEPS),
+        ids=ids_in("the tokens of a card", card, "ids", MAX_STEPS),
         finish_reason=cast(FinishReason, reason),
         note=None if note is None else as_text("the note of a card", note),
         metrics=_read_metrics(as_mapping("the numbers of a card", card.get("metrics"))),
@@ -157,8 +157,8 @@ def _read_settings(value: object) -> DecodingSettings:
 def _read_metrics(numbers: Mapping[str, Any]) -> CardMetrics:
     """All but the first difference, which is found again."""
     read: dict[str, Any] = {
-        field.name: as_number("a number of a card", value, -MOST_METRIC, MOST_METRIC)
+        field.name: as_number("a number of a card", value, -MAX_METRIC, MAX_METRIC)
         for field in dataclasses.fields(CardMetrics)
         if (value := numbers.get(field.name)) is not None and field.name not in ("tokens", "first_difference")
     }
-    return CardMetrics(as_count("the tokens of a card", numbers.get("tokens"), 0, MOST_STEPS), **read)
+    return CardMetrics(as_count("the tokens of a card", numbers.get("tokens"), 0, MAX_STEPS), **read)

@@ -6,7 +6,7 @@
  * @typedef {Record<string, number | string>} Settings what is not as it is by default, as typed
  */
 
-/** @import { CardField, CompareForm } from './contract' */
+/** @import { CardField, CompareForm } from './compare_contract' */
 
 import { iconButton, make } from '../kit/js/dom.js';
 import { rangeText, isInvalid, makeControl, readSetting } from '../kit/js/setting.js';

@@ -5,10 +5,10 @@
  * @typedef {{cards: Settings[], answer: boolean, common: boolean}} LinkedComparison
  */
 
-/** @import { CompareForm } from './contract' */
+/** @import { CompareForm } from './compare_contract' */
 /** @import { Settings } from './form.js' */
 
-import { isModelNameless, MOST_PROMPT, onceConnected, removeOnceWorking, takePart, withParts } from '../kit/address/address.js';
+import { isModelNameless, MAX_PROMPT, onceConnected, removeOnceWorking, takePart, withParts } from '../kit/address/address.js';
 import { isInvalid } from '../kit/js/setting.js';
 
 const PART = 'comparison';
@@ -53,7 +53,7 @@ export function readLinked({ parameters, fewest, most }, text) {
 export function linkOf(address, { text, history: hasHistory, seed, cards, answer, common }) {
   const linked = JSON.stringify({ cards, ...(answer && { answer }), ...(!common && { common }) });
   if (linked.length > MAX_LINKED) return { address: null, without: [] };
-  const isLong = text.length > MOST_PROMPT;
+  const isLong = text.length > MAX_PROMPT;
   const without = [...(isLong ? ['the prompt (it is too long)'] : []), ...(hasHistory ? ['the chat history'] : []),
     ...(isModelNameless() ? ['your model (it isn’t in this page’s own list)'] : [])];
   const parts = { tab: 'Compare', [PART]: linked, prompt: isLong ? null : text, ...(seed >= 0 && { seed }) };

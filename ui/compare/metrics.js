@@ -5,7 +5,7 @@
  * @typedef {{low: number, high: number} | null} Range null where the cards do not differ
  */
 
-/** @import { MetricField } from './contract' */
+/** @import { MetricField } from './compare_contract' */
 
 import { termLink } from '../glossary/term_link.js';
 import { around, make } from '../kit/js/dom.js';

@@ -6,7 +6,7 @@
  *   in effect for each card
  */
 
-/** @import { CardValue } from './contract' */
+/** @import { CardValue } from './compare_contract' */
 /** @import { Result } from './card.js' */
 /** @import { Settings } from './form.js' */
 

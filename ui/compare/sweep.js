@@ -2,7 +2,7 @@
  * The visitor's own values for a sweep: a setting, its values, and a card for each.
  */
 
-/** @import { CardField, CompareForm } from './contract' */
+/** @import { CardField, CompareForm } from './compare_contract' */
 /** @import { Settings } from './form.js' */
 
 import { make } from '../kit/js/dom.js';

@@ -2,7 +2,7 @@
  * The row above the cards: sets of cards to start from, a sweep, another card, a link to them, and the files of the results.
  */
 
-/** @import { CompareForm } from './contract' */
+/** @import { CompareForm } from './compare_contract' */
 /** @import { Settings } from './form.js' */
 
 import { make } from '../kit/js/dom.js';

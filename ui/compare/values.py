@@ -7,8 +7,8 @@ from typing import Any
 
 from decoding.parameters.parameter import Parameter
 from decoding.settings import PRESETS, DecodingSettings, parameters
-from ui.compare.cards import FEWEST, MOST, SWEEPS, sweep
-from ui.compare.contract import CardField, CardValue, CompareForm, CompareRequest, CompareValue, MetricField
+from ui.compare.cards import MAX, MIN, SWEEPS, sweep
+from ui.compare.compare_contract import CardField, CardValue, CompareForm, CompareRequest, CompareValue, MetricField
 from ui.compare.metrics import card_metrics
 from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
@@ -21,7 +21,7 @@ EXAMPLE = "Once upon a time there was a little fox"
 
 FROM_PANEL = ("max_new_tokens", "top_candidates")  # the panel's, unless a card has its own value
 MAIN = (*(name for name in PLAIN if name not in RUN), "max_new_tokens")  # always visible on a card
-_MOST_OF_A_PROMPT = 200  # characters, of which a card shows the last words
+_MAX_OF_A_PROMPT = 200  # characters, of which a card shows the last words
 _SHARED = "seed"  # the panel's for all cards, so that only their settings make them differ
 
 
@@ -141,15 +141,15 @@ def _continued(comparison: Comparison) -> str:
     """The end of the prompt, where the texts of the cards continue it: neither a message nor what an encoder reads."""
     prompt = comparison.prompt
     is_answered = bool(prompt.messages or comparison.cards[0].run.source)
-    return "" if is_answered else prompt.text[-_MOST_OF_A_PROMPT:]
+    return "" if is_answered else prompt.text[-_MAX_OF_A_PROMPT:]
 
 
 def compare_form() -> CompareForm:
     """All that the component must know to offer cards: settings, ways to fill them, and what their numbers mean."""
     return {
         "example": EXAMPLE,
-        "fewest": FEWEST,
-        "most": MOST,
+        "fewest": MIN,
+        "most": MAX,
         "parameters": [_field(parameter) for parameter in parameters() if parameter.name != _SHARED],
         "fills": [
             *({"name": LABELS[name], "cards": _sweep(name)} for name in SWEEPS),

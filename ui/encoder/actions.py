@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from model.encoder import Encoder, Reading, cosines
 from model.errors import AttendError
-from ui.encoder.contract import InspectionValue, ReadingValue, WordsValue
+from ui.encoder.encoder_contract import InspectionValue, ReadingValue, WordsValue
 from ui.kit.validation import checked_text
 from ui.runs.attention import attention_row
-from ui.runs.values import MOST_ROWS
+from ui.runs.values import MAX_ROWS
 from ui.screen import Screen
 
 TEXT, WORD = "My favorite fruit is apple", "apple"  # what the page begins with
@@ -22,8 +22,8 @@ SENTENCES = (
     "She ate an apple and a banana",
     "The new phone from apple has a better screen",
 )
-MOST_SENTENCES = 12
-MOST_LETTERS = 100  # of a word
+MAX_SENTENCES = 12
+MAX_LETTERS = 100  # of a word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def read(encoder: Encoder, text: object) -> ReadingValue:
     if not given.strip():
         raise AttendError("The text is empty: type something to read.")
     tokens, maps = len(encoder.pieces(given)), encoder.layer_count * encoder.head_count
-    most = int((MOST_ROWS * 3 / 4 / maps) ** 0.5)  # four characters say three bytes
+    most = int((MAX_ROWS * 3 / 4 / maps) ** 0.5)  # four characters say three bytes
     if tokens > most:
         raise AttendError(
             f"The text has {tokens:,} tokens, but maps of this model's {maps:,} heads are shown for at most {most:,}: "
@@ -87,11 +87,11 @@ def read(encoder: Encoder, text: object) -> ReadingValue:
 def compare(encoder: Encoder, word: object, sentences: object, layer: object) -> WordsValue:
     """What a layer makes of one word in several sentences, each on a line of its own."""
     wanted = " ".join(checked_text(word, "The word").split())
-    if not wanted or len(wanted) > MOST_LETTERS:
-        raise AttendError(f"The word has {len(wanted):,} letters: use 1 to {MOST_LETTERS}.")
+    if not wanted or len(wanted) > MAX_LETTERS:
+        raise AttendError(f"The word has {len(wanted):,} letters: use 1 to {MAX_LETTERS}.")
     given = [line.strip() for line in checked_text(sentences, "The list of sentences").splitlines() if line.strip()]
-    if not 2 <= len(given) <= MOST_SENTENCES:
-        raise AttendError(f"There are {len(given)} sentences: enter 2 to {MOST_SENTENCES}, one per line.")
+    if not 2 <= len(given) <= MAX_SENTENCES:
+        raise AttendError(f"There are {len(given)} sentences: enter 2 to {MAX_SENTENCES}, one per line.")
     if type(layer) is not int or not 0 <= layer <= encoder.layer_count:
         raise AttendError(f"There is no layer {str(layer)[:20]}: choose 0 to {encoder.layer_count}.")
     readings = [encoder.read(sentence) for sentence in given]

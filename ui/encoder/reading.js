@@ -2,7 +2,7 @@
  * A text as an encoder reads it: its tokens, and what each attends to on both sides.
  */
 
-/** @import { ReadingValue } from './contract' */
+/** @import { ReadingValue } from './encoder_contract' */
 
 import { makeAttention } from '../inspector/attention/attention.js';
 import { makeAttentionPanel } from '../inspector/attention/attention_panel.js';

@@ -12,7 +12,7 @@ from gradio.components import Component
 from model.encoder import Encoder
 from ui.encoder import actions
 from ui.encoder.actions import EncoderScreen
-from ui.encoder.contract import InspectionValue
+from ui.encoder.encoder_contract import InspectionValue
 from ui.frame import Changes, Output
 from ui.kit.button import button
 from ui.kit.component import component

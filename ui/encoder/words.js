@@ -2,7 +2,7 @@
  * One word in several sentences: the similarity of its vectors in a layer, as a coloured table.
  */
 
-/** @import { WordsValue } from './contract' */
+/** @import { WordsValue } from './encoder_contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
 import { termLink } from '../glossary/term_link.js';

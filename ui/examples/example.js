@@ -4,7 +4,7 @@
  * document as the history keeps them, which a visitor can take over.
  */
 
-/** @import { RecordedRuns } from './contract' */
+/** @import { RecordedRuns } from './examples_contract' */
 
 import { make } from '../kit/js/dom.js';
 import { documentToOpen } from '../kit/js/signals.js';

@@ -3,21 +3,21 @@
  * finds, and all of them as one file.
  */
 
-/** @import { DocumentValue } from './contract' */
+/** @import { DocumentValue } from './history_contract' */
 /** @import { Entry } from './store.js' */
 
 import { counted } from '../kit/js/text.js';
 
-export const MOST_DOCUMENTS = 200;
-export const MOST_KEPT = 200_000_000; // bytes of all documents together
-export const MOST_SENT = 900_000; // bytes of a document; the server takes requests of 1,000,000
+export const MAX_DOCUMENTS = 200;
+export const MAX_KEPT = 200_000_000; // bytes of all documents together
+export const MAX_SENT = 900_000; // bytes of a document; the server takes requests of 1,000,000
 
 /**
  * The keys of the oldest documents, without which the others keep to the limits.
  * @param {Entry[]} entries
  * @param {Iterable<string>} needed keys that stay
  */
-export function keysToEvict(entries, needed, { count = MOST_DOCUMENTS, size = MOST_KEPT } = {}) {
+export function keysToEvict(entries, needed, { count = MAX_DOCUMENTS, size = MAX_KEPT } = {}) {
   const stays = new Set(needed);
   const oldest = entries.toSorted((one, other) => one.changed - other.changed).filter(({ key }) => !stays.has(key));
   let left = entries.length;
@@ -37,7 +37,7 @@ export const sizeOf = (document) => new TextEncoder().encode(JSON.stringify(docu
  * A document as it can be sent: without its oldest runs, whose texts stay, where it is too large.
  * @param {DocumentValue} document
  */
-export function withinLimit(document, most = MOST_SENT) {
+export function withinLimit(document, most = MAX_SENT) {
   const runs = { ...document.runs };
   const oldest = document.names.filter((name) => name in runs);
   let size = sizeOf(document);
@@ -55,7 +55,7 @@ export function withinLimit(document, most = MOST_SENT) {
  */
 export function leftOutNote(document, sent) {
   if (Object.keys(sent.runs).length === Object.keys(document.runs).length) return '';
-  const [size, most] = [sizeOf(document), MOST_SENT].map((bytes) => `${counted.format(Math.ceil(bytes / 1000))} kB`);
+  const [size, most] = [sizeOf(document), MAX_SENT].map((bytes) => `${counted.format(Math.ceil(bytes / 1000))} kB`);
   return `Some of this text’s tables were not restored: with all of them it takes ${size}, and at most ${most} can be restored. `
     + 'Its text is complete.';
 }
@@ -121,7 +121,7 @@ export function imported(text, kinds) {
 export function importNote({ added, known, evicted }) {
   const oldest = evicted === 1 ? 'the oldest entry was' : `the ${evicted} oldest entries were`;
   return `${added} imported${known ? `, ${known} already here` : ''}.`
-    + (evicted ? ` The history holds ${MOST_DOCUMENTS} entries, up to ${MOST_KEPT / 1e6} MB: ${oldest} deleted.` : '');
+    + (evicted ? ` The history holds ${MAX_DOCUMENTS} entries, up to ${MAX_KEPT / 1e6} MB: ${oldest} deleted.` : '');
 }
 
 /** @param {any} kept @param {string[]} kinds @returns {boolean} */

@@ -6,7 +6,7 @@
  * (ui/history/history.css), and the page is not called ready (ui/page/page.js).
  */
 
-/** @import { HistoryForm } from './contract' */
+/** @import { HistoryForm } from './history_contract' */
 /** @import { Present } from './keeper.js' */
 
 import { onceConnected, partOf } from '../kit/address/address.js';

@@ -6,7 +6,7 @@
  * is overwritten.
  */
 
-/** @import { DocumentValue } from './contract' */
+/** @import { DocumentValue } from './history_contract' */
 /** @import { Store } from './store.js' */
 
 import { keepOverReload, keptOverReload } from '../kit/js/storage.js';

@@ -3,8 +3,8 @@
  * a text that was still growing. It needs no browser. Answers that the server never packed keep their words without tables.
  */
 
-/** @import { TurnValue } from '../runs/contract' */
-/** @import { DocumentValue } from './contract' */
+/** @import { TurnValue } from '../runs/runs_contract' */
+/** @import { DocumentValue } from './history_contract' */
 
 const SCHEMA = 'attend.document/1';
 const MAX_TITLE = 80; // characters, as in ui/runs/documents/document.py

@@ -3,7 +3,7 @@
  * document itself. Knows nothing of the page.
  */
 
-/** @import { DocumentValue } from './contract' */
+/** @import { DocumentValue } from './history_contract' */
 
 /**
  * @typedef {{key: string, kind: string, title: string, name: string, model: string, changed: number, revision: number,

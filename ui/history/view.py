@@ -13,7 +13,7 @@ import gradio as gr
 
 from model.errors import AttendError
 from ui.frame import Changes, Frame, Output, Tab
-from ui.history.contract import HistoryForm
+from ui.history.history_contract import HistoryForm
 from ui.kit.component import component
 from ui.kit.events import QUICK, field, reply
 from ui.kit.packing import packed

@@ -2,7 +2,7 @@
  * Details of two strategies: the candidates of contrastive search, and the layers that DoLa contrasts.
  */
 
-/** @import { ContrastValue, StepValue, ContrastiveRow } from './contract' */
+/** @import { ContrastValue, StepValue, ContrastiveRow } from './inspector_contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
 import { termLink } from '../glossary/term_link.js';

@@ -2,7 +2,7 @@
  * The filters in the order they ran: one row per stage, with candidates left, probability removed and entropy.
  */
 
-/** @import { StepValue } from './contract' */
+/** @import { StepValue } from './inspector_contract' */
 
 import { around, make, makeTable } from '../kit/js/dom.js';
 import { counted, percent, stageName } from '../kit/js/text.js';

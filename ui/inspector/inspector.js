@@ -6,8 +6,8 @@
  * update was lost; send the run whole).
  */
 
-/** @import { RecordedRuns } from '../examples/contract' */
-/** @import { InspectorValue } from './contract' */
+/** @import { RecordedRuns } from '../examples/examples_contract' */
+/** @import { InspectorValue } from './inspector_contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
 import { MODES, isExample, makeExampleNote, modeOf, recordedRuns, takeOver } from '../examples/example.js';

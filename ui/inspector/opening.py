@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.inspector.contract import InspectorValue
+from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.values import empty_inspector, inspector_value, step_value
 from ui.runs.attention import prompt_choices, restore_attention
-from ui.runs.contract import RunMode
 from ui.runs.documents.document import complete_runs
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
+from ui.runs.runs_contract import RunMode
 from ui.runs.session import Session
 from ui.runs.values import OVERLAP
 

@@ -2,7 +2,7 @@
  * Why this token: the cumulative distribution, where the random draw landed, and the greedy choice.
  */
 
-/** @import { CandidateRow, StepValue } from './contract' */
+/** @import { CandidateRow, StepValue } from './inspector_contract' */
 
 import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';

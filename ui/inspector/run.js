@@ -2,7 +2,7 @@
  * The run in the inspector: its tokens, the steps that chose them, its attention and its beams. Draws nothing.
  */
 
-/** @import { InspectorValue, StepValue } from './contract' */
+/** @import { InspectorValue, StepValue } from './inspector_contract' */
 
 import { makeAttention } from './attention/attention.js';
 import { makeSearch } from './beams/search.js';

@@ -2,7 +2,7 @@
  * The numbers behind the inspector's plots, as tables to read and to copy.
  */
 
-/** @import { StepValue } from './contract' */
+/** @import { StepValue } from './inspector_contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 /** @import { Search } from './beams/search.js' */
 

@@ -5,7 +5,7 @@
  *   means, and which entry of the glossary it opens
  */
 
-/** @import { CandidateRow, StepValue } from './contract' */
+/** @import { CandidateRow, StepValue } from './inspector_contract' */
 
 import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';

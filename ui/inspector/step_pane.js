@@ -2,7 +2,7 @@
  * How the selected token was chosen: its headline with the buttons to its neighbours, the table, the reason and the filters.
  */
 
-/** @import { StepValue } from './contract' */
+/** @import { StepValue } from './inspector_contract' */
 /** @import { Run } from './run.js' */
 
 import { isExample } from '../examples/example.js';

@@ -2,7 +2,7 @@
  * The candidates of one step as a table: probabilities before and after the filters, or the filter that removed them.
  */
 
-/** @import { CandidateRow, StepValue } from './contract' */
+/** @import { CandidateRow, StepValue } from './inspector_contract' */
 
 import { make, makeTable } from '../kit/js/dom.js';
 import { counted, percent, stageName, tokenChip, visibleText } from '../kit/js/text.js';

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from decoding.step import CandidateRecord, Choice, ContrastiveCandidate
 from ui.inspector.beams.search import search_value
-from ui.inspector.contract import CandidateRow, ContrastiveRow, InspectorValue, StepValue
-from ui.runs.contract import RunMode, TokenKind, TokenOrigin
+from ui.inspector.inspector_contract import CandidateRow, ContrastiveRow, InspectorValue, StepValue
 from ui.runs.run import RunRecord, TokenLabels, TokenRecord
-from ui.runs.values import MOST_ROWS, short, short_share
+from ui.runs.runs_contract import RunMode, TokenKind, TokenOrigin
+from ui.runs.values import MAX_ROWS, short, short_share
 
 _LEAST = math.ulp(0.0)  # in the place of a probability that no float can hold
 
@@ -22,7 +22,7 @@ def inspector_value(
     busy: bool,
     since: int = 0,
     selected: int | None = None,
-    most_rows: int = MOST_ROWS,
+    most_rows: int = MAX_ROWS,
     most_steps: int | None = None,
 ) -> InspectorValue:
     """The run from token `since` on (0: all of it), as the inspector's contract has it.

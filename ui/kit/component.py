@@ -1,7 +1,7 @@
 """A component of the page that is a script of ours.
 
 Each is one `gr.HTML` whose script (a `.js` file of ui/) draws with `textContent` alone, so a token is text and never
-markup. What its value holds is declared in the `contract.py` of the room that makes it.
+markup. What its value holds is declared in the contract of the room that makes it.
 """
 
 from __future__ import annotations

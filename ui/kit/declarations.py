@@ -1,4 +1,4 @@
-"""Writes a `contract.d.ts` beside every `contract.py` of ui/: its types in TypeScript, for the check of the scripts.
+"""Writes the `.d.ts` of every `*_contract.py` of ui/: its types in TypeScript, for the check of the scripts.
 
     python -m ui.kit.declarations
 
@@ -17,7 +17,7 @@ _NAMES = {"str": "string", "int": "number", "float": "number", "bool": "boolean"
 
 def contracts() -> list[Path]:
     """The modules that declare the values sent to scripts."""
-    return sorted(UI.rglob("contract.py"))
+    return sorted(UI.rglob("*_contract.py"))
 
 
 def declarations(source: str, folder: Path = UI) -> str:
@@ -38,9 +38,7 @@ def declarations(source: str, folder: Path = UI) -> str:
                 parts.append(f"export interface {name}{extends} {{\n{fields}}}\n")
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 parts.append(f"export type {name} = {typescript(value)};\n")
-    return "\n".join(
-        ["// Made from contract.py by `python -m ui.kit.declarations`.\n", *filter(None, [imports]), *parts]
-    )
+    return "\n".join(["// Made by `python -m ui.kit.declarations`.\n", *filter(None, [imports]), *parts])
 
 
 def _field(node: ast.stmt) -> list[str]:
@@ -72,13 +70,13 @@ def typescript(node: ast.expr) -> str:
             return f"Record<{typescript(key)}, {typescript(value)}>"
         case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=values)):
             return f"[{', '.join(typescript(value) for value in values)}]"
-    raise ValueError(f"contract.py has a type that has no TypeScript form: {ast.unparse(node)}")
+    raise ValueError(f"A contract has a type that has no TypeScript form: {ast.unparse(node)}")
 
 
 def _literal(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return f"'{node.value}'"
-    raise ValueError(f"contract.py has a literal that is not a string: {ast.unparse(node)}")
+    raise ValueError(f"A contract has a literal that is not a string: {ast.unparse(node)}")
 
 
 if __name__ == "__main__":

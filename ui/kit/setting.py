@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from decoding.parameters.parameter import Parameter
-from ui.kit.contract import SettingField
+from ui.kit.kit_contract import SettingField
 from ui.kit.labels import LABELS, WORDS
 
 _PLACEHOLDERS: Mapping[str, str] = {

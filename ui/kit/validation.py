@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from decoding.parameters.parameter import SettingError, shown
 from model.errors import AttendError
 
-MOST_CHARACTERS = 20_000  # of one text; checked before it is cut into tokens
+MAX_CHARACTERS = 20_000  # of one text; checked before it is cut into tokens
 
 
 def checked_text(value: object, name: str) -> str:
     """A text, maybe an empty one; `name` is what the sentence calls it."""
     if not isinstance(value, str):
         raise AttendError(f"{name} must be text.")
-    if len(value) > MOST_CHARACTERS:
-        raise AttendError(f"{name} has {len(value):,} characters, but the limit is {MOST_CHARACTERS:,}: shorten it.")
+    if len(value) > MAX_CHARACTERS:
+        raise AttendError(f"{name} has {len(value):,} characters, but the limit is {MAX_CHARACTERS:,}: shorten it.")
     return value
 
 

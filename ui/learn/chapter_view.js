@@ -6,13 +6,13 @@
  *   values of its fields; `input`: what a link fills in instead
  */
 
-/** @import { LessonValue } from './contract' */
+/** @import { LessonValue } from './learn_contract' */
 
 import { withParts } from '../kit/address/address.js';
 import { make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
 import { exerciseList } from './exercises.js';
-import { inputText, MOST_INPUT } from './input.js';
+import { inputText, MAX_INPUT } from './input.js';
 import { plainButton, sideBySide } from './lesson.js';
 
 const ONCE = ['measure', 'to_end']; // what a button asks for once: neither a check nor a link does it again
@@ -88,9 +88,9 @@ export function chapterView({ key, chapter, first, input, questions, onSolved })
 
   function copyLink() {
     const numbers = inputText(Object.fromEntries(Object.entries(now).filter(([name]) => !LOCAL.includes(name))), first);
-    if (numbers && numbers.length > MOST_INPUT) {
+    if (numbers && numbers.length > MAX_INPUT) {
       return refuse(`Your numbers take ${numbers.length.toLocaleString('en-GB')} characters, but a link holds `
-        + `${MOST_INPUT.toLocaleString('en-GB')}: change fewer of them.`);
+        + `${MAX_INPUT.toLocaleString('en-GB')}: change fewer of them.`);
     }
     copy(withParts(location.href, { tab: 'Learn', chapter: key, numbers }), link);
   }

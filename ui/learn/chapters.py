@@ -15,13 +15,13 @@ from ui.learn.block import chapter as lesson_block
 from ui.learn.block import exercises as block_exercises
 from ui.learn.context import chapter as lesson_context
 from ui.learn.context import exercises as context_exercises
-from ui.learn.contract import LessonAnswer
 from ui.learn.exercise import Exercise
 from ui.learn.exercise import answer as answer_exercise
 from ui.learn.generation import chapter as lesson_generation
 from ui.learn.generation import exercises as generation_exercises
 from ui.learn.heads import chapter as lesson_heads
 from ui.learn.heads import exercises as heads_exercises
+from ui.learn.learn_contract import LessonAnswer
 from ui.learn.positions import chapter as lesson_positions
 from ui.learn.positions import exercises as positions_exercises
 from ui.learn.recurrence import chapter as lesson_recurrence

@@ -13,7 +13,7 @@ from ui.learn.validation import Given, integer
 Result = Mapping[str, Any]  # of a chapter
 Compute = Callable[[Given], Result]  # the chapter, with its models
 
-_MOST = 1e12  # of a typed number; JSON has integers that no float can hold
+_MAX = 1e12  # of a typed number; JSON has integers that no float can hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class NumberExercise:
         del state
         if isinstance(answer, bool) or not isinstance(answer, int | float):
             raise AttendError("Type a number first.")
-        if not abs(answer) <= _MOST:  # NaN, too
+        if not abs(answer) <= _MAX:  # NaN, too
             return False
         unit = 10.0**-self.digits if self.digits else 0.0
         return abs(answer - self.solve(compute)) <= unit + 1e-9

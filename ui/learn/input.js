@@ -2,11 +2,11 @@
  * A chapter's input in a link: what a teacher filled in, as JSON. The server checks every value of it.
  */
 
-export const MOST_INPUT = 1500; // characters, since servers and mail programs cut longer links
+export const MAX_INPUT = 1500; // characters, since servers and mail programs cut longer links
 
 /** @param {string | null} text @returns {object} empty unless it holds the input of a chapter */
 export function parsedInput(text) {
-  if (!text || text.length > MOST_INPUT) return {};
+  if (!text || text.length > MAX_INPUT) return {};
   try {
     const input = JSON.parse(text);
     return input && typeof input === 'object' && !Array.isArray(input) ? input : {};

@@ -2,7 +2,7 @@
  * The course's frame: the list of chapters, the open one, and its questions. Its event: 'ask'.
  */
 
-/** @import { LessonValue } from './contract' */
+/** @import { LessonValue } from './learn_contract' */
 
 import { partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
 import { ALL, termLink } from '../glossary/term_link.js';

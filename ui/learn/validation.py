@@ -15,7 +15,7 @@ from ui.kit.packing import significant
 
 Given = Mapping[str, Any]
 
-MOST_NUMBER = 1e6  # of a matrix's: beyond it float32 shows nothing but rounding
+MAX_NUMBER = 1e6  # of a matrix's: beyond it float32 shows nothing but rounding
 
 
 def integer(given: Given, name: str, default: int, least: int, most: int) -> int:
@@ -72,11 +72,11 @@ def matrix(
         )
     for row in value:
         for cell in row:
-            if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= MOST_NUMBER:
+            if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= MAX_NUMBER:
                 found = "an empty cell" if cell is None else shown(cell)
                 raise AttendError(
                     f"{_subject(name)} can't contain {found}: each must be a number from "
-                    f"−{MOST_NUMBER:,.0f} to {MOST_NUMBER:,.0f}."
+                    f"−{MAX_NUMBER:,.0f} to {MAX_NUMBER:,.0f}."
                 )
     return [[float(cell) for cell in row] for row in value]
 

@@ -8,7 +8,7 @@
  * stay in the browser's history, for a reload and for Back.
  */
 
-/** @import { ChoiceValue, ModelValue, PrecisionValue } from './contract' */
+/** @import { ChoiceValue, ModelValue, PrecisionValue } from './models_contract' */
 
 import { onceConnected, partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
 import { find, make } from '../kit/js/dom.js';

@@ -15,7 +15,7 @@ from ui.kit.component import component
 from ui.kit.events import LOADING, QUICK, QUIET, field
 from ui.kit.packing import packed
 from ui.models import select
-from ui.models.contract import ModelValue
+from ui.models.models_contract import ModelValue
 from ui.models.select import PickerScreen
 from ui.runs.models import Models
 from ui.runs.session import Session

@@ -9,7 +9,7 @@ from __future__ import annotations
 from model import names
 from model.loaded import LoadedModel
 from model.transformer.decoder import Transformer
-from ui.models.contract import PrecisionValue
+from ui.models.models_contract import PrecisionValue
 from ui.runs.models import Models
 
 _BITS = {"auto": 32, **{dtype: bits for bits, dtype in names.PRECISIONS.items()}}  # of models with a compiled step

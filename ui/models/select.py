@@ -17,7 +17,7 @@ from model.gguf import choice
 from model.loaded import LoadedModel
 from model.progress import in_words
 from ui.kit.validation import checked_text
-from ui.models.contract import ChoiceValue, LanguagesValue, ModelValue
+from ui.models.models_contract import ChoiceValue, LanguagesValue, ModelValue
 from ui.models.precisions import precisions
 from ui.runs.documents.document import complete_runs
 from ui.runs.models import Models

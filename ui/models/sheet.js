@@ -3,7 +3,7 @@
  * off beside the settings.
  */
 
-/** @import { ChoiceValue } from './contract' */
+/** @import { ChoiceValue } from './models_contract' */
 
 import { around, make } from '../kit/js/dom.js';
 import { closeOnEscape, onPlane, presses } from '../kit/js/keys.js';

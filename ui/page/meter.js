@@ -3,7 +3,7 @@
  * longest card.
  */
 
-/** @import { MeterValue } from '../runs/contract' */
+/** @import { MeterValue } from '../runs/runs_contract' */
 
 import { find } from '../kit/js/dom.js';
 import { panelSettings, shownTab } from '../kit/js/signals.js';

@@ -4,7 +4,7 @@
  */
 
 import { isTermName, offerGlossary } from '../glossary/glossary.js';
-import { MOST_PROMPT, onceConnected, removeOnceWorking, takePart, whenMoved } from '../kit/address/address.js';
+import { MAX_PROMPT, onceConnected, removeOnceWorking, takePart, whenMoved } from '../kit/address/address.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
 import { around, make, typeInto } from '../kit/js/dom.js';
 import { takeDecimalCommas } from '../kit/js/number.js';
@@ -97,7 +97,7 @@ export function start() {
     pressed = false;
   });
 
-  const prompt = takePart('prompt', (text) => text.length <= MOST_PROMPT);
+  const prompt = takePart('prompt', (text) => text.length <= MAX_PROMPT);
   if (prompt) onceConnected(bringPrompt);
   takeDecimalCommas();
   keepUnsent(() => document.querySelector('#attend-message textarea'));

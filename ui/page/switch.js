@@ -9,7 +9,7 @@ import { onceConnected, partOf, takePart, whenMoved, writeParts } from '../kit/a
 import { find, make } from '../kit/js/dom.js';
 import { shownTab } from '../kit/js/signals.js';
 
-/** @import { SwitchValue } from './contract' */
+/** @import { SwitchValue } from './page_contract' */
 /** @typedef {{tab: string, clicks: number}} SwitchState what was chosen, and how often anything was */
 
 /**

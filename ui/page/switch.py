@@ -23,7 +23,7 @@ from ui.kit import assets
 from ui.kit.errors import warn
 from ui.kit.events import QUICK, field
 from ui.models import select
-from ui.page.contract import SwitchValue
+from ui.page.page_contract import SwitchValue
 from ui.runs.models import Models
 from ui.runs.prompts import task_of
 from ui.runs.session import Session

@@ -167,7 +167,7 @@ export function offerTokens(container, ask, opened = () => {}) {
   });
 }
 
-/** Who wrote an answer, and why it ended where that is to be said. @param {import('./contract').TurnValue} turn */
+/** Who wrote an answer, and why it ended where that is to be said. @param {import('./runs_contract').TurnValue} turn */
 export function byline(turn) {
   return [turn.model, turn.state === 'stopped' && 'stopped', turn.note].filter(Boolean).join(' · ');
 }

@@ -12,14 +12,14 @@ from decoding.step import FinishReason
 from decoding.trace import Trace
 from model.loaded import LoadedModel
 from ui.runs.answer_text import AnswerText, common_prefix
-from ui.runs.contract import AnswerUpdate
 from ui.runs.run import RunRecord
 from ui.runs.run_builder import RunBuilder
+from ui.runs.runs_contract import AnswerUpdate
 from ui.runs.stream import Ending
 from ui.runs.values import answer_tokens
 from ui.runs.versions.conversation import Turn
 
-_MOST_OF_A_STOP_TEXT = 24  # characters, in a note
+_MAX_OF_A_STOP_TEXT = 24  # characters, in a note
 _UPDATES_AT_ONCE = 2  # each repeats the one before, so the page can miss one
 
 
@@ -103,7 +103,7 @@ def ending_note(run: RunRecord, ending: Ending | None, reason: FinishReason | No
         return None
     if reason == "stop_text" and (stop := run.trace.stop_text) is not None:
         shown = stop.replace("\n", "↵")  # the text ends before it, so it is not shown there
-        return f"stopped at “{shown[:_MOST_OF_A_STOP_TEXT]}{'…' if len(shown) > _MOST_OF_A_STOP_TEXT else ''}”"
+        return f"stopped at “{shown[:_MAX_OF_A_STOP_TEXT]}{'…' if len(shown) > _MAX_OF_A_STOP_TEXT else ''}”"
     if reason == "length":
         full = run.length > run.trace.request.context_length
         return "reached the context limit" if full else "reached the length limit"

@@ -10,9 +10,9 @@ from model.loaded import LoadedModel
 from model.names import Task
 from model.text.conversation import ChatPrompt, Message, as_dicts, message_from_dict
 from ui.kit.validation import checked_text
-from ui.runs.versions.conversation import MOST_TURNS, Turn
+from ui.runs.versions.conversation import MAX_TURNS, Turn
 
-MOST_MESSAGES = 200  # of a history that a program sends
+MAX_MESSAGES = 200  # of a history that a program sends
 
 
 def task_of(loaded: LoadedModel) -> Task:
@@ -33,15 +33,15 @@ def check_translator(loaded: LoadedModel) -> None:
 
 def latest(turns: Sequence[Turn]) -> Sequence[Turn]:
     """The turns that a session keeps while it waits for the next answer."""
-    return turns[-(MOST_TURNS - 1) :]
+    return turns[-(MAX_TURNS - 1) :]
 
 
 def checked_history(history: object) -> list[Turn]:
     """A conversation sent by a program; `AttendError` for anything else."""
     if not isinstance(history, list):
         raise AttendError('The history must be a list of {"role": …, "content": …}: send [] if there is none.')
-    if len(history) > MOST_MESSAGES:
-        raise AttendError(f"The history has {len(history):,} messages: send the newest {MOST_MESSAGES} or fewer.")
+    if len(history) > MAX_MESSAGES:
+        raise AttendError(f"The history has {len(history):,} messages: send the newest {MAX_MESSAGES} or fewer.")
     turns = []
     for number, entry in enumerate(history, start=1):
         name = f"Message {number} of the history"

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from decoding.request import Request
 from decoding.step import Choice
 from decoding.trace import Trace
-from ui.runs.contract import TokenOrigin
+from ui.runs.runs_contract import TokenOrigin
 
 Mode = Literal["chat", "write", "translate", "compare"]
 

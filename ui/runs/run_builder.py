@@ -14,8 +14,8 @@ from decoding.step import FinishReason, Hypothesis, Step
 from decoding.trace import Trace
 from ui.runs.answer_text import common_prefix
 from ui.runs.attention import attention_row, shape_of
-from ui.runs.contract import TokenOrigin
 from ui.runs.run import RunRecord, TokenRecord
+from ui.runs.runs_contract import TokenOrigin
 
 
 class RunBuilder:

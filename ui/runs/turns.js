@@ -3,7 +3,7 @@
  * Updates may be lost or arrive out of order.
  */
 
-/** @import { AnswerUpdate, TurnValue, TurnsValue } from './contract' */
+/** @import { AnswerUpdate, TurnValue, TurnsValue } from './runs_contract' */
 
 import { connectionLost } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';

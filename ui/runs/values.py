@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from ui.kit.packing import ALMOST_ALL, significant
 from ui.runs.answer_text import AnswerText
-from ui.runs.contract import MeterValue, TurnValue
 from ui.runs.run import TokenRecord
+from ui.runs.runs_contract import MeterValue, TurnValue
 from ui.runs.versions.conversation import Turn
 
 OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
-MOST_ROWS = 6_000_000  # bytes of attention sent at once; of a longer text the newest rows
+MAX_ROWS = 6_000_000  # bytes of attention sent at once; of a longer text the newest rows
 
 
 def turn_value(turn: Turn, *, dropped: bool = False, versions: tuple[int, int] = (0, 1)) -> TurnValue:

@@ -17,7 +17,7 @@ from ui.limits import Limits
 
 VARIABLE = "ATTEND_AUTH"
 
-_MOST_BYTES = 100_000  # of a file of accounts
+_MAX_BYTES = 100_000  # of a file of accounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _digest(name: str, password: str) -> bytes:
 
 def _lines(path: Path) -> list[str]:
     try:
-        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
             raise AttendError(
                 f"{str(path)[:200]!r} is not a file of accounts: give one with NAME:PASSWORD on each line."
             )

@@ -23,7 +23,7 @@ from ui.server.sessions import LONG_NAME, MAX_NAME, Visits
 
 PROGRAMS = "programs"  # the concurrency id of endpoints
 _EVENTS_PER_VISIT = 24  # running or waiting
-_MOST_UNREAD = 2000  # answers to calls, for all callers
+_MAX_UNREAD = 2000  # answers to calls, for all callers
 _UNLIMITED = 1 << 60
 
 
@@ -64,7 +64,7 @@ class FairQueue(Queue):
 
     def _drop_unread(self) -> None:
         """Drop the oldest unread answers to calls without a session, if there are too many."""
-        excess = len(self.pending_messages_per_session) - _MOST_UNREAD
+        excess = len(self.pending_messages_per_session) - _MAX_UNREAD
         unread = (visit for visit in self.pending_messages_per_session if visit not in self.visits)
         for visit in [*islice(unread, max(0, excess))]:
             self.drop_messages(visit)

@@ -27,7 +27,7 @@ from ui.server.callers import ADDRESS, address_of
 from ui.server.responses import refuse
 
 MAX_NAME = 100  # characters of a session hash, which Gradio's clients make up with at most 36
-_MOST_CLOSED_BYTES = 16_000_000  # of the explanations that all closed pages keep
+_MAX_CLOSED_BYTES = 16_000_000  # of the explanations that all closed pages keep
 LONG_NAME = f"A session hash may have {MAX_NAME} characters: send a shorter one."
 _RETENTION = 3600.0  # seconds after a page was closed
 _HEARTBEAT = "/heartbeat/"  # the route of a connection that lasts as long as the page is open
@@ -153,7 +153,7 @@ class Visits(StateHolder):
         sizes = {visit: session.bytes for visit in self._closed_at if (session := self._session(visit)) is not None}
         total = sum(sizes.values())
         for visit in [*self._closed_at]:
-            if total <= _MOST_CLOSED_BYTES:
+            if total <= _MAX_CLOSED_BYTES:
                 return
             total -= sizes.get(visit, 0)
             self.drop(visit)

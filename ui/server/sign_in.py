@@ -25,7 +25,7 @@ OPEN = (
 )  # reveal nothing about the page; Gradio calls the last one itself
 
 _ATTEMPTS, _WITHIN = 10, 60.0  # wrong passwords of one address, and seconds
-_MOST_ADDRESSES = 10_000  # remembered
+_MAX_ADDRESSES = 10_000  # remembered
 _PAGE = (Path(__file__).parent / "sign_in.html").read_bytes()
 
 
@@ -84,7 +84,7 @@ class SignIn:
         now = time.monotonic()
         self._attempts[address] = [*self._recent(address), now]
         self._attempts.move_to_end(address)
-        while len(self._attempts) > _MOST_ADDRESSES:
+        while len(self._attempts) > _MAX_ADDRESSES:
             self._attempts.popitem(last=False)
         return now
 

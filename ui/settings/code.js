@@ -2,7 +2,7 @@
  * The dialog with what can be copied: the settings as a link, as a command and as Python. Opens with every new value.
  */
 
-import { isModelNameless, MOST_PROMPT, withParts } from '../kit/address/address.js';
+import { isModelNameless, MAX_PROMPT, withParts } from '../kit/address/address.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
 import { find, make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
@@ -27,7 +27,7 @@ export function start({ element, props, watch }) {
 
 /** @param {{prompt: string, seed: number}} run */
 function link({ prompt, seed }) {
-  const isLong = prompt.length > MOST_PROMPT;
+  const isLong = prompt.length > MAX_PROMPT;
   const parts = { ...(seed >= 0 && { seed }), ...(!isLong && { prompt }) }; // the last run's seed, to repeat it
   const isNameless = isModelNameless();
   const note = [

@@ -13,7 +13,7 @@
  * @typedef {{bars: Bar[], rest: {before: number, after: number}, isEstimate: boolean}} Picture
  */
 
-/** @import { CandidateRow, StepValue } from '../inspector/contract' */
+/** @import { CandidateRow, StepValue } from '../inspector/inspector_contract' */
 
 const VISIBLE = 0.005; // a share that may be wrong by more than this is called an estimate
 

@@ -6,7 +6,7 @@
  * @typedef {{box: HTMLElement, parameter: PanelField, draw: (value: any) => void}} Field
  */
 
-/** @import { PanelField, PanelForm } from './contract' */
+/** @import { PanelField, PanelForm } from './settings_contract' */
 /** @import { PanelState } from './panel_state.js' */
 
 import { explained } from '../glossary/marking.js';

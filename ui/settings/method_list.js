@@ -2,7 +2,7 @@
  * The one list of decoding methods: those that most people use in sight, the others behind "More", "Custom" last.
  */
 
-/** @import { MethodValue } from './contract' */
+/** @import { MethodValue } from './settings_contract' */
 
 import { make } from '../kit/js/dom.js';
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decoding.settings import PRESETS, TRANSLATION_STRATEGY, DecodingSettings, parameters
 from decoding.strategies.contrastive import DEFAULT_K
 from model.errors import AttendError
-from ui.settings.contract import MethodGroup
+from ui.settings.settings_contract import MethodGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ METHODS: Mapping[str, Method] = {
     "DoLa": Method("Contrasts two layers.", "dola", ("dola_layers", "temperature", *RUN), group="more"),
     CUSTOM: Method("All at once, or a preset:", group="custom"),
 }
-MOST_NAMED, MOST_QUOTED = 3, 40  # parts of a link that are named, and characters of each
+MAX_NAMED, MAX_QUOTED = 3, 40  # parts of a link that are named, and characters of each
 DEFAULT_METHOD = "Temperature"  # one slider, whose effect is easy to see
 DEFAULT_TRANSLATING = next(name for name, method in METHODS.items() if method.strategy == TRANSLATION_STRATEGY)
 FIRST_VALUES = PRESETS["Balanced"]  # initial values, unless the method sets its own
@@ -76,9 +76,9 @@ def shown_by(method: Method, strategy: object) -> frozenset[str]:
 
 def misread_link(parts: Sequence[object]) -> str:
     """The notice about unknown parts of the page's address, some of which browsers add."""
-    shortened = [part if len(part) <= MOST_QUOTED else f"{part[:MOST_QUOTED]}…" for part in map(str, parts)]
-    more = [f"{len(shortened) - MOST_NAMED} more"] if len(shortened) > MOST_NAMED else []
-    *others, last = [*shortened[:MOST_NAMED], *more]
+    shortened = [part if len(part) <= MAX_QUOTED else f"{part[:MAX_QUOTED]}…" for part in map(str, parts)]
+    more = [f"{len(shortened) - MAX_NAMED} more"] if len(shortened) > MAX_NAMED else []
+    *others, last = [*shortened[:MAX_NAMED], *more]
     subject = f"{', '.join(others)} and {last}" if others else last
     return f"Part of this link is not valid and was ignored: {subject}. The rest of the link applies."
 

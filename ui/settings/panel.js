@@ -5,7 +5,7 @@
  * check has the sentence for what is wrong.
  */
 
-/** @import { PanelForm } from './contract' */
+/** @import { PanelForm } from './settings_contract' */
 
 import { onceConnected, untaken, whenMoved } from '../kit/address/address.js';
 import { helps } from '../glossary/helps.js';
@@ -90,7 +90,7 @@ export function start({ element, props, trigger }) {
     panelSettings.publish({ max_new_tokens, top_candidates, seed });
   }
 
-  /** @param {import('./contract').PanelField} parameter */
+  /** @param {import('./settings_contract').PanelField} parameter */
   const isSought = (parameter) => search.node.hidden || matches(parameter, search.query);
 
   /** What is found is in sight, whether its fold was open or not; afterwards the folds are as they were. */

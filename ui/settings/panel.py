@@ -21,7 +21,6 @@ from ui.kit.component import component
 from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.kit.setting import setting_field
-from ui.settings.contract import MethodValue, PanelField, PanelForm
 from ui.settings.methods import (
     CUSTOM,
     DEFAULT_METHOD,
@@ -32,6 +31,7 @@ from ui.settings.methods import (
     settings_of,
     shared_settings_of,
 )
+from ui.settings.settings_contract import MethodValue, PanelField, PanelForm
 
 MEANINGS: Mapping[str, str] = {  # what the chosen strategy does
     "greedy": "Always picks the most probable token.",

@@ -2,7 +2,7 @@
  * The settings in the page's address: whatever differs from its start, so that a reload and a copied link bring it back.
  */
 
-/** @import { PanelField, PanelForm } from './contract' */
+/** @import { PanelField, PanelForm } from './settings_contract' */
 /** @import { PanelState } from './panel_state.js' */
 
 import { partOf, takeParts, writeParts } from '../kit/address/address.js';

@@ -3,7 +3,7 @@
  * shown and which have an effect.
  */
 
-/** @import { PanelField, PanelForm } from './contract' */
+/** @import { PanelField, PanelForm } from './settings_contract' */
 
 import { isInvalid } from '../kit/js/setting.js';
 import { movedStage, stageNames, stagesInOrder } from './stages.js';

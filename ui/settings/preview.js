@@ -4,8 +4,8 @@
  * It is drawn with the inspector, so both always show the same token; nothing is drawn while the panel is out of sight.
  */
 
-/** @import { StepValue } from '../inspector/contract' */
-/** @import { PanelForm } from './contract' */
+/** @import { StepValue } from '../inspector/inspector_contract' */
+/** @import { PanelForm } from './settings_contract' */
 /** @import { Filter, Picture } from './distribution.js' */
 /** @import { PanelState } from './panel_state.js' */
 
@@ -15,7 +15,7 @@ import { shownStep } from '../kit/js/signals.js';
 import { percent, tokenChip, visibleText } from '../kit/js/text.js';
 import { isDrawable, pictureOf } from './distribution.js';
 
-const MOST_BARS = 5;
+const MAX_BARS = 5;
 const THROTTLE_MS = 50; // between two drawings while a slider moves
 
 /**
@@ -45,7 +45,7 @@ export function makePreview(owner, settings) {
     const picture = step && chain && pictureOf(step, chain.filters);
     node.hidden = !picture;
     if (!picture) return;
-    const bars = picture.bars.slice(0, MOST_BARS);
+    const bars = picture.bars.slice(0, MAX_BARS);
     const largest = Math.max(...bars.flatMap(({ before, after }) => [before, after]));
     list.replaceChildren(
       ...bars.map(({ text, before, after }) => barRow(tokenChip(text), visibleText(text), before, after, largest)),
@@ -91,7 +91,7 @@ export function previewOf(form, state) {
 
 /** @param {Picture} picture @returns {[number, number]} what the bars leave, before and after */
 function othersOf({ bars, rest }) {
-  const more = bars.slice(MOST_BARS);
+  const more = bars.slice(MAX_BARS);
   return [more.reduce((sum, { before }) => sum + before, rest.before), more.reduce((sum, { after }) => sum + after, rest.after)];
 }
 

@@ -17,19 +17,19 @@ from ui.inspector.opening import opened_if_loaded, streamed
 from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_start
 from ui.runs.answers import GrowingAnswer, with_others
-from ui.runs.contract import AnswerUpdate
 from ui.runs.generation import RunProgress, answer_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
 from ui.runs.run import RunRecord, prompt_tokens
+from ui.runs.runs_contract import AnswerUpdate
 from ui.runs.session import Session, Translation
 from ui.runs.traces import new_trace
 from ui.runs.values import meter_value, turn_value
 from ui.runs.versions.conversation import Turn
 from ui.screen import Screen
 from ui.translate.alignment import alignment_value, no_alignment
-from ui.translate.contract import AlignmentValue, TranslationValue
 from ui.translate.language_hint import language_hint, language_read
+from ui.translate.translate_contract import AlignmentValue, TranslationValue
 
 EXAMPLES = {
     "French": (

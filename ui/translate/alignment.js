@@ -5,7 +5,7 @@
  * chose, whose query is the token before.
  */
 
-/** @import { AlignmentValue, HeadsValue } from './contract' */
+/** @import { AlignmentValue, HeadsValue } from './translate_contract' */
 
 import { explained } from '../glossary/marking.js';
 import { termLink } from '../glossary/term_link.js';

@@ -13,10 +13,10 @@ from torch import Tensor
 from model.loaded import LoadedModel
 from ui.runs.attention import attention_row
 from ui.runs.run import RunRecord
-from ui.runs.values import MOST_ROWS
-from ui.translate.contract import AlignmentValue, HeadsValue
+from ui.runs.values import MAX_ROWS
+from ui.translate.translate_contract import AlignmentValue, HeadsValue
 
-MOST_DRAWN = 64  # tokens of either text: beyond that no label of a map could be read
+MAX_DRAWN = 64  # tokens of either text: beyond that no label of a map could be read
 
 
 def alignment_value(run: RunRecord, loaded: LoadedModel) -> AlignmentValue | None:
@@ -30,7 +30,7 @@ def alignment_value(run: RunRecord, loaded: LoadedModel) -> AlignmentValue | Non
         return None
     begin, text = len(source), run.ids[len(source) :]
     layers, heads = run.shape
-    most = min(MOST_DRAWN, math.isqrt(MOST_ROWS // 4 // max(1, layers * heads)))  # 3 maps, 4 characters for 3 bytes
+    most = min(MAX_DRAWN, math.isqrt(MAX_ROWS // 4 // max(1, layers * heads)))  # 3 maps, 4 characters for 3 bytes
     if (longest := max(len(source), len(text) - 1)) > most:
         return no_alignment(
             run,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.text.languages import unmarked
-from ui.kit.validation import MOST_CHARACTERS
+from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.documents.document import (
     Document,
     OpenedDocument,
@@ -36,7 +36,7 @@ def open_translation(session: Session, document: OpenedDocument) -> None:
     """Put a translation that was kept in place of the one in view, and the model between its languages; `AttendError`
     for what is none."""
     try:
-        text = as_text("its text", document.content.get("text"), MOST_CHARACTERS)
+        text = as_text("its text", document.content.get("text"), MAX_CHARACTERS)
         answer = read_turn(document.content.get("answer"), document.runs)
         if answer.role != "assistant":
             raise wrong("the role of its translation", answer.role)

@@ -4,7 +4,7 @@
  * Events: 'token' (the inspector shows another run, or none), 'example', and 'missing' (updates were lost; send it whole).
  */
 
-/** @import { RecordedTranslation, TranslationValue } from './contract' */
+/** @import { RecordedTranslation, TranslationValue } from './translate_contract' */
 
 import { makeExampleNote, takeOver } from '../examples/example.js';
 import { find, iconButton, make } from '../kit/js/dom.js';

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.kit.validation import MOST_CHARACTERS
+from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.reader import InvalidDocument, as_text, wrong
 from ui.runs.documents.runs import run_name
@@ -26,7 +26,7 @@ def open_text(session: Session, document: OpenedDocument) -> None:
     A text whose run is missing has to be tokenized again.
     """
     try:
-        text = as_text("its text", document.content.get("text"), MOST_CHARACTERS)
+        text = as_text("its text", document.content.get("text"), MAX_CHARACTERS)
         run = document.runs.get(as_text("its run", document.content.get("run")))
         if run is not None and run.source:
             raise wrong("the length of its source", len(run.source))

@@ -16,7 +16,7 @@ from model.errors import AttendError
 from model.huggingface.tokenizer import HuggingFaceTokenizer, copied, encoded
 from model.text.tokenizer import TextTokenizer, check_whole
 
-MOST_MEGABYTES = 64  # the largest published ones have about 30
+MAX_MEGABYTES = 64  # the largest published ones have about 30
 
 
 class WordPieceTokenizer(TextTokenizer):
@@ -46,9 +46,9 @@ class WordPieceTokenizer(TextTokenizer):
 
 def load(path: Path) -> TextTokenizer:
     """Read a `tokenizer.json`; nothing that it names is opened or run. `AttendError` where it cannot be read."""
-    if (megabytes := path.stat().st_size >> 20) >= MOST_MEGABYTES:
+    if (megabytes := path.stat().st_size >> 20) >= MAX_MEGABYTES:
         raise AttendError(
-            f"{path} is {megabytes} MB, but a tokenizer must be smaller than {MOST_MEGABYTES} MB: remove it."
+            f"{path} is {megabytes} MB, but a tokenizer must be smaller than {MAX_MEGABYTES} MB: remove it."
         )
     try:
         backend = Backend.from_file(str(path))

@@ -19,7 +19,7 @@ from model.huggingface.marian_tokenizer import SOURCE, MarianTokenizer
 from model.huggingface.tokenizers.folder import read_backend
 from model.huggingface.trial.comparison import check_native
 from model.huggingface.weights import Checkpoint, CheckpointFiles, check_layers
-from model.sandbox.child import MOST_BYTES, serve
+from model.sandbox.child import MAX_BYTES, serve
 from model.sandbox.tokenizer import encode_samples
 
 
@@ -96,4 +96,4 @@ def _raise_shortage(error: Exception) -> None:
 
 if __name__ == "__main__":
     # What transformers imports before it builds its first model takes half a second.
-    serve(refusal, MOST_BYTES, mapped=True, modules=("transformers.generation.utils", "transformers.modeling_utils"))
+    serve(refusal, MAX_BYTES, mapped=True, modules=("transformers.generation.utils", "transformers.modeling_utils"))

@@ -7,7 +7,7 @@ from typing import Any
 from playwright import sync_api
 
 from tests.helpers.stage import BROWSER, WORDS, Stage, inspector
-from ui.inspector.contract import BeamRecord, DropRecord, SearchValue
+from ui.inspector.inspector_contract import BeamRecord, DropRecord, SearchValue
 
 pytestmark = BROWSER
 

@@ -11,12 +11,12 @@ from lesson.recurrence.translation import WITH_ATTENTION, WITHOUT_ATTENTION, rec
 from model.loaded import LoadedModel
 from training.translate import answered
 
-MOST = 12
-GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=MOST)
+MAX = 12
+GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=MAX)
 
 
 def test_a_translation_is_greedy_and_aligned_token_by_token(tiny_translator: LoadedModel) -> None:
-    found = translate(tiny_translator, "Le chat est noir.", MOST)
+    found = translate(tiny_translator, "Le chat est noir.", MAX)
     assert found.source == tiny_translator.prompt("Le chat est noir.")
     assert found.tokens == answered(tiny_translator, [found.source], GREEDY)[0]
     assert found.text == tiny_translator.text_of(found.tokens)
@@ -27,7 +27,7 @@ def test_a_translation_is_greedy_and_aligned_token_by_token(tiny_translator: Loa
 
 @pytest.mark.parametrize("name", [WITHOUT_ATTENTION, WITH_ATTENTION])
 def test_the_embedded_ones_translate(name: str) -> None:
-    found = translate(recurrent_translator(name), "Où est la gare ?", MOST)
+    found = translate(recurrent_translator(name), "Où est la gare ?", MAX)
     assert found.complete and found.text
     assert (found.alignment is None) == (name == WITHOUT_ATTENTION)
 

@@ -103,7 +103,7 @@ def test_what_is_forked_is_limited_and_its_server_is_not(tmp_path: Path) -> None
     """The server has no threads: they would not be there in what is forked, but the locks that they hold would."""
     trial = Sandbox("model.huggingface.trial.reading", seconds=LONGEST)
     assert trial.answer({"path": str(gpt2(tmp_path / "tiny")), "name": "tiny", "engine": "auto"}) is None
-    assert process(trial).rlimit(psutil.RLIMIT_DATA) == (child.MOST_BYTES, child.MOST_BYTES)
+    assert process(trial).rlimit(psutil.RLIMIT_DATA) == (child.MAX_BYTES, child.MAX_BYTES)
     assert process(trial).rlimit(psutil.RLIMIT_FSIZE) == (0, 0)
     assert server(trial).rlimit(psutil.RLIMIT_DATA) == psutil.Process().rlimit(psutil.RLIMIT_DATA)
     assert server(trial).num_threads() == 1

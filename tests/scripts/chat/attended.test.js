@@ -3,7 +3,7 @@ import test from 'node:test';
 
 import { levelsOf } from '../../../ui/chat/attended.js';
 
-/** @import { MessageToken } from '../../../ui/chat/contract' */
+/** @import { MessageToken } from '../../../ui/chat/chat_contract' */
 
 /** @type {MessageToken[]} */
 const HELLO = [[' ', null], ['Hel', 3], ['lo', 4], ['!', 5]];

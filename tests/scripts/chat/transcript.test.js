@@ -3,7 +3,7 @@ import test from 'node:test';
 
 import { asCsv, asJson, asMarkdown } from '../../../ui/chat/transcript.js';
 
-/** @import { TurnValue } from '../../../ui/runs/contract' */
+/** @import { TurnValue } from '../../../ui/runs/runs_contract' */
 
 /** @type {Omit<TurnValue, 'role' | 'text' | 'tokens'>} */
 const common = { run: null, state: 'done', dropped: false, note: null, model: '', unfinished: false, version: 0, versions: [0, 1] };

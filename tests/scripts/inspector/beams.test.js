@@ -3,7 +3,7 @@ import test from 'node:test';
 
 import { makeSearch } from '../../../ui/inspector/beams/search.js';
 
-/** @import { BeamRecord, SearchValue } from '../../../ui/inspector/contract' */
+/** @import { BeamRecord, SearchValue } from '../../../ui/inspector/inspector_contract' */
 
 /** @param {string} token @param {number} sum @param {number} parent @param {number | null} final @returns {BeamRecord} */
 const beam = (token, sum, parent = 0, final = null) => [token, -1, sum, sum, parent, final];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { inputText, isInput, MOST_INPUT, parsedInput } from '../../../ui/learn/input.js';
+import { inputText, isInput, MAX_INPUT, parsedInput } from '../../../ui/learn/input.js';
 
 test('a link holds what differs from the chapter’s own numbers, and comes back', () => {
   const first = { width: 64, dots: [[112, 96]], mask: true };
@@ -13,7 +13,7 @@ test('a link holds what differs from the chapter’s own numbers, and comes back
 });
 
 test('what is no input is ignored', () => {
-  for (const text of [null, '', 'null', '7', '"text"', '[1]', '{"a": ', '{}', `{"a": "${'b'.repeat(MOST_INPUT)}"}`]) {
+  for (const text of [null, '', 'null', '7', '"text"', '[1]', '{"a": ', '{}', `{"a": "${'b'.repeat(MAX_INPUT)}"}`]) {
     assert.deepEqual(parsedInput(text), {});
     assert.equal(isInput(text), false);
   }

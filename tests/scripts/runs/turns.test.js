@@ -3,7 +3,7 @@ import test from 'node:test';
 
 import { EMPTY, applyUpdate, stage } from '../../../ui/runs/turns.js';
 
-/** @import { AnswerUpdate, TurnValue, TurnsValue } from '../../../ui/runs/contract' */
+/** @import { AnswerUpdate, TurnValue, TurnsValue } from '../../../ui/runs/runs_contract' */
 
 /** @param {Partial<TurnValue>} changes @returns {TurnValue} */
 const turn = (changes) => ({

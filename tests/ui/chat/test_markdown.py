@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.errors import AttendError
-from ui.chat.contract import FormattedNode, FormattedTag
+from ui.chat.chat_contract import FormattedNode, FormattedTag
 from ui.chat.formatted.markdown import formatted, trees
-from ui.kit.validation import MOST_CHARACTERS
+from ui.kit.validation import MAX_CHARACTERS
 
 
 def outline(nodes: Sequence[FormattedNode]) -> str:
@@ -109,10 +109,10 @@ def test_whatever_is_written_is_drawn_from_the_list(pieces: list[str]) -> None:
 
 @pytest.mark.parametrize("mark", ["[", "> ", "- ", "*a_ ", "![", "1. "])
 def test_deep_nesting_ends(mark: str) -> None:
-    formatted(mark * (MOST_CHARACTERS // len(mark)))
+    formatted(mark * (MAX_CHARACTERS // len(mark)))
 
 
-@pytest.mark.parametrize("texts", [[1], ["a" * (MOST_CHARACTERS + 1)], ["a" * MOST_CHARACTERS, "b"]])
+@pytest.mark.parametrize("texts", [[1], ["a" * (MAX_CHARACTERS + 1)], ["a" * MAX_CHARACTERS, "b"]])
 def test_other_questions_are_refused(texts: list[Any]) -> None:
     with pytest.raises(AttendError):
         trees(texts)

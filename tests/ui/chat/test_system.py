@@ -25,7 +25,7 @@ from ui.compare import actions as comparing
 from ui.compare import metrics
 from ui.compare.endpoint import comparison
 from ui.inspector.toolbar import record
-from ui.kit.validation import MOST_CHARACTERS
+from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.settings import code
@@ -108,7 +108,7 @@ def test_the_prompt_that_is_shown_has_it(both: Models, chatml: LoadedModel, tiny
     ("system", "sentence"),
     [
         (7, "The system prompt must be text"),
-        ("x" * (MOST_CHARACTERS + 1), f"The system prompt has {MOST_CHARACTERS + 1:,} characters"),
+        ("x" * (MAX_CHARACTERS + 1), f"The system prompt has {MAX_CHARACTERS + 1:,} characters"),
     ],
 )
 @pytest.mark.usefixtures("counted_seeds")

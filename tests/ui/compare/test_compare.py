@@ -19,7 +19,7 @@ from ui.chat import actions as chat
 from ui.compare import actions as comparing
 from ui.compare import values as compare_values
 from ui.compare.actions import CompareScreen
-from ui.compare.contract import CompareValue
+from ui.compare.compare_contract import CompareValue
 from ui.compare.document import compare_document
 from ui.compare.endpoint import comparison as endpoint
 from ui.inspector.values import empty_inspector

@@ -13,7 +13,7 @@ from model.loaded import LoadedModel
 from tests.ui.inspector.test_trace import BEAM, GREEDY, SAMPLE, answered, trace_of, written
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.inspector.toolbar import replay
-from ui.inspector.toolbar.contract import WhatIfValue
+from ui.inspector.toolbar.toolbar_contract import WhatIfValue
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session

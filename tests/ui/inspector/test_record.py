@@ -20,7 +20,7 @@ from model.loaded import LoadedModel
 from tests.ui.inspector.test_trace import BEAM, GREEDY, SAMPLE, answered, flags, written
 from ui.compare import cards as compare
 from ui.inspector.beams.search import search_value
-from ui.inspector.contract import SearchValue
+from ui.inspector.inspector_contract import SearchValue
 from ui.inspector.toolbar import record, replay
 from ui.inspector.values import inspector_value
 from ui.runs.models import Models

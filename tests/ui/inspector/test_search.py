@@ -9,7 +9,7 @@ from decoding.trace import Trace
 from model.loaded import LoadedModel
 from tests.helpers.waiting import steps_of
 from ui.inspector.beams.search import search_value
-from ui.inspector.contract import BeamRecord
+from ui.inspector.inspector_contract import BeamRecord
 from ui.runs.models import Models
 from ui.runs.traces import new_trace
 

@@ -117,9 +117,9 @@ def test_a_type_without_a_typescript_form_is_refused() -> None:
 
 
 def test_a_type_of_another_room_is_imported_from_there() -> None:
-    source = "from ui.runs.contract import TokenKind, TurnValue\nclass Value(TypedDict):\n    turn: TurnValue\n"
+    source = "from ui.runs.runs_contract import TokenKind, TurnValue\nclass Value(TypedDict):\n    turn: TurnValue\n"
     made = declarations(source, assets.FOLDER / "inspector" / "toolbar")
-    assert "\nimport type { TokenKind, TurnValue } from '../../runs/contract';\n" in made
+    assert "\nimport type { TokenKind, TurnValue } from '../../runs/runs_contract';\n" in made
 
 
 @pytest.mark.parametrize("contract", contracts(), ids=lambda path: path.parent.name)

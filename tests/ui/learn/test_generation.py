@@ -14,7 +14,7 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.compare.cards import checked_cards
 from ui.learn import chapters as lessons
-from ui.learn.generation.chapter import LOGITS, MOST_TOKENS, VOCABULARY
+from ui.learn.generation.chapter import LOGITS, MAX_TOKENS, VOCABULARY
 from ui.runs.models import Models
 
 ECHOED = ("mode", "prompt", "tokens", "sample", "seed")
@@ -65,7 +65,7 @@ def test_the_loop_shows_the_end_token_and_all_of_the_probability(models: Models,
 def _prompt(tiny: LoadedModel, loop: dict[str, Any]) -> tuple[int, ...]:
     if loop["mode"] == "text":
         return tiny.prompt(loop["prompt"])
-    return tiny.chat_prompt([Message("user", loop["prompt"])], reserve=MOST_TOKENS).ids
+    return tiny.chat_prompt([Message("user", loop["prompt"])], reserve=MAX_TOKENS).ids
 
 
 def test_without_a_model_that_continues_texts_the_loop_runs_on_the_tree(tiny_translator: LoadedModel) -> None:
@@ -145,7 +145,7 @@ def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
         ({"tokens": [True]}, "The tokens are [True], but"),
         ({"tokens": [-1]}, "The tokens are [-1], but"),
         ({"tokens": [10**30]}, "The tokens are [1"),
-        ({"tokens": [5] * (MOST_TOKENS + 1)}, "The text has 49 tokens, but this loop stops at 48"),
+        ({"tokens": [5] * (MAX_TOKENS + 1)}, "The text has 49 tokens, but this loop stops at 48"),
         ({"prompt": " "}, "Prompt is empty"),
         ({"prompt": "a" * 301}, "Prompt has 301 characters, but the limit is 300"),
         ({"prompt": "half \ud83d"}, "The text contains half a character"),

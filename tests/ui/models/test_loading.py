@@ -25,7 +25,7 @@ from ui.chat import actions as chat
 from ui.chat.screen import overview
 from ui.compare import actions as comparing
 from ui.models import select as choosing
-from ui.models.contract import ModelValue
+from ui.models.models_contract import ModelValue
 from ui.models.select import PickerScreen
 from ui.runs.models import Models
 from ui.runs.models.cache import LoadProgress, ModelCache

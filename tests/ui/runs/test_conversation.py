@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 from model.errors import AttendError
-from ui.runs.versions.conversation import MOST_MESSAGES, MOST_TURNS, MOST_VERSIONS, Conversation, Turn
+from ui.runs.versions.conversation import MAX_MESSAGES, MAX_TURNS, MAX_VERSIONS, Conversation, Turn
 
 
 def user(text: str) -> Turn:
@@ -85,13 +85,13 @@ def test_a_version_that_is_not_there_is_refused_and_nothing_changes(number: int,
 
 def test_the_oldest_version_out_of_view_goes_first() -> None:
     conversation = Conversation([user("Hi"), answer("0")])
-    for number in range(1, MOST_VERSIONS):
+    for number in range(1, MAX_VERSIONS):
         conversation.put([*conversation.turns[:1], answer(str(number))])
     conversation.show(1, 0)
     conversation.put([*conversation.turns, user("On")])
     conversation.show(1, 2)
     conversation.put([*conversation.turns[:1], answer("new")])
-    assert conversation.versions[1] == (MOST_VERSIONS - 1, MOST_VERSIONS)
+    assert conversation.versions[1] == (MAX_VERSIONS - 1, MAX_VERSIONS)
     assert {"0", "On"} & set(all_texts(conversation)) == set()
     assert "1" in all_texts(conversation)
 
@@ -99,9 +99,9 @@ def test_the_oldest_version_out_of_view_goes_first() -> None:
 def test_a_long_conversation_forgets_its_beginning() -> None:
     conversation = Conversation([user("first")])
     conversation.put([*conversation.turns[:0], user("first again")])
-    for number in range(MOST_TURNS):
+    for number in range(MAX_TURNS):
         conversation.put([*conversation.turns, answer(str(number))])
-    assert texts(conversation) == [str(number) for number in range(MOST_TURNS)]
+    assert texts(conversation) == [str(number) for number in range(MAX_TURNS)]
     assert "first" not in all_texts(conversation)
 
 
@@ -109,11 +109,11 @@ def test_all_versions_together_are_limited_but_what_is_in_view_stays() -> None:
     conversation = Conversation([user("Hi")])
     for version in range(4):
         conversation.put([*conversation.turns[:1], answer(f"version {version}")])
-        for number in range(MOST_TURNS - 2):
+        for number in range(MAX_TURNS - 2):
             conversation.put([*conversation.turns, user(f"{version}.{number}")])
-    assert len(conversation.turns) == MOST_TURNS
+    assert len(conversation.turns) == MAX_TURNS
     kept = all_texts(conversation)
-    assert len(kept) <= MOST_MESSAGES
+    assert len(kept) <= MAX_MESSAGES
     assert "version 0" not in kept and "version 2" in kept and "version 3" in kept
 
 
@@ -126,9 +126,9 @@ def test_an_undone_message_that_went_over_the_limit_is_freed() -> None:
     kept = weakref.ref(turn)
     del turn
     conversation.end_before(0)
-    for number in range(MOST_VERSIONS):
+    for number in range(MAX_VERSIONS):
         conversation.put([user(str(number))])
     assert "first" not in all_texts(conversation) and kept() is None
     conversation.end_before(0)
     conversation.go_on()
-    assert texts(conversation) == [str(MOST_VERSIONS - 1)]
+    assert texts(conversation) == [str(MAX_VERSIONS - 1)]

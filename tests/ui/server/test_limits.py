@@ -25,13 +25,13 @@ from model.loaded import LoadedModel
 from tests.conftest import unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import LONGEST, eventually, paused
-from ui.kit.validation import MOST_CHARACTERS
+from ui.kit.validation import MAX_CHARACTERS
 from ui.limits import Limits, variable
 from ui.page.layout import build
 from ui.runs import stream as streaming
 from ui.runs.documents import document
 from ui.runs.models import Models
-from ui.runs.prompts import MOST_MESSAGES
+from ui.runs.prompts import MAX_MESSAGES
 from ui.runs.versions import conversation
 from ui.server import launch as serve
 from ui.server.callers import ConcurrencyLimiter, ReadTimeout
@@ -71,12 +71,12 @@ def test_all_are_explained_and_no_others() -> None:
         for limit in fields(Limits)
     ]
     fixed = (
-        *(MOST_CHARACTERS, conversation.MOST_TURNS, conversation.MOST_VERSIONS, conversation.MOST_MESSAGES),
-        *(TOKEN_LIMIT, document.MOST_BYTES),
+        *(MAX_CHARACTERS, conversation.MAX_TURNS, conversation.MAX_VERSIONS, conversation.MAX_MESSAGES),
+        *(TOKEN_LIMIT, document.MAX_BYTES),
     )
     shown = [f"{value // 10**6} MB" if value >= 10**6 else f"{value:,}" for value in fixed]
     assert [row.split(" | ")[0] for row in rows if re.match(r"\| [\d,]+ ", row)] == [f"| {value}" for value in shown]
-    assert conversation.MOST_TURNS == MOST_MESSAGES  # of a history that a program sends
+    assert conversation.MAX_TURNS == MAX_MESSAGES  # of a history that a program sends
 
 
 def test_the_limits_reach_what_they_limit(tiny: LoadedModel) -> None:

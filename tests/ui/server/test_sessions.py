@@ -94,7 +94,7 @@ def test_many_addresses_together_evict_no_open_page(stage: Stage) -> None:
 
 
 def test_closed_pages_are_kept_up_to_a_total_size(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_MOST_CLOSED_BYTES", 100)
+    monkeypatch.setattr(sessions, "_MAX_CLOSED_BYTES", 100)
     for name in ("first", "second", "third"):
         stage.use(name, name, connect=True, size=60)
     stage.visits.disconnected("second")

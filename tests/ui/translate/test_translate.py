@@ -31,8 +31,8 @@ from ui.tabs import TABS
 from ui.translate import actions as translate
 from ui.translate import alignment
 from ui.translate.actions import TranslateScreen
-from ui.translate.contract import AlignmentValue, HeadsValue
 from ui.translate.endpoint import translate_endpoint, translated
+from ui.translate.translate_contract import AlignmentValue, HeadsValue
 
 SOURCE = "Le chat est grand."
 BEAMS = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=9)
@@ -118,7 +118,7 @@ def test_a_row_belongs_to_the_pass_that_chose_its_token(translator: tuple[Loaded
 def test_of_texts_too_long_to_be_read_there_are_no_maps(both: Models, tiny_translator: LoadedModel) -> None:
     long = "Le chat 1 est grand. " * 10
     length = len(tiny_translator.prompt(long))
-    assert length > alignment.MOST_DRAWN
+    assert length > alignment.MAX_DRAWN
     value = shown(run(Session(), both, tiny_translator.name, long))
     assert str(length) in value["reason"] and value["cross"] is None
     with pytest.raises(AttendError, match="context holds 128"):

@@ -6,7 +6,7 @@ import pytest
 
 from model import catalog
 from model.loaded import LoadedModel
-from ui.inspector.contract import InspectorValue
+from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_run
 from ui.kit.packing import packed
 from ui.runs.attention import explain
@@ -15,7 +15,7 @@ from ui.runs.session import Session
 from ui.write import actions as write
 from ui.write.screen import WriteScreen
 
-MOST_BYTES = 200_000
+MAX_BYTES = 200_000
 STORY = "Once upon a time there was a small dog who liked to play in the park with all of its friends. " * 20
 
 
@@ -73,9 +73,9 @@ def test_a_full_context_is_sent_in_few_bytes(embedded: Models) -> None:
     ids = loaded.prompt(STORY)[: loaded.model.context_length - 20]
     text = loaded.tokenizer.decode(ids[1:], begins=True)
     pasted = shown(write.preview(session, embedded, embedded.default, text))
-    assert len(pasted["tokens"]) > 450 and len(packed(pasted)) < MOST_BYTES
+    assert len(pasted["tokens"]) > 450 and len(packed(pasted)) < MAX_BYTES
     assert pasted.get("steps_from") == len(pasted["tokens"]) - len(pasted["steps"]) > 1
     typed = shown(write.preview(session, embedded, embedded.default, text + " dog"))
-    assert len(packed(typed)) < MOST_BYTES / 2
+    assert len(packed(typed)) < MAX_BYTES / 2
     whole = open_run(session, embedded, typed["run"])
     assert len(whole["rows"]) > 2 * len(pasted["rows"]) and len(whole["steps"]) == len(whole["tokens"]) - 1

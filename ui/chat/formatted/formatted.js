@@ -2,7 +2,7 @@
  * Formatted text as elements: headings, lists, tables, code to copy, links.
  */
 
-/** @import { FormattedNode } from '../contract' */
+/** @import { FormattedNode } from '../chat_contract' */
 
 import { around, iconButton, make } from '../../kit/js/dom.js';
 import { copy } from '../../kit/js/transfer.js';

@@ -13,7 +13,7 @@ from typing import get_args
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from ui.chat.contract import FormattedNode, FormattedTag
+from ui.chat.chat_contract import FormattedNode, FormattedTag
 from ui.kit.validation import checked_text
 
 _LINK = re.compile("(?:https?|mailto):", re.IGNORECASE)

@@ -2,9 +2,9 @@
  * The formatted texts that have arrived, and those to request: the conversation asks this module, and the switch asks the server.
  */
 
-/** @import { FormattedNode } from '../contract' */
+/** @import { FormattedNode } from '../chat_contract' */
 
-const MOST = { texts: 500, characters: 20_000 }; // kept, and asked for at once: as many as the server takes
+const MAX = { texts: 500, characters: 20_000 }; // kept, and asked for at once: as many as the server takes
 
 /** @type {Map<string, FormattedNode[] | null>} by text; null where there are none yet, or none at all */
 const known = new Map();
@@ -18,7 +18,7 @@ let onWanted = () => {};
  */
 export function formatted(text) {
   if (!known.has(text)) {
-    if (known.size >= MOST.texts) known.clear();
+    if (known.size >= MAX.texts) known.clear();
     known.set(text, null);
     wanted.push(text);
     queueMicrotask(() => onWanted());
@@ -41,6 +41,6 @@ export function whenWanted(handler) {
 /** How many of these texts make one question. @param {string[]} texts */
 export function batch(texts) {
   let characters = 0;
-  const over = texts.findIndex((text) => (characters += text.length) > MOST.characters);
+  const over = texts.findIndex((text) => (characters += text.length) > MAX.characters);
   return over < 0 ? texts.length : Math.max(1, over);
 }

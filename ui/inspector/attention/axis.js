@@ -9,7 +9,7 @@ const COLUMNS = 58; // pixels that the columns' axis is high
 const APART = 12; // pixels between two names
 const ROOM = { rows: 8, columns: 4 }; // pixels of an axis that are no name's
 const NAME = { high: 14, font: '10.5px sans-serif' }; // the picture of a name
-const MOST_PICTURES = 2000;
+const MAX_PICTURES = 2000;
 
 /** @param {'rows' | 'columns'} axis */
 export function makeAxis(axis) {
@@ -62,7 +62,7 @@ export function makeAxis(axis) {
     if (upright) context.setTransform(0, -ratio, ratio, 0, (NAME.high / 2) * ratio, 0);
     else context.setTransform(ratio, 0, 0, ratio, room * ratio, (NAME.high / 2) * ratio);
     context.fillText(fitting(text, (part) => context.measureText(part).width <= room), 0, 0);
-    if (pictures.size >= MOST_PICTURES) pictures.clear();
+    if (pictures.size >= MAX_PICTURES) pictures.clear();
     pictures.set(key, picture);
     return picture;
   }

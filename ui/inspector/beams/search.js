@@ -5,7 +5,7 @@
  * @typedef {ReturnType<typeof makeSearch>} Search
  */
 
-/** @import { BeamRecord, DropRecord, SearchValue } from '../contract' */
+/** @import { BeamRecord, DropRecord, SearchValue } from '../inspector_contract' */
 
 import { signed } from '../../kit/js/text.js';
 

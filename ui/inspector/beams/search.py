@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from decoding.step import Dropped, Hypothesis, Step
 from decoding.trace import Trace
-from ui.inspector.contract import BeamRecord, DropRecord, SearchValue
+from ui.inspector.inspector_contract import BeamRecord, DropRecord, SearchValue
 
 
 def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 0) -> SearchValue | None:

@@ -4,8 +4,8 @@
  * It draws answers and reports the chosen settings; the toolbar sends the questions.
  */
 
-/** @import { SettingField } from '../../kit/contract' */
-/** @import { WhatIfForm, WhatIfValue } from './contract' */
+/** @import { SettingField } from '../../kit/kit_contract' */
+/** @import { WhatIfForm, WhatIfValue } from './toolbar_contract' */
 
 import { around, make } from '../../kit/js/dom.js';
 import { moveAlongRow } from '../../kit/js/keys.js';

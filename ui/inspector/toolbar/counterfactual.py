@@ -14,8 +14,8 @@ from decoding.settings import DecodingSettings, parameters
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.inspector.toolbar.contract import WhatIfForm, WhatIfValue
 from ui.inspector.toolbar.replay import is_replay
+from ui.inspector.toolbar.toolbar_contract import WhatIfForm, WhatIfValue
 from ui.kit.labels import LABELS, WORDS
 from ui.kit.setting import setting_field
 from ui.runs.models import Models

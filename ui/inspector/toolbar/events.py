@@ -15,7 +15,7 @@ from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK, field, reply
 from ui.kit.packing import packed
-from ui.runs.documents.reader import MOST_LABEL
+from ui.runs.documents.reader import MAX_LABEL
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -47,7 +47,7 @@ def wire(session: gr.State, shown: gr.HTML, inspector: gr.HTML, models: Models) 
         with for_people():
             number = visitor.next_update()
             text, name = field(event, "text", str), field(event, "name", str)
-            return packed({**replay.opened(visitor, text), "file": name[:MOST_LABEL], "number": number})
+            return packed({**replay.opened(visitor, text), "file": name[:MAX_LABEL], "number": number})
         return gr.skip()
 
     shown.save(save, session, shown, trigger_mode="multiple", **QUICK)

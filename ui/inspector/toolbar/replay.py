@@ -15,17 +15,17 @@ from decoding.settings import DecodingSettings
 from decoding.step import DropReason
 from decoding.trace import SCHEMA
 from model.errors import AttendError
-from ui.inspector.contract import BeamRecord, DropRecord, InspectorValue, SearchValue
+from ui.inspector.inspector_contract import BeamRecord, DropRecord, InspectorValue, SearchValue
 from ui.inspector.values import step_value
 from ui.kit.validation import checked_text
-from ui.runs.contract import TokenKind, TokenOrigin
 from ui.runs.documents.reader import InvalidDocument, as_mapping, as_number, as_text, list_in, wrong
-from ui.runs.documents.steps import MOST_STEPS, read_step
+from ui.runs.documents.steps import MAX_STEPS, read_step
+from ui.runs.runs_contract import TokenKind, TokenOrigin
 from ui.runs.session import Session
 from ui.runs.values import short_share
 
-MOST_BEAMS = 64  # of one step: those that live on, those that ended and those that were left
-MOST_SCORE = 1e9  # nats
+MAX_BEAMS = 64  # of one step: those that live on, those that ended and those that were left
+MAX_SCORE = 1e9  # nats
 _NAME = "replay-"
 
 
@@ -55,7 +55,7 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
         raise InvalidDocument("not saved by Attend")
     prompt = as_mapping("its prompt", document.get("prompt")).get("text")
     steps = [
-        read_step(number, step) for number, step in enumerate(list_in("its steps", document, "steps", MOST_STEPS), 1)
+        read_step(number, step) for number, step in enumerate(list_in("its steps", document, "steps", MAX_STEPS), 1)
     ]
     if not steps:
         raise wrong("its steps", [])
@@ -87,7 +87,7 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
 
 def _search(document: Mapping[str, Any]) -> SearchValue | None:
     """The beams, in the order of the file; None of one that was saved when they had no texts."""
-    listed = list_in("its beams", {"beams": [], **document}, "beams", MOST_STEPS)
+    listed = list_in("its beams", {"beams": [], **document}, "beams", MAX_STEPS)
     steps: list[list[BeamRecord]] = []
     dropped: list[DropRecord] = []
     best: list[tuple[int, int]] = []
@@ -95,7 +95,7 @@ def _search(document: Mapping[str, Any]) -> SearchValue | None:
     parents = [0]  # places in the step before that a parent counts
     for number, step in enumerate(listed):
         subject = f"a beam of step {number + 1}"
-        listed_here = list_in(f"the beams of step {number + 1}", {"beams": step}, "beams", MOST_BEAMS)
+        listed_here = list_in(f"the beams of step {number + 1}", {"beams": step}, "beams", MAX_BEAMS)
         beams = [as_mapping(subject, beam) for beam in listed_here]
         if any("text" not in beam for beam in beams):
             return None
@@ -107,7 +107,7 @@ def _search(document: Mapping[str, Any]) -> SearchValue | None:
             if beam.get("leads") is True:
                 best.append((number, index))
             if beam.get("returned") is not None:
-                returned[int(as_number(f"the rank of {subject}", beam["returned"], 1, MOST_BEAMS))] = (number, index)
+                returned[int(as_number(f"the rank of {subject}", beam["returned"], 1, MAX_BEAMS))] = (number, index)
     if listed and len(best) != 1:
         raise InvalidDocument(f"{len(best)} leading beams instead of 1")
     return {
@@ -124,13 +124,13 @@ def _search(document: Mapping[str, Any]) -> SearchValue | None:
 def _beam(subject: str, beam: Mapping[str, Any], parents: Sequence[int]) -> BeamRecord:
     parent = int(as_number(f"the parent of {subject}", beam.get("parent"), 0, len(parents) - 1))
     scores = (
-        as_number(f"the scores of {subject}", beam.get(name), -MOST_SCORE, MOST_SCORE)
+        as_number(f"the scores of {subject}", beam.get(name), -MAX_SCORE, MAX_SCORE)
         for name in ("step_score", "score", "log_probability")
     )
     added, total, log_probability = scores
     ended = beam.get("finished") is True
     final = (
-        as_number(f"the final score of {subject}", beam.get("final_score"), -MOST_SCORE, MOST_SCORE) if ended else None
+        as_number(f"the final score of {subject}", beam.get("final_score"), -MAX_SCORE, MAX_SCORE) if ended else None
     )
     text = as_text(f"the text of {subject}", beam.get("text"))
     return text, added, total, log_probability, parents[parent], final
@@ -143,9 +143,7 @@ def _drop(subject: str, value: object) -> tuple[str, float | None, float | None]
     if reason not in get_args(DropReason):
         raise wrong(f"the reason of {subject}", reason)
     score, to_beat = (
-        None
-        if found.get(name) is None
-        else as_number(f"the outcome of {subject}", found[name], -MOST_SCORE, MOST_SCORE)
+        None if found.get(name) is None else as_number(f"the outcome of {subject}", found[name], -MAX_SCORE, MAX_SCORE)
         for name in ("score", "to_beat")
     )
     return reason, score, to_beat

@@ -5,7 +5,7 @@
  * repeats it, so that outdated replies are dropped. Events: 'save', 'change_settings', 'open_file'.
  */
 
-/** @import { RecordReply } from './contract' */
+/** @import { RecordReply } from './toolbar_contract' */
 
 import { isExample } from '../../examples/example.js';
 import { find, make } from '../../kit/js/dom.js';
@@ -16,8 +16,8 @@ import { unpacked } from '../../kit/js/values.js';
 import { quickButton, makeWhatIf } from './counterfactual.js';
 
 const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
-const MOST_FILE = 20_000_000; // bytes of a file that is read at all
-const MOST_SENT = 900_000; // bytes of a request; the server takes 1,000,000
+const MAX_FILE = 20_000_000; // bytes of a file that is read at all
+const MAX_SENT = 900_000; // bytes of a request; the server takes 1,000,000
 
 /** @param {import('../../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
@@ -107,12 +107,12 @@ export function start({ element, props, trigger, watch }) {
     chooser.value = '';
     if (!file) return;
     refresh(); // drop the note about another file
-    const text = file.size <= MOST_FILE ? withinLimit(await file.text()) : '';
+    const text = file.size <= MAX_FILE ? withinLimit(await file.text()) : '';
     if (text) trigger('open_file', { text, name: file.name });
     else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;
     else {
-      note.textContent = `${file.name} is too large: choose a file of up to ${megabytes(MOST_FILE)}, or `
-        + `${megabytes(MOST_SENT)} without its beams.`;
+      note.textContent = `${file.name} is too large: choose a file of up to ${megabytes(MAX_FILE)}, or `
+        + `${megabytes(MAX_SENT)} without its beams.`;
     }
   }
 
@@ -122,12 +122,12 @@ export function start({ element, props, trigger, watch }) {
     try {
       const { beams, ...rest } = JSON.parse(text);
       const whole = JSON.stringify({ ...rest, beams: beams?.map((step) => step.map(slim)) });
-      left = whole.length > MOST_SENT && Boolean(beams);
+      left = whole.length > MAX_SENT && Boolean(beams);
       text = left ? JSON.stringify(rest) : whole;
     } catch {
       // no JSON: the server says so in its own words
     }
-    return text.length > MOST_SENT ? '' : text;
+    return text.length > MAX_SENT ? '' : text;
   }
 }
 

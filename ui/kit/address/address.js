@@ -10,7 +10,7 @@
 
 import { around } from '../js/dom.js';
 
-export const MOST_PROMPT = 2000; // characters that a link carries, since servers and mail programs cut longer ones
+export const MAX_PROMPT = 2000; // characters that a link carries, since servers and mail programs cut longer ones
 const GRADIO_PARAMETERS = new Set(['view', 'deep_link']);
 
 /** @type {[string, string][]} what nobody has taken so far */

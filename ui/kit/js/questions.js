@@ -4,7 +4,7 @@
  */
 
 const RETRY_MS = 5000; // after which a question is asked again
-const MOST_ASKED = 12; // times, then it counts as refused
+const MAX_ASKED = 12; // times, then it counts as refused
 
 export class Questions {
   /** @type {(event: string, data: object) => void} */
@@ -40,7 +40,7 @@ export class Questions {
     let asked = 1;
     const timer = setInterval(() => {
       if (!this.#waiting.has(question.number)) return clearInterval(timer);
-      if (asked === MOST_ASKED) return this.settle({ number: question.number });
+      if (asked === MAX_ASKED) return this.settle({ number: question.number });
       asked += 1;
       this.#trigger(event, question);
     }, RETRY_MS);

@@ -4,7 +4,7 @@
  * Where the controls stand, and what happens when they change, is each form's own business.
  */
 
-/** @import { SettingField } from '../contract' */
+/** @import { SettingField } from '../kit_contract' */
 
 import { make } from './dom.js';
 import { isWithin, parseNumber } from './number.js';

@@ -15,7 +15,7 @@ from ui.learn.validation import Given, counted, integer, matrix, rounded, rounde
 from ui.runs.models import Models
 
 WIDTH = 6  # of the vectors of a sentence's words
-MOST_WORDS = 10
+MAX_WORDS = 10
 FIRST: Mapping[str, Any] = {
     # apple beside fruit, from lectures: similarities 1 and .25, vectors (5, 7) and (0, 8)
     "pair": "apple fruit",
@@ -84,10 +84,8 @@ def _order(given: Given) -> dict[str, Any]:
     """The sentence as it was typed and shuffled, through attention without parameters."""
     sentence = text(given, "sentence", FIRST["sentence"], 200)
     words = sentence.lower().split()
-    if not 2 <= len(words) <= MOST_WORDS:
-        raise AttendError(
-            f"The sentence has {counted(len(words), 'word')}, but must have 2 to {MOST_WORDS}: change it."
-        )
+    if not 2 <= len(words) <= MAX_WORDS:
+        raise AttendError(f"The sentence has {counted(len(words), 'word')}, but must have 2 to {MAX_WORDS}: change it.")
     shuffle = integer(given, "shuffle", FIRST["shuffle"], 0, 1_000_000)
     positions = checked_switch(given.get("positions", FIRST["positions"]), "The positions")
     order = list(range(len(words)))

@@ -18,7 +18,7 @@ from ui.learn.validation import Given, counted, matrix, rounded, rounded_rows, t
 from ui.runs.models import Models
 
 _NAMES = {"first": "The first meaning", "second": "The second meaning", "lines": "The list of texts"}
-MOST_CHARACTERS, MOST_SENTENCES, FOLLOWING = 300, 6, 5
+MAX_CHARACTERS, MAX_SENTENCES, FOLLOWING = 300, 6, 5
 RECORDED_FILE = Path(__file__).parent / "recorded.json"
 WORD = "apple"
 # `encoder`, its name, and `words`: of each the sentences of both meanings and its layers; made by docs/contexts.py
@@ -106,11 +106,11 @@ def _by_layer(models: Models, given: Given) -> dict[str, Any]:
 
 
 def _sentences(given: Given, key: str, default: list[str], subject: str) -> list[str]:
-    lines = text(given, key, "\n".join(default), MOST_SENTENCES * MOST_CHARACTERS, subject).splitlines()
+    lines = text(given, key, "\n".join(default), MAX_SENTENCES * MAX_CHARACTERS, subject).splitlines()
     sentences = [line.strip() for line in lines if line.strip()]
-    if not 2 <= len(sentences) <= MOST_SENTENCES:
+    if not 2 <= len(sentences) <= MAX_SENTENCES:
         raise AttendError(
-            f"{subject} has {counted(len(sentences), 'sentence')}: enter 2 to {MOST_SENTENCES}, one per line."
+            f"{subject} has {counted(len(sentences), 'sentence')}: enter 2 to {MAX_SENTENCES}, one per line."
         )
     return sentences
 

@@ -24,11 +24,11 @@ from ui.kit.validation import checked_switch
 from ui.learn.validation import Given, choice, integer, matrix, number, rounded, text
 from ui.runs.models import Models
 
-MOST_TOKENS = 48  # of the loop
-MOST_CHARACTERS = 300  # of what it begins with
-MOST_SEED = 10_000
-MOST_BEAMS = 3
-MOST_LOGIT, MOST_USED = 20, 9
+MAX_TOKENS = 48  # of the loop
+MAX_CHARACTERS = 300  # of what it begins with
+MAX_SEED = 10_000
+MAX_BEAMS = 3
+MAX_LOGIT, MAX_USED = 20, 9
 P_DIGITS = 6  # of a probability
 
 MODES = ("message", "text")  # what a model that chats makes of the prompt
@@ -54,7 +54,7 @@ _SLIDER = ("name", "label", "minimum", "maximum", "step", "default")  # what the
 FORM: Mapping[str, Any] = {  # what the page draws its controls from
     "sliders": [{key: setting_field(slider)[key] for key in _SLIDER} for slider in SLIDERS],
     "vocabulary": VOCABULARY,
-    "most_beams": MOST_BEAMS,
+    "most_beams": MAX_BEAMS,
 }
 
 
@@ -66,7 +66,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
             numbers, `words` and `beams`.
     """
     filters, tree = _filters(given), _tree(given)
-    beams = integer(given, "beams", FIRST["beams"], 1, MOST_BEAMS)
+    beams = integer(given, "beams", FIRST["beams"], 1, MAX_BEAMS)
     logits = matrix(given, "logits", FIRST["logits"])
     used = matrix(given, "used", FIRST["used"])
     _check_table(logits[0], used[0])
@@ -91,17 +91,17 @@ def _loop(name: str, models: Models, given: Given, tree: WordTree) -> dict[str, 
     """The loop with a model that continues texts or, where there is none, with the tree."""
     loaded = models.get(name) if name else None
     mode = choice(given, "mode", MODES[0] if loaded and loaded.chat else MODES[1], MODES)
-    prompt = text(given, "prompt", PROMPTS[mode], MOST_CHARACTERS)
+    prompt = text(given, "prompt", PROMPTS[mode], MAX_CHARACTERS)
     if loaded is None:
         prompt, start = tree.words[ROOT], LoopStart(TreeModel(tree), (ROOT,), frozenset({END}))
         label = partial(_tree_label, tree)
     else:
         start, label = _start(loaded, prompt, mode), loaded.tokenizer.label
     sample = checked_switch(given.get("sample", FIRST["sample"]), "Random draws")
-    seed = integer(given, "seed", FIRST["seed"], 0, MOST_SEED)
+    seed = integer(given, "seed", FIRST["seed"], 0, MAX_SEED)
     to_end = checked_switch(given.get("to_end", False), "To the end")
     tokens = _tokens(given, start.model.vocabulary_size)
-    state = run_loop(start, tokens, most=MOST_TOKENS, sample=sample, seed=seed, to_end=to_end)
+    state = run_loop(start, tokens, most=MAX_TOKENS, sample=sample, seed=seed, to_end=to_end)
     return {
         "model": name,
         "chats": bool(loaded and loaded.chat),
@@ -110,7 +110,7 @@ def _loop(name: str, models: Models, given: Given, tree: WordTree) -> dict[str, 
         "prompt": prompt,
         "sample": sample,
         "seed": seed,
-        "most": MOST_TOKENS,
+        "most": MAX_TOKENS,
         "read": [label(token) for token in start.prompt],
         "tokens": [written.token for written in state.written],
         "written": [
@@ -125,7 +125,7 @@ def _loop(name: str, models: Models, given: Given, tree: WordTree) -> dict[str, 
 
 def _start(loaded: LoadedModel, prompt: str, mode: str) -> LoopStart:
     if mode == "message":
-        ids = loaded.chat_prompt([Message("user", prompt)], reserve=MOST_TOKENS).ids
+        ids = loaded.chat_prompt([Message("user", prompt)], reserve=MAX_TOKENS).ids
     else:
         ids = loaded.prompt(prompt)
     return LoopStart(loaded.model, ids, loaded.end_tokens, loaded.rules, loaded.lock)
@@ -143,8 +143,8 @@ def _tokens(given: Given, vocabulary_size: int) -> list[int]:
     right = isinstance(value, list) and all(type(token) is int and 0 <= token < vocabulary_size for token in value)
     if not right:
         raise AttendError(f"The tokens are {shown(value)}, but must be a list of the model's ids: start again.")
-    if len(value) > MOST_TOKENS:
-        raise AttendError(f"The text has {len(value):,} tokens, but this loop stops at {MOST_TOKENS}: start again.")
+    if len(value) > MAX_TOKENS:
+        raise AttendError(f"The text has {len(value):,} tokens, but this loop stops at {MAX_TOKENS}: start again.")
     return value
 
 
@@ -182,11 +182,11 @@ def _slider(given: Given, slider: Parameter[Any]) -> Any:
 
 
 def _check_table(logits: Sequence[float], used: Sequence[float]) -> None:
-    if (wrong := next((logit for logit in logits if abs(logit) > MOST_LOGIT), None)) is not None:
-        raise AttendError(f"A logit is {wrong:g}, but must be from −{MOST_LOGIT} to {MOST_LOGIT}.")
-    wrong = next((count for count in used if not (0 <= count <= MOST_USED and count == int(count))), None)
+    if (wrong := next((logit for logit in logits if abs(logit) > MAX_LOGIT), None)) is not None:
+        raise AttendError(f"A logit is {wrong:g}, but must be from −{MAX_LOGIT} to {MAX_LOGIT}.")
+    wrong = next((count for count in used if not (0 <= count <= MAX_USED and count == int(count))), None)
     if wrong is not None:
-        raise AttendError(f"A word is used {wrong:g} times, but it must be a whole number from 0 to {MOST_USED}.")
+        raise AttendError(f"A word is used {wrong:g} times, but it must be a whole number from 0 to {MAX_USED}.")
 
 
 def _bars(record: Choice) -> list[dict[str, Any]]:

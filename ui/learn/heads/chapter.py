@@ -16,7 +16,7 @@ from ui.learn.validation import Given, integer, rounded_rows, text
 from ui.runs.models import Models
 
 READER, TRANSLATOR = "attend-chat", "attend-translate"
-MOST_TOKENS, MOST_CHARACTERS = 16, 120
+MAX_TOKENS, MAX_CHARACTERS = 16, 120
 STAGES = ("queries", "weights", "mixed", "joined", "output_weights", "output")  # of the encoder's self-attention
 FIRST: Mapping[str, Any] = {
     "split": 2,
@@ -64,12 +64,12 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 
 def _two_heads(models: Models, given: Given) -> dict[str, Any]:
     """Two heads' maps of one sentence; none where the reader isn't installed."""
-    sentence = text(given, "sentence", FIRST["sentence"], MOST_CHARACTERS)
+    sentence = text(given, "sentence", FIRST["sentence"], MAX_CHARACTERS)
     kept = {"sentence": sentence, "one": FIRST["one"], "other": FIRST["other"], "maps": None}
     if READER not in models.names:
         return kept
     loaded = models.get(READER)
-    found = head_maps(loaded, sentence, MOST_TOKENS)
+    found = head_maps(loaded, sentence, MAX_TOKENS)
     layers, heads = found.weights.shape[:2]
     chosen = {name: _head(given, name, layers, heads) for name in ("one", "other")}
     maps = [rounded_rows(found.weights[layer - 1, head - 1]) for layer, head in chosen.values()]
@@ -82,13 +82,13 @@ def _two_heads(models: Models, given: Given) -> dict[str, Any]:
 
 def _three_kinds(models: Models, given: Given) -> dict[str, Any]:
     """The three attentions of the translator; none where it isn't installed."""
-    source = text(given, "source", FIRST["source"], MOST_CHARACTERS, "The French sentence")
-    translation = text(given, "translation", FIRST["translation"], MOST_CHARACTERS, "The translation")
+    source = text(given, "source", FIRST["source"], MAX_CHARACTERS, "The French sentence")
+    translation = text(given, "translation", FIRST["translation"], MAX_CHARACTERS, "The translation")
     kept = {"source": source, "translation": translation, "layer": FIRST["layer"], "head": FIRST["head"], "kinds": None}
     if TRANSLATOR not in models.names:
         return kept
     loaded = models.get(TRANSLATOR)
-    found = three_maps(loaded, source, translation, MOST_TOKENS)
+    found = three_maps(loaded, source, translation, MAX_TOKENS)
     layers, heads = min(len(found.encoder), len(found.decoder)), found.decoder.shape[1]
     layer = integer(given, "layer", FIRST["layer"], 1, layers)
     head = integer(given, "head", FIRST["head"], 1, heads)

@@ -13,7 +13,7 @@ from ui.kit.packing import packed_bytes
 from ui.learn.validation import Given, integer, rounded, rounded_rows
 from ui.runs.models import Models
 
-MOST = 128  # positions, and numbers of each: as many as a picture has room for
+MAX = 128  # positions, and numbers of each: as many as a picture has room for
 FARTHEST = 64  # that a position is shifted, or is at before
 ROTARY_WIDTH = 8
 FIRST: Mapping[str, int] = {"length": 50, "width": 64, "position": 3, "shift": 2, "compared": 8}
@@ -25,7 +25,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     Args:
         given: `length`, `width`, `position`, `shift` and `compared`, the length at which the ways are compared.
     """
-    length, width = _whole(given, "length", 2, MOST), _whole(given, "width", 2, MOST)
+    length, width = _whole(given, "length", 2, MAX), _whole(given, "width", 2, MAX)
     position = _whole(given, "position", 0, FARTHEST)
     by = _whole(given, "shift", -position, FARTHEST)
     compared = _whole(given, "compared", 2, 16)

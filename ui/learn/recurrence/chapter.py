@@ -25,8 +25,8 @@ from ui.learn.validation import Given, counted, matrix, rounded, rounded_rows, t
 from ui.runs.models import Models
 
 WIDTH = 4  # of the drawn network's state
-MOST_WORDS = 8  # on each side of it
-MOST_CHARACTERS, MOST_SOURCE, MOST_TOKENS = 200, 40, 60  # of a sentence, and of its translation
+MAX_WORDS = 8  # on each side of it
+MAX_CHARACTERS, MAX_SOURCE, MAX_TOKENS = 200, 40, 60  # of a sentence, and of its translation
 FIRST: Mapping[str, Any] = {
     "source": "je suis étudiant",
     "target": "I am a student",
@@ -58,7 +58,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     """
     numbers = {name: matrix(given, name, FIRST[name]) for name in NUMBERS}
     source, target = _words(given, "source"), _words(given, "target")
-    sentence = text(given, "sentence", FIRST["sentence"], MOST_CHARACTERS, "The French sentence").strip()
+    sentence = text(given, "sentence", FIRST["sentence"], MAX_CHARACTERS, "The French sentence").strip()
     return {
         "given": {"source": " ".join(source), "target": " ".join(target), "sentence": sentence, **numbers},
         "words": [*source, *target],
@@ -73,11 +73,9 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 
 def _words(given: Given, name: str) -> list[str]:
     subject = {"source": "The encoder's text", "target": "The decoder's text"}[name]
-    words = text(given, name, FIRST[name], MOST_CHARACTERS, subject).split()
-    if len(words) > MOST_WORDS:
-        raise AttendError(
-            f"{subject} has {counted(len(words), 'word')}, but may have at most {MOST_WORDS}: shorten it."
-        )
+    words = text(given, name, FIRST[name], MAX_CHARACTERS, subject).split()
+    if len(words) > MAX_WORDS:
+        raise AttendError(f"{subject} has {counted(len(words), 'word')}, but may have at most {MAX_WORDS}: shorten it.")
     return words
 
 
@@ -117,8 +115,8 @@ def _translations(models: Models, sentence: str) -> list[Mapping[str, Any]]:
     if VOCABULARY_OF in models.names:
         translators[VOCABULARY_OF] = models.get(VOCABULARY_OF)
     tokens = len(translators[WITHOUT_ATTENTION].prompt(sentence))  # the vocabulary is the same for all
-    if tokens > MOST_SOURCE:
-        raise AttendError(f"The French sentence has {tokens} tokens, but the limit is {MOST_SOURCE}: shorten it.")
+    if tokens > MAX_SOURCE:
+        raise AttendError(f"The French sentence has {tokens} tokens, but the limit is {MAX_SOURCE}: shorten it.")
     return [_translation(name, loaded, sentence) for name, loaded in translators.items()]
 
 
@@ -126,7 +124,7 @@ def _translation(name: str, loaded: LoadedModel, sentence: str) -> Mapping[str, 
     """The chapter's own sentences are translated once; what visitors type isn't kept."""
     if (name, sentence) in _kept:
         return _kept[name, sentence]
-    found, label = translate(loaded, sentence, MOST_TOKENS), loaded.tokenizer.label
+    found, label = translate(loaded, sentence, MAX_TOKENS), loaded.tokenizer.label
     translation = {
         "name": name,
         "text": found.text,

@@ -14,7 +14,7 @@ from ui.kit.packing import packed_bytes
 from ui.learn.validation import Given, choice, text
 from ui.runs.models import Models
 
-MOST_CHARACTERS, MOST_TOKENS = 300, 96
+MAX_CHARACTERS, MAX_TOKENS = 300, 96
 EXAMPLES = (  # model, sentence, word, the word that one of its heads looks at
     ("attend-chat", "The animal did not cross the street because it was too tired.", "it", "animal"),
     ("attend-translate", "Elle a perdu sa clé et elle la cherche.", "la", "clé"),
@@ -30,7 +30,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     examples = [entry for entry in EXAMPLES if entry[0] in offered] or [(models.default, *EXAMPLES[0][1:])]
     name = choice(given, "model", examples[0][0], offered)
     example = next((entry for entry in examples if entry[0] == name), examples[0])
-    sentence = text(given, "sentence", example[1], MOST_CHARACTERS)
+    sentence = text(given, "sentence", example[1], MAX_CHARACTERS)
     word = text(given, "word", example[2], 40).strip()
     return {
         "models": offered,
@@ -44,7 +44,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 
 
 def _attention(loaded: LoadedModel, sentence: str, word: str) -> dict[str, Any]:
-    found = attention_of_word(loaded, sentence, word, MOST_TOKENS)
+    found = attention_of_word(loaded, sentence, word, MAX_TOKENS)
     layers, heads, _ = found.weights.shape
     return {
         "tokens": [loaded.tokenizer.label(token) for token in found.tokens],

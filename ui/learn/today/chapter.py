@@ -19,7 +19,7 @@ from ui.runs.models import Models
 COMPARED = ("norm", "norm_place", "activation", "positions", "biases", "key_value_heads", "heads")  # of two models
 LENGTHS = (16, 64, 256)  # tokens of the texts that are timed
 POINTS = [x / 4 for x in range(-16, 17)]
-MOST_CHARACTERS, MOST_TOKENS = 80, 100_000
+MAX_CHARACTERS, MAX_TOKENS = 80, 100_000
 FIRST: Mapping[str, Any] = {
     "vector": [[1.0, 2.0, 3.0, 6.0]],
     "message": "Hi! How are you?",
@@ -36,8 +36,8 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     offered = tuple(dict.fromkeys((*(name for name in names.embedded() if name in models.names), *models.in_memory())))
     vector = matrix(given, "vector", FIRST["vector"])
     norms = normalize(vector[0])
-    tokens = integer(given, "tokens", FIRST["tokens"], 1, MOST_TOKENS)
-    message = text(given, "message", FIRST["message"], MOST_CHARACTERS)
+    tokens = integer(given, "tokens", FIRST["tokens"], 1, MAX_TOKENS)
+    message = text(given, "message", FIRST["message"], MAX_CHARACTERS)
     reader = next((loaded for loaded in map(models.get, offered) if _is_decoder(loaded)), None)
     name = choice(given, "model", offered[0], offered) if offered else ""
     return {

@@ -14,7 +14,7 @@ from ui.learn.validation import Given, brief, rounded, text
 from ui.runs.models import Models
 
 FIRST = {"text": "The quick brown fox jumps over the lazy dog. Don't panic: a naïve café asks 3.50 € for tea! 🦊"}
-MOST = 2_000  # characters
+MAX = 2_000  # characters
 PIECES = 1_500  # that are sent, of all cuts together
 JOINED = 200  # characters that are sent of a text that does not come back
 MODELS = 4  # in memory besides ours, whose tokenizers are shown
@@ -41,7 +41,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     Args:
         given: `text`.
     """
-    content = text(given, "text", FIRST["text"], MOST)
+    content = text(given, "text", FIRST["text"], MAX)
     methods = _methods(models)
     return {
         "text": content,

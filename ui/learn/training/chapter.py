@@ -6,7 +6,7 @@ from typing import Any
 
 from lesson.block import LONGEST, PADDING, WIDTH, WORDS
 from lesson.curves import recorded
-from lesson.training import BETAS, EPSILON, MATRICES, MOST_RATE, MOST_STEPS, StepSettings, Update, train
+from lesson.training import BETAS, EPSILON, MATRICES, MAX_RATE, MAX_STEPS, StepSettings, Update, train
 from ui.learn.block.chapter import read_settings
 from ui.learn.validation import Given, choice, integer, number, rounded, rounded_rows
 from ui.runs.models import Models
@@ -29,8 +29,8 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     default = StepSettings()
     settings = StepSettings(
         block=read_settings(given),
-        learning_rate=number(given, "learning_rate", default.learning_rate, LEAST_RATE, MOST_RATE),
-        step=integer(given, "step", default.step, 1, MOST_STEPS),
+        learning_rate=number(given, "learning_rate", default.learning_rate, LEAST_RATE, MAX_RATE),
+        step=integer(given, "step", default.step, 1, MAX_STEPS),
         matrix=choice(given, "matrix", default.matrix, tuple(MATRICES)),
     )
     step = train(settings)
@@ -44,7 +44,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         },
         "words": WORDS[:PADDING],
         "longest": LONGEST,
-        "most_steps": MOST_STEPS,
+        "most_steps": MAX_STEPS,
         "betas": BETAS,
         "epsilon": EPSILON,
         "positions": [

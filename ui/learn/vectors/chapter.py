@@ -27,9 +27,9 @@ FIRST: Mapping[str, Any] = {
 }
 CALLED = {"a": "The first word", "b": "The field “Minus”", "c": "The field “Plus”"}  # as the page labels them
 NEAREST, ANSWERS = 8, 5  # that are shown
-MOST_LETTERS, MOST_LIST = 40, 500  # characters of a word and of the list
-FEWEST, MOST = 3, 24  # words of the list
-MOST_AROUND = 3  # neighbours of each on the map
+MAX_LETTERS, MAX_LIST = 40, 500  # characters of a word and of the list
+MIN, MAX = 3, 24  # words of the list
+MAX_AROUND = 3  # neighbours of each on the map
 
 
 def answer(models: Models, given: Given) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
 def _list(learned: Vectors, given: Given) -> dict[str, Any]:
     """The words of the list: how alike they are, and where they lie on their plane, each with its neighbours."""
     words = [learned.word(word) for word in _words(given)]
-    around = integer(given, "around", FIRST["around"], 0, MOST_AROUND)
+    around = integer(given, "around", FIRST["around"], 0, MAX_AROUND)
     plane = vectors.plane([word.vector for word in words])
     near = [(number, token) for number, few in enumerate(learned.neighbours(words, around)) for token in few]
     word_tokens = {token for word in words if len(word.ids) == 1 for token in word.ids}
@@ -96,16 +96,16 @@ def _list(learned: Vectors, given: Given) -> dict[str, Any]:
 
 
 def _word(given: Given, name: str) -> str:
-    return text(given, name, FIRST[name], MOST_LETTERS, CALLED.get(name)).strip()
+    return text(given, name, FIRST[name], MAX_LETTERS, CALLED.get(name)).strip()
 
 
 def _words(given: Given) -> list[str]:
-    listed = text(given, "words", FIRST["words"], MOST_LIST, "The list")
+    listed = text(given, "words", FIRST["words"], MAX_LIST, "The list")
     words = list(dict.fromkeys(word for word in re.split(r"[\s,;]+", listed) if word))
-    if not FEWEST <= len(words) <= MOST:
-        raise AttendError(f"The list has {counted(len(words), 'different word')}: enter {FEWEST} to {MOST}.")
-    if long := next((word for word in words if len(word) > MOST_LETTERS), None):
-        raise AttendError(f"The list has a word of {len(long)} letters, but the limit is {MOST_LETTERS}: shorten it.")
+    if not MIN <= len(words) <= MAX:
+        raise AttendError(f"The list has {counted(len(words), 'different word')}: enter {MIN} to {MAX}.")
+    if long := next((word for word in words if len(word) > MAX_LETTERS), None):
+        raise AttendError(f"The list has a word of {len(long)} letters, but the limit is {MAX_LETTERS}: shorten it.")
     return words
 
 

@@ -17,8 +17,8 @@ FIRST: Mapping[str, Any] = {  # the words of the paper, as often as it counts th
     "new": "lowest",
     "merges": 5,
 }
-MOST, MOST_NEW = 2_000, 200  # characters
-MOST_MERGES = 200
+MAX, MAX_NEW = 2_000, 200  # characters
+MAX_MERGES = 200
 PAIRS, WORDS = 12, 150  # that are shown
 
 
@@ -27,11 +27,11 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     Args:
         given: `text`, the sentences; `merges`, how many of the merges are made; and `new`, a text to cut with them.
     """
-    sentences = text(given, "text", FIRST["text"], MOST)
-    new = text(given, "new", FIRST["new"], MOST_NEW, "The new text")
+    sentences = text(given, "text", FIRST["text"], MAX)
+    new = text(given, "new", FIRST["new"], MAX_NEW, "The new text")
     words = words_of(sentences)
-    learned = vocabulary.learn(words, MOST_MERGES)
-    made = learned[: integer(given, "merges", FIRST["merges"], 0, MOST_MERGES)]
+    learned = vocabulary.learn(words, MAX_MERGES)
+    made = learned[: integer(given, "merges", FIRST["merges"], 0, MAX_MERGES)]
     now = vocabulary.apply_merges(Counter(map(vocabulary.spell, words)), made)
     pairs = vocabulary.pair_counts(now)
     symbols = set(vocabulary.symbols_of(words, made))

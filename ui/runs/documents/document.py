@@ -14,15 +14,15 @@ from typing import Any, cast, get_args
 from model.errors import AttendError
 from model.text.languages import unmarked
 from ui.runs.documents.reader import InvalidDocument, as_mapping, as_text, wrong
-from ui.runs.documents.runs import MOST_NAME, packed_run, parsed_run, read_run, run_name, unpacked
+from ui.runs.documents.runs import MAX_NAME, packed_run, parsed_run, read_run, run_name, unpacked
 from ui.runs.models import Models
 from ui.runs.run import Mode, RunRecord
 from ui.runs.run_builder import run_so_far
 from ui.runs.session import Session
 
 SCHEMA = "attend.document/1"
-MOST_TITLE = 80  # characters
-MOST_BYTES = 16_000_000  # of all runs of a document, unpacked
+MAX_TITLE = 80  # characters
+MAX_BYTES = 16_000_000  # of all runs of a document, unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ def runs_so_far(session: Session) -> dict[str, RunRecord]:
 
 def first_words(text: str) -> str:
     """A title for a text: its first words."""
-    words = " ".join(text[: 4 * MOST_TITLE].split())
-    return words if len(words) <= MOST_TITLE else f"{words[: MOST_TITLE - 1].rstrip()}…"
+    words = " ".join(text[: 4 * MAX_TITLE].split())
+    return words if len(words) <= MAX_TITLE else f"{words[: MAX_TITLE - 1].rstrip()}…"
 
 
 def read_document(session: Session, models: Models, value: object) -> OpenedDocument:
@@ -84,7 +84,7 @@ def read_document(session: Session, models: Models, value: object) -> OpenedDocu
             raise wrong("its format", schema if schema != SCHEMA else kind)
         return OpenedDocument(
             as_text("its key", document.get("key")),
-            as_text("its model", document.get("model"), MOST_NAME),
+            as_text("its model", document.get("model"), MAX_NAME),
             as_mapping("its content", document.get("content")),
             _read_runs(session, models, cast(Mode, kind), as_mapping("its runs", document.get("runs"))),
         )
@@ -111,13 +111,13 @@ def _packed(runs: Sequence[RunRecord], models: Models, known: Collection[str]) -
 def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str, object]) -> dict[str, RunRecord]:
     """The runs that can be read; `InvalidDocument` if one is damaged or they are too large together."""
     runs: dict[str, RunRecord] = {}
-    left = MOST_BYTES
+    left = MAX_BYTES
     for name, packed in listed.items():
         written = unpacked(packed, left)
         left -= len(written)
         with suppress(InvalidDocument, AttendError):  # without its run an answer keeps its words
             document = parsed_run(written)
-            model = as_text("its model", document.get("model"), MOST_NAME)
+            model = as_text("its model", document.get("model"), MAX_NAME)
             loaded = models.get(model) if models.is_loaded(model) else None
             runs[name] = read_run(document, session.next_run_id(kind), kind, loaded, packed=str(packed))
     return runs
@@ -128,7 +128,7 @@ def complete_runs(session: Session, models: Models) -> None:
     for run in session.runs.values():
         if run.stored is not None and models.is_loaded(run.model):
             with suppress(InvalidDocument, AttendError):  # it may name languages that the model doesn't have
-                document = parsed_run(unpacked(run.stored.packed, MOST_BYTES))
+                document = parsed_run(unpacked(run.stored.packed, MAX_BYTES))
                 run.trace, run.stored = read_run(document, run.id, run.mode, models.get(run.model)).trace, None
                 restore_languages(session, run)
 

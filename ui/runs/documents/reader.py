@@ -10,8 +10,8 @@ from typing import Any
 
 from decoding.parameters.parameter import shown
 
-MOST_ID = 2**31
-MOST_LABEL = 200  # characters of one token or of a stage's name
+MAX_ID = 2**31
+MAX_LABEL = 200  # characters of one token or of a stage's name
 
 
 class InvalidDocument(Exception):
@@ -33,7 +33,7 @@ def list_in(subject: str, holder: Mapping[str, Any], name: str, most: int) -> li
     return value
 
 
-def as_text(subject: str, value: object, most: int = MOST_LABEL) -> str:
+def as_text(subject: str, value: object, most: int = MAX_LABEL) -> str:
     """
     Args:
         most: characters.
@@ -63,7 +63,7 @@ def as_switch(subject: str, value: object) -> bool:
     return value
 
 
-def ids_in(subject: str, holder: Mapping[str, Any], name: str, most: int, vocabulary: int = MOST_ID) -> tuple[int, ...]:
+def ids_in(subject: str, holder: Mapping[str, Any], name: str, most: int, vocabulary: int = MAX_ID) -> tuple[int, ...]:
     """Token ids, each smaller than `vocabulary`."""
     return tuple(as_count(subject, each, 0, vocabulary - 1) for each in list_in(subject, holder, name, most))
 

@@ -13,9 +13,8 @@ from typing import Any, cast, get_args
 from decoding.step import Choice
 from decoding.trace import step_document
 from model.loaded import LoadedModel
-from ui.runs.contract import TokenOrigin
 from ui.runs.documents.reader import (
-    MOST_ID,
+    MAX_ID,
     InvalidDocument,
     as_count,
     as_mapping,
@@ -24,12 +23,13 @@ from ui.runs.documents.reader import (
     list_in,
     wrong,
 )
-from ui.runs.documents.steps import MOST_STEPS, read_step
+from ui.runs.documents.steps import MAX_STEPS, read_step
 from ui.runs.documents.traces import read_trace, trace_document
 from ui.runs.run import Mode, RunRecord, StoredRun, TokenLabels, TokenRecord
+from ui.runs.runs_contract import TokenOrigin
 
-MOST_TOKENS = 2**17  # of a run's whole context
-MOST_NAME = 300  # characters of a model's name
+MAX_TOKENS = 2**17  # of a run's whole context
+MAX_NAME = 300  # characters of a model's name
 
 
 def run_name(run: RunRecord) -> str:
@@ -93,8 +93,8 @@ def read_run(
         loaded: its model; None if it isn't loaded.
         packed: what the values were unpacked from, to be read again once the model is loaded.
     """
-    vocabulary = MOST_ID if loaded is None else loaded.model.vocabulary_size
-    ids = ids_in("its tokens", document, "ids", MOST_TOKENS, vocabulary)
+    vocabulary = MAX_ID if loaded is None else loaded.model.vocabulary_size
+    ids = ids_in("its tokens", document, "ids", MAX_TOKENS, vocabulary)
     source = ids[: as_count("the length of its source", document.get("source"), 0, len(ids))]
     choices, labels = _read_steps(document, ids, vocabulary)
     origins = list_in("the origins of its tokens", document, "origins", len(ids))
@@ -115,10 +115,10 @@ def read_run(
     run = RunRecord(
         identifier,
         mode,
-        as_text("its model", document.get("model"), MOST_NAME) if loaded is None else loaded.name,
+        as_text("its model", document.get("model"), MAX_NAME) if loaded is None else loaded.name,
         tokens,
         shape=(layers, heads),
-        dropped=as_count("the number of dropped messages", document.get("dropped"), 0, MOST_STEPS),
+        dropped=as_count("the number of dropped messages", document.get("dropped"), 0, MAX_STEPS),
         source=source,
         key=as_text("its key", document.get("key")),
     )

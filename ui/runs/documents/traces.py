@@ -17,14 +17,14 @@ from decoding.step import Choice, Dropped, DropReason, FinishReason, Hypothesis,
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.kit.validation import MOST_CHARACTERS
+from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.documents.reader import InvalidDocument, as_count, as_mapping, as_number, as_text, list_in, wrong
-from ui.runs.documents.steps import MOST_STEPS
+from ui.runs.documents.steps import MAX_STEPS
 
-MOST_SEARCH = 2_000_000  # tokens of all texts of all steps: one text of 2,000 tokens, four of 1,000
-MOST_BEAMS = 64  # of one step: those that live on, those that ended and those that were left
-MOST_SCORE = 1e9  # nats
-MOST_MESSAGES = 1000
+MAX_SEARCH = 2_000_000  # tokens of all texts of all steps: one text of 2,000 tokens, four of 1,000
+MAX_BEAMS = 64  # of one step: those that live on, those that ended and those that were left
+MAX_SCORE = 1e9  # nats
+MAX_MESSAGES = 1000
 
 Place = tuple[int, int]  # of a hypothesis: its step and its index there
 
@@ -78,7 +78,7 @@ def read_trace(
     """
     document = as_mapping("the run's record", value)
     given = as_count("the length of the prompt", document.get("given"), len(source) + 1, len(ids))
-    drawn = as_count("the number of draws", document.get("drawn"), 0, MOST_STEPS)
+    drawn = as_count("the number of draws", document.get("drawn"), 0, MAX_STEPS)
     prompt, generated = tuple(ids[len(source) : given]), tuple(ids[given:])
     try:
         request = Request.of(loaded, tuple(source) or prompt, draws_used=drawn)
@@ -94,11 +94,11 @@ def read_trace(
         raise wrong("the seed", settings.seed)
     steps = [
         as_mapping(f"step {number}", step)
-        for number, step in enumerate(list_in("the steps", document, "steps", MOST_STEPS), start=1)
+        for number, step in enumerate(list_in("the steps", document, "steps", MAX_STEPS), start=1)
     ]
     if len(generated) > len(steps):
         raise InvalidDocument("its tokens are not those of its steps")
-    if sum(number * _text_count(number, step) for number, step in enumerate(steps, start=1)) > MOST_SEARCH:
+    if sum(number * _text_count(number, step) for number, step in enumerate(steps, start=1)) > MAX_SEARCH:
         raise InvalidDocument("its search is too large")
 
     def led(tokens: tuple[int, ...]) -> Choice | None:
@@ -107,7 +107,7 @@ def read_trace(
 
     trace = Trace(
         loaded.name,
-        as_text("the prompt", document.get("prompt"), MOST_CHARACTERS),
+        as_text("the prompt", document.get("prompt"), MAX_CHARACTERS),
         request,
         settings,
         loaded.tokenizer.label,
@@ -121,13 +121,13 @@ def read_trace(
 
 def _text_count(number: int, step: Mapping[str, Any]) -> int:
     """How many texts there are after this step."""
-    return len(list_in(f"a text of step {number}", step, "hypotheses", MOST_BEAMS))
+    return len(list_in(f"a text of step {number}", step, "hypotheses", MAX_BEAMS))
 
 
 def read_messages(document: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
-    listed = list_in("the messages", document, "messages", MOST_MESSAGES)
+    listed = list_in("the messages", document, "messages", MAX_MESSAGES)
     return [
-        {str(name): as_text("a message", part, MOST_CHARACTERS) for name, part in as_mapping("a message", each).items()}
+        {str(name): as_text("a message", part, MAX_CHARACTERS) for name, part in as_mapping("a message", each).items()}
         for each in listed
     ]
 
@@ -143,7 +143,7 @@ def _read_steps(
     for number, step in enumerate(steps, start=1):
         living = [one.tokens for one in made[-1] if not one.finished] if made else [()]
         subject = f"a text of step {number}"
-        listed = list_in(subject, step, "hypotheses", MOST_BEAMS)
+        listed = list_in(subject, step, "hypotheses", MAX_BEAMS)
         made.append([_read_hypothesis(subject, each, living, led, vocabulary) for each in listed])
 
     def found(subject: str, value: object, last: int) -> Hypothesis:
@@ -161,7 +161,7 @@ def _read_steps(
         return Dropped(
             cast(DropReason, reason),
             text.tokens,
-            None if row is None else as_count(subject, row, 0, MOST_BEAMS),
+            None if row is None else as_count(subject, row, 0, MAX_BEAMS),
             _score(subject, score),
             _score(subject, to_beat),
             text.group,
@@ -170,8 +170,8 @@ def _read_steps(
     read = []
     for number, step in enumerate(steps):
         subject = f"a text of step {number + 1}"
-        returned = list_in(subject, step, "returned", MOST_BEAMS)
-        gone = list_in(subject, step, "dropped", MOST_BEAMS)
+        returned = list_in(subject, step, "returned", MAX_BEAMS)
+        gone = list_in(subject, step, "dropped", MAX_BEAMS)
         best = step.get("best")
         read.append(
             Step(
@@ -202,14 +202,14 @@ def _read_hypothesis(
         raise wrong(f"the end of {subject}", reason)
     return Hypothesis(
         tokens,
-        as_number(subject, score, -MOST_SCORE, MOST_SCORE),
-        as_number(subject, step_score, -MOST_SCORE, MOST_SCORE),
-        as_number(subject, log_probability, -MOST_SCORE, MOST_SCORE),
+        as_number(subject, score, -MAX_SCORE, MAX_SCORE),
+        as_number(subject, step_score, -MAX_SCORE, MAX_SCORE),
+        as_number(subject, log_probability, -MAX_SCORE, MAX_SCORE),
         parent,
         led(tokens) or _unexplained(tokens[-1]),
         cast(FinishReason | None, reason),
         _score(subject, final),
-        as_count(f"the group of {subject}", group, 0, MOST_BEAMS),
+        as_count(f"the group of {subject}", group, 0, MAX_BEAMS),
     )
 
 
@@ -220,7 +220,7 @@ def _parts(subject: str, value: object, count: int) -> list[Any]:
 
 
 def _score(subject: str, value: object) -> float | None:
-    return None if value is None else as_number(subject, value, -MOST_SCORE, MOST_SCORE)
+    return None if value is None else as_number(subject, value, -MAX_SCORE, MAX_SCORE)
 
 
 def _unexplained(token: int) -> Choice:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
-from ui.kit.validation import MOST_CHARACTERS
+from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.answers import is_unfinished
 from ui.runs.documents.reader import (
     InvalidDocument,
@@ -17,10 +17,10 @@ from ui.runs.documents.reader import (
     list_in,
     wrong,
 )
-from ui.runs.documents.runs import MOST_NAME, run_name
-from ui.runs.documents.steps import MOST_STEPS
+from ui.runs.documents.runs import MAX_NAME, run_name
+from ui.runs.documents.steps import MAX_STEPS
 from ui.runs.run import RunRecord
-from ui.runs.versions.conversation import MOST_MESSAGES, Conversation, PlacedTurn, Turn
+from ui.runs.versions.conversation import MAX_MESSAGES, Conversation, PlacedTurn, Turn
 
 
 def turn_document(turn: Turn, runs: Mapping[str, RunRecord]) -> dict[str, Any]:
@@ -57,12 +57,12 @@ def read_turn(value: object, runs: Mapping[str, RunRecord]) -> Turn:
     known = runs.get(name)
     return Turn(
         cast(Literal["user", "assistant"], role),
-        as_text("a message", turn.get("text"), MOST_CHARACTERS),
+        as_text("a message", turn.get("text"), MAX_CHARACTERS),
         tokens,
         known and known.id,
         cast(Literal["done", "stopped"], state),
         None if note is None else as_text("the note of a message", note),
-        as_text("the model of a message", turn.get("model"), MOST_NAME),
+        as_text("the model of a message", turn.get("model"), MAX_NAME),
         as_switch("the end of a message", turn.get("unfinished")) and known is not None,
         labels=[] if turn.get("labels") is None else _read_labels(turn),  # absent in older documents
         kept_run="" if known else name,
@@ -79,8 +79,8 @@ def conversation_document(conversation: Conversation, runs: Mapping[str, RunReco
 
 def read_conversation(listed: Sequence[object], runs: Mapping[str, RunRecord], key: str) -> Conversation:
     """Read a conversation; `InvalidDocument` if the messages are not one."""
-    if len(listed) > MOST_MESSAGES:
-        raise InvalidDocument(f"{len(listed):,} messages are more than {MOST_MESSAGES:,}")
+    if len(listed) > MAX_MESSAGES:
+        raise InvalidDocument(f"{len(listed):,} messages are more than {MAX_MESSAGES:,}")
     placed: list[PlacedTurn] = []
     for number, value in enumerate(listed):
         message = as_mapping("a message", value)
@@ -95,16 +95,16 @@ def read_conversation(listed: Sequence[object], runs: Mapping[str, RunRecord], k
 
 def read_tokens(holder: Mapping[str, Any]) -> list[tuple[str, float]]:
     """Text and probability of each token of an answer."""
-    return [_read_token(each) for each in list_in("the tokens of an answer", holder, "tokens", MOST_STEPS)]
+    return [_read_token(each) for each in list_in("the tokens of an answer", holder, "tokens", MAX_STEPS)]
 
 
 def _read_labels(turn: Mapping[str, Any]) -> list[tuple[int, str]]:
     """The number and the label of each token without a text."""
-    labels = list_in("the labels of an answer", turn, "labels", MOST_STEPS)
+    labels = list_in("the labels of an answer", turn, "labels", MAX_STEPS)
     if any(not isinstance(each, list | tuple) or len(each) != 2 for each in labels):
         raise wrong("the labels of an answer", labels)
     return [
-        (as_count("a label of an answer", number, 0, MOST_STEPS), as_text("a label of an answer", label, MOST_NAME))
+        (as_count("a label of an answer", number, 0, MAX_STEPS), as_text("a label of an answer", label, MAX_NAME))
         for number, label in cast(list[tuple[object, object]], labels)
     ]
 
@@ -112,4 +112,4 @@ def _read_labels(turn: Mapping[str, Any]) -> list[tuple[int, str]]:
 def _read_token(value: object) -> tuple[str, float]:
     if not isinstance(value, list | tuple) or len(value) != 2:
         raise wrong("a token of an answer", value)
-    return as_text("a token of an answer", value[0], MOST_CHARACTERS), as_number("a probability", value[1], 0, 1)
+    return as_text("a token of an answer", value[0], MAX_CHARACTERS), as_number("a probability", value[1], 0, 1)

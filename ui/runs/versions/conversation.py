@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Literal, Self
 
 from model.errors import AttendError
-from ui.runs.contract import AnswerState
+from ui.runs.runs_contract import AnswerState
 
-MOST_TURNS = 200  # messages in view, far more than fit into a context
-MOST_VERSIONS = 10  # of one message
-MOST_MESSAGES = 400  # in all versions together
+MAX_TURNS = 200  # messages in view, far more than fit into a context
+MAX_VERSIONS = 10  # of one message
+MAX_MESSAGES = 400  # in all versions together
 
 
 @dataclass(slots=True)
@@ -159,13 +159,13 @@ class Conversation:
         return nodes
 
     def _limit(self) -> None:
-        while len(nodes := self._path()) > MOST_TURNS + 1:
+        while len(nodes := self._path()) > MAX_TURNS + 1:
             nodes[1].turn = None
             self._start = nodes[1]
         for node in nodes:
-            while len(node.following) > MOST_VERSIONS:
+            while len(node.following) > MAX_VERSIONS:
                 _drop_oldest(node)
-        while sum(1 for _ in self.all_turns()) > MOST_MESSAGES:
+        while sum(1 for _ in self.all_turns()) > MAX_MESSAGES:
             _drop_oldest(next(node for node in nodes if any(each is not node.shown for each in node.following)))
 
 

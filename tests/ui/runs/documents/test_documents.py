@@ -19,7 +19,7 @@ from model.loaded import LoadedModel
 from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
 from ui.chat import actions as chat
 from ui.chat.document import chat_document, open_chat
-from ui.runs.documents.document import MOST_BYTES, complete_runs, read_document
+from ui.runs.documents.document import MAX_BYTES, complete_runs, read_document
 from ui.runs.documents.runs import unpacked
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
@@ -238,6 +238,6 @@ def test_a_run_that_cannot_be_leaves_the_words(models: Models, path: tuple[str |
 def test_runs_that_unpack_to_too_much_are_refused(models: Models) -> None:
     document = kept(answered(models, SAMPLE), models)
     (name,) = document["runs"]
-    document["runs"][name] = base64.b64encode(zlib.compress(b" " * (MOST_BYTES + 1))).decode()
+    document["runs"][name] = base64.b64encode(zlib.compress(b" " * (MAX_BYTES + 1))).decode()
     with pytest.raises(AttendError, match="its runs are too large"):
         reopened(document, models)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from ui.runs.contract import TurnsValue
+from ui.runs.runs_contract import TurnsValue
 
 
 class ConversationValue(TurnsValue):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from ui.runs.contract import TurnsValue, TurnValue
+from ui.runs.runs_contract import TurnsValue, TurnValue
 
 
 class TranslationValue(TurnsValue):

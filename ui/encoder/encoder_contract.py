@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from ui.runs.contract import TokenKind
+from ui.runs.runs_contract import TokenKind
 
 
 class ReadingValue(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from ui.runs.contract import RunMode, TokenKind, TokenOrigin
+from ui.runs.runs_contract import RunMode, TokenKind, TokenOrigin
 
 ContrastiveRow = tuple[str, float, float, float, int]  # text, confidence, degeneration, score, 1 if taken
 # Id, text, 1 if chosen, probability after each stage, the stage that removed it.

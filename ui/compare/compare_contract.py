@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from ui.kit.contract import SettingField
-from ui.runs.contract import AnswerState
+from ui.kit.kit_contract import SettingField
+from ui.runs.runs_contract import AnswerState
 
 
 class CardField(SettingField):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-from ui.kit.contract import SettingField
+from ui.kit.kit_contract import SettingField
 
 
 class WhatIfForm(TypedDict):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from ui.inspector.contract import InspectorValue
-from ui.runs.contract import TurnValue
+from ui.inspector.inspector_contract import InspectorValue
+from ui.runs.runs_contract import TurnValue
 
 
 class RecordedRuns(TypedDict):

@@ -1,1 +1,0 @@
-"""Every model family of transformers, compared with transformers itself."""

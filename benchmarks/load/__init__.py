@@ -1,1 +1,0 @@
-"""Many visitors at once: real Gradio clients over HTTP, and a page in a process of its own."""

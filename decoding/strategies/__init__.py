@@ -1,1 +1,0 @@
-"""One module per strategy: how the next tokens are chosen from the logits of a pass."""

@@ -1,1 +1,0 @@
-"""Downloads repositories of the Hugging Face Hub into checked folders."""

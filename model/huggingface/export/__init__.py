@@ -1,1 +1,0 @@
-"""Export of our models to the layouts of transformers."""

@@ -1,1 +1,0 @@
-"""Runs what comes with an untrusted checkpoint in child processes with limits on time and memory."""

@@ -1,1 +1,0 @@
-"""Our own network, written to be read: decoder-only and encoder-decoder, with its cache and its checkpoints."""

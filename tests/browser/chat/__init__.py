@@ -1,1 +1,0 @@
-"""The Chat tab in a browser."""

@@ -1,1 +1,0 @@
-"""The Compare tab in a browser."""

@@ -1,1 +1,0 @@
-"""What the visitor's browser keeps, in a real browser."""

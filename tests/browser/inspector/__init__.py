@@ -1,1 +1,0 @@
-"""The inspector in a real browser."""

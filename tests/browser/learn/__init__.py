@@ -1,1 +1,0 @@
-"""Learn in a real browser."""

@@ -1,1 +1,0 @@
-"""What belongs to the page and not to one tab."""

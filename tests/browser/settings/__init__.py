@@ -1,1 +1,0 @@
-"""The panel of the settings in a real browser."""

@@ -1,1 +1,0 @@
-"""Decoding, against slow twins and transformers."""

@@ -1,1 +1,0 @@
-"""Shared helpers: tiny models, checkpoint folders, a fake Hub, pages and browsers."""

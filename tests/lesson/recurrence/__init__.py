@@ -1,1 +1,0 @@
-"""Tests of what the chapter on why attention was needed computes."""

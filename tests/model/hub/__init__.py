@@ -1,1 +1,0 @@
-"""Tests of downloads, against a fake Hub on this machine."""

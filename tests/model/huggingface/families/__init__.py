@@ -1,1 +1,0 @@
-"""Tests of what families of transformers have in common."""

@@ -1,1 +1,0 @@
-"""Tests of what a checkpoint says about its texts."""

@@ -1,1 +1,0 @@
-"""Tests of the tokenizers that a checkpoint's files have."""

@@ -1,1 +1,0 @@
-"""The repository itself: its architecture, its README, its commands."""

@@ -1,1 +1,0 @@
-"""Training, evaluation and experiments."""

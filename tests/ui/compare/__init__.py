@@ -1,1 +1,0 @@
-"""Compare without a browser."""

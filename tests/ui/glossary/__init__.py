@@ -1,1 +1,0 @@
-"""The glossary of the page."""

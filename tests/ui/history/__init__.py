@@ -1,1 +1,0 @@
-"""The server's side of the history, without a browser."""

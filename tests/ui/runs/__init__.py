@@ -1,1 +1,0 @@
-"""Tests of runs on the page, without a browser."""

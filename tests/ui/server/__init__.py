@@ -1,1 +1,0 @@
-"""The endpoints, the limits and the launch."""

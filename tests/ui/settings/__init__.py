@@ -1,1 +1,0 @@
-"""The settings panel, and a run as code."""

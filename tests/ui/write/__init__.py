@@ -1,1 +1,0 @@
-"""Write without a browser."""

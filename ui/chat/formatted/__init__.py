@@ -1,1 +1,0 @@
-"""Answers as formatted text instead of tokens."""

@@ -1,1 +1,0 @@
-"""The page of an encoder without a decoder, which replaces the tabs: it cannot generate text."""

@@ -1,1 +1,0 @@
-"""Recorded runs that a tab shows until the visitor has one of their own; `python -m docs.examples` records them."""

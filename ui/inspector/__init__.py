@@ -1,1 +1,0 @@
-"""The inspector, which explains a token: candidates, reason, filters, attention and beams."""

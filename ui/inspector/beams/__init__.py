@@ -1,1 +1,0 @@
-"""The tree and the table of beams."""

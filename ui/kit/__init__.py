@@ -1,1 +1,0 @@
-"""What every feature of the page is made of; knows no feature."""

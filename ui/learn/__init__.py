@@ -1,1 +1,0 @@
-"""The Learn tab: a course in chapters, one folder each."""

@@ -1,1 +1,0 @@
-"""Chapter: attention by hand."""

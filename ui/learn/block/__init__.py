@@ -1,1 +1,0 @@
-"""Chapter: a block by hand."""

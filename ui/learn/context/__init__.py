@@ -1,1 +1,0 @@
-"""The chapter on a word in its context."""

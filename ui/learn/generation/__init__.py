@@ -1,1 +1,0 @@
-"""Chapter: how a text is generated."""

@@ -1,1 +1,0 @@
-"""The chapter on several heads."""

@@ -1,1 +1,0 @@
-"""Chapter: positions."""

@@ -1,1 +1,0 @@
-"""Why attention: what one vector can hold, and what attention changes."""

@@ -1,1 +1,0 @@
-"""Chapter: sentences to look at."""

@@ -1,1 +1,0 @@
-"""Chapter: from this block to today's models."""

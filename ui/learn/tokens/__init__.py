@@ -1,1 +1,0 @@
-"""Chapter: tokens, side by side."""

@@ -1,1 +1,0 @@
-"""Chapter: one training step."""

@@ -1,1 +1,0 @@
-"""Chapter: words as vectors."""

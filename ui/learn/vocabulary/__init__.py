@@ -1,1 +1,0 @@
-"""Chapter: a vocabulary of your own."""

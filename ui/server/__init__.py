@@ -1,1 +1,0 @@
-"""Serving the page: launch, security and the endpoints for programs."""

@@ -29,6 +29,7 @@ else:
 
 TOP_CANDIDATES = Parameter(
     name="top_candidates",
+    label="Candidates shown",
     default=10,
     help="How many of the most probable tokens to record at each step.",
     neutral=None,

@@ -19,6 +19,7 @@ from decoding.step import FinishReason
 TOKEN_LIMIT = 4096  # of one run
 MAX_NEW_TOKENS = Parameter(
     name="max_new_tokens",
+    label="Maximum length",
     default=128,
     help="The most tokens to generate; the text ends sooner when the model's context is full.",
     neutral=None,
@@ -28,6 +29,8 @@ MAX_NEW_TOKENS = Parameter(
 )
 STOP_TEXTS = StringList(
     name="stop_texts",
+    label="Stop texts",
+    section="Words and endings",
     default=(),
     help='Texts that end the output, just before them; a line break is ["\\n"].',
     allow_blank=True,

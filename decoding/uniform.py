@@ -11,6 +11,7 @@ SEEDS = 2**32  # how many there are
 _DRAWN_SEEDS = 10**6  # from which one is drawn: short enough to be read, said and typed
 SEED = Parameter(
     name="seed",
+    label="Seed",
     default=-1,
     help="The same seed gives the same random draws; -1 picks a random seed.",
     integer=True,

@@ -15,6 +15,15 @@ from model.errors import AttendError
 
 Value = int | float | str | tuple[str, ...] | tuple[int, ...] | tuple[tuple[int, float], ...]
 Control = Literal["number", "word", "text", "order"]
+Section = Literal[
+    "",
+    "Several texts",
+    "Cutting off unlikely tokens",
+    "How surprising the text is",
+    "Less repetition",
+    "Words and endings",
+    "Order of the filters",
+]
 _AS_DEFAULT: Any = object()
 DECLARATION = "parameter"  # the key of a field's `Parameter` in its metadata
 
@@ -51,6 +60,8 @@ class Parameter(Generic[T]):
     """One setting, as its check, its control on the page, its flag and its line in the README need it."""
 
     name: str
+    label: str  # what people call it
+    section: Section = ""  # the heading under which forms list it; "" for the few that come first
     default: T
     help: str  # one line
     # The value that changes nothing, the default unless given; None where every value does something. A processor runs
@@ -61,6 +72,7 @@ class Parameter(Generic[T]):
     maximum: int | float = 1
     step: int | float = 1  # of a slider
     choices: tuple[str, ...] = ()  # words; with them there is no range
+    choice_labels: tuple[str, ...] = ()  # what people call them, where that differs
     strategies: tuple[str, ...] = ()  # those that use it; `decoding.settings.parameters` fills them in
 
     def __post_init__(self) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 NO_REPEAT_NGRAM_SIZE = Parameter(
     name="no_repeat_ngram_size",
+    label="No-repeat n-gram",
+    section="Less repetition",
     default=0,
     help="Bans repeating any sequence of this many tokens, prompt included; 0 is off.",
     integer=True,
@@ -30,12 +32,16 @@ NO_REPEAT_NGRAM_SIZE = Parameter(
 )
 BANNED_WORDS = StringList(
     name="banned_words",
+    label="Banned words",
+    section="Words and endings",
     default=(),
     help="Texts the model must not generate: matched exactly, with or without a leading space; longer words are "
     "kept unless they start with the same tokens.",
 )
 MIN_NEW_TOKENS = Parameter(
     name="min_new_tokens",
+    label="Minimum length",
+    section="Words and endings",
     default=0,
     help="The output can't end before this many tokens; 0 lets it end at any time.",
     integer=True,
@@ -49,6 +55,7 @@ class NoRepeatNgram:
 
     size: int
     name: ClassVar[str] = "no_repeat_ngram_size"
+    label: ClassVar[str] = NO_REPEAT_NGRAM_SIZE.label
     parameters: ClassVar[Parameters] = (NO_REPEAT_NGRAM_SIZE,)
 
     def __post_init__(self) -> None:
@@ -78,6 +85,7 @@ class BannedWords:
 
     sequences: tuple[tuple[int, ...], ...]
     name: ClassVar[str] = "banned_words"
+    label: ClassVar[str] = BANNED_WORDS.label
     parameters: ClassVar[Parameters] = (BANNED_WORDS,)
 
     def __post_init__(self) -> None:
@@ -107,6 +115,7 @@ class SuppressTokens:
 
     tokens: frozenset[int]
     name: ClassVar[str] = "suppress_tokens"
+    label: ClassVar[str] = "Reserved tokens"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         left = logits.numpy().copy()  # (rows, V); NumPy, since PyTorch takes five times as long
@@ -123,6 +132,7 @@ class MinNewTokens:
     count: int
     end_tokens: frozenset[int]
     name: ClassVar[str] = "min_new_tokens"
+    label: ClassVar[str] = MIN_NEW_TOKENS.label
     parameters: ClassVar[Parameters] = (MIN_NEW_TOKENS,)
 
     @classmethod

@@ -33,7 +33,8 @@ class Context:
 class Processor(Protocol):
     """One stage of the chain. It is pure: it never changes its input."""
 
-    name: ClassVar[str]  # the stage's name in tables, files and the `order` setting
+    name: ClassVar[str]  # the stage's name in files and the `order` setting
+    label: ClassVar[str]  # what people call it
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         """(rows, V) float32 on the CPU -> the same shape; a removed token's logit is -inf."""

@@ -23,6 +23,8 @@ BREAKERS = '\n:"*'  # they end every repetition: the default of text-generation-
 
 DRY_MULTIPLIER = Parameter(
     name="dry_multiplier",
+    label="DRY multiplier",
+    section="Less repetition",
     default=0.0,
     help="DRY (don't repeat yourself) makes tokens that continue a repetition less likely, more so the longer it "
     "is; 0 is off. A line break, colon, quotation mark or asterisk ends a repetition.",
@@ -31,6 +33,8 @@ DRY_MULTIPLIER = Parameter(
 )
 DRY_BASE = Parameter(
     name="dry_base",
+    label="DRY base",
+    section="Less repetition",
     default=1.75,
     help="How fast DRY's penalty grows with the length of the repetition.",
     neutral=None,
@@ -40,6 +44,8 @@ DRY_BASE = Parameter(
 )
 DRY_ALLOWED_LENGTH = Parameter(
     name="dry_allowed_length",
+    label="DRY allowed length",
+    section="Less repetition",
     default=2,
     help="How many tokens must repeat before DRY acts.",
     neutral=None,
@@ -63,6 +69,7 @@ class Dry:
     allowed_length: int
     breaks: Callable[[int], bool]  # whether a token ends every repetition, such as a newline
     name: ClassVar[str] = "dry"
+    label: ClassVar[str] = "DRY"
     parameters: ClassVar[Parameters] = (DRY_MULTIPLIER, DRY_BASE, DRY_ALLOWED_LENGTH)
     longest: ClassVar[int] = 50  # counted no further, as in the original: the power would overflow
 

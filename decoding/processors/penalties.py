@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LOGIT_BIAS = TokenBiases(
     name="logit_bias",
+    label="Logit bias",
+    section="Words and endings",
     default=(),
     help="Makes single tokens (by id) more or less likely; -100 effectively bans one.",
     minimum=-100,
@@ -26,6 +28,8 @@ LOGIT_BIAS = TokenBiases(
 )
 REPETITION_PENALTY = Parameter(
     name="repetition_penalty",
+    label="Repetition penalty",
+    section="Less repetition",
     default=1.0,
     help="Makes tokens that are already in the text less likely, prompt included; 1 is off.",
     minimum=1,
@@ -34,6 +38,8 @@ REPETITION_PENALTY = Parameter(
 )
 FREQUENCY_PENALTY = Parameter(
     name="frequency_penalty",
+    label="Frequency penalty",
+    section="Less repetition",
     default=0.0,
     help="Makes a token less likely each time the output uses it; the prompt doesn't count. Below 0, more likely.",
     minimum=-2,
@@ -42,6 +48,8 @@ FREQUENCY_PENALTY = Parameter(
 )
 PRESENCE_PENALTY = Parameter(
     name="presence_penalty",
+    label="Presence penalty",
+    section="Less repetition",
     default=0.0,
     help="Makes a token less likely once the output has used it; the prompt doesn't count. Below 0, more likely.",
     minimum=-2,
@@ -56,6 +64,7 @@ class LogitBias:
 
     biases: tuple[tuple[int, float], ...]  # (id, what is added)
     name: ClassVar[str] = "logit_bias"
+    label: ClassVar[str] = LOGIT_BIAS.label
     parameters: ClassVar[Parameters] = (LOGIT_BIAS,)
 
     @classmethod
@@ -81,6 +90,7 @@ class RepetitionPenalty:
 
     penalty: float
     name: ClassVar[str] = "repetition_penalty"
+    label: ClassVar[str] = REPETITION_PENALTY.label
     parameters: ClassVar[Parameters] = (REPETITION_PENALTY,)
 
     def __post_init__(self) -> None:
@@ -109,6 +119,7 @@ class FrequencyPenalty:
 
     penalty: float
     name: ClassVar[str] = "frequency_penalty"
+    label: ClassVar[str] = FREQUENCY_PENALTY.label
     parameters: ClassVar[Parameters] = (FREQUENCY_PENALTY,)
 
     @classmethod
@@ -128,6 +139,7 @@ class PresencePenalty:
 
     penalty: float
     name: ClassVar[str] = "presence_penalty"
+    label: ClassVar[str] = PRESENCE_PENALTY.label
     parameters: ClassVar[Parameters] = (PRESENCE_PENALTY,)
 
     @classmethod

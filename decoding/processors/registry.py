@@ -1,7 +1,6 @@
 """All processors that settings can switch on, in their default order, and the chain of a request.
 
-To add one, write a class as `ConfigurableProcessor` describes it, list it here, give its parameters a field in
-`decoding.settings.DecodingSettings`, and a label on the page.
+To add one, write a class as `ConfigurableProcessor` describes it and list it here.
 """
 
 from __future__ import annotations
@@ -51,6 +50,8 @@ PROCESSORS = (*PENALTIES_AND_BANS, *WARPERS, *RANDOM)
 _NAMES = tuple(processor.name for processor in PROCESSORS)
 ORDER = Order(
     name="order",
+    label="Filter order",
+    section="Order of the filters",
     default=_NAMES,
     help="The order in which the filters run; those that change nothing are skipped.",
     choices=_NAMES,

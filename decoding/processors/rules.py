@@ -28,6 +28,7 @@ class SequenceBias:
 
     biases: Biases  # by the tokens before: the last tokens, and what is added to each
     name: ClassVar[str] = "sequence_bias"
+    label: ClassVar[str] = "Sequence bias"
 
     @classmethod
     def of(cls, sequences: Sequence[tuple[tuple[int, ...], float]]) -> Self:
@@ -57,6 +58,7 @@ class EncoderRepetitionPenalty:
     penalty: float
     source: tuple[int, ...]
     name: ClassVar[str] = "encoder_repetition_penalty"
+    label: ClassVar[str] = "Source favoured"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         favoured, seen = logits.clone(), list(set(self.source))
@@ -72,6 +74,7 @@ class EncoderNoRepeatNgram:
     size: int
     source: tuple[int, ...]
     name: ClassVar[str] = "encoder_no_repeat_ngram_size"
+    label: ClassVar[str] = "No-repeat source n-gram"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         return ban(logits, [repeating(self.source, text, self.size) for text in context.sequences()])
@@ -82,6 +85,7 @@ class MinLength(MinNewTokens):
     """No end token before the text, prompt included, has `min_length` tokens."""
 
     name: ClassVar[str] = "min_length"
+    label: ClassVar[str] = "Minimum total length"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,7 @@ class BeginSuppressTokens:
     tokens: frozenset[int]
     index: int  # among the generated tokens
     name: ClassVar[str] = "begin_suppress_tokens"
+    label: ClassVar[str] = "Reserved at the start"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         return ban(logits, [self.tokens if len(tokens) == self.index else () for tokens in context.tokens])
@@ -104,6 +109,7 @@ class ExponentialDecay:
     factor: float
     end_tokens: frozenset[int]
     name: ClassVar[str] = "exponential_decay_length_penalty"
+    label: ClassVar[str] = "Length decay"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         grown, ends = logits.clone(), sorted(token for token in self.end_tokens if token < logits.shape[-1])
@@ -121,6 +127,7 @@ class ForcedTokens:
 
     tokens: Mapping[int, frozenset[int]]  # by how many were generated before
     name: ClassVar[str] = "forced_token"
+    label: ClassVar[str] = "Forced token"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         forced = logits.clone()
@@ -136,9 +143,23 @@ class Renormalize:
     """The scores become log-probabilities again, which matters to beams alone."""
 
     name: ClassVar[str] = "renormalize_logits"
+    label: ClassVar[str] = "Renormalized"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         return logits.log_softmax(dim=-1)
+
+
+RULES: tuple[type[Processor], ...] = (
+    SuppressTokens,
+    SequenceBias,
+    EncoderRepetitionPenalty,
+    EncoderNoRepeatNgram,
+    MinLength,
+    BeginSuppressTokens,
+    ExponentialDecay,
+    ForcedTokens,
+    Renormalize,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TEMPERATURE = Parameter(
     name="temperature",
+    label="Temperature",
     default=1.0,
     help="Below 1 favours likely tokens even more, above 1 gives unlikely ones a chance; 0 always picks the top token.",
     maximum=2,
@@ -24,6 +25,8 @@ TEMPERATURE = Parameter(
 )
 DYNATEMP_RANGE = Parameter(
     name="dynatemp_range",
+    label="Dynatemp range",
+    section="How surprising the text is",
     default=0.0,
     help="Lets the temperature vary by this much either way, higher when the model is unsure; 0 keeps it fixed.",
     maximum=2,
@@ -31,6 +34,8 @@ DYNATEMP_RANGE = Parameter(
 )
 DYNATEMP_EXPONENT = Parameter(
     name="dynatemp_exponent",
+    label="Dynatemp exponent",
+    section="How surprising the text is",
     default=1.0,
     help="How the dynamic temperature follows the model's uncertainty: above 1, it stays low for longer.",
     neutral=None,
@@ -50,6 +55,7 @@ class Temperature:
 
     temperature: float
     name: ClassVar[str] = "temperature"
+    label: ClassVar[str] = TEMPERATURE.label
     parameters: ClassVar[Parameters] = (TEMPERATURE, DYNATEMP_RANGE, DYNATEMP_EXPONENT)
 
     def __post_init__(self) -> None:
@@ -82,6 +88,7 @@ class DynamicTemperature:
     high: float
     exponent: float = 1.0
     name: ClassVar[str] = "temperature"
+    label: ClassVar[str] = TEMPERATURE.label
 
     def __post_init__(self) -> None:
         rising = 0 <= self.low <= self.high < math.inf and self.high >= ZERO_TEMPERATURE

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 MIN_P = Parameter(
     name="min_p",
+    label="Min-p",
+    section="Cutting off unlikely tokens",
     default=0.0,
     help="Keeps tokens at least this fraction as probable as the top token; 0 keeps all.",
     step=0.01,
 )
 EPSILON_CUTOFF = Parameter(
     name="epsilon_cutoff",
+    label="Epsilon cutoff",
+    section="Cutting off unlikely tokens",
     default=0.0,
     help="Removes tokens less probable than this; 0 keeps all.",
     maximum=0.01,
@@ -34,6 +38,8 @@ EPSILON_CUTOFF = Parameter(
 )
 ETA_CUTOFF = Parameter(
     name="eta_cutoff",
+    label="Eta cutoff",
+    section="Cutting off unlikely tokens",
     default=0.0,
     help="Like the epsilon cutoff, but lower when the model is unsure; 0 keeps all.",
     maximum=0.01,
@@ -41,12 +47,16 @@ ETA_CUTOFF = Parameter(
 )
 TOP_A = Parameter(
     name="top_a",
+    label="Top-a",
+    section="Cutting off unlikely tokens",
     default=0.0,
     help="Removes tokens less probable than this times the square of the highest probability; 0 keeps all.",
     step=0.01,
 )
 TOP_N_SIGMA = Parameter(
     name="top_n_sigma",
+    label="Top-nσ",
+    section="Cutting off unlikely tokens",
     default=0.0,
     help="Keeps tokens whose logits are within this many standard deviations of the highest; 0 keeps all.",
     maximum=5,
@@ -61,6 +71,7 @@ class MinP:
     p: float
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "min_p"
+    label: ClassVar[str] = MIN_P.label
     parameters: ClassVar[Parameters] = (MIN_P,)
 
     def __post_init__(self) -> None:
@@ -83,6 +94,7 @@ class EpsilonCutoff:
     epsilon: float
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "epsilon_cutoff"
+    label: ClassVar[str] = EPSILON_CUTOFF.label
     parameters: ClassVar[Parameters] = (EPSILON_CUTOFF,)
 
     def __post_init__(self) -> None:
@@ -106,6 +118,7 @@ class EtaCutoff:
     epsilon: float
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "eta_cutoff"
+    label: ClassVar[str] = ETA_CUTOFF.label
     parameters: ClassVar[Parameters] = (ETA_CUTOFF,)
 
     def __post_init__(self) -> None:
@@ -129,6 +142,7 @@ class TopA:
     a: float
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "top_a"
+    label: ClassVar[str] = TOP_A.label
     parameters: ClassVar[Parameters] = (TOP_A,)
 
     def __post_init__(self) -> None:
@@ -154,6 +168,7 @@ class TopNSigma:
     n: float
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "top_n_sigma"
+    label: ClassVar[str] = TOP_N_SIGMA.label
     parameters: ClassVar[Parameters] = (TOP_N_SIGMA,)
 
     def __post_init__(self) -> None:

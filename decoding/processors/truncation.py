@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TOP_K = Parameter(
     name="top_k",
+    label="Top-k",
     default=0,
     help="Keeps only the k most probable tokens; 0 keeps all. Contrastive search uses 4 when this is 0.",
     integer=True,
@@ -31,18 +32,23 @@ TOP_K = Parameter(
 )
 TOP_P = Parameter(
     name="top_p",
+    label="Top-p",
     default=1.0,
     help="Keeps the smallest set of most probable tokens whose probabilities add up to this; 1 keeps all.",
     step=0.01,
 )
 TYPICAL_P = Parameter(
     name="typical_p",
+    label="Typical-p",
+    section="Cutting off unlikely tokens",
     default=1.0,
     help="Keeps the tokens whose surprise is closest to the expected one, up to this total probability; 1 keeps all.",
     step=0.01,
 )
 TOP_H = Parameter(
     name="top_h",
+    label="Top-H",
+    section="Cutting off unlikely tokens",
     default=0.0,
     help="Keeps the most probable tokens, up to this fraction of the distribution's entropy; 0 keeps all.",
     step=0.01,
@@ -56,6 +62,7 @@ class TopK:
     k: int
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "top_k"
+    label: ClassVar[str] = TOP_K.label
     parameters: ClassVar[Parameters] = (TOP_K,)
 
     def __post_init__(self) -> None:
@@ -83,6 +90,7 @@ class TopP:
     p: float
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "top_p"
+    label: ClassVar[str] = TOP_P.label
     parameters: ClassVar[Parameters] = (TOP_P,)
 
     def __post_init__(self) -> None:
@@ -120,6 +128,7 @@ class TypicalP:
     p: float
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "typical_p"
+    label: ClassVar[str] = TYPICAL_P.label
     parameters: ClassVar[Parameters] = (TYPICAL_P,)
 
     def __post_init__(self) -> None:
@@ -149,6 +158,7 @@ class TopH:
 
     h: float
     name: ClassVar[str] = "top_h"
+    label: ClassVar[str] = TOP_H.label
     parameters: ClassVar[Parameters] = (TOP_H,)
     most: ClassVar[int] = 100
 

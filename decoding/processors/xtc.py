@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
 XTC_PROBABILITY = Parameter(
     name="xtc_probability",
+    label="XTC probability",
+    section="How surprising the text is",
     default=0.0,
     help="How often XTC (exclude top choices) removes all tokens above its threshold but the least likely; 0 is never.",
     step=0.01,
 )
 XTC_THRESHOLD = Parameter(
     name="xtc_threshold",
+    label="XTC threshold",
+    section="How surprising the text is",
     default=0.1,
     help="How probable a token must be for XTC to count it as a top choice.",
     neutral=None,
@@ -48,6 +52,7 @@ class Xtc:
     end_tokens: frozenset[int] = frozenset()
     draws_used: int = 0  # by an earlier run of the same text
     name: ClassVar[str] = "xtc"
+    label: ClassVar[str] = "XTC"
     parameters: ClassVar[Parameters] = (XTC_PROBABILITY, XTC_THRESHOLD)
 
     def __post_init__(self) -> None:

@@ -1,7 +1,8 @@
 """The settings of one run, checked together, and the strategy that they mean.
 
-Each parameter is declared beside the processor or strategy that uses it; a field here gives it its type and its place
-on the page, among the flags of `generate.py` and in the table of settings, which are all made from `parameters()`.
+Each parameter is declared beside the processor or strategy that uses it. The page, the flags of `generate.py` and the
+table of settings are all made from `parameters()`, in the order of the fields here. A parameter of a processor needs no
+field: without one it comes last, and type checkers know it by `settings[PARAMETER]` alone.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from decoding.parameters.parameter import DECLARATION, Parameter, SettingError, T, setting, shown
-from decoding.processors import ORDER, ZERO_TEMPERATURE, ProcessorOptions, build_chain
+from decoding.processors import ORDER, PROCESSORS, ZERO_TEMPERATURE, ProcessorOptions, build_chain
 from decoding.processors.bans import BANNED_WORDS, MIN_NEW_TOKENS, NO_REPEAT_NGRAM_SIZE
 from decoding.processors.dry import DRY_ALLOWED_LENGTH, DRY_BASE, DRY_MULTIPLIER
 from decoding.processors.penalties import FREQUENCY_PENALTY, LOGIT_BIAS, PRESENCE_PENALTY, REPETITION_PENALTY
@@ -35,8 +36,20 @@ from decoding.strategies.registry import SPECS, STRATEGY, StrategyName
 from decoding.uniform import SEED, SEEDS, draw_seed
 from model.errors import AttendError, did_you_mean
 
+_Class = TypeVar("_Class", bound=type)
+
+
+def _with_all_processors(settings: _Class) -> _Class:
+    """Add a field for each parameter of a registered processor that has none."""
+    for parameter in (parameter for processor in PROCESSORS for parameter in processor.parameters):
+        if parameter.name not in settings.__annotations__:
+            settings.__annotations__[parameter.name] = Any
+            setattr(settings, parameter.name, setting(parameter))
+    return settings
+
 
 @dataclass(frozen=True, slots=True)
+@_with_all_processors
 class DecodingSettings:
     """How tokens are chosen. The defaults sample from the model's own, unchanged distribution.
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NUM_RETURN_SEQUENCES = Parameter(
     name="num_return_sequences",
+    label="Number of outputs",
+    section="Several texts",
     default=1,
     help="How many outputs to make: independent samples with consecutive seeds, or the best of the beams.",
     integer=True,
@@ -61,7 +63,10 @@ class StrategySpec(ABC):
     """The declaration of a strategy, as `decoding.strategies.registry` lists it; it has no state."""
 
     name: ClassVar[str]
+    label: ClassVar[str]  # what people call it
+    help: ClassVar[str]  # one line
     parameters: ClassVar[Parameters] = ()  # its own, besides those of its processors
+    stages: ClassVar[Sequence[type[Processor]]] = ()  # its own, besides the processors that settings switch on
     processors: ClassVar[Sequence[type[ConfigurableProcessor]]] = PENALTIES_AND_BANS  # those it can run
     samples: ClassVar[bool] = False  # draws tokens, so the seed matters
     beams: ClassVar[bool] = False  # follows several hypotheses, so tokens may change until the search is over

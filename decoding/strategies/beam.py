@@ -13,6 +13,7 @@ from decoding.uniform import SEED
 
 NUM_BEAMS = Parameter(
     name="num_beams",
+    label="Beams",
     default=4,
     help="How many texts beam search follows at once.",
     neutral=1,
@@ -22,6 +23,7 @@ NUM_BEAMS = Parameter(
 )
 NUM_BEAM_GROUPS = Parameter(
     name="num_beam_groups",
+    label="Beam groups",
     default=2,
     help="How many groups the beams are split into.",
     neutral=1,
@@ -31,6 +33,7 @@ NUM_BEAM_GROUPS = Parameter(
 )
 DIVERSITY_PENALTY = Parameter(
     name="diversity_penalty",
+    label="Diversity penalty",
     default=0.5,
     help="How much a token is penalised for each beam of an earlier group that chose it at the same step.",
     neutral=0.0,
@@ -41,6 +44,8 @@ DIVERSITY_PENALTY = Parameter(
 
 class Beam(StrategySpec):
     name = "beam"
+    label = "Beam search"
+    help = "Follows several texts at once and keeps the most probable one."
     parameters = (NUM_BEAMS, LENGTH_PENALTY, EARLY_STOPPING, NUM_RETURN_SEQUENCES)
     processors = (*PENALTIES_AND_BANS, *WARPERS)
     beams = True
@@ -87,6 +92,8 @@ class Beam(StrategySpec):
 
 class BeamSample(Beam):
     name = "beam_sample"
+    label = "Beam sampling"
+    help = "Follows several texts at once, continuing each at random."
     parameters = (*Beam.parameters, SEED)
     processors = PROCESSORS
     samples = True
@@ -98,6 +105,8 @@ class BeamSample(Beam):
 
 class DiverseBeam(Beam):
     name = "diverse_beam"
+    label = "Diverse beams"
+    help = "Beam search in groups that avoid each other’s tokens."
     parameters = (*Beam.parameters, NUM_BEAM_GROUPS, DIVERSITY_PENALTY)
 
     def check(self, settings: Settings) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 DEFAULT_K, MAX_K = 4, 64  # candidates: where top_k is 0, and at most
 PENALTY_ALPHA = Parameter(
     name="penalty_alpha",
+    label="Penalty α",
     default=0.6,
     help="How strongly contrastive search avoids tokens that resemble the text so far; 0 is greedy.",
     neutral=None,
@@ -112,6 +113,8 @@ class Contrastive(StrategySpec):
     """As in transformers it truncates nothing: its top_k are the candidates, no stage of the chain."""
 
     name = "contrastive"
+    label = "Contrastive"
+    help = "Avoids tokens that resemble the text so far."
     parameters = (TOP_K, PENALTY_ALPHA)
 
     def check(self, settings: Settings) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 DOLA_LAYERS = Layers(
     name="dola_layers",
+    label="DoLa layers",
     default="high",
     help="Which layers dola compares with the last one: every second layer of the lower (low) or upper (high) "
     "half, or layer numbers, where 0 is the embeddings. It contrasts the last layer with the one that differs"
@@ -56,6 +57,7 @@ class ContrastWithLayer:
 
     premature: Tensor  # (1, V) logits of that layer
     name: ClassVar[str] = "dola"
+    label: ClassVar[str] = "DoLa"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         mature = logits.log_softmax(dim=-1)
@@ -134,7 +136,10 @@ def jensen_shannon(one: Tensor, others: Tensor) -> list[float]:
 
 class Dola(StrategySpec):
     name = "dola"
+    label = "DoLa"
+    help = "Favours tokens that only the upper layers predict."
     parameters = (NUM_RETURN_SEQUENCES, SEED, DOLA_LAYERS)
+    stages = (ContrastWithLayer,)
     processors = PROCESSORS
     samples = True
     at_zero_temperature = Greedy()

@@ -15,6 +15,7 @@ EarlyStopping = Literal["false", "true", "never"]
 
 LENGTH_PENALTY = Parameter(
     name="length_penalty",
+    label="Length penalty",
     default=1.0,
     help="A finished text's score is divided by its length to this power; higher values favour longer texts.",
     minimum=-3,
@@ -23,6 +24,8 @@ LENGTH_PENALTY = Parameter(
 )
 EARLY_STOPPING: Parameter[EarlyStopping] = Parameter(
     name="early_stopping",
+    label="Early stopping",
+    section="Several texts",
     default="false",
     help="When to stop, once as many texts have finished as there are beams: true stops at once, false when no "
     "unfinished text scores better so far, never when none could still become better.",

@@ -32,6 +32,8 @@ class _Mode(Parameter[int]):
 
 MIROSTAT_MODE = _Mode(
     name="mirostat_mode",
+    label="Mirostat",
+    section="How surprising the text is",
     default=0,
     help="2 (Mirostat 2) holds the text's surprise near a target by adjusting a limit after every token; 0 is off.",
     integer=True,
@@ -40,6 +42,8 @@ MIROSTAT_MODE = _Mode(
 )
 MIROSTAT_TAU = Parameter(
     name="mirostat_tau",
+    label="Mirostat τ",
+    section="How surprising the text is",
     default=5.0,
     help="Mirostat's target: the surprise per token, in bits.",
     neutral=None,
@@ -47,7 +51,13 @@ MIROSTAT_TAU = Parameter(
     step=0.1,
 )
 MIROSTAT_ETA = Parameter(
-    name="mirostat_eta", default=0.1, help="How fast Mirostat adjusts its limit.", neutral=None, step=0.01
+    name="mirostat_eta",
+    label="Mirostat η",
+    section="How surprising the text is",
+    default=0.1,
+    help="How fast Mirostat adjusts its limit.",
+    neutral=None,
+    step=0.01,
 )
 
 
@@ -57,6 +67,7 @@ class SurprisalCutoff:
 
     bits: float
     name: ClassVar[str] = "mirostat"
+    label: ClassVar[str] = MIROSTAT_MODE.label
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         log_probabilities = logits.double().log_softmax(dim=-1)

@@ -1,7 +1,7 @@
 """All strategies, in the order in which they are offered.
 
-To add one, write a `StrategySpec` beside its strategy, list it here with its name, give parameters of its own a field
-in `decoding.settings.DecodingSettings`, and a label on the page.
+To add one, write a `StrategySpec` beside its strategy, list it here with its name, and give parameters of its own a
+field in `decoding.settings.DecodingSettings`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 from decoding.parameters.parameter import Parameter
+from decoding.processors.registry import PROCESSORS
+from decoding.processors.rules import RULES
 from decoding.strategies.base import StrategySpec
 from decoding.strategies.beam import Beam, BeamSample, DiverseBeam
 from decoding.strategies.contrastive import Contrastive
@@ -33,6 +35,7 @@ STRATEGIES: tuple[StrategyName, ...] = tuple(SPECS)
 
 STRATEGY: Parameter[StrategyName] = Parameter(
     name="strategy",
+    label="Strategy",
     default="sample",
     help="greedy always takes the most probable token, sample draws one at random, beam searches for the most "
     "probable text; beam_sample adds random draws to beam search, diverse_beam makes groups of beams differ; "
@@ -40,4 +43,11 @@ STRATEGY: Parameter[StrategyName] = Parameter(
     "predict. Translators use beam by default.",
     neutral=None,
     choices=STRATEGIES,
+    choice_labels=tuple(spec.label for spec in _SPECS),
 )
+
+
+def stage_labels() -> Mapping[str, str]:
+    """What people call the stages of a step, by their names."""
+    own = (stage for spec in _SPECS for stage in spec.stages)
+    return {stage.name: stage.label for stage in (*PROCESSORS, *RULES, *own)}

@@ -26,7 +26,7 @@ from decoding.strategies.base import (
     usable_logits,
 )
 from decoding.strategies.generated_text import GeneratedText
-from decoding.strategies.mirostat import MIROSTAT_ETA, MIROSTAT_MODE, MIROSTAT_TAU, Mirostat
+from decoding.strategies.mirostat import MIROSTAT_ETA, MIROSTAT_MODE, MIROSTAT_TAU, Mirostat, SurprisalCutoff
 from decoding.uniform import SEED, UniformStream
 from model.interface import Forward, Want
 
@@ -147,6 +147,8 @@ class SamplingStrategy:
 
 class Greedy(StrategySpec):
     name = "greedy"
+    label = "Greedy"
+    help = "Always picks the most probable token."
     token_by_token = True
 
     def build(self, settings: Settings, request: Request, options: StrategyOptions) -> SamplingStrategy:
@@ -155,7 +157,10 @@ class Greedy(StrategySpec):
 
 class Sample(StrategySpec):
     name = "sample"
+    label = "Sampling"
+    help = "Draws each token at random, by its probability."
     parameters = (NUM_RETURN_SEQUENCES, SEED, MIROSTAT_MODE, MIROSTAT_TAU, MIROSTAT_ETA)
+    stages = (SurprisalCutoff,)
     processors = PROCESSORS
     samples = True
     token_by_token = True

@@ -30,9 +30,10 @@ DIFFS = "".join(block for language, block in BLOCKS if language == "diff")
 
 COPIED = ("decoding", "lesson", "model", "tests", "ui")
 USED = """
+from decoding.generate import generate
 from decoding.processors import registry
 from decoding.settings import DecodingSettings
-from tests.helpers.tiny import make_request
+from tests.helpers.tiny import make_request, random_model
 from ui.settings.panel import declaration
 from ui.page.switch import Switch
 from ui.tabs import TABS
@@ -40,7 +41,14 @@ from ui.tabs import TABS
 (quadratic,) = DecodingSettings(smoothing_factor=0.5).options(make_request()).processors
 assert type(quadratic).__module__ == "decoding.processors.quadratic" and quadratic.factor == 0.5
 assert DecodingSettings().options(make_request()).processors == ()
-assert [entry["label"] for entry in declaration(128)["parameters"] if entry["name"] == "smoothing_factor"]
+form = declaration(128)
+(field,) = (field for field in form["parameters"] if field["name"] == "smoothing_factor")
+assert (field["label"], field["group"]) == ("Smoothing factor", "advanced") and "sample" in field["strategies"]
+assert form["labels"]["smoothing_factor"] == "Smoothing factor" and "smoothing_factor" in form["samplers"]
+assert form["first"]["values"]["smoothing_factor"] == 0
+strategy = DecodingSettings(smoothing_factor=0.5, max_new_tokens=2, seed=1).strategy_for(make_request())
+(stages,) = {step.best.choice.stages for step in generate(random_model(9, seed=1), (0,), strategy)}
+assert stages == ("model", "smoothing_factor")
 assert [tab.name for tab in TABS][-1] == "Count"
 assert TABS[-1].__module__ == "ui.count.tab"
 """

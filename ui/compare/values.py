@@ -15,12 +15,10 @@ from ui.kit.setting import setting_field
 from ui.runs.comparison import Card, CardMetrics, Comparison
 from ui.runs.values import OVERLAP
 from ui.settings.methods import RUN
-from ui.settings.panel import PLAIN
 
 EXAMPLE = "Once upon a time there was a little fox"
 
 FROM_PANEL = ("max_new_tokens", "top_candidates")  # the panel's, unless a card has its own value
-MAIN = (*(name for name in PLAIN if name not in RUN), "max_new_tokens")  # always visible on a card
 _MAX_OF_A_PROMPT = 200  # characters, of which a card shows the last words
 _SHARED = "seed"  # the panel's for all cards, so that only their settings make them differ
 
@@ -191,7 +189,7 @@ def _field(parameter: Parameter) -> CardField:
     return {
         **setting_field(parameter),
         "help": "" if parameter.name == "strategy" else parameter.help,  # its choices say as much
-        "main": parameter.name in MAIN,
+        "main": parameter.name == "max_new_tokens" or not (parameter.section or parameter.name in RUN),
         "panel": parameter.name in FROM_PANEL,
     }
 

@@ -1,6 +1,6 @@
 """The one declaration of a setting for the page's forms: the settings beside the text, Compare's cards, "What if?".
 
-Ranges, steps and help lines come from `decoding.settings`, the names for people from `ui/kit/labels.py`.
+All that it says, labels and help lines included, comes from the declaration in `decoding/`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from decoding.parameters.parameter import Parameter
 from ui.kit.kit_contract import SettingField
-from ui.kit.labels import LABELS, WORDS
 
 _PLACEHOLDERS: Mapping[str, str] = {
     "banned_words": "e.g. cat, dog",
@@ -22,14 +21,14 @@ def setting_field(parameter: Parameter) -> SettingField:
     """What a form's script needs of a parameter."""
     return {
         "name": parameter.name,
-        "label": LABELS[parameter.name],
+        "label": parameter.label,
         "help": parameter.help,
         "kind": parameter.control,
         "minimum": parameter.minimum,
         "maximum": parameter.maximum,
         "step": parameter.step,
         "integer": parameter.integer,
-        "choices": [(choice, WORDS.get(choice, choice)) for choice in parameter.choices],
+        "choices": list(zip(parameter.choices, parameter.choice_labels or parameter.choices, strict=True)),
         "placeholder": _PLACEHOLDERS.get(parameter.name, ""),
         "default": parameter.typed(parameter.default),
         "neutral": None if parameter.neutral is None else parameter.typed(parameter.neutral),

@@ -12,6 +12,7 @@ import { helps } from '../glossary/helps.js';
 import { find, make } from '../kit/js/dom.js';
 import { rangeText } from '../kit/js/setting.js';
 import { currentModel, decodingMethod, panelSettings, shownTab } from '../kit/js/signals.js';
+import { stageLabels } from '../kit/js/text.js';
 import { unpacked } from '../kit/js/values.js';
 import { makeField } from './fields.js';
 import { makeMethodList } from './method_list.js';
@@ -34,6 +35,7 @@ export function start({ element, props, trigger }) {
   const fields = form.parameters.map((parameter) => makeField(parameter, form, state));
   const explanations = [...form.parameters.map(({ name, help }) => [name, help]), ...Object.entries(form.meanings)];
   for (const [name, text] of explanations) helps.set(name, { where: 'In the settings', text });
+  for (const [stage, label] of Object.entries(form.labels)) stageLabels.set(stage, label);
 
   const methods = makeMethodList(form.methods, (method) => state.chooseMethod(method));
   /** @type {[Record<string, any>, HTMLButtonElement][]} */

@@ -1,12 +1,12 @@
 """The settings beside the text: one component of our own, drawn by `ui/settings/panel.js` from what is declared here.
 
-What a setting is comes from `ui/kit/setting.py`; this file says what is folded away. What the choices mean is in
-`ui/settings/methods.py`.
+What a setting is comes from `ui/kit/setting.py`, and what the choices mean from `ui/settings/methods.py`. In sight with
+"Custom" are the settings without a section; the others are folded away under "Advanced".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gradio as gr
@@ -15,10 +15,9 @@ from gradio.components import Component
 from decoding.parameters.parameter import Parameter
 from decoding.processors import PROCESSORS, ZERO_TEMPERATURE, switches
 from decoding.settings import PRESETS, DecodingSettings, parameters
-from decoding.strategies.registry import SPECS
+from decoding.strategies.registry import SPECS, stage_labels
 from ui.kit import assets
 from ui.kit.component import component
-from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.kit.setting import setting_field
 from ui.settings.methods import (
@@ -32,55 +31,6 @@ from ui.settings.methods import (
     shared_settings_of,
 )
 from ui.settings.settings_contract import MethodValue, PanelField, PanelForm
-
-MEANINGS: Mapping[str, str] = {  # what the chosen strategy does
-    "greedy": "Always picks the most probable token.",
-    "sample": "Draws each token at random, by its probability.",
-    "beam": "Follows several texts at once and keeps the most probable one.",
-    "beam_sample": "Follows several texts at once, continuing each at random.",
-    "diverse_beam": "Beam search in groups that avoid each other’s tokens.",
-    "contrastive": "Avoids tokens that resemble the text so far.",
-    "dola": "Favours tokens that only the upper layers predict.",
-}
-
-# In sight with "Custom"; what is not named here is folded away under "Advanced", so that the panel stays calm.
-PLAIN = (
-    "strategy",
-    "temperature",
-    "top_k",
-    "top_p",
-    "num_beams",
-    "num_beam_groups",
-    "diversity_penalty",
-    "length_penalty",
-    "penalty_alpha",
-    "dola_layers",
-    *RUN,
-)
-
-# What is under "Advanced", by its purpose, in the order of docs/settings.md.
-SECTIONS: Mapping[str, Sequence[str]] = {
-    "Several texts": ("early_stopping", "num_return_sequences"),
-    "Cutting off unlikely tokens": (
-        "min_p",
-        "typical_p",
-        "top_h",
-        "top_n_sigma",
-        "top_a",
-        "epsilon_cutoff",
-        "eta_cutoff",
-    ),
-    "How surprising the text is": (
-        *("xtc_probability", "xtc_threshold", "dynatemp_range", "dynatemp_exponent"),
-        *("mirostat_mode", "mirostat_tau", "mirostat_eta"),
-    ),
-    "Less repetition": (
-        *("repetition_penalty", "frequency_penalty", "presence_penalty", "no_repeat_ngram_size"),
-        *("dry_multiplier", "dry_base", "dry_allowed_length"),
-    ),
-    "Words and endings": ("min_new_tokens", "banned_words", "stop_texts", "logit_bias"),
-    "Order of the filters": ("order",),
-}
 
 SWITCHES = {processor.name: switches(processor) for processor in PROCESSORS}  # stage -> what turns it on
 _SAMPLERS = ("mirostat_mode", *(name for switches in SWITCHES.values() for name in switches))
@@ -167,9 +117,9 @@ def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
         "samplers": list(_SAMPLERS),
         "stages": {stage: list(names) for stage, names in SWITCHES.items()},
         "chains": {name: [stage.name for stage in spec.processors] for name, spec in SPECS.items()},
-        "labels": {stage: _stage_label(stage) for stage in SWITCHES},
+        "labels": dict(stage_labels()),
         "zero_temperature": ZERO_TEMPERATURE,
-        "meanings": dict(MEANINGS),
+        "meanings": {name: spec.help for name, spec in SPECS.items()},
     }
 
 
@@ -198,16 +148,12 @@ def _set_by(preset: DecodingSettings) -> dict[str, object]:
     }
 
 
-def _stage_label(stage: str) -> str:
-    return LABELS.get(stage) or LABELS[SWITCHES[stage][0]].split()[0]
-
-
 def _field(parameter: Parameter, context_length: int) -> PanelField:
     length = parameter.name in _LENGTHS
     return {
         **setting_field(parameter),
-        "group": "run" if parameter.name in RUN else "plain" if parameter.name in PLAIN else "advanced",
-        "section": next((title for title, names in SECTIONS.items() if parameter.name in names), ""),
+        "group": "run" if parameter.name in RUN else "advanced" if parameter.section else "plain",
+        "section": parameter.section,
         "maximum": min(parameter.maximum, context_length) if length else parameter.maximum,
         "longest": parameter.maximum if length else None,
     }

@@ -46,6 +46,6 @@ class PanelForm(TypedDict):
     samplers: list[str]  # settings that filter tokens
     stages: dict[str, list[str]]  # of each filter, the settings that turn it on
     chains: dict[str, list[str]]  # of each strategy, the filters that it can run
-    labels: dict[str, str]  # of the filters
+    labels: dict[str, str]  # of all stages of a step, filters among them
     zero_temperature: float  # below it nothing is drawn
     meanings: dict[str, str]  # what each strategy does

@@ -3,7 +3,7 @@ import test from 'node:test';
 
 import { csv } from '../../../ui/kit/js/data.js';
 import { alongRow, onPlane } from '../../../ui/kit/js/keys.js';
-import { fitting, level, percent, signed, stageName } from '../../../ui/kit/js/text.js';
+import { fitting, level, percent, signed, stageLabels, stageName } from '../../../ui/kit/js/text.js';
 
 test('percentages never show a 0 or a 100 that is none', () => {
   const written = (/** @type {number | undefined} */ digits) => [0, 0.00001, 0.25, 0.99999, 1].map((p) => percent(p, digits));
@@ -16,8 +16,10 @@ test('shades go by the square root, in eleven steps', () => {
 });
 
 test('filters are called as people call them', () => {
-  assert.deepEqual(['top_k', 'repetition_penalty', 'dola', 'top_n_sigma', 'suppress_tokens'].map(stageName),
-    ['top-k', 'repetition penalty', 'DoLa', 'top-n-sigma', 'reserved tokens']);
+  const labels = { top_k: 'Top-k', top_h: 'Top-H', dola: 'DoLa', dry: 'DRY', suppress_tokens: 'Reserved tokens' };
+  for (const [stage, label] of Object.entries(labels)) stageLabels.set(stage, label);
+  assert.deepEqual(['top_k', 'top_h', 'dola', 'dry', 'suppress_tokens', 'model', 'of_another_version'].map(stageName),
+    ['top-k', 'top-H', 'DoLa', 'DRY', 'reserved tokens', 'model', 'of another version']);
 });
 
 test('a negative number has the minus of the page', () => {

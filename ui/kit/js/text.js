@@ -90,17 +90,14 @@ export const signed = (number) => number.replaceAll('-', '−');
 
 export const counted = new Intl.NumberFormat('en-GB');
 
-const STAGES = {
-  dola: 'DoLa', dry: 'DRY', xtc: 'XTC', top_n_sigma: 'top-n-sigma', min_new_tokens: 'minimum length',
-  no_repeat_ngram_size: 'n-gram ban',
-  suppress_tokens: 'reserved tokens', begin_suppress_tokens: 'reserved at the start', forced_token: 'forced token',
-  min_length: 'minimum length', exponential_decay_length_penalty: 'length decay',
-  encoder_no_repeat_ngram_size: 'n-gram ban', encoder_repetition_penalty: 'source favoured',
-  renormalize_logits: 'renormalized',
-};
+/** @type {Map<string, string>} what people call the stages of a step, by their names; `ui/settings/panel.js` fills it */
+export const stageLabels = new Map();
 
-/** @param {string} stage a processor's name as people know it: top-k, repetition penalty */
-export const stageName = (stage) => STAGES[stage] ?? stage.replace(/_([a-z])$/, '-$1').replaceAll('_', ' ');
+/** A stage in the middle of a sentence: top-k, DRY, repetition penalty. @param {string} stage */
+export function stageName(stage) {
+  const label = stageLabels.get(stage) ?? stage.replace(/_([a-z])$/, '-$1').replaceAll('_', ' ');
+  return /^\p{Lu}\p{Ll}*(?!\p{L})/u.test(label) ? label[0].toLowerCase() + label.slice(1) : label;
+}
 
 /**
  * Eleven shades: the square root gives the small values room, so 1 % and 10 % differ as much as 40 % and 70 %.

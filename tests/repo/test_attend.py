@@ -72,9 +72,7 @@ def test_a_continuation_an_answer_and_a_translation_are_those_of_the_terminal(
     [
         {"seed": 1},
         {"seed": 1, "stop_texts": ("o", "ing")},
-        {"strategy": "greedy"},
         {"strategy": "beam", "num_beams": 3},
-        {"strategy": "contrastive"},
         {"seed": 2, "num_return_sequences": 3},
     ],
     ids=str,
@@ -188,9 +186,7 @@ def test_a_translation_is_scored_given_its_source(translator: attend.Model) -> N
         (lambda m: m.stream("x", temperature=9), "temperature is 9, but must be between 0 and 2"),
         (lambda m: m.stream(" \n"), "The prompt is empty"),
         (lambda m: m.chat([]), "The last message must be the user's"),
-        (lambda m: m.chat([{"role": "assistant", "content": "Hi!"}]), "The last message must be the user's"),
         (lambda m: m.chat([{"role": "root", "content": "Hi!"}]), "Message 1 must be"),
-        (lambda m: m.chat([{"role": "user", "content": 5}]), "Message 1 must be"),
         (lambda m: m.chat({"role": "user"}), "The messages must be a list"),
         (
             lambda m: m.chat([{"role": "system", "content": "x"}, {"role": "user", "content": "y"}]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import os
@@ -19,7 +18,7 @@ import pytest
 import attend
 import decoding.generate
 import generate
-from decoding.settings import STRATEGIES, DecodingSettings, parameters
+from decoding.settings import DecodingSettings, parameters
 from decoding.step import Step
 from model import catalog
 from model.loaded import LoadedModel
@@ -46,14 +45,19 @@ def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("counted_seeds")
-def test_a_random_seed_is_printed_and_repeats_the_text(run: Run) -> None:
-    code, text, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20")
+def test_a_random_seed_is_printed_stands_in_the_document_and_repeats_the_text(run: Run) -> None:
+    flags = ("The quick", "--max-new-tokens", "8", "--top-k", "20")
+    code, text, errors = run(*flags)
     note = re.search(r"Note: the seed was (\d+); --seed \1 repeats this\.\n", errors)
     assert code == 0 and note is not None
-    code, again, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20", "--seed", note[1])
-    assert (code, again) == (0, text)
-    assert "the seed was" not in errors
-    assert "the seed was" not in run("The quick", "--max-new-tokens", "3", "--strategy", "greedy")[2]
+    code, again, errors = run(*flags, "--seed", note[1])
+    assert (code, again) == (0, text) and "the seed was" not in errors
+    document = json.loads(run(*flags, "--json", "-")[1])
+    assert document["seed"] == document["settings"]["seed"] >= 0
+    assert json.loads(run(*flags, "--json", "-", "--seed", str(document["seed"]))[1]) == document
+    for strategy in ("greedy", "beam"):  # which draw nothing
+        _, text, errors = run("The fox", "--json", "-", "--max-new-tokens", "3", "--strategy", strategy)
+        assert json.loads(text)["seed"] is None and "the seed was" not in errors
 
 
 def test_a_text_that_fills_the_context_says_so(run: Run) -> None:
@@ -78,36 +82,14 @@ def test_the_prompt_is_the_text_after_the_begin_token_or_a_conversation(run: Run
 
 
 @pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
-def test_every_strategy_prints_its_text_once(run: Run, strategy: str) -> None:
+def test_a_text_is_printed_once_and_several_are_numbered(run: Run, strategy: str) -> None:
     flags = ("The fox", "--strategy", strategy, "--seed", "1", "--max-new-tokens", "12")  # here the best beam changes
     _, text, _ = run(*flags)
-    _, document, _ = run(*flags, "--json", "-")
-    assert text == json.loads(document)["text"] + "\n"
-
-
-@pytest.mark.parametrize("strategy", ["sample", "beam"])
-def test_several_texts_are_printed_numbered(strategy: str, run: Run) -> None:
-    flags = ("A fox", "--strategy", strategy, "--num-return-sequences", "3", "--seed", "1", "--max-new-tokens", "6")
-    _, text, _ = run(*flags)
-    document = json.loads(run(*flags, "--json", "-")[1])
-    assert text == "".join(
-        f"{number}. {sequence['text']}\n" for number, sequence in enumerate(document["sequences"], start=1)
-    )
-
-
-@pytest.mark.usefixtures("counted_seeds")
-def test_the_document_has_the_seed_that_was_used(run: Run) -> None:
-    _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "8")
-    drawn = json.loads(text)
-    assert drawn["seed"] == drawn["settings"]["seed"] >= 0
-    _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "8", "--seed", str(drawn["seed"]))
-    assert json.loads(text) == drawn
-
-
-@pytest.mark.parametrize("strategy", ["greedy", "beam"])
-def test_the_document_has_no_seed_if_nothing_was_drawn(strategy: str, run: Run) -> None:
-    _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "4", "--strategy", strategy)
-    assert json.loads(text)["seed"] is None
+    assert text == json.loads(run(*flags, "--json", "-")[1])["text"] + "\n"
+    if strategy != "greedy":
+        flags = (*flags, "--num-return-sequences", "3")
+        sequences = json.loads(run(*flags, "--json", "-")[1])["sequences"]
+        assert run(*flags)[1] == "".join(f"{i}. {each['text']}\n" for i, each in enumerate(sequences, start=1))
 
 
 def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,12 +129,9 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
     ("arguments", "sentence"),
     [
         (["x", "--temperature", "3"], "temperature is 3, but must be between 0 and 2."),
-        (["x", "--temperature", "nan"], "temperature is nan, but must be between 0 and 2."),
         (["x", "--top-k", "many"], "--top-k must be a number, not 'many'."),
         (["x", "--top-k"], "--top-k: expected one argument: see python generate.py --help."),
-        (["x", "--strategy", "best"], f"strategy is 'best', but must be one of {', '.join(STRATEGIES)}."),
         (["x", "--temprature", "1"], "There is no flag --temprature: did you mean --temperature?"),
-        (["x", "--temprature=1"], "There is no flag --temprature: did you mean --temperature?"),
         (["x", "--zzz"], "There is no flag --zzz: see python generate.py --help."),
         (["Once", "upon", "a"], "'upon' is one argument too many: put a text with spaces in quotes."),
         ([], "There is no prompt: give a text, - for standard input, --file FILE, or --chat to chat."),
@@ -162,7 +141,6 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
         (["--chat", "--json", "x"], "--json saves a single run: give a message to answer, or leave it out."),
         (["x", "--system", "y"], "--system is for conversations: add --chat, or leave it out."),
         ([" \n "], "The prompt is empty: enter at least one character."),
-        (["", "--chat"], "The prompt is empty: enter at least one character."),
         (["\udc80"], "The prompt is not UTF-8 text (byte 80 at position 1): convert it"),
         (["\ud83d"], "The text contains half a character (code D83D) at position 1: delete it and type it again."),
         (
@@ -188,107 +166,36 @@ def test_a_prompt_that_is_too_long_is_refused_with_its_length_and_the_limit(run:
 @pytest.mark.parametrize(
     ("flags", "strategy"),
     [
-        ([], "beam"),
-        (["--num-beams", "2"], "beam"),
-        (["--num-return-sequences", "2"], "beam"),
-        (["--num-beams", "2", "--temperature", "0.5"], "beam"),
-        (["--temperature", "0.5"], "sample"),
-        (["--top-k", "5", "--seed", "3"], "sample"),
-        (["--strategy", "sample"], "sample"),
-        (["--strategy", "greedy"], "greedy"),
+        ("", "beam"),
+        ("--num-return-sequences 2", "beam"),
+        ("--num-beams 2 --temperature 0.5", "beam"),
+        ("--top-k 5 --seed 3", "sample"),
+        ("--strategy sample", "sample"),
+        ("--strategy greedy", "greedy"),
     ],
 )
 @pytest.mark.usefixtures("counted_seeds")
 def test_a_translator_searches_with_beams_by_default(
-    run: Run, tiny_translator: LoadedModel, flags: list[str], strategy: str
+    run: Run, tiny_translator: LoadedModel, flags: str, strategy: str
 ) -> None:
-    code, text, errors = run("Le chat", "--max-new-tokens", "4", "--json", "-", *flags, model=tiny_translator.address)
+    address = tiny_translator.address
+    code, text, errors = run("Le chat", "--max-new-tokens", "4", "--json", "-", *flags.split(), model=address)
     settings = json.loads(text)["settings"]
     assert (code, settings["strategy"], errors) == (0, strategy, "")
     assert settings["num_beams"] == (2 if "--num-beams" in flags else 4)
 
 
-@pytest.mark.parametrize("arguments", [["Le chat", "--chat"], ["--chat"]], ids=" ".join)
-@pytest.mark.parametrize("model", ["tiny_writer", "tiny_translator"])
-def test_a_model_that_cannot_chat_says_so(
-    run: Run, request: pytest.FixtureRequest, model: str, arguments: list[str]
-) -> None:
-    loaded: LoadedModel = request.getfixturevalue(model)
-    refusal = f"{loaded.name} can't chat: leave --chat out and give it a text.\n"
-    assert run(*arguments, model=loaded.address) == (2, "", refusal)
+def test_a_model_that_cannot_chat_says_so(run: Run, tiny_writer: LoadedModel, tiny_translator: LoadedModel) -> None:
+    for loaded in (tiny_writer, tiny_translator):
+        for arguments in (("Le chat", "--chat"), ("--chat",)):
+            code, text, errors = run(*arguments, model=loaded.address)
+            assert (code, text) == (2, "") and errors.startswith(f"{loaded.name} can't chat: leave --chat out")
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         generate.main(["--version"])
     assert (ended.value.code, capsys.readouterr().out) == (0, f"Attend {attend.__version__}\n")
-
-
-@pytest.mark.parametrize("flags", [["-"], ["--file", "-"], ["--file", "{file}"]], ids=" ".join)
-@pytest.mark.usefixtures("counted_seeds")
-def test_a_prompt_comes_from_standard_input_or_a_file_without_its_last_line_end(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str]
-) -> None:
-    (tmp_path / "prompt.txt").write_text("The quick\nbröwn \n", encoding="utf-8")
-    typed = io.TextIOWrapper(io.BytesIO("The quick\nbröwn \n".encode()), encoding="utf-8")
-    monkeypatch.setattr(sys, "stdin", typed)
-    flags = [flag.format(file=tmp_path / "prompt.txt") for flag in flags]
-    code, text, errors = run(*flags, "--json", "-", "--max-new-tokens", "2")
-    assert (code, errors, json.loads(text)["prompt"]["text"]) == (0, "", "The quick\nbröwn ")
-
-
-@pytest.mark.parametrize("flags", [["-"], ["--file", "{file}"]], ids=" ".join)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-def test_line_ends_are_the_files_and_a_byte_order_mark_is_no_text(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], encoding: str
-) -> None:
-    text = "The quick\r\nbr\u00f6wn\rfox\n\n jumps"
-    (tmp_path / "prompt.txt").write_bytes(f"{text}\r\n".encode(encoding))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{text}\r\n".encode(encoding)), encoding="utf-8"))
-    flags = [flag.format(file=tmp_path / "prompt.txt") for flag in flags]
-    code, written, errors = run(*flags, "--json", "-", "--max-new-tokens", "2", "--seed", "1")
-    assert (code, errors, json.loads(written)["prompt"]["text"]) == (0, "", text)
-
-
-@pytest.mark.parametrize("flags", [["-"], ["--file", "{file}"], ["--chat"], ["caf\udce9"]], ids=ascii)
-def test_text_in_another_encoding_is_refused_or_read_as_the_system_says(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str]
-) -> None:
-    (tmp_path / "prompt.txt").write_bytes(b"caf\xe9")
-    flags = [flag.format(file=tmp_path / "prompt.txt") for flag in flags]
-
-    def answer() -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9"), encoding="utf-8"))
-        return run(*flags, "--max-new-tokens", "2", "--seed", "1")
-
-    code, text, errors = answer()
-    assert (code, text) == (2, "") and errors.count("\n") == 1
-    assert errors.endswith(
-        "is not UTF-8 text (byte E9 at position 4): convert it, for example with iconv -f latin1 -t utf-8.\n"
-    )
-    monkeypatch.setattr("locale.getencoding", lambda: "iso-8859-1")
-    assert answer()[0] == 0
-
-
-def test_half_a_character_behind_a_byte_order_mark_is_not_read_as_the_system_says(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "prompt.txt").write_bytes("The fox".encode("utf-16")[:-1])
-    monkeypatch.setattr("locale.getencoding", lambda: "iso-8859-1")
-    code, text, errors = run("--file", str(tmp_path / "prompt.txt"))
-    assert (code, text) == (2, "") and "prompt.txt is not UTF-8 text (byte 78 at position 15)" in errors
-
-
-def test_behind_two_dashes_a_prompt_may_begin_with_one_and_flags_may_follow(run: Run) -> None:
-    flags = ("--max-new-tokens", "2", "--seed", "1", "--json", "-")
-    for words in (
-        (*flags, "--", "--5 degrees"),
-        ("--", "--5 degrees", *flags),
-        (*flags[:2], "--", "--5 degrees", *flags[2:]),
-    ):
-        code, text, errors = run(*words)
-        assert (code, errors, json.loads(text)["prompt"]["text"]) == (0, "", "--5 degrees")
-    assert run("--", "Hi", "you") == (2, "", "'Hi' is one argument too many: put a text with spaces in quotes.\n")
 
 
 def test_a_model_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:

@@ -103,13 +103,10 @@ def tree(text: str) -> dict[str, str]:
     return dict(re.fullmatch(r"(\S+)\s{1,}(\S.*)", line).groups() for line in block.splitlines())  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
-def test_every_path_of_a_tree_exists(page: str) -> None:
-    assert [path for path in tree((ROOT / page).read_text(encoding="utf-8")) if not (ROOT / path).exists()] == []
-
-
-def test_every_room_stands_in_the_tree() -> None:
-    """Each folder with code, but for the chapters of the lesson, which stand under theirs."""
+def test_trees_are_true() -> None:
+    """Each path exists, and each folder with code is there but for the chapters of the lesson, under theirs."""
+    paths = [path for page in (README, DOCS["architecture.md"]) for path in tree(page)]
+    assert [path for path in paths if not (ROOT / path).exists()] == []
     code = [path for package in PACKAGES for kind in ("*.py", "*.js") for path in (ROOT / package).rglob(kind)]
     rooms = {path.parent.relative_to(ROOT).as_posix() + "/" for path in code}
     chapters = {room for room in rooms if room.startswith("ui/learn/") and room != "ui/learn/"}
@@ -123,6 +120,16 @@ def test_links_lead_somewhere() -> None:
             assert (path.parent / link).exists(), f"{path.name}: {link}"
             found += 1
     assert found > 15
+
+
+def test_code_that_the_lesson_names_exists() -> None:
+    texts = [path for kind in ("*.js", "*.md") for path in sorted((ROOT / "ui/learn").rglob(kind))]
+    plain = re.sub(r"'\s*\n\s*\+ '", "", "\n".join(path.read_text(encoding="utf-8") for path in texts))
+    named = re.findall(r"`([\w.]+)`,? (?:as )?in `?([a-z_/]+\.py)", plain)
+    assert len(named) > 12
+    for name, path in named:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        assert [part for part in name.split(".") if not re.search(rf"\b{part}\b", source)] == [], path
 
 
 def settings_row(parameter: Parameter) -> str:
@@ -149,7 +156,7 @@ def test_table_of_models_is_the_catalogue() -> None:
     assert lines == [f"| `{name}` | {' | '.join(rest)} |" for name, *rest in names.rows()[1:]]
 
 
-def test_line_that_adds_a_model_is_one() -> None:
+def test_the_line_that_adds_a_model_makes_an_entry() -> None:
     (line,) = re.findall(r"`(Entry\(.*?\))`", TEXT)
     call = ast.parse(line, mode="eval").body
     assert isinstance(call, ast.Call)
@@ -185,18 +192,13 @@ def test_make_targets_exist() -> None:
         assert subprocess.run(["make", "--dry-run", *command[1:]], cwd=ROOT, capture_output=True).returncode == 0
 
 
-@pytest.mark.parametrize(
-    "module", sorted({program(command) for command in COMMANDS if program(command)[:9] == "training."})
-)
-def test_flags_of_training_commands_exist(
-    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", [module, "--help"])
-    offered = flags(help_of(importlib.import_module(module).main, capsys))
-    for command in COMMANDS:
-        if program(command) == module:
-            after = command[command.index(module) :]
-            assert flags(" ".join(after)) <= offered
+def test_flags_of_training_commands_exist(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for module in sorted({program(command) for command in COMMANDS if program(command).startswith("training.")}):
+        monkeypatch.setattr(sys, "argv", [module, "--help"])
+        offered = flags(help_of(importlib.import_module(module).main, capsys))
+        for command in COMMANDS:
+            if program(command) == module:
+                assert flags(" ".join(command[command.index(module) :])) <= offered, command
 
 
 def test_flags_of_the_page_exist(capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,12 +79,12 @@ def test_behind_a_difference_it_goes_on_from_the_text_as_it_is() -> None:
         check_same_choice(counterfactual.choices[index], next(generate(model, prompt, strategy)).hypotheses[0].choice)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_the_same_settings_change_nothing(seed: int) -> None:
-    model, settings = transformer(), DecodingSettings(temperature=1.2, top_p=0.95, seed=seed, max_new_tokens=20)
-    choices = decoded(model, settings)
-    again = choose_again(model, make_request(PROMPT), choices, settings)
-    assert again.first_difference is None and tokens(again) == tokens(choices)
+def test_the_same_settings_change_nothing() -> None:
+    for seed in range(4):
+        model, settings = transformer(), DecodingSettings(temperature=1.2, top_p=0.95, seed=seed, max_new_tokens=20)
+        choices = decoded(model, settings)
+        again = choose_again(model, make_request(PROMPT), choices, settings)
+        assert again.first_difference is None and tokens(again) == tokens(choices)
 
 
 @pytest.mark.usefixtures("counted_seeds")

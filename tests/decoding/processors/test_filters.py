@@ -95,8 +95,8 @@ def test_each_equals_that_of_transformers(
     check()
 
 
-@pytest.mark.parametrize("vocabulary", [1, 2, 7, 1000, 4096, 50257])
 @pytest.mark.parametrize("levels", [0, 3, 50])  # 0: all values differ; otherwise this many distinct ones, so ties
+@pytest.mark.parametrize("vocabulary", [1, 7, 1000, 50257])
 def test_whole_chains_equal_transformers_at_real_vocabularies(vocabulary: int, levels: int) -> None:
     generator = torch.Generator().manual_seed(vocabulary + levels)
     for _ in range(12 if vocabulary < 50_000 else 4):
@@ -187,25 +187,12 @@ def test_the_order_of_the_chain_is_the_order_of_the_tuple() -> None:
     assert int((filter_first > -math.inf).sum()) == 1
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Temperature(0.0),
-        lambda: Temperature(math.nan),
-        lambda: DynamicTemperature(1.0, 0.5),
-        lambda: DynamicTemperature(0.0, 0.0),
-        lambda: DynamicTemperature(0.5, 1.0, 0.0),
-        lambda: TopK(0),
-        lambda: TopP(1.1),
-        lambda: MinP(-0.1),
-        lambda: TypicalP(math.nan),
-        lambda: TopH(0.0),
-        lambda: EpsilonCutoff(0.0),
-        lambda: EtaCutoff(1.0),
-        lambda: TopA(2.0),
-        lambda: TopNSigma(0.0),
-    ],
-)
-def test_a_processor_refuses_what_it_cannot_do(make: type) -> None:
-    with pytest.raises(ValueError):
-        make()
+def test_a_processor_refuses_what_it_cannot_do() -> None:
+    kinds = (Temperature, TopK, TopH, EpsilonCutoff, TopNSigma)
+    refused = [(kind, (0,)) for kind in kinds]
+    refused += [(Temperature, (math.nan,)), (TopP, (1.1,)), (MinP, (-0.1,)), (TypicalP, (math.nan,))]
+    refused += [(EtaCutoff, (1.0,)), (TopA, (2.0,))]
+    refused += [(DynamicTemperature, values) for values in ((1.0, 0.5), (0.0, 0.0), (0.5, 1.0, 0.0))]
+    for kind, values in refused:
+        with pytest.raises(ValueError):
+            kind(*values)

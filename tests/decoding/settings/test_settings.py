@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
 from decoding.generate import generate
-from decoding.parameters.parameter import Parameter
 from decoding.processors import Temperature, TopK, TopP
 from decoding.settings import PRESETS, STRATEGIES, DecodingSettings, StrategyName, parameters
 from decoding.strategies.beam_search import BeamSearch
@@ -34,26 +33,20 @@ def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
         for value in (parameter.default, parameter.neutral):
             if value is not None:
                 assert parameter.checked(value) == value
-    assert ", ".join(STRATEGIES) == NAMES
+        assert type(parameter.checked(parameter.default)) is type(parameter.default)
+    assert ", ".join(STRATEGIES) == NAMES and get_args(StrategyName) == STRATEGIES
 
 
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
         ("temperature", 3.0, "temperature is 3.0, but must be between 0 and 2."),
-        ("temperature", -0.1, "temperature is -0.1, but must be between 0 and 2."),
         ("temperature", math.nan, "temperature is nan, but must be between 0 and 2."),
-        ("temperature", math.inf, "temperature is inf, but must be between 0 and 2."),
         ("temperature", "hot", "temperature is 'hot', but must be a number between 0 and 2."),
         ("temperature", None, "temperature is empty, but must be a number between 0 and 2."),
-        ("temperature", True, "temperature is True, but must be a number between 0 and 2."),
         ("top_p", 10**400, "top_p is a very large number, but must be between 0 and 1."),
         ("top_k", 40.5, "top_k is 40.5, but must be a whole number between 0 and 200."),
-        ("top_k", 201, "top_k is 201, but must be between 0 and 200."),
-        ("top_k", math.nan, "top_k is nan, but must be between 0 and 200."),
         ("num_beams", False, "num_beams is False, but must be a whole number between 1 and 8."),
-        ("num_beams", [4], "num_beams is [4], but must be a whole number between 1 and 8."),
-        ("seed", -2, "seed is -2, but must be between -1 and 4294967295."),
         ("max_new_tokens", 0, "max_new_tokens is 0, but must be between 1 and 4096."),
         ("strategy", "best", f"strategy is 'best', but must be one of {NAMES}."),
         ("strategy", ["beam"], f"strategy is ['beam'], but must be one of {NAMES}."),
@@ -72,119 +65,68 @@ def test_a_bad_value_is_refused_in_one_sentence(name: str, value: object, senten
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    ("settings", "words"),
     [
-        (
-            {"min_new_tokens": 50, "max_new_tokens": 20},
-            "min_new_tokens is 50, but max_new_tokens is 20: lower the first or raise the second.",
-        ),
+        ({"min_new_tokens": 50, "max_new_tokens": 20}, "min_new_tokens is 50, but max_new_tokens is 20: lower"),
         (
             {"strategy": "beam", "num_beams": 3, "num_return_sequences": 4},
-            "num_return_sequences is 4, but num_beams is 3, and a search returns at most one text per "
-            "beam: lower the first or raise the second.",
+            "num_return_sequences is 4, but num_beams is 3, .* one text per beam: lower",
         ),
         (
             {"strategy": "diverse_beam", "num_beams": 5, "num_beam_groups": 3},
-            "num_beams is 5, but num_beam_groups is 3, and all groups must be the same size: make the first a "
-            "multiple of 3, or change the number of groups.",
+            "num_beams is 5, but num_beam_groups is 3, .* a multiple of 3",
         ),
-        ({"mirostat_mode": 1}, "mirostat_mode is 1, but only Mirostat 2 is available: choose 2, or 0 to turn it off."),
+        ({"mirostat_mode": 1}, "mirostat_mode is 1, .* choose 2, or 0"),
     ],
 )
-def test_settings_that_contradict_each_other_are_refused_in_one_sentence(
-    settings: dict[str, int], sentence: str
-) -> None:
-    with pytest.raises(AttendError) as caught:
+def test_settings_that_contradict_each_other_are_refused(settings: dict[str, int], words: str) -> None:
+    with pytest.raises(AttendError, match=words):
         DecodingSettings.from_dict(settings)
-    assert str(caught.value) == sentence
 
 
-@pytest.mark.parametrize(
-    ("sent", "banned"),
-    [
-        ("", ()),
+def test_lists_come_typed_or_as_json() -> None:
+    for sent, banned in (
         (" , ", ()),
-        ("cat", ("cat",)),
         ("cat, dog ,,cat", ("cat", "dog")),
         ('["a, b", " c "]', ("a, b", " c ")),
         (["x"], ("x",)),
-        ((), ()),
-    ],
-)
-def test_banned_words_come_typed_or_as_a_list(sent: object, banned: tuple[str, ...]) -> None:
-    assert DecodingSettings.from_dict({"banned_words": sent}).banned_words == banned
+    ):
+        assert DecodingSettings.from_dict({"banned_words": sent}).banned_words == banned
+    both = ((5, -3.0), (7, 1.5))
+    for biases in ("7:1.5, 5:-3", '{"5": -3, "7": 1.5}', {"5": -3, 7: 1.5}, [[5, -3], [7, 1.5]]):
+        assert DecodingSettings.from_dict({"logit_bias": biases}).logit_bias == both
+    assert DecodingSettings.from_dict({"logit_bias": ""}).logit_bias == ()
 
 
 @pytest.mark.parametrize(
-    ("sent", "biases"),
+    ("name", "value", "words"),
     [
-        ("", ()),
-        ("7:1.5, 5:-3", ((5, -3.0), (7, 1.5))),
-        ('{"5": -3, "7": 1.5}', ((5, -3.0), (7, 1.5))),
-        ({"5": -3}, ((5, -3.0),)),
-        ({5: -3}, ((5, -3.0),)),
-        ([[5, -3]], ((5, -3.0),)),
-    ],
-)
-def test_biases_come_typed_or_as_an_object(sent: object, biases: tuple[tuple[int, float], ...]) -> None:
-    assert DecodingSettings.from_dict({"logit_bias": sent}).logit_bias == biases
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "sentence"),
-    [
-        ("banned_words", 5, "banned_words is 5, but must be: texts, separated by commas or as a JSON list."),
-        (
-            "banned_words",
-            "[1, 2",
-            "banned_words is '[1, 2', but must be: texts, separated by commas or as a JSON list.",
-        ),
+        ("banned_words", 5, "banned_words is 5, but must be: texts, "),
+        ("banned_words", "[1, 2", "banned_words is '[1, 2', but must be: texts, "),
         ("banned_words", "[" * 9000, "banned_words is '[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[..., but must be: texts, "),
-        (
-            "banned_words",
-            [" "],
-            "banned_words contains ' ', but each entry must be a text of 1 to 200 characters, not all ",
-        ),
-        (
-            "banned_words",
-            [7],
-            "banned_words contains 7, but each entry must be a text of 1 to 200 characters, not all ",
-        ),
-        (
-            "banned_words",
-            ["a" * 201],
-            f"banned_words contains '{'a' * 36}..., but each entry must be a text of 1 to 200",
-        ),
+        ("banned_words", [" "], "banned_words contains ' ', but each entry must be a text of 1 to 200 characters"),
+        ("banned_words", [7], "banned_words contains 7, but "),
+        ("banned_words", ["a" * 201], f"banned_words contains '{'a' * 36}..., but "),
         ("banned_words", ["a"] * 101, "banned_words has 101 entries: use 100 or fewer."),
         ("logit_bias", "5", "logit_bias contains ['5'], but each entry must be a token id and its bias."),
-        ("logit_bias", "5:x", "The bias of token 5 in logit_bias is 'x', but must be a number between -100 and 100."),
-        (
-            "logit_bias",
-            {"5": math.nan},
-            "The bias of token 5 in logit_bias is nan, but must be between -100 and 100.",
-        ),
+        ("logit_bias", {"5": math.nan}, "The bias of token 5 in logit_bias is nan, but must be between -100 and 100."),
         ("logit_bias", {"x": 1}, "A token in logit_bias is 'x', but must be a whole number between 0 and 2147483647."),
-        ("logit_bias", {"-1": 1}, "A token in logit_bias is -1, but must be between 0 and 2147483647."),
-        ("logit_bias", [[5, 1], [5, 2]], "logit_bias lists token 5 twice: list each token at most once."),
-        (
-            "logit_bias",
-            {"5": 101},
-            "The bias of token 5 in logit_bias is 101, but must be between -100 and 100.",
-        ),
-        ("logit_bias", 5, "logit_bias is 5, but must be: id:bias, separated by commas, each bias -100 to 100."),
+        ("logit_bias", [[5, 1], [5, 2]], "logit_bias lists token 5 twice: "),
+        ("logit_bias", 5, "logit_bias is 5, but must be: id:bias, "),
     ],
 )
-def test_a_bad_list_is_refused_in_one_sentence(name: str, value: object, sentence: str) -> None:
-    with pytest.raises(AttendError) as caught:
+def test_a_bad_list_is_refused(name: str, value: object, words: str) -> None:
+    with pytest.raises(AttendError) as refused:
         DecodingSettings.from_dict({name: value})
-    assert str(caught.value).startswith(sentence)
+    assert str(refused.value).startswith(words)
 
 
 def test_what_a_box_or_a_flag_shows_is_read_back() -> None:
     lists = DecodingSettings(
         banned_words=("a, b", " c", "[d", "é"), logit_bias=((1, -0.5), (20, 3.0)), order=("top_p", "temperature")
     )
-    for settings in (*PRESETS.values(), lists, DecodingSettings(banned_words=("cat", "dog"))):
+    searched = DecodingSettings(strategy="beam", num_beams=3, length_penalty=-0.5)
+    for settings in (*PRESETS.values(), lists, searched, DecodingSettings(banned_words=("cat", "dog"))):
         typed = {parameter.name: parameter.typed(getattr(settings, parameter.name)) for parameter in parameters()}
         assert DecodingSettings.from_dict(typed) == settings
         assert hash(settings) == hash(DecodingSettings.from_dict(typed))
@@ -206,11 +148,6 @@ def test_whole_numbers_may_arrive_as_floats_and_the_other_way_round() -> None:
     assert (settings.top_k, type(settings.top_k)) == (40, int)
     assert (settings.temperature, type(settings.temperature)) == (1.0, float)
     assert (settings.seed, type(settings.seed)) == (7, int)
-
-
-def test_settings_survive_json() -> None:
-    for settings in (*PRESETS.values(), DecodingSettings(strategy="beam", num_beams=3, length_penalty=-0.5)):
-        assert DecodingSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
 
 
 def test_neutral_settings_add_no_processor_and_others_stand_in_transformers_order() -> None:
@@ -239,29 +176,14 @@ def test_a_setting_that_the_strategy_does_not_use_does_nothing(strategy: str) ->
     assert not isinstance(built, SamplingStrategy) or built.chooser.mirostat is None
 
 
-def test_the_registry_and_the_type_of_its_names_agree() -> None:
-    assert get_args(StrategyName) == STRATEGIES
-
-
-@pytest.mark.parametrize("parameter", parameters(), ids=lambda parameter: parameter.name)
-def test_every_field_carries_the_parameter_of_its_name(parameter: Parameter[Any]) -> None:
-    assert getattr(DecodingSettings(), parameter.name) == parameter.default
-    assert type(parameter.checked(parameter.default)) is type(parameter.default)
-    assert parameter.strategies, "no strategy uses it"
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.usefixtures("counted_seeds")
-def test_each_strategy_is_the_one_that_was_named(name: str) -> None:
-    settings = DecodingSettings.from_dict({"strategy": name})
-    kind = ContrastiveSearch if name == "contrastive" else BeamSearch if settings.beams else SamplingStrategy
-    assert isinstance(settings.strategy_for(make_request(layer_count=4)), kind)
-    assert settings.beams is (name in ("beam", "beam_sample", "diverse_beam"))
-    assert settings.drawn is (name in ("sample", "beam_sample", "dola"))
-
-
-@pytest.mark.usefixtures("counted_seeds")
-def test_several_outputs_are_parallel_samples() -> None:
+def test_each_strategy_is_the_one_that_was_named() -> None:
+    for name in STRATEGIES:
+        settings = DecodingSettings.from_dict({"strategy": name})
+        kind = ContrastiveSearch if name == "contrastive" else BeamSearch if settings.beams else SamplingStrategy
+        assert isinstance(settings.strategy_for(make_request(layer_count=4)), kind)
+        assert settings.beams is (name in ("beam", "beam_sample", "diverse_beam"))
+        assert settings.drawn is (name in ("sample", "beam_sample", "dola"))
     assert isinstance(DecodingSettings(num_return_sequences=2).strategy_for(make_request()), ParallelSamples)
 
 
@@ -284,7 +206,7 @@ def test_early_stopping_is_one_of_three_words_or_a_truth_value_of_json() -> None
         DecodingSettings.from_dict({"strategy": True})
 
 
-@pytest.mark.parametrize("temperature", [0, 0.0, 1e-320, 1e-40, 1e-9])
+@pytest.mark.parametrize("temperature", [0, 1e-320, 1e-9])
 def test_temperature_0_is_greedy_and_so_is_what_float32_would_make_0(temperature: float) -> None:
     model, limit = random_model(50, seed=3), 8
     cold = DecodingSettings(temperature=temperature, top_k=5, top_p=0.5, max_new_tokens=limit)

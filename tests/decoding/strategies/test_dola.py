@@ -82,14 +82,15 @@ def check_against_definition(
     return steps
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_texts_and_layers_are_those_of_the_definition(seed: int) -> None:
-    requested, layers = (("low", (2,)), ("high", (2, 4)), ([3, 0, 1], (0, 1, 3)), (3, (3,)))[seed % 4]
-    model = random_model(30, seed, scale=2)  # five layers
-    steps = check_against_definition(model, (3, 1), requested, layers)
-    chosen = {step.hypotheses[0].choice.contrast.layer for step in steps if step.hypotheses[0].choice.contrast}
-    assert chosen <= set(layers)
-    assert len(chosen) > 1 or len(layers) == 1
+@pytest.mark.parametrize(
+    ("requested", "layers"), [("low", (2,)), ("high", (2, 4)), ([3, 0, 1], (0, 1, 3)), (3, (3,))], ids=str
+)
+def test_texts_and_layers_are_those_of_the_definition(requested: object, layers: Ids) -> None:
+    for seed in range(5):
+        steps = check_against_definition(random_model(30, seed, scale=2), (3, 1), requested, layers)  # of five layers
+        chosen = {step.hypotheses[0].choice.contrast.layer for step in steps if step.hypotheses[0].choice.contrast}
+        assert chosen <= set(layers)
+        assert len(chosen) > 1 or len(layers) == 1
 
 
 def test_cached_steps_equal_recomputing_from_scratch() -> None:
@@ -124,9 +125,7 @@ def test_divergences_by_hand() -> None:
     ("layers", "low", "high"),
     [
         (1, (0,), (0,)),
-        (2, (1,), (1,)),
         (3, (1,), (1,)),
-        (4, (2,), (2,)),
         (6, (2,), (3, 5)),
         (12, (2, 4), (6, 8, 10)),
         (32, tuple(range(2, 16, 2)), tuple(range(16, 32, 2))),  # the paper's LLaMA 7B has the second
@@ -175,12 +174,10 @@ def test_layers_come_as_words_or_numbers(value: object, meant: object, typed: st
     assert dola(dola_layers=typed) == settings
 
 
-@pytest.mark.parametrize(
-    "value", ["middle", "", "1, x", [], [1.5], -1, [1001], True, None, {"1": 2}, [[1]], list(range(101))]
-)
-def test_other_layers_are_refused_by_name(value: object) -> None:
-    with pytest.raises(AttendError, match="dola_layers"):
-        dola(dola_layers=value)
+def test_other_layers_are_refused_by_name() -> None:
+    for value in ("middle", "", "1, x", [], [1.5], -1, [1001], True, None, {"1": 2}, [[1]], list(range(101))):
+        with pytest.raises(AttendError, match="dola_layers"):
+            dola(dola_layers=value)
 
 
 def test_the_document_has_the_layer_and_the_divergences() -> None:

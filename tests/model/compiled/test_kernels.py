@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -22,17 +24,15 @@ def random(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 4, 7, 16])
 @pytest.mark.parametrize(("inputs", "outputs"), [(32, 96), (600, 33), (5, 7), (1, 1)])
-@pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("streamed", [False, True])
-def test_a_product_equals_the_exact_one(rows: int, inputs: int, outputs: int, bias: bool, streamed: bool) -> None:
-    weight, given = random(2, outputs, inputs), random(rows, inputs, seed=1)
-    biases = random(2, outputs if bias else 0, seed=2)
-    out = np.empty((rows, outputs), np.float32)
-    multiply(given, DenseMatrix.of(torch.from_numpy(weight), biases, streamed=streamed), 1, out)
-    exact = given.astype(np.float64) @ weight[1].T.astype(np.float64) + (biases[1] if bias else 0.0)  # (R, O)
-    assert np.abs(out - exact).max() < 1e-6 * max(1.0, inputs**0.5)
+def test_a_product_equals_the_exact_one(inputs: int, outputs: int) -> None:
+    for rows, bias, streamed in itertools.product((1, 2, 4, 7, 16), (False, True), (False, True)):
+        weight, vectors = random(2, outputs, inputs), random(rows, inputs, seed=1)
+        biases = random(2, outputs if bias else 0, seed=2)
+        out = np.empty((rows, outputs), np.float32)
+        multiply(vectors, DenseMatrix.of(torch.from_numpy(weight), biases, streamed=streamed), 1, out)
+        exact = vectors.astype(np.float64) @ weight[1].T.astype(np.float64) + (biases[1] if bias else 0.0)  # (R, O)
+        assert np.abs(out - exact).max() < 1e-6 * max(1.0, inputs**0.5), (rows, bias, streamed)
 
 
 def test_outputs_are_read_as_they_are() -> None:
@@ -94,19 +94,15 @@ def test_exponentials_of_numbers_that_float32_has_none_for() -> None:
     assert np.isnan(out[0]) and out[1:].tolist() == [0.0, 0.0, 0.0, 1.0, largest, largest]
 
 
-@pytest.mark.parametrize(("rows", "width"), [(1, 256), (16, 704), (3, 5), (0, 8)])
-def test_memory_starts_where_a_cache_line_does(rows: int, width: int) -> None:
-    memory = [empty(rows, width) for _ in range(20)]
-    assert {each.shape for each in memory} == {(rows, width)}
-    assert {each.ctypes.data % 64 for each in memory} == {0}
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int8])
-@pytest.mark.parametrize("shape", [(2, 3, 5), (3, 1024, 1025)])  # the latter has 3 to 12 MB
-def test_so_does_memory_for_weights(shape: tuple[int, ...], dtype: torch.dtype) -> None:
-    memory = [memory_for_weights(shape, dtype).fill_(1) for _ in range(3)]
-    assert all(each.shape == shape and each.dtype == dtype and each.is_contiguous() for each in memory)
-    assert {each.data_ptr() % 64 for each in memory} == {0}
+def test_memory_starts_where_a_cache_line_does() -> None:
+    for shape in ((1, 256), (16, 704), (3, 5), (0, 8)):
+        rows = [empty(*shape) for _ in range(20)]
+        assert {(each.shape, each.ctypes.data % 64) for each in rows} == {(shape, 0)}
+    for dtype in (torch.float32, torch.bfloat16, torch.int8):
+        for size in ((2, 3, 5), (3, 1024, 1025)):  # the latter has 3 to 12 MB
+            weights = [memory_for_weights(size, dtype).fill_(1) for _ in range(3)]
+            assert all(each.shape == size and each.dtype == dtype and each.is_contiguous() for each in weights)
+            assert {each.data_ptr() % 64 for each in weights} == {0}
 
 
 def test_a_softmax_of_large_and_missing_scores() -> None:
@@ -115,20 +111,18 @@ def test_a_softmax_of_large_and_missing_scores() -> None:
     total = 1 + np.exp(-1.0)
     np.testing.assert_allclose(scores, [1 / total, np.exp(-1.0) / total, 0.0], rtol=1e-6)
 
-
-@pytest.mark.parametrize("length", [1, 7, 64, 300])
-def test_a_softmax_of_any_length(length: int) -> None:
-    scores = 9 * random(length)
-    expected = torch.from_numpy(scores).double().softmax(dim=-1)
-    softmax(scores)
-    # A difference of two scores is below 64 here, so float32 holds it up to 64 / 2^25 = 2e-6.
-    np.testing.assert_allclose(scores, expected, rtol=5e-6)
+    not_a_number = np.array([1.0, np.nan, 2.0], np.float32)
+    softmax(not_a_number)
+    assert np.isnan(not_a_number).all()
 
 
-def test_a_softmax_with_a_score_that_is_no_number_is_none() -> None:
-    scores = np.array([1.0, np.nan, 2.0], np.float32)
-    softmax(scores)
-    assert np.isnan(scores).all()
+def test_a_softmax_of_any_length() -> None:
+    for length in (1, 7, 64, 300):
+        scores = 9 * random(length)
+        expected = torch.from_numpy(scores).double().softmax(dim=-1)
+        softmax(scores)
+        # A difference of two scores is below 64 here, so float32 holds it up to 64 / 2^25 = 2e-6.
+        np.testing.assert_allclose(scores, expected, rtol=5e-6)
 
 
 def test_a_score_that_is_no_number_spreads_over_its_own_row_alone() -> None:

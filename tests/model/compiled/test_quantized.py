@@ -36,16 +36,16 @@ def test_a_matrix_is_rounded_to_the_nearest_of_255_steps_a_group(outputs: int, i
     assert (error <= largest / 254 + 1e-6).all() and not rounded[0].any()  # half of a step, the largest by 127
 
 
-@pytest.mark.parametrize("rows", [1, 3, 4, 9])
 @pytest.mark.parametrize(("outputs", "inputs"), [(256, 64), (100, 33), (7, 5)])
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_product_is_that_of_the_rounded_matrix(rows: int, outputs: int, inputs: int, streamed: bool) -> None:
+def test_a_product_is_that_of_the_rounded_matrix(outputs: int, inputs: int, streamed: bool) -> None:
     generator = torch.Generator().manual_seed(0)
     weight, bias = torch.randn(2, outputs, inputs, generator=generator), np.ones((2, outputs), np.float32)
     matrix = QuantizedMatrix.of(weight, bias, streamed=streamed)
-    given, out = torch.randn(rows, inputs, generator=generator), torch.empty(rows, outputs)
-    multiply(given.numpy(), matrix, 1, out.numpy())
-    torch.testing.assert_close(out, given @ dequantize(matrix, 1).T + 1, atol=1e-5, rtol=1e-5)
+    for rows in (1, 3, 4, 9):
+        vectors, out = torch.randn(rows, inputs, generator=generator), torch.empty(rows, outputs)
+        multiply(vectors.numpy(), matrix, 1, out.numpy())
+        torch.testing.assert_close(out, vectors @ dequantize(matrix, 1).T + 1, atol=1e-5, rtol=1e-5)
     read_output(matrix, 1, outputs - 1, vector := np.empty(inputs, np.float32))
     assert torch.equal(torch.from_numpy(vector), dequantize(matrix, 1)[-1])
     picked = torch.tensor([outputs - 1, 0, outputs // 2, 0])
@@ -64,7 +64,7 @@ def test_the_embedded_model_loses_little() -> None:
 @pytest.mark.parametrize("compact", ["bfloat16", "int8"])
 @every_option
 def test_steps_equal_the_modules_over_the_same_weights(options: dict[str, object], compact: str) -> None:
-    check_compact_steps(random_model(**options, biases="all", tied_embeddings=options["norm"] == "rms"), compact)
+    check_compact_steps(random_model(**options, tied_embeddings=options["norm"] == "rms"), compact)
 
 
 @pytest.mark.parametrize("compact", ["bfloat16", "int8"])

@@ -57,10 +57,9 @@ def test_the_longest_message_leaves_room_for_one_token() -> None:
         CHAT.prompt(message, context_length=size - 1, reserve=8)
 
 
-@pytest.mark.parametrize("text", ["", "  \n\t "])
-def test_a_blank_message_is_refused(text: str) -> None:
+def test_a_blank_message_is_refused() -> None:
     with pytest.raises(AttendError, match="empty"):
-        CHAT.prompt(conversation(text), context_length=64, reserve=8)
+        CHAT.prompt(conversation("  \n\t "), context_length=64, reserve=8)
 
 
 def test_a_message_too_long_alone_is_refused_with_both_numbers() -> None:

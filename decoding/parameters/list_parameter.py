@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from decoding.parameters.parameter import Control, Parameter, Value, number, shown
+from decoding.parameters.parameter import Control, Parameter, Value, number, quoted
 from model.errors import AttendError
 
 MAX_ENTRIES, MAX_CHARACTERS = 100, 200  # enough, and each costs time for every token
@@ -59,12 +59,13 @@ class StringList(ListParameter[tuple[str, ...]]):
             blank = isinstance(text, str) and not (text if self.allow_blank else text.strip())
             if not isinstance(text, str) or blank or len(text) > MAX_CHARACTERS:
                 raise AttendError(
-                    f"{self.name} contains {shown(text)}, but each entry must be a text of 1 to {MAX_CHARACTERS} "
+                    f"{self.name} contains {quoted(text)}, but each entry must be a text of 1 to {MAX_CHARACTERS} "
                     f"characters{'' if self.allow_blank else ', not all blank'}."
                 )
             if any("\ud800" <= character <= "\udfff" for character in text):  # JSON and a shell can send it
                 raise AttendError(
-                    f"{self.name} contains {shown(text)}, which contains half a character: delete it and type it again."
+                    f"{self.name} contains {quoted(text)}, which contains half a character: delete it and "
+                    "type it again."
                 )
         return tuple(dict.fromkeys(texts))
 
@@ -95,7 +96,7 @@ class Order(ListParameter[tuple[str, ...]]):
         names = _entries(self, value)
         for index, name in enumerate(names):
             if name not in self.choices:
-                raise AttendError(f"{self.name} has no filter {shown(name)}: choose from {', '.join(self.choices)}.")
+                raise AttendError(f"{self.name} has no filter {quoted(name)}: choose from {', '.join(self.choices)}.")
             if name in names[:index]:
                 raise AttendError(f"{self.name} lists {name} twice: list each filter at most once.")
         named = iter(names)
@@ -124,7 +125,7 @@ class TokenBiases(ListParameter[tuple[tuple[int, float], ...]]):
         for pair in pairs:
             if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
                 raise AttendError(
-                    f"{self.name} contains {shown(pair)}, but each entry must be a token id and its bias."
+                    f"{self.name} contains {quoted(pair)}, but each entry must be a token id and its bias."
                 )
             token = number(f"A token in {self.name}", _parse(pair[0]), 0, 2**31 - 1, integer=True)
             if token in biases:
@@ -167,7 +168,7 @@ class Layers(ListParameter[str | tuple[int, ...]]):
 
 def _entries(parameter: Parameter, value: object) -> list[Any]:
     if not isinstance(value, list | tuple):
-        raise AttendError(f"{parameter.name} is {shown(value)}, but must be: {parameter.accepts}.")
+        raise AttendError(f"{parameter.name} is {quoted(value)}, but must be: {parameter.accepts}.")
     if len(value) > MAX_ENTRIES:
         raise AttendError(f"{parameter.name} has {len(value):,} entries: use {MAX_ENTRIES} or fewer.")
     return list(value)
@@ -177,7 +178,7 @@ def _from_json(parameter: Parameter, text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise AttendError(f"{parameter.name} is {shown(text)}, but must be: {parameter.accepts}.") from error
+        raise AttendError(f"{parameter.name} is {quoted(text)}, but must be: {parameter.accepts}.") from error
 
 
 def _parse(value: object) -> object:

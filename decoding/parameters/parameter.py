@@ -100,7 +100,7 @@ class Parameter(Generic[T]):
             word = str(value).lower() if isinstance(value, bool) else value  # JSON's true and false are words, too
             if isinstance(word, str) and word in self.choices:
                 return word
-            raise AttendError(f"{self.name} is {shown(value)}, but must be one of {', '.join(self.choices)}.")
+            raise AttendError(f"{self.name} is {quoted(value)}, but must be one of {', '.join(self.choices)}.")
         return number(self.name, value, self.minimum, self.maximum, integer=self.integer)
 
     def typed(self, value: Value) -> int | float | str:
@@ -126,15 +126,15 @@ def number(name: str, value: object, minimum: float, maximum: float, *, integer:
     limits = f"between {minimum} and {maximum}"
     kind = "a whole number" if integer else "a number"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise AttendError(f"{name} is {shown(value)}, but must be {kind} {limits}.")
+        raise AttendError(f"{name} is {quoted(value)}, but must be {kind} {limits}.")
     if not minimum <= value <= maximum:  # false for NaN, too
-        raise AttendError(f"{name} is {shown(value)}, but must be {limits}.")
+        raise AttendError(f"{name} is {quoted(value)}, but must be {limits}.")
     if integer and value != int(value):  # from JSON, 40 may arrive as 40.0
-        raise AttendError(f"{name} is {shown(value)}, but must be {kind} {limits}.")
+        raise AttendError(f"{name} is {quoted(value)}, but must be {kind} {limits}.")
     return int(value) if integer else float(value)
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """Any value, short enough for an error message."""
     if value is None:  # what an emptied control sends
         return "empty"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self, TypeVar
 
-from decoding.parameters.parameter import DECLARATION, Parameter, SettingError, T, setting, shown
+from decoding.parameters.parameter import DECLARATION, Parameter, SettingError, T, quoted, setting
 from decoding.processors import ORDER, PROCESSORS, ZERO_TEMPERATURE, ProcessorOptions, build_chain
 from decoding.processors.bans import BANNED_WORDS, MIN_NEW_TOKENS, NO_REPEAT_NGRAM_SIZE
 from decoding.processors.dry import DRY_ALLOWED_LENGTH, DRY_BASE, DRY_MULTIPLIER
@@ -132,12 +132,12 @@ class DecodingSettings:
     def from_dict(cls, settings: object) -> Self:
         """Settings from JSON or a form; what is missing has its default. `AttendError` for unknown names."""
         if not isinstance(settings, Mapping):
-            raise AttendError(f"The settings are {shown(settings)}, but must be a JSON object of names and values.")
+            raise AttendError(f"The settings are {quoted(settings)}, but must be a JSON object of names and values.")
         known = [parameter.name for parameter in parameters()]
         for name in settings:
             if name not in known:
                 near = did_you_mean(str(name), known) or f"choose from {', '.join(known)}."
-                raise AttendError(f"There is no setting {shown(name)}: {near}")
+                raise AttendError(f"There is no setting {quoted(name)}: {near}")
         checked: dict[str, Any] = dict(settings)
         return cls(**checked)
 

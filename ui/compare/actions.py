@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from decoding.parameters.parameter import shown
+from decoding.parameters.parameter import quoted
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
@@ -164,7 +164,7 @@ def file(session: Session, kind: str) -> tuple[list[str], str]:
     elif kind == "json":
         text = json.dumps(metrics.document(session.comparison), ensure_ascii=False, indent=1)
     else:
-        raise AttendError(f"A comparison can't be downloaded as {shown(kind)}: choose csv or json.")
+        raise AttendError(f"A comparison can't be downloaded as {quoted(kind)}: choose csv or json.")
     return [session.comparison.model, "compare", first_words(session.comparison.prompt.text)], text
 
 

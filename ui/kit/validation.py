@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from decoding.parameters.parameter import SettingError, shown
+from decoding.parameters.parameter import SettingError, quoted
 from model.errors import AttendError
 
 MAX_CHARACTERS = 20_000  # of one text; checked before it is cut into tokens
@@ -43,7 +43,7 @@ def checked_system(value: object) -> str:
 
 def checked_switch(value: object, name: str) -> bool:
     if not isinstance(value, bool):
-        raise AttendError(f"{name} is {shown(value)}, but must be true or false.")
+        raise AttendError(f"{name} is {quoted(value)}, but must be true or false.")
     return value
 
 

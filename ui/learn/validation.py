@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from decoding.parameters.parameter import shown
+from decoding.parameters.parameter import quoted
 from model.errors import AttendError
 from model.text.tokenizer import check_whole
 from ui.kit.packing import significant
@@ -22,7 +22,9 @@ def integer(given: Given, name: str, default: int, least: int, most: int) -> int
     """A whole number between two limits; `name` is its key and, with spaces, what the sentence calls it."""
     value = given.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise AttendError(f"{_subject(name)} is {shown(value)}, but must be a whole number from {least:,} to {most:,}.")
+        raise AttendError(
+            f"{_subject(name)} is {quoted(value)}, but must be a whole number from {least:,} to {most:,}."
+        )
     return value
 
 
@@ -31,7 +33,7 @@ def number(given: Given, name: str, default: float, least: float, most: float) -
     value = given.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
         raise AttendError(
-            f"{_subject(name)} is {shown(value)}, but must be a number from {_decimal(least)} to {_decimal(most)}."
+            f"{_subject(name)} is {quoted(value)}, but must be a number from {_decimal(least)} to {_decimal(most)}."
         )
     return float(value)
 
@@ -40,7 +42,7 @@ def choice(given: Given, name: str, default: str, possible: Sequence[str]) -> st
     """One of these."""
     value = given.get(name, default)
     if value not in possible:
-        raise AttendError(f"{_subject(name)} is {shown(value)}, but must be one of {', '.join(possible)}.")
+        raise AttendError(f"{_subject(name)} is {quoted(value)}, but must be one of {', '.join(possible)}.")
     return str(value)
 
 
@@ -49,7 +51,7 @@ def text(given: Given, name: str, default: str, most: int, subject: str | None =
     value = given.get(name, default)
     subject = _subject(name) if subject is None else subject
     if not isinstance(value, str):
-        raise AttendError(f"{subject} is {shown(value)}, but must be text.")
+        raise AttendError(f"{subject} is {quoted(value)}, but must be text.")
     if not value.strip():
         raise AttendError(f"{subject} is empty: type something.")
     if len(value) > most:
@@ -73,7 +75,7 @@ def matrix(
     for row in value:
         for cell in row:
             if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= MAX_NUMBER:
-                found = "an empty cell" if cell is None else shown(cell)
+                found = "an empty cell" if cell is None else quoted(cell)
                 raise AttendError(
                     f"{_subject(name)} can't contain {found}: each must be a number from "
                     f"−{MAX_NUMBER:,.0f} to {MAX_NUMBER:,.0f}."

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from decoding.counterfactual import Counterfactual, choose_again
-from decoding.parameters.parameter import shown
+from decoding.parameters.parameter import quoted
 from decoding.settings import DecodingSettings, parameters
 from decoding.strategies.registry import SPECS
 from decoding.trace import Trace
@@ -70,7 +70,7 @@ def original_settings(settings: DecodingSettings) -> DecodingSettings:
 def changed(original: DecodingSettings, changes: object) -> DecodingSettings:
     """The run's settings with these changes, which may be anything."""
     if not isinstance(changes, Mapping) or not all(name in VARIED for name in changes):
-        raise AttendError(f"The changes are {shown(changes)}, but only these can change: {', '.join(VARIED)}.")
+        raise AttendError(f"The changes are {quoted(changes)}, but only these can change: {', '.join(VARIED)}.")
     return DecodingSettings.from_dict({**original.to_dict(), **changes})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from decoding.parameters.parameter import shown
+from decoding.parameters.parameter import quoted
 from lesson.block import HEADS, LONGEST, PADDING, WORDS, BlockSettings
 from lesson.forward_trace import trace_forward
 from model.errors import AttendError
@@ -54,7 +54,7 @@ def read_settings(given: Given) -> BlockSettings:
     }
     heads = given.get("heads", default.heads)
     if isinstance(heads, bool) or not isinstance(heads, int):
-        raise AttendError(f"heads is {shown(heads)}, but must be one of {', '.join(map(str, HEADS))}.")
+        raise AttendError(f"heads is {quoted(heads)}, but must be one of {', '.join(map(str, HEADS))}.")
     return BlockSettings(
         source=_ids(given, "source", default.source),
         answer=_ids(given, "answer", default.answer),
@@ -81,5 +81,5 @@ def plain(values: Any) -> Any:
 def _ids(given: Given, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
     value = given.get(name, default)
     if not isinstance(value, list | tuple) or any(isinstance(id, bool) or not isinstance(id, int) for id in value):
-        raise AttendError(f"The {name} is {shown(value)}, but must be a list of whole numbers, the words' ids.")
+        raise AttendError(f"The {name} is {quoted(value)}, but must be a list of whole numbers, the words' ids.")
     return tuple(value)

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from decoding.parameters.parameter import Parameter, shown
+from decoding.parameters.parameter import Parameter, quoted
 from decoding.processors.temperature import TEMPERATURE
 from decoding.step import Choice
 from lesson.generation.filters import SLIDERS, Filters, filter_step
@@ -142,7 +142,7 @@ def _tokens(given: Given, vocabulary_size: int) -> list[int]:
     value = given.get("tokens", FIRST["tokens"])
     right = isinstance(value, list) and all(type(token) is int and 0 <= token < vocabulary_size for token in value)
     if not right:
-        raise AttendError(f"The tokens are {shown(value)}, but must be a list of the model's ids: start again.")
+        raise AttendError(f"The tokens are {quoted(value)}, but must be a list of the model's ids: start again.")
     if len(value) > MAX_TOKENS:
         raise AttendError(f"The text has {len(value):,} tokens, but this loop stops at {MAX_TOKENS}: start again.")
     return value
@@ -225,7 +225,7 @@ def _words(given: Given) -> tuple[str, ...]:
     right = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
     if not right or len(value) != len(WORDS):
         raise AttendError(
-            f"The tree's words are {shown(value)}, but must be {len(WORDS)} texts: reload the page to start again."
+            f"The tree's words are {quoted(value)}, but must be {len(WORDS)} texts: reload the page to start again."
         )
     return tuple(word.strip() for word in value)
 

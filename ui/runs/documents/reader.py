@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from decoding.parameters.parameter import shown
+from decoding.parameters.parameter import quoted
 
 MAX_ID = 2**31
 MAX_LABEL = 200  # characters of one token or of a stage's name
@@ -69,5 +69,5 @@ def ids_in(subject: str, holder: Mapping[str, Any], name: str, most: int, vocabu
 
 
 def wrong(subject: str, value: object) -> InvalidDocument:
-    described = shown(value or None) if isinstance(value, list | dict | str) else shown(value)
+    described = quoted(value or None) if isinstance(value, list | dict | str) else quoted(value)
     return InvalidDocument(f"{subject} can't be {described}")

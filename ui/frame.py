@@ -66,7 +66,7 @@ class Frame:
 
     @property
     def outputs(self) -> list[Output]:
-        return [self.inspector, self.meter, self.panel.used]
+        return [self.inspector, self.meter, self.panel.used, self.panel.seed]
 
     def render(self, screen: Screen) -> Changes:
         """What stands around the tabs."""
@@ -76,7 +76,8 @@ class Frame:
         if screen.meter is not None:
             changes[self.meter] = screen.meter
         if screen.seed is not None:
-            changes[self.panel.used] = settings_panel.seed_note(screen.seed)
+            changes[self.panel.used] = settings_panel.seed_button(screen.seed)
+            changes[self.panel.seed] = screen.seed
         return changes
 
     def screens(

@@ -35,9 +35,7 @@ from ui.settings.settings_contract import MethodValue, PanelField, PanelForm
 SWITCHES = {processor.name: switches(processor) for processor in PROCESSORS}  # stage -> what turns it on
 _SAMPLERS = ("mirostat_mode", *(name for switches in SWITCHES.values() for name in switches))
 _LENGTHS = ("max_new_tokens", "min_new_tokens")
-_KEEP_SEED = """(text) => {
-  document.dispatchEvent(new CustomEvent('attend-seed', { detail: Number(text.split(' ')[1]) }));
-}"""
+_REUSE_SEED = "(seed) => document.dispatchEvent(new CustomEvent('attend-seed', { detail: seed }))"
 
 # The form's script waits for it; until then Gradio has taken up no component of the page, and hears of nothing.
 FORM_READY = """() => {
@@ -52,7 +50,8 @@ class Panel:
     """The controls, once they are on the page."""
 
     form: gr.HTML
-    used: gr.Button
+    used: gr.Button  # shows the seed of the last run, and sets it when pressed
+    seed: gr.Number  # that seed, for the button
     code: gr.Button
     dialog: gr.HTML
 
@@ -94,13 +93,14 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
     with gr.Row(elem_id="attend-panel-buttons"):
         code = gr.Button("Copy as code or link", size="sm", variant="secondary", elem_id="attend-code")
         used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
-    used.click(None, used, None, js=_KEEP_SEED)
+    seed = gr.Number(-1, visible=False)
+    used.click(None, seed, None, js=_REUSE_SEED)
     dialog = component("settings/code.js", name="code-dialog")
-    return Panel(form, used, code, dialog)
+    return Panel(form, used, seed, code, dialog)
 
 
-def seed_note(seed: int) -> dict[str, object]:
-    """The button that shows the seed of the last run and sets it when pressed; -1: the run drew nothing."""
+def seed_button(seed: int) -> dict[str, object]:
+    """The button after a run with this seed; -1: the run drew nothing."""
     return gr.update(value=f"Seed {seed} · Reuse", visible=seed >= 0)
 
 

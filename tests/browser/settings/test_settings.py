@@ -223,9 +223,15 @@ def test_each_strategy_says_what_it_does(page: Page) -> None:
     expect(help_line).to_have_text("Always picks the most probable token.")
 
 
-def test_a_run_without_chance_shows_no_seed(page: Page) -> None:
+def test_the_seed_of_a_run_can_be_reused_and_one_without_chance_shows_none(page: Page) -> None:
     say(page, "Hello")
-    expect(page.locator("#attend-seed-used")).to_be_visible()
+    used = page.locator("#attend-seed-used")
+    expect(used).to_be_visible()
+    seed = used.inner_text().split()[1]
+    page.locator("#attend-seed").evaluate(UNFOLD)
+    assert number(page, "seed") == "-1"
+    used.click()
+    expect(page.locator("#attend-seed input")).to_have_value(seed)
     choose(page, "Greedy")
     say(page, "Hello")
     expect(page.locator("#attend-seed-used")).to_be_hidden()

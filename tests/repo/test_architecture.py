@@ -68,16 +68,17 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.history.history_contract": (),
     "ui.tour": (),
     "ui.server": ("ui", "decoding", "model"),
-    # the models on a cluster: nothing of the page knows it
-    "serve": ("app", "ui", "decoding", "model"),
+    "serve": ("app", "ui", "decoding", "model", "benchmarks.flags", "benchmarks.timing"),
     "serve.settings": ("model",),
     "serve.wire": (),
     "training": ("decoding", "model"),
     "benchmarks": ("training.translate", "ui.tour", "attend", "decoding", "model"),
     "benchmarks.updates": ("benchmarks", "ui.chat", "ui.runs", "ui.kit", "decoding", "model"),
-    "benchmarks.cluster": ("benchmarks", "serve", "ui.runs", "decoding", "model"),
     "experiments": ("lesson.recurrence.translation", "training", "benchmarks.timing", "decoding", "model"),
 }
+
+# Parts that a reader can skip, and what may import them.
+OPTIONAL = {"serve": (), "ui.server.zero_gpu": ("app",)}
 
 # Library → the only modules that may import it.
 LIBRARIES = {
@@ -88,7 +89,7 @@ LIBRARIES = {
     "huggingface_hub": ("model.hub",),
     "httpx2": ("model.hub",),
     "prometheus_client": ("ui.server.metrics",),
-    "psutil": ("model.device", "benchmarks"),
+    "psutil": ("model.device", "benchmarks", "serve.benchmark"),
     "ray": ("serve.deploy", "serve.local_nodes", "serve.remote"),
     "threadpoolctl": ("model.threads",),
     "numba": ("model.jit", "model.compiled", "benchmarks"),
@@ -192,6 +193,17 @@ def circle(edges: Mapping[str, Collection[str]]) -> list[str]:
 
 def test_imports_go_one_way() -> None:
     assert [fault for name, path in MODULES.items() for fault in faults(name, path.read_text(encoding="utf-8"))] == []
+
+
+def test_optional_parts_can_be_skipped() -> None:
+    found = [
+        f"{module} imports {name}"
+        for module, path in MODULES.items()
+        for name in imports(path.read_text(encoding="utf-8"))
+        for part, importers in OPTIONAL.items()
+        if under(name, (part,)) and not under(module, (part, *importers))
+    ]
+    assert found == []
 
 
 def test_no_module_imports_itself_around_a_corner() -> None:

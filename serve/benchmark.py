@@ -1,6 +1,6 @@
 """Replicas of a model on Ray Serve, beside the same model in one process without Ray.
 
-    python -m benchmarks.cluster [--model attend-chat] [--replicas 1 2 4] [--visitors 1 16 64] [--tokens 64]
+    python -m serve.benchmark [--model attend-chat] [--replicas 1 2 4] [--visitors 1 16 64] [--tokens 64]
 
 Two Ray nodes on this machine hold the replicas. In a process of its own, as in a page but without one, a thread a
 visitor asks for one traced answer after the other. Prints the tokens a second of all together, how long the first token
@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measure(given: Sequence[str] | None) -> None:
-    parser = Parser(prog="python -m benchmarks.cluster", description="Time replicas of a model on Ray Serve.")
+    parser = Parser(prog="python -m serve.benchmark", description="Time replicas of a model on Ray Serve.")
     add_model(parser)
     add_counts(parser, replicas=[1, 2, 4], visitors=[1, 16, 64], tokens=64, seconds=12)
     options = parser.parse_args(given)

@@ -34,22 +34,16 @@ HOSTILE = [
     ("/no/such/folder", "There is no folder and no GGUF file"),
     ("~/model", "There is no folder and no GGUF file"),
     ("a/b/c", "There is no model"),
-    ("owner/..", "There is no model"),
     ("../name", "There is no folder and no GGUF file"),
     ("owner/a..b", "There is no model"),
-    ("owner/a--b", "There is no model"),
     ("owner\\name", "There is no model"),
-    ("owner/na me", "There is no model"),
     ("owner/name?x=1", "There is no model"),
     ("owner/name\0", "There is no model"),
-    ("öwner/name", "There is no model"),
     ("o/" + "n" * 95, "There is no model"),
     ("", "There is no model"),
     ("no-such-model", "There is no model"),
     ("https://huggingface.co/owner/name/tree/main", r"is a web address, not a model name: use owner/name\.$"),
-    ("http://www.huggingface.co/gpt2/", r"is a web address, not a model name: use gpt2\.$"),
     ("huggingface.co/gpt2", r"^'huggingface\.co/gpt2' is a web address, not a model name: use gpt2\.$"),
-    ("hf.co/owner/name", r"is a web address, not a model name: use owner/name\.$"),
     ("huggingface.co/bert-base-uncased", "is a web address, not a model name: use owner/name as shown on the Hub"),
     ("n" * 300, f"There is no model '{'n' * 40}…{'n' * 40}': choose"),
     ("file:///etc", "is a web address"),
@@ -57,7 +51,6 @@ HOSTILE = [
     (os.path.relpath(__file__), r"test_catalog\.py' is neither a checkpoint folder nor a GGUF file: choose another\.$"),
     ("owner/name@", "is not a revision"),
     ("owner/name@../../main", "is not a revision"),
-    ("owner/name@a b", "is not a revision"),
     ("gpt2@-x", "is not a revision"),
     ("attend-chat@v1", "has no revisions"),
 ]
@@ -73,8 +66,7 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.hub.repository.fetch", unexpected)
 
 
-@pytest.mark.parametrize(("name", "repository", "revision"), LEADS)
-def test_where_a_name_leads(name: str, repository: str, revision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_a_name_leads(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 
     def fetch(*names: str, **_: object) -> None:
@@ -82,17 +74,20 @@ def test_where_a_name_leads(name: str, repository: str, revision: str, monkeypat
         raise AttendError("Enough.")
 
     monkeypatch.setattr("model.hub.repository.fetch", fetch)
-    with pytest.raises(AttendError, match="Enough"):
-        catalog.load(name)
-    assert calls == [(repository, revision)]
+    of_the_catalogue = [(entry.location, entry.location, "main") for entry in names.ENTRIES if not entry.embedded]
+    expected = [*LEADS, *of_the_catalogue]
+    for name, *_ in expected:
+        with pytest.raises(AttendError, match="Enough"):
+            catalog.load(name)
+    assert calls == [tuple(rest) for _, *rest in expected]
 
 
-@pytest.mark.parametrize(("name", "words"), HOSTILE)
 @pytest.mark.usefixtures("nobody")
-def test_a_malformed_name_is_refused_without_a_request(name: str, words: str) -> None:
-    with pytest.raises(AttendError, match=words) as refused:
-        catalog.load(name)
-    assert "\n" not in str(refused.value)
+def test_a_malformed_name_is_refused_without_a_request() -> None:
+    for name, words in HOSTILE:
+        with pytest.raises(AttendError, match=words) as refused:
+            catalog.load(name)
+        assert "\n" not in str(refused.value)
 
 
 @pytest.mark.usefixtures("nobody")
@@ -107,11 +102,9 @@ def test_a_folder_goes_before_the_hub(tiny_checkpoint: Path, monkeypatch: pytest
     [
         ("fox/model", "fox/model"),
         ("fox/checkpoint-500", "fox/checkpoint-500"),
-        ("fox/final", "fox/final"),
         ("fox/Best_Model", "fox/Best_Model"),
         ("fox/500", "fox/500"),
         ("model/fox-7b", "fox-7b"),
-        ("fox/gpt2", "gpt2"),
         ("fox/models-of-mine", "models-of-mine"),
     ],
 )
@@ -130,11 +123,11 @@ def test_names_of_no_folder_are_what_people_call_them(tmp_path: Path) -> None:
         assert names.display_name(name) == name
 
 
-@pytest.mark.parametrize(("name", "size"), [("gpt2", "-1"), ("gpt2", "nan"), ("gpt2", "0")])
 @pytest.mark.usefixtures("nobody")
-def test_a_limit_that_is_none_is_refused(name: str, size: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert generate.main(["Hi", "--model", name, f"--max-size={size}"]) == 2
-    assert "but must be above 0 (gigabytes)" in capsys.readouterr().err
+def test_a_limit_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for size in ("-1", "nan", "0"):
+        assert generate.main(["Hi", "--model", "gpt2", f"--max-size={size}"]) == 2
+        assert "but must be above 0 (gigabytes)" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("nobody")
@@ -156,22 +149,13 @@ def test_a_public_page_loads_what_is_listed_alone(
 def test_what_is_embedded_is_listed_and_loads() -> None:
     folders = {path.parent.name for path in names.EMBEDDED.glob("*/config.json")}
     assert folders == set(names.embedded())
-    assert DEFAULT in names.catalog()
+    assert DEFAULT in names.catalog() and len(set(names.catalog())) == len(names.ENTRIES)
     for entry in names.ENTRIES:
         if entry.embedded:
             weights = (names.EMBEDDED / entry.name / "model.safetensors").stat().st_size
             assert entry.megabytes == round(weights / 1e6)
             counted = sum(checkpoint.weight_sizes(names.EMBEDDED / entry.name / "model.safetensors").values())
             assert entry.millions == round(counted / 1e6, 1)
-
-
-def test_names_are_different() -> None:
-    assert len(set(names.catalog())) == len(names.ENTRIES)
-
-
-@pytest.mark.parametrize("location", [entry.location for entry in names.ENTRIES if not entry.embedded])
-def test_every_hub_location_in_the_catalogue_is_well_formed(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    test_where_a_name_leads(location, location, "main", monkeypatch)
 
 
 def test_the_terminal_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:

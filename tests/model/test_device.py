@@ -32,16 +32,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return llama(tmp_path_factory.mktemp("device_config") / "llama")
 
 
-@pytest.mark.parametrize("device", ["tpu", "cuda:", "cuda:-1", "CPU", "", "cpu\n"])
-def test_a_device_that_is_none_is_refused(device: str) -> None:
-    with pytest.raises(AttendError, match="choose auto, cpu, cuda, cuda:0 or mps"):
-        DeviceConfig(device)
-
-
-@pytest.mark.parametrize("dtype", ["int3", "float64", "FLOAT32", ""])
-def test_a_precision_that_is_none_is_refused(dtype: str) -> None:
-    with pytest.raises(AttendError, match="choose one of auto, float32, bfloat16, float16"):
-        DeviceConfig("cpu", dtype)
+def test_a_device_or_a_precision_that_is_none_is_refused() -> None:
+    for device in ("tpu", "cuda:", "cuda:-1", "CPU", "", "cpu\n"):
+        with pytest.raises(AttendError, match="choose auto, cpu, cuda, cuda:0 or mps"):
+            DeviceConfig(device)
+    for dtype in ("int3", "float64", "FLOAT32", ""):
+        with pytest.raises(AttendError, match="choose one of auto, float32, bfloat16, float16"):
+            DeviceConfig("cpu", dtype)
 
 
 def test_a_device_that_is_not_here_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,9 +198,6 @@ def test_a_container_has_what_its_group_has(tmp_path: Path, monkeypatch: pytest.
     assert shortage(CPU, 51_000) == "needs about 51 kB of memory, but only 50 kB is free"
 
 
-@pytest.mark.parametrize(
-    ("size", "words"),
-    [(0, "0 kB"), (999_000, "999 kB"), (999_500, "1 MB"), (270_400_000, "270 MB"), (1_140_000_000, "1.1 GB")],
-)
-def test_sizes_in_words(size: int, words: str) -> None:
-    assert in_words(size) == words
+def test_sizes_in_words() -> None:
+    words = {0: "0 kB", 999_000: "999 kB", 999_500: "1 MB", 270_400_000: "270 MB", 1_140_000_000: "1.1 GB"}
+    assert {size: in_words(size) for size in words} == words

@@ -90,21 +90,15 @@ def test_a_missing_file_is_called_a_file() -> None:
         assert refusal(name) == f"There is no file {name!r}: check its path; one on the Hub is owner/name:FILE.gguf."
 
 
-@pytest.mark.parametrize(
-    ("address", "named"),
-    [
-        ("https://huggingface.co/owner/name/resolve/main/tiny-Q8_0.gguf", "owner/name:tiny-Q8_0.gguf"),
-        ("hf.co/owner/name:Q8_0", "owner/name:Q8_0"),
-    ],
-)
-def test_an_address_is_turned_into_a_name(address: str, named: str) -> None:
-    assert refusal(address).endswith(f"is a web address, not a model name: use {named}.")
-
-
-@pytest.mark.parametrize("name", ["owner/name:", "owner/name:a b", "owner/name:../x.gguf", "name:Q4_K_M"])
-def test_a_malformed_file_name_is_refused_without_a_request(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_is_turned_into_a_name_and_a_malformed_name_is_refused_without_a_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("model.hub.repository.fetch", lambda *_, **__: pytest.fail("the Hub was used"))
-    assert "There is no " in refusal(name)
+    page = "https://huggingface.co/owner/name/resolve/main/tiny-Q8_0.gguf"
+    for address, name in ((page, "owner/name:tiny-Q8_0.gguf"), ("hf.co/owner/name:Q8_0", "owner/name:Q8_0")):
+        assert refusal(address).endswith(f"is a web address, not a model name: use {name}.")
+    for name in ("owner/name:", "owner/name:a b", "owner/name:../x.gguf", "name:Q4_K_M"):
+        assert "There is no " in refusal(name)
 
 
 def test_the_only_file_of_a_repository_comes_alone(repository: Path, hub_server: StandIn, file: Path) -> None:

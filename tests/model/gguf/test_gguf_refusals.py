@@ -104,7 +104,7 @@ def test_a_file_with_wrong_bytes_loads_or_is_refused(whole: bytes, tmp_path: Pat
     path = tmp_path / "m.gguf"
     header = min(tensor.data_offset for tensor in GGUFReader(written(path, llama())).tensors)
     rng, refused = random.Random(6), 0
-    for _ in range(100):
+    for _ in range(40):
         content = bytearray(whole)
         content[rng.randrange(4, header)] = rng.choice((0, 1, 9, 127, 255))
         path.write_bytes(content)
@@ -113,7 +113,7 @@ def test_a_file_with_wrong_bytes_loads_or_is_refused(whole: bytes, tmp_path: Pat
         except AttendError as error:
             refused += 1
             assert "\n" not in str(error)
-    assert 10 < refused < 100
+    assert 4 < refused < 40
 
 
 def test_a_tensor_beyond_the_end_or_of_strange_blocks_is_refused(spoilt: Path) -> None:
@@ -137,7 +137,6 @@ def test_a_tensor_beyond_the_end_or_of_strange_blocks_is_refused(spoilt: Path) -
             "of the architecture 'gemma3', and only llama, qwen2, qwen3, gpt2 can be run from one: choose another",
         ),
         ({"llama.expert_count": 8}, "since its llama.expert_count is 8: choose another model, or its checkpoint"),
-        ({"llama.attention.logit_cap": 30.0}, "since its llama.attention.logit_cap is 30.0"),
         (
             {"llama.attention.head_count_kv": [2, 4]},
             r"since its layers differ \(llama.attention.head_count_kv is \[2, 4\]",
@@ -151,19 +150,15 @@ def test_a_tensor_beyond_the_end_or_of_strange_blocks_is_refused(spoilt: Path) -
         ({"llama.block_count": 2**31}, "claims 2,147,483,648 layers"),
         ({"llama.block_count": 3}, "has no weight model.layers.2"),
         ({"llama.embedding_length": 64}, "belong to different models"),
-        ({"llama.feed_forward_length": 2**31}, "belong to different models"),
         ({"llama.rope.scaling.type": "yarn"}, "since its positions are scaled as 'yarn'"),
         ({"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": -1.0}, "since rotary_scaling holds"),
-        ({"llama.rope.dimension_count": 4}, "since 4 of the 8 dimensions of each head are rotated"),
         ({"llama.rope.dimension_count": 4, "llama.attention.key_length": None}, "since 4 of the 8 dimensions of each"),
         ({"llama.attention.value_length": 4}, "since its keys have 8 dimensions, but its values 4"),
         ({"llama.a\nnewline": 3}, "has a name that can't be printed"),
         ({"llama.a": "\x1b[31m"}, r"its llama.a is '\\x1b\[31m'"),
         ({"split.count": 3}, "is one part of a model that was split into several files: join them with"),
         ({"general.type": "mmproj"}, "is a vision projector"),
-        ({"general.architecture": "clip"}, "is a vision projector"),
         ({"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "mine"}, "in a way that Attend doesn't know .'mine'."),
-        ({"tokenizer.ggml.model": "rwkv"}, "The tokenizer in .* can't be read: choose another GGUF file"),
         ({"tokenizer.ggml.tokens": ["a", "b"]}, "The tokenizer in .* can't be read: choose another GGUF file"),
         ({"tokenizer.chat_template": "{% if %}"}, "The chat template of this model is damaged"),
     ],
@@ -180,15 +175,15 @@ def test_a_key_of_the_wrong_kind_loads_or_is_refused(spoilt: Path, tmp_path: Pat
     model, refused = llama(), 0
     keys = [key for key in GGUFReader(spoilt).fields if not key.startswith("GGUF.")]
     others = ["general.alignment", "general.type", "split.count", "llama.rope.scaling.type", "tokenizer.ggml.pre"]
-    for key in (*keys, *others):
-        for value in (7, float("nan"), "x", [1]):
+    for number, key in enumerate((*keys, *others)):
+        for value in ((7, float("nan")), ("x", [1]))[number % 2]:
             path = written(tmp_path / "m.gguf", model, keys={key: value})
             try:
                 catalog.load(str(path)).prompt("Hi")
             except AttendError as error:
                 refused += 1
                 assert "\n" not in str(error)
-    assert refused > 60
+    assert refused > 30
 
 
 def test_weights_of_unknown_parts_are_refused(tmp_path: Path) -> None:

@@ -158,26 +158,18 @@ def test_a_tokenizer_of_another_model_is_refused(tmp_path: Path) -> None:
         catalog.load_encoder(str(bert(tmp_path, small)))
 
 
-@pytest.mark.parametrize(
-    ("word", "sentences", "layer", "words"),
-    [
+def test_a_comparison_is_checked(encoder: HuggingFaceEncoder) -> None:
+    two = "the cat\na cat"
+    for word, sentences, layer, words in (
         ("cat", "the cat\nthe mat", 2, 'The word "cat" is not in "the mat"'),
-        ("", "the cat\na cat", 2, "The word has 0 letters"),
-        ("c" * 101, "the cat\na cat", 2, "has 101 letters"),
-        ("cat", "the cat\n\n", 2, "There are 1 sentences"),
-        ("cat", "a cat\n" * 13, 2, "There are 13 sentences"),
-        ("cat", "the cat\na cat", 3, "no layer 3: choose 0 to 2"),
-        ("cat", "the cat\na cat", True, "no layer True"),
-        ("cat", "the cat\na cat", "1", "no layer 1"),
-        (7, "the cat\na cat", 2, "The word must be text"),
-        ("cat", ["a cat"], 2, "The list of sentences must be text"),
-    ],
-)
-def test_a_comparison_is_checked(
-    word: object, sentences: object, layer: object, words: str, encoder: HuggingFaceEncoder
-) -> None:
-    with pytest.raises(AttendError, match=words):
-        inspecting.compare(encoder, word, sentences, layer)
+        *(("", two, 2, "The word has 0 letters"), ("c" * 101, two, 2, "has 101 letters")),
+        *(("cat", "the cat\n\n", 2, "There are 1 sentences"), ("cat", "a cat\n" * 13, 2, "There are 13 sentences")),
+        ("cat", two, 3, "no layer 3: choose 0 to 2"),
+        *(("cat", two, True, "no layer True"), ("cat", two, "1", "no layer 1")),
+        *((7, two, 2, "The word must be text"), ("cat", ["a cat"], 2, "The list of sentences must be text")),
+    ):
+        with pytest.raises(AttendError, match=words):
+            inspecting.compare(encoder, word, sentences, layer)
 
 
 def test_a_map_too_large_to_send_is_refused(encoder: HuggingFaceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:

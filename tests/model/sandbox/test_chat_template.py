@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,30 +88,20 @@ def test_what_never_ends_is_ended_and_the_next_one_renders(sandbox: Sandbox, tem
     assert rendered(sandbox, "{{ 1 + 1 }}") == "2"
 
 
-@pytest.mark.parametrize("template", TOO_LARGE)
-def test_what_fills_the_memory_is_refused_and_the_next_one_renders(sandbox: Sandbox, template: str) -> None:
-    with pytest.raises((OutOfBounds, Refused)):
-        rendered(sandbox, template)
-    assert rendered(sandbox, "{{ 1 + 1 }}") == "2"
+def test_what_fills_the_memory_is_refused_and_the_next_one_renders(sandbox: Sandbox) -> None:
+    for template in TOO_LARGE:
+        with pytest.raises((OutOfBounds, Refused)):
+            rendered(sandbox, template)
+        assert rendered(sandbox, "{{ 1 + 1 }}") == "2"
 
 
-@pytest.mark.parametrize(
-    "template",
-    [
-        "{{ ''.__class__.__mro__ }}",
-        "{{ messages.__class__.__subclasses__() }}",
-        "{{ namespace(__class__=1) }}",
-        "{{ cycler.__init__.__globals__.os.system('true') }}",
-        "{{ range(9999999) }}",
-        "{% for",
-    ],
-)
-def test_nothing_leads_out_of_the_sandbox(sandbox: Sandbox, template: str) -> None:
-    try:
-        written = rendered(sandbox, template)
-    except Refused:
-        return
-    assert written == ""  # an attribute that is forbidden is undefined
+def test_nothing_leads_out_of_the_sandbox(sandbox: Sandbox) -> None:
+    for forbidden in ("''.__class__.__mro__", "namespace(__class__=1)", "range(9999999)"):
+        with suppress(Refused):
+            assert rendered(sandbox, f"{{{{ {forbidden} }}}}") == ""  # an attribute that is forbidden is undefined
+    for call in ("messages.__class__.__subclasses__()", "cycler.__init__.__globals__.os.system('true')"):
+        with pytest.raises(Refused):
+            rendered(sandbox, f"{{{{ {call} }}}}")
 
 
 @pytest.mark.parametrize(

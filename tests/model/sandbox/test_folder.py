@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return gpt2(tmp_path / "evil")
 
 
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json"])
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
 def test_what_is_no_regular_file_is_never_opened(folder: Path, name: str) -> None:
     """Reading a FIFO would wait for ever, and /dev/zero would fill the memory."""
     (folder / name).unlink()
@@ -59,40 +59,25 @@ def test_a_file_that_only_seems_small_is_refused_by_its_size(folder: Path, name:
         catalog.load(str(folder))
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("width", 10**9),
-        ("vocabulary_size", 10**9),
-        ("heads", 10**8),
-        ("head_width", 10**9),
-        ("context_length", 10**10),
-        ("layers", 10**9),
-        ("feed_forward_width", 10**12),
-        ("encoder_layers", 10**9),
-    ],
-)
 @pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
-def test_sizes_that_the_weights_do_not_have_allocate_nothing(
-    tmp_path: Path, field: str, value: int, positions: str
-) -> None:
+def test_sizes_that_the_weights_do_not_have_allocate_nothing(tmp_path: Path, positions: str) -> None:
     folder = make_checkpoint(tmp_path / "claims")
-    changed(folder / "config.json", lambda values: values.update({field: value, "positions": positions}))
-    with pytest.raises(AttendError):
-        catalog.load(str(folder))
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("n_layer", 10**8), ("n_embd", 4 * 10**8), ("vocab_size", 10**10), ("n_positions", 10**9)],
-)
-def test_the_sizes_of_a_transformers_config_are_checked_against_its_weights(
-    folder: Path, field: str, value: int
-) -> None:
-    changed(folder / "config.json", lambda values: values.update({field: value}))
-    for engine in ("adapter", "auto"):
+    known = json.loads((folder / "config.json").read_text()) | {"positions": positions}
+    sizes = {"heads": 10**8, "context_length": 10**10, "feed_forward_width": 10**12}
+    sizes |= dict.fromkeys(("width", "vocabulary_size", "head_width", "layers", "encoder_layers"), 10**9)
+    for field, value in sizes.items():
+        (folder / "config.json").write_text(json.dumps(known | {field: value}))
         with pytest.raises(AttendError):
-            catalog.load(str(folder), engine)
+            catalog.load(str(folder))
+
+
+def test_the_sizes_of_a_transformers_config_are_checked_against_its_weights(folder: Path) -> None:
+    known = json.loads((folder / "config.json").read_text())
+    for field, value in (("n_layer", 10**8), ("n_embd", 4 * 10**8), ("vocab_size", 10**10), ("n_positions", 10**9)):
+        (folder / "config.json").write_text(json.dumps(known | {field: value}))
+        for engine in ("adapter", "auto"):
+            with pytest.raises(AttendError):
+                catalog.load(str(folder), engine)
 
 
 def test_a_tokenizer_that_panics_is_one_sentence(folder: Path) -> None:
@@ -106,26 +91,14 @@ def test_a_tokenizer_that_panics_is_one_sentence(folder: Path) -> None:
         catalog.load(str(folder))
 
 
-def test_a_tokenizer_that_hangs_is_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rule", [{"Regex": "."}, {"String": "꙰"}], ids=["any character", "one of its rules"])
+def test_a_tokenizer_that_hangs_is_one_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, rule: dict[str, str]
+) -> None:
     monkeypatch.setattr(checked_folder, "_SECONDS", 3.0)
 
     def hanging(values: dict[str, Any]) -> None:
-        doubling = {"type": "Replace", "pattern": {"Regex": "."}, "content": "aa"}
-        values["normalizer"] = {"type": "Sequence", "normalizers": [doubling] * 40}
-
-    changed(folder / "tokenizer.json", hanging)
-    with pytest.raises(AttendError, match=r"tokenizer.json crashed or took too long"):
-        catalog.load(str(folder))
-
-
-@pytest.mark.parametrize("rule", ["☃", "꙰"])
-def test_a_tokenizer_that_hangs_only_on_a_character_of_its_rules_is_one_sentence(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, rule: str
-) -> None:
-    monkeypatch.setattr(checked_folder, "_SECONDS", 6.0)
-
-    def hanging(values: dict[str, Any]) -> None:
-        doubling = {"type": "Replace", "pattern": {"String": rule}, "content": rule * 2}
+        doubling = {"type": "Replace", "pattern": rule, "content": rule.get("String", "a") * 2}
         values["normalizer"] = {"type": "Sequence", "normalizers": [doubling] * 40}
 
     changed(folder / "tokenizer.json", hanging)

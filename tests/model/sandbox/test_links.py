@@ -30,21 +30,23 @@ def secret(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("form", ["absolute", "relative", "through another link"])
-def test_a_file_that_is_a_link_out_of_the_folder_is_never_read(
-    folder: Path, tmp_path: Path, name: str, form: str
-) -> None:
+def test_a_file_that_is_a_link_out_of_the_folder_is_never_read(folder: Path, tmp_path: Path, form: str) -> None:
     target = secret(tmp_path)
     if form == "relative":
         target = Path("..") / target.name
     elif form == "through another link":
         (folder / "inside").symlink_to(target)
         target = Path("inside")
-    (folder / name).unlink(missing_ok=True)
-    (folder / name).symlink_to(target)
-    with pytest.raises(AttendError, match="is a link to a file outside the checkpoint's folder, so it is never read"):
-        catalog.load(str(folder))
+    for name in NAMES:
+        kept = (folder / name).read_bytes() if (folder / name).exists() else None
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(target)
+        with pytest.raises(AttendError, match="a link to a file outside the checkpoint's folder, so it is never read"):
+            catalog.load(str(folder))
+        (folder / name).unlink()
+        if kept is not None:
+            (folder / name).write_bytes(kept)
 
 
 @pytest.mark.parametrize("linked", ["folder", "file"])

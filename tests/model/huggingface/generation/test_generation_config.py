@@ -131,41 +131,27 @@ def test_suggestions_for_the_settings_are_said(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [{field: "a value"} for field in UNSUPPORTED] + [{"stop_words_ids": [[7]]}, {"forced_decoder_ids": [[1, 7]]}],
-    ids=str,
-)
-def test_what_attend_does_not_do_is_said(fields: dict[str, Any]) -> None:
-    (note,) = GenerationFields(fields, "tiny", 300).notes(128, translates=False)
-    ((field, value),) = fields.items()
-    assert note == (
-        f"The generation config of tiny asks for {field} {value}, which Attend ignores: other programs may write other "
-        "texts."
-    )
+def test_what_attend_does_not_do_is_said() -> None:
+    fields: dict[str, Any] = dict.fromkeys(UNSUPPORTED, "a value")
+    fields |= {"stop_words_ids": [[7]], "forced_decoder_ids": [[1, 7]]}
+    for field, value in fields.items():
+        (note,) = GenerationFields({field: value}, "tiny", 300).notes(128, translates=False)
+        assert f"tiny asks for {field} {value}, which Attend ignores" in note
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("suppress_tokens", "all"),
-        ("suppress_tokens", [1.5]),
-        ("bad_words_ids", [7]),
-        ("bad_words_ids", [[]]),
-        ("sequence_bias", {"(7,)": 1.0}),
-        ("sequence_bias", [[[7], "much"]]),
-        ("sequence_bias", [[[], 1.0]]),
-        ("sequence_bias", [[[7], 10**400]]),  # no float is as large
-        ("sequence_bias", [[[7], -1e39]]),  # none in single precision
-        ("sequence_bias", [[[7] * 60_000, 1.0], [[8] * 60_000, 1.0]]),  # each token would take as long
-        ("exponential_decay_length_penalty", [2]),
-        ("exponential_decay_length_penalty", [2, 0]),
-        ("exponential_decay_length_penalty", [2, 10**400]),
-        ("encoder_repetition_penalty", -1),
-        ("min_length", "long"),
-        ("encoder_no_repeat_ngram_size", float("nan")),
-    ],
-)
-def test_a_malformed_field_is_refused_in_one_sentence(field: str, value: object) -> None:
-    with pytest.raises(AttendError, match=f"generation config of tiny has {field} .*must be .*: copy the checkpoint"):
-        GenerationFields({field: value}, "tiny", 300).rules(frozenset())
+def test_a_malformed_field_is_refused_in_one_sentence() -> None:
+    much = [[[7] * 60_000, 1.0], [[8] * 60_000, 1.0]]  # each token would take as long
+    malformed: dict[str, list[Any]] = {
+        "suppress_tokens": ["all", [1.5]],
+        "bad_words_ids": [[7], [[]]],
+        # no float is as large as 10**400, and none in single precision as 1e39
+        "sequence_bias": [{"(7,)": 1.0}, [[[7], "much"]], [[[], 1.0]], [[[7], 10**400]], [[[7], -1e39]], much],
+        "exponential_decay_length_penalty": [[2], [2, 0], [2, 10**400]],
+        "encoder_repetition_penalty": [-1],
+        "min_length": ["long"],
+        "encoder_no_repeat_ngram_size": [float("nan")],
+    }
+    for field, values in malformed.items():
+        for value in values:
+            with pytest.raises(AttendError, match=f"tiny has {field} .*must be .*: copy the checkpoint"):
+                GenerationFields({field: value}, "tiny", 300).rules(frozenset())

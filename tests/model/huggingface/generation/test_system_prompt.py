@@ -111,14 +111,14 @@ def test_it_stays_when_the_oldest_messages_drop(name: str) -> None:
 
 
 @taken
-@pytest.mark.parametrize("hostile", HOSTILE.values())
-def test_typed_control_tokens_stay_text_in_it(name: str, hostile: str) -> None:
+def test_typed_control_tokens_stay_text_in_it(name: str) -> None:
     written, messages = Written(TAKEN[name]), talk("the cat", "sat", "the dog")
     tokenizer = written.tokenizer
-    ids = written.chat.prompt(messages, system=hostile, context_length=1000, reserve=10).ids
-    harmless = written.expected(messages, "x")
-    assert [i for i in ids if tokenizer.is_special(i)] == [i for i in harmless if tokenizer.is_special(i)]
-    assert hostile in tokenizer.decode(tokenizer.encode("|")[0] if tokenizer.is_special(i) else i for i in ids)
+    for hostile in HOSTILE.values():
+        ids = written.chat.prompt(messages, system=hostile, context_length=1000, reserve=10).ids
+        harmless = written.expected(messages, "x")
+        assert [i for i in ids if tokenizer.is_special(i)] == [i for i in harmless if tokenizer.is_special(i)]
+        assert hostile in tokenizer.decode(tokenizer.encode("|")[0] if tokenizer.is_special(i) else i for i in ids)
 
 
 @pytest.mark.parametrize("reason", REFUSED)

@@ -51,7 +51,7 @@ class Entry:
     source: int  # length of the source that its rows attend to; 0 without an encoder
     length: int  # tokens in each of its rows; every pass adds one
     rows: int = 1  # in the cache
-    step: Step = field(default=Step((), None))  # its newest
+    step: Step = field(default=Step((), None))  # the newest
     error: Exception | None = None  # raised by its strategy; it ends only this entry
 
     @property
@@ -59,7 +59,7 @@ class Entry:
         return self.error is not None or self.step.finished
 
     def advance(self, forward: Forward[Any], wanted: Want, rows: slice) -> None:
-        """Its next Step, from its rows of a pass that was run with `wanted`."""
+        """Take the strategy's next Step, from its rows of a pass that was run with `wanted`."""
         try:
             share = slice_forward(forward, wanted, rows, self.source, self.length, self.strategy.want)
             self.step = self.strategy.advance(share)
@@ -118,7 +118,7 @@ class Batch(Generic[CacheT]):
 
     @property
     def rows(self) -> int:
-        """How many the last pass had."""
+        """How many rows the last pass had."""
         return self._cache.rows
 
     @property
@@ -146,7 +146,7 @@ class Batch(Generic[CacheT]):
         return self._cache.select([entry.first])
 
     def merge(self, other: Self) -> None:
-        """Take over the entries of another batch of the same model, which must not be used any more."""
+        """Take over the entries of another batch of the same model; that batch must no longer be used."""
         before = self._cache.rows
         for entry in other.entries:
             entry.first += before
@@ -175,12 +175,12 @@ def slice_forward(
 
     Args:
         wanted: what the pass was run with.
-        rows: the strategy's.
+        rows: the rows of the strategy.
         source, length: how many keys of its source and of its text are not padding.
-        want: what the strategy wants of it.
+        want: what the strategy wants from the pass.
 
     Returns:
-        The same pass with those rows and keys alone. Its cache is the whole one, since only the loop uses caches.
+        The same pass with only those rows and keys. The cache is the whole one, since only the loop uses caches.
     """
     attention = hidden = layer_logits = None
     if want.attention and forward.attention is not None:
@@ -198,7 +198,7 @@ def slice_forward(
 
 
 def union(wants: Iterable[Want]) -> Want:
-    """What a pass must return to satisfy them all."""
+    """What a pass must return to satisfy all strategies."""
     wants = tuple(wants)
     return Want(
         attention=any(want.attention for want in wants),

@@ -1,4 +1,4 @@
-"""An interface for measuring runs, such as for the metrics of a server. Numbers only: no texts, no names."""
+"""An interface for measuring runs, for example for a server's metrics. It sees numbers only, never texts or names."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Observer:
     """Measures nothing; subclasses override what they count. May be called from any thread."""
 
     def stepped(self, rows: int) -> None:
-        """One pass through a model, of so many rows."""
+        """A model made one pass over so many rows."""
 
     def decoded(self, tokens: int, seconds: float, *, first: bool) -> None:
         """One run got the tokens of one pass.
 
         Args:
-            tokens: in all its texts and beams.
-            seconds: that its reader waited for them, since the previous pass or the start of the run.
+            tokens: how many, in all texts and beams of the run.
+            seconds: how long the reader waited for them, since the previous pass or the start of the run.
             first: whether this is the run's first pass.
         """
 
     def ended(self, outcome: Outcome) -> None:
-        """One run ended; "stopped" by its reader or at the time limit."""
+        """One run ended; "stopped" means by its reader or at the time limit."""
 
 
 def observing(decode: DecodeT, observer: Observer) -> DecodeT:
@@ -44,7 +44,7 @@ def observing(decode: DecodeT, observer: Observer) -> DecodeT:
 
 
 def _observed(passes: Passes, observer: Observer) -> Passes:
-    """The same passes. Time that the reader spends between two of them does not count."""
+    """The same passes. The time that the reader spends between two of them does not count."""
     waited, first = 0.0, True
     outcome: Outcome = "stopped"
     try:

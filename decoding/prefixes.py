@@ -1,8 +1,8 @@
 """Prefix caching: a visitor's newest text stays in the cache for their next prompt.
 
-Most prompts extend an earlier one: the next message of a conversation, a retry, another token in place of one. The keys
-and values of the common prefix are the same, so only the rest has to be read (Zheng et al., 2024, "SGLang", section 3,
-for all requests of a server; here visitors share nothing).
+Most prompts extend an earlier one: the next message of a conversation, a retry, a text with one token replaced. The
+keys and values of the common prefix are the same, so only the rest has to be read. (Zheng et al., 2024, "SGLang",
+section 3, share prefixes among all requests of a server; here visitors share nothing.)
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from threading import Lock
 
 from model.interface import PrefixCache
 
-MAX_BYTES = 256_000_000  # of one model's, for all visitors
-_WORTH = 8  # tokens; fewer are read again as quickly
+MAX_BYTES = 256_000_000  # for one model and all its visitors
+_WORTH = 8  # tokens; fewer than this can be read again just as quickly
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
     tokens: tuple[int, ...]
-    cache: PrefixCache  # of one row, these tokens
+    cache: PrefixCache  # one row, with these tokens
 
 
 class KeptPrefixes:
@@ -52,12 +52,15 @@ class KeptPrefixes:
                 self._forget(next(iter(self._by_visitor)))
 
     def forget(self, visitor: Hashable) -> None:
-        """Let go of a visitor's text."""
+        """Drop a visitor's text."""
         with self._lock:
             self._forget(visitor)
 
     def longest(self, visitor: Hashable, prompt: Sequence[int]) -> tuple[int, PrefixCache | None]:
-        """How many tokens of a prompt, but never its last, the visitor's newest text begins with, and their cache."""
+        """How many tokens a prompt shares with the beginning of the visitor's newest text, and their cache.
+
+        The prompt's last token is never among them.
+        """
         kept = self._by_visitor.get(visitor)
         if kept is None:
             return 0, None

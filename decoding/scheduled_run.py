@@ -19,8 +19,8 @@ from model.interface import LanguageModel, ReadsOn
 class Pass:
     """The Steps of a run from one forward pass."""
 
-    steps: Mapping[int, Step]  # by the number of the strategy, of those that decided something
-    seconds: float  # of all its passes so far, without the time that it waited for other runs
+    steps: Mapping[int, Step]  # by the number of the strategy; only those that decided something
+    seconds: float  # that all passes so far took, without the time spent waiting for other runs
 
 
 @dataclass(slots=True, eq=False)
@@ -36,13 +36,13 @@ class ScheduledRun:
     submitted: float = field(default_factory=time.monotonic)  # by the monotonic clock
     abandoned: bool = False  # nobody reads its passes any more
     entries: tuple[Entry, ...] = field(init=False)  # one for each strategy, once the prompt is read
-    batch: Batch[Any] = field(init=False)  # that they are in
-    paused: bool = False  # in a batch of its own until the reader has caught up
+    batch: Batch[Any] = field(init=False)  # the batch that they are in
+    paused: bool = False  # waits in a batch of its own until the reader has caught up
     seconds: float = 0.0
 
     @property
     def key(self) -> object:
-        """Runs with equal keys share their visitor's part of the rows."""
+        """Runs with equal keys share one visitor's portion of the rows."""
         return self if self.visitor is None else self.visitor
 
     @property

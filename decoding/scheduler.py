@@ -24,7 +24,7 @@ from decoding.strategies.base import Strategy
 from model.errors import AttendError
 from model.interface import LanguageModel, Want
 
-MAX_ROWS = 64  # of one pass
+MAX_ROWS = 64  # in one pass
 _AHEAD = 64  # passes
 _PATIENCE = 2.0  # seconds that smaller runs may overtake one for which there are too few rows
 _HEARTBEAT = 0.05  # seconds
@@ -47,10 +47,10 @@ class Scheduler:
     ) -> None:
         """
         Args:
-            hold: locks the model for one turn; callers that wait for it must get it before the next turn.
+            hold: locks the model for one turn; callers that are waiting for the model must get it before the next turn.
             kept: the caches of visitors' earlier prompts; None keeps them only as long as the scheduler.
-            most_rows: of one pass; further runs wait. A run that needs more than this gets passes of its own.
-            ahead: passes that a run may be ahead of its reader before it is paused.
+            most_rows: how many rows one pass may have; further runs wait. A run that needs more gets passes of its own.
+            ahead: how many passes a run may be ahead of its reader before it is paused.
             observer: is told the rows of each pass.
         """
         self._hold = hold
@@ -77,12 +77,12 @@ class Scheduler:
 
         Args:
             model: always the same, or one that shares its weights.
-            rows: the most that all strategies together need in a pass.
+            rows: how many rows all strategies together need in a pass, at most.
             visitor: runs of the visitor with the fewest rows are admitted first, and a visitor's prompts share a cached
                 prefix. None is a new visitor each time.
 
         Yields:
-            Every pass that decided something, and None when there was none for a while, so that the caller can stop.
+            Every pass that decided something, and None if there was none for a while, so that the caller can stop.
 
         Raises:
             Any error of the prefill, a pass or a strategy. It ends only this run.
@@ -134,7 +134,9 @@ class Scheduler:
             with self._hold():
                 try:
                     progressed = self._turn()
-                except BaseException as error:  # not of a single run; no reader must wait for a dead thread
+                except (
+                    BaseException
+                ) as error:  # not the error of a single run: no reader may be left waiting for a dead thread
                     progressed = True
                     for run in (*(run for run, _ in self._reading), *self._running):
                         run.fail(error if isinstance(error, Exception) else RuntimeError(repr(error)))
@@ -152,7 +154,7 @@ class Scheduler:
             return False
 
     def _turn(self) -> bool:
-        """One turn; returns whether there was anything to do, which is False while all runs wait for their readers."""
+        """One turn; returns whether there was anything to do: False while all runs wait for their readers."""
         for run in [run for run in self._running if run.over]:
             self._running.remove(run)
             self._keep(run)
@@ -249,7 +251,7 @@ class Scheduler:
         tokens = tuple(run.prompt)
         if run.rows == 1 and entry.step.best is not None:
             tokens += entry.step.best.tokens[: entry.length - len(tokens)]
-        with suppress(Exception):  # without memory for it, the next prompt is read as a whole
+        with suppress(Exception):  # if there is no memory for it, the next prompt is read from its beginning
             self._kept.keep(run.visitor, tokens, run.batch.row_of(entry).head(len(tokens)))
 
     def _join(self, run: ScheduledRun) -> None:

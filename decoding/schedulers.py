@@ -16,7 +16,7 @@ class ModelLock(Protocol):
     """What guards a model; models that share their weights share it."""
 
     def held_ahead(self) -> AbstractContextManager[Any]:
-        """Hold it for one turn, before all who wait."""
+        """Hold the lock for one turn, ahead of all who are waiting."""
         ...
 
 
@@ -28,9 +28,9 @@ class Schedulers:
     ) -> None:
         """
         Args:
-            most_rows: of one pass.
-            prefix_bytes: that each model may keep.
-            observer: learns the rows of each pass.
+            most_rows: how many rows one pass may have.
+            prefix_bytes: how many bytes of prefixes each model may keep.
+            observer: is told the rows of each pass.
         """
         self._most_rows, self._prefix_bytes, self._observer = most_rows, prefix_bytes, observer
         self._lock = threading.Lock()  # guards the two below
@@ -38,7 +38,7 @@ class Schedulers:
         self._prefixes = WeakKeyDictionary[ModelLock, KeptPrefixes]()  # as long as the model is in memory
 
     def of(self, lock: ModelLock) -> Scheduler:
-        """The scheduler of the model that this guards."""
+        """The scheduler of the model that this lock guards."""
         with self._lock:
             scheduler = self._schedulers.get(id(lock))
             if scheduler is None:
@@ -48,7 +48,7 @@ class Schedulers:
             return scheduler
 
     def forget(self, visitor: str) -> None:
-        """Let go of what all models keep for a visitor, who has left."""
+        """Drop what all models keep for a visitor who has left."""
         with self._lock:
             for kept in self._prefixes.values():
                 kept.forget(visitor)
@@ -61,6 +61,6 @@ class Schedulers:
 
     @property
     def prefix_bytes(self) -> int:
-        """What all models keep for their visitors."""
+        """How many bytes all models keep for their visitors."""
         with self._lock:
             return sum(kept.bytes for kept in self._prefixes.values())

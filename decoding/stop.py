@@ -16,7 +16,7 @@ from decoding.parameters.parameter import Parameter
 from decoding.request import Request
 from decoding.step import FinishReason
 
-TOKEN_LIMIT = 4096  # of one run
+TOKEN_LIMIT = 4096  # for one run
 MAX_NEW_TOKENS = Parameter(
     name="max_new_tokens",
     label="Maximum length",
@@ -37,7 +37,7 @@ STOP_TEXTS = StringList(
 )
 
 UNFINISHED = "\ufffd"  # the replacement for bytes that form no character, or not yet
-MAX_UNFINISHED = 3  # bytes of a character without its first or without its last
+MAX_UNFINISHED = 3  # bytes of a character whose first or last byte is missing
 
 
 def first_stop(text: str, stop_texts: Sequence[str]) -> str | None:
@@ -52,8 +52,10 @@ def before_stop(text: str, stop_texts: Sequence[str]) -> str:
 
 
 def certain(text: str, stop_texts: Sequence[str]) -> str:
-    """The part of a growing text that can no longer change: without half a character at its end, and without
-    anything that could still become a stop text."""
+    """The part of a growing text that can no longer change.
+
+    It ends before half a character and before anything that could still become a stop text.
+    """
     complete = text.rstrip(UNFINISHED)
     text = before_stop(complete, stop_texts)
     if text != complete:  # a stop text has ended it
@@ -70,7 +72,7 @@ class Stop:
     """When the continuations of one request end."""
 
     end_tokens: frozenset[int]
-    limit: int  # the most tokens that may be generated
+    limit: int  # how many tokens may be generated at most
     decode: Callable[[Sequence[int]], str]
     stop_texts: tuple[str, ...] = ()
 
@@ -80,7 +82,7 @@ class Stop:
         return cls(request.end_tokens, request.room(max_new_tokens), request.decode, stop_texts)
 
     def reason(self, tokens: Sequence[int]) -> FinishReason | None:
-        """Why these generated tokens are complete, or None; they were not without the last."""
+        """Why the last of these generated tokens completes them; None if it does not."""
         if tokens[-1] in self.end_tokens:
             return "stop"
         if self.stop_texts and self._holds_stop_text(tokens):

@@ -7,8 +7,8 @@ import secrets
 from decoding.parameters.parameter import Parameter
 from model.lazy import torch
 
-SEEDS = 2**32  # how many there are
-_DRAWN_SEEDS = 10**6  # from which one is drawn: short enough to be read, said and typed
+SEEDS = 2**32  # how many seeds there are
+_DRAWN_SEEDS = 10**6  # random seeds are below this, so that they are easy to read, say and type
 SEED = Parameter(
     name="seed",
     label="Seed",
@@ -31,7 +31,7 @@ class UniformStream:
     """Uniform float64 numbers in [0, 1), independent of other requests."""
 
     def __init__(self, seed: int, skip: int = 0) -> None:
-        """`skip`: how many numbers were used already."""
+        """`skip`: how many numbers have been used already."""
         self._generator = torch.Generator().manual_seed(seed)
         for _ in range(skip):
             self.next()
@@ -41,9 +41,9 @@ class UniformStream:
 
 
 def uniform_at(seed: int, index: int) -> float:
-    """A number in [0, 1) of another stream, by its index.
+    """The number at this index of another stream, in [0, 1).
 
-    SplitMix64 (Steele, Lea, Flood 2014), whose state is a plain count, so that a pure processor keeps none.
+    This is SplitMix64 (Steele, Lea, Flood 2014). Its state is a plain count, so a pure processor need not keep any.
     """
     mixed = mix((mix(seed & _BITS) + (index + 1) * 0x9E3779B97F4A7C15) & _BITS)
     return (mixed >> 11) * 2.0**-53

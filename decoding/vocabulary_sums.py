@@ -1,6 +1,7 @@
 """Statistics of a distribution over the vocabulary, each in one compiled loop; all sums are float64.
 
-Imported when the first record is made: compiled functions take a moment to load. Shapes: V is the vocabulary.
+It is imported when the first record is made, since compiled functions take a moment to load. Shapes: V is the
+vocabulary.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from model.jit import compiled
 Logits = NDArray[np.float32]
 
 
-_LOG_2_HIGH, _LOG_2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # whose sum is log 2, as in fdlibm
+_LOG_2_HIGH, _LOG_2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is log 2, as in fdlibm
 _COEFFICIENTS = tuple(1 / math.factorial(power) for power in range(14))
-_SMALLEST = -708.0  # whose exponential is the smallest that float64 holds with full precision
+_SMALLEST = -708.0  # its exponential is the smallest that float64 holds with full precision
 
 
 @compiled
 def _exp(x: float) -> float:
-    """The exponential of a number of at most 0, as sums and products alone: several at once, unlike `math.exp`.
+    """The exponential of a number of at most 0, by sums and products only, so that several are computed at once.
 
     x = n log 2 + r with |r| <= log(2) / 2, so exp(x) = 2^n exp(r): Taylor's series of 14 terms gives exp(r), and 2^n is
     n written into a float's exponent. The relative error is below 3e-14, and below 1e-15 down to x = -20.
@@ -40,8 +41,9 @@ def summarize(logits: Logits, following: Logits) -> tuple[int, float, float, flo
     """The distribution after one stage, from its logits (V,) and those after the following one.
 
     Returns:
-        How many tokens remain (their logit is finite); the logarithm of the sum of their exponentials, which a logit is
-        taken off to give its log-probability; the entropy in bits; the probability that the following stage keeps.
+        How many tokens remain (their logit is finite); the logarithm of the sum of their exponentials, which is
+        subtracted from a logit to get the log-probability; the entropy in bits; the probability that the following
+        stage keeps.
     """
     largest, kept, kept_by_following = -np.inf, 0, 0
     for token in range(len(logits)):
@@ -80,7 +82,7 @@ def best_tokens(logits: Logits, count: int) -> NDArray[np.int64]:
 
 @compiled
 def rank_of(logits: Logits, token: int) -> int:
-    """The place of a token by its logit (V,), from 1, ties by id."""
+    """The rank of a token by its logit (V,), from 1; ties are ordered by id."""
     better = 0
     for other in range(len(logits)):
         better += logits[other] > logits[token] or (logits[other] == logits[token] and other < token)

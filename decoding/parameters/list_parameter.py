@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from decoding.parameters.parameter import Control, Parameter, Value, number, quoted
 from model.errors import AttendError
 
-MAX_ENTRIES, MAX_CHARACTERS = 100, 200  # enough, and each costs time for every token
+MAX_ENTRIES, MAX_CHARACTERS = 100, 200  # more would cost time for every token
 
 T = TypeVar("T", bound=Value)
 
@@ -76,7 +76,7 @@ class StringList(ListParameter[tuple[str, ...]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order(ListParameter[tuple[str, ...]]):
-    """All choices in an order. Those named are permuted among their positions; the others stay where they are."""
+    """All choices in an order. The named ones are permuted among their positions; the others stay where they are."""
 
     @property
     def control(self) -> Control:

@@ -1,4 +1,4 @@
-"""The declaration of one setting: its default, range and help, and the check that every value of it goes through.
+"""The declaration of one setting: its default, range, label and help, and the check of its values.
 
 Each parameter is declared beside the code that uses it and listed once as a field of
 `decoding.settings.DecodingSettings`. A `Parameter` is a number or one word of several; those that hold several values
@@ -37,7 +37,7 @@ class Settings(Protocol):
 
 
 class SettingError(AttendError):
-    """Invalid settings; the sentence uses their names in code.
+    """Invalid settings. The sentence calls them by their names in code.
 
     Args:
         names: the settings in the sentence, each mentioned before any value that a user sent.
@@ -48,7 +48,7 @@ class SettingError(AttendError):
         self.names = names
 
     def with_labels(self, labels: Mapping[str, str]) -> str:
-        """The sentence with other names for the settings, such as a page's labels."""
+        """The sentence with other names for the settings, such as the labels of the page."""
         sentence = str(self)
         for name in self.names:
             sentence = sentence.replace(name, labels[name], 1)
@@ -57,23 +57,23 @@ class SettingError(AttendError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter(Generic[T]):
-    """One setting, as its check, its control on the page, its flag and its line in the README need it."""
+    """One setting: all that its check, its control on the page, its flag and its documentation need."""
 
     name: str
     label: str  # what people call it
     section: Section = ""  # the heading under which forms list it; "" for the few that come first
     default: T
     help: str  # one line
-    # The value that changes nothing, the default unless given; None where every value does something. A processor runs
-    # when one of its parameters has another value.
+    # The value that changes nothing: the default unless another is given, or None if every value does something. A
+    # processor runs when one of its parameters has another value.
     neutral: T | None = _AS_DEFAULT
     integer: bool = False
     minimum: int | float = 0
     maximum: int | float = 1
-    step: int | float = 1  # of a slider
-    choices: tuple[str, ...] = ()  # words; with them there is no range
-    choice_labels: tuple[str, ...] = ()  # what people call them, where that differs
-    strategies: tuple[str, ...] = ()  # those that use it; `decoding.settings.parameters` fills them in
+    step: int | float = 1  # the step of a slider
+    choices: tuple[str, ...] = ()  # words; a parameter that has them has no range
+    choice_labels: tuple[str, ...] = ()  # what people call them, if that differs
+    strategies: tuple[str, ...] = ()  # that use it; filled in by `decoding.settings.parameters`
 
     def __post_init__(self) -> None:
         if self.neutral is _AS_DEFAULT:
@@ -81,7 +81,7 @@ class Parameter(Generic[T]):
 
     @property
     def control(self) -> Control:
-        """The kind of input for it: a number, one word of several, free text, or a list to rearrange."""
+        """The kind of input: a number, one word of several, free text, or a list to rearrange."""
         return "word" if self.choices else "number"
 
     @property
@@ -95,7 +95,7 @@ class Parameter(Generic[T]):
         return "|".join(self.choices) or ("N" if self.integer else "X")
 
     def checked(self, value: object) -> Value:
-        """The value in the parameter's type; `AttendError`, with what is accepted, for any other."""
+        """The value in the parameter's type; otherwise an `AttendError` that says what is accepted."""
         if self.choices:
             word = str(value).lower() if isinstance(value, bool) else value  # JSON's true and false are words, too
             if isinstance(word, str) and word in self.choices:
@@ -117,7 +117,7 @@ Parameters = tuple[Parameter[Any], ...]
 
 
 def setting(parameter: Parameter[T]) -> T:
-    """A dataclass field with the parameter's default, which carries the parameter in its metadata."""
+    """A dataclass field that has the parameter's default, and the parameter itself in its metadata."""
     return field(default=parameter.default, metadata={DECLARATION: parameter})
 
 
@@ -136,7 +136,7 @@ def number(name: str, value: object, minimum: float, maximum: float, *, integer:
 
 def quoted(value: object) -> str:
     """Any value, short enough for an error message."""
-    if value is None:  # what an emptied control sends
+    if value is None:  # sent by an emptied control
         return "empty"
     if isinstance(value, int) and abs(value) >= 10**20:
         return "a very large number"

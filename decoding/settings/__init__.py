@@ -1,4 +1,4 @@
-"""The settings of a run: every parameter a field, checked together, and made into a strategy."""
+"""The settings of a run: every parameter is a field; they are checked together and turned into a strategy."""
 
 from decoding.settings.decoding_settings import DecodingSettings, parameters
 from decoding.settings.presets import PRESETS, TRANSLATION_STRATEGY, for_translator

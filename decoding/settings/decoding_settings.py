@@ -53,7 +53,7 @@ def _with_all_processors(settings: _Class) -> _Class:
 class DecodingSettings:
     """How tokens are chosen. The defaults sample from the model's own, unchanged distribution.
 
-    Every value is checked, and converted to its type where JSON or a form sends another; `SettingError` names the one
+    Every value is checked, and converted to its type if JSON or a form sends another. `SettingError` names the value
     that is wrong, or those that do not fit together.
     """
 
@@ -130,7 +130,7 @@ class DecodingSettings:
 
     @classmethod
     def from_dict(cls, settings: object) -> Self:
-        """Settings from JSON or a form; what is missing has its default. `AttendError` for unknown names."""
+        """Settings from JSON or a form; missing ones have their defaults. `AttendError` for unknown names."""
         if not isinstance(settings, Mapping):
             raise AttendError(f"The settings are {quoted(settings)}, but must be a JSON object of names and values.")
         known = [parameter.name for parameter in parameters()]
@@ -142,7 +142,7 @@ class DecodingSettings:
         return cls(**checked)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings in the values of JSON; `from_dict` reads them back."""
+        """The settings as JSON values; `from_dict` reads them back."""
         return {parameter.name: parameter.plain(self[parameter]) for parameter in parameters()}
 
     def unused(self) -> tuple[str, ...]:
@@ -155,7 +155,7 @@ class DecodingSettings:
 
     @property
     def _spec(self) -> StrategySpec:
-        """The strategy that was chosen, at whatever temperature."""
+        """The chosen strategy, whatever the temperature."""
         return SPECS[self.strategy]
 
     @property
@@ -181,14 +181,18 @@ class DecodingSettings:
 
     @property
     def token_by_token(self) -> bool:
-        """Whether each token is chosen by the model's distribution there and nothing else, so that one pass over a
-        finished text is enough to make all of its choices again."""
+        """Whether each choice depends only on the model's distribution at its position.
+
+        One pass over a finished text is then enough to make all choices again.
+        """
         return self._spec.token_by_token
 
     @property
     def resumable(self) -> bool:
-        """Whether a text that only its length has ended can be continued as if it had not: where decoding depends on
-        nothing but the tokens of one text and the number of its draws."""
+        """Whether a text that stopped at its length limit can be continued as if it had not.
+
+        Decoding must then depend only on the tokens of one text and the number of its draws.
+        """
         return self.sequences == 1 and self._acts_as.resumable(self)
 
     @property
@@ -202,23 +206,23 @@ class DecodingSettings:
         return self.num_return_sequences if self.drawn or self.beams else 1
 
     def seeded(self) -> Self:
-        """The same with a definite seed where one is used: -1 becomes a random one, so that the run can be repeated."""
+        """The same settings with a definite seed if one is used (a random one for -1), so that the run is repeatable."""
         return dataclasses.replace(self, seed=draw_seed()) if self.drawn and self.seed < 0 else self
 
     def ending_at(self, texts: Sequence[str]) -> Self:
-        """The same with these stop texts besides its own."""
+        """The same settings with additional stop texts."""
         combined = tuple(dict.fromkeys((*self.stop_texts, *texts)))
         return self if combined == self.stop_texts else dataclasses.replace(self, stop_texts=combined)
 
     def strategy_for(self, request: Request) -> Strategy:
-        """The strategy for one request; `AttendError` where its model cannot do it."""
+        """The strategy for one request; `AttendError` if its model cannot do it."""
         settings = self.seeded()
         if settings.sequences > 1 and not settings.beams:
             return ParallelSamples(request, [sample.strategy_for(request) for sample in settings.each_sample()])
         return settings._spec.build(settings, request, settings.options(request))
 
     def options(self, request: Request) -> StrategyOptions:
-        """What every strategy takes from the settings; they need a definite seed where anything is drawn."""
+        """What every strategy takes from the settings, which need a definite seed if anything is drawn."""
         acts_as = self._acts_as
         return StrategyOptions(
             max_new_tokens=self.max_new_tokens,
@@ -231,7 +235,7 @@ class DecodingSettings:
         )
 
     def each_sample(self) -> list[Self]:
-        """The settings of each of several samples alone: the seeds count on from the first and wrap around."""
+        """The settings of each single sample: the seeds count up from the first and wrap around."""
         return [
             dataclasses.replace(self, seed=(self.seed + index) % SEEDS, num_return_sequences=1)
             for index in range(self.num_return_sequences)

@@ -9,7 +9,7 @@ from typing import Any
 from decoding.settings.decoding_settings import DecodingSettings, parameters
 from decoding.strategies.registry import StrategyName
 
-# "Balanced" is what most peers ship as their default, the others lie to either side of it.
+# "Balanced" is what most similar programs have as their default; the others lie on either side of it.
 PRESETS: Mapping[str, DecodingSettings] = MappingProxyType(
     {
         "Precise": DecodingSettings(temperature=0.3, top_k=40, top_p=0.9),
@@ -25,7 +25,7 @@ TRANSLATION_STRATEGY: StrategyName = "beam"  # a translator's default: few trans
 def for_translator(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Settings by name with a translator's default strategy, beam search, unless they name a strategy or settings that
     sampling uses and beam search does not, such as a temperature."""
-    sampling = _used_by("sample") - _used_by("greedy") - {"num_return_sequences"}  # which beams have as well
+    sampling = _used_by("sample") - _used_by("greedy") - {"num_return_sequences"}  # beams have it as well
     samples = given.keys() & sampling and not given.keys() & (_used_by(TRANSLATION_STRATEGY) - _used_by("sample"))
     return given if samples else {"strategy": TRANSLATION_STRATEGY, **given}
 

@@ -82,7 +82,7 @@ class StrategySpec(ABC):
         return frozenset(parameter.name for parameter in (*used, *of_processors))
 
     def check(self, settings: Settings) -> None:  # noqa: B027 (nothing to check is the rule)
-        """Raise `SettingError` where settings that are valid by themselves do not fit together."""
+        """Raise `SettingError` if settings that are valid by themselves do not fit together."""
 
     def rows(self, settings: Settings) -> int:
         """How many rows one text needs in a pass of the model, at most."""
@@ -102,7 +102,7 @@ class StrategySpec(ABC):
 
 
 def usable_logits(logits: Tensor, generated: int) -> Tensor:
-    """The logits on the CPU in float32; `AttendError` where no probability could be made of them."""
+    """The logits on the CPU in float32; `AttendError` if they don't give probabilities."""
     logits = logits.detach().to("cpu", torch.float32)
     # One check of the largest value is enough: it is NaN if any is, -inf if all are, +inf if one is.
     if not all(map(math.isfinite, logits.numpy().max(axis=-1).tolist())):
@@ -116,10 +116,10 @@ def usable_logits(logits: Tensor, generated: int) -> Tensor:
 def newest_attention(forward: Forward[Any], row: int, length: int) -> Tensor | None:
     """The attention of a row's newest token to the `length` tokens up to itself, without padding on the left.
 
-    Of an encoder-decoder the keys are those of the cross-attention, then those of the self-attention.
+    For an encoder-decoder, the keys of the cross-attention come first, then those of the self-attention.
 
     Returns:
-        (layers, heads, source + length), float16 on the CPU; None where the pass returned no attention.
+        (layers, heads, source + length), float16 on the CPU; None if the pass returned no attention.
     """
     if forward.attention is None:
         return None

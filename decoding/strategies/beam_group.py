@@ -40,7 +40,7 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class LivingBeam:
-    """What the search needs of a living hypothesis; its record may be large and is left to the caller."""
+    """What the search needs to know of a living hypothesis; its record may be large and is left to the caller."""
 
     tokens: tuple[int, ...] = ()
     score: float = 0.0  # a float32 sum, as in transformers: near ties fall the same way
@@ -53,7 +53,7 @@ class ProcessedPass:
 
     forward: Forward[Any]
     log_probabilities: Tensor  # (R, V), the model's own
-    names: tuple[str, ...]  # of the stages
+    names: tuple[str, ...]  # the names of the stages
     stages: tuple[Tensor, ...]  # (R, V) each, for the record: the model's logits, then the output of each processor
     final: Tensor  # (R, V) log-probabilities after all processors, not renormalised
 
@@ -76,14 +76,14 @@ class _Continuation(NamedTuple):
     """One more token for one of the rows."""
 
     score: float
-    row: int  # of the group
+    row: int  # within the group
     token: int
     draw: float | None
     reason: FinishReason | None
 
 
 class BeamGroup:
-    """One search. `beams` are its living hypotheses, none once it is over; `first` is their first row in a pass."""
+    """One search. `beams` are its living hypotheses (none once it is over); `first` is their first row in a pass."""
 
     def __init__(
         self, number: int, size: int, request: Request, options: StrategyOptions, stop: Stop, finished: BeamHypotheses
@@ -91,9 +91,9 @@ class BeamGroup:
         """With a seed, continuations are drawn without replacement; without, the best are taken.
 
         Args:
-            number: of the group, from 0.
+            number: the number of the group, from 0.
             size: how many hypotheses may live.
-            finished: the list of finished texts, still empty.
+            finished: the list of finished texts, which is still empty.
         """
         self.beams: tuple[LivingBeam, ...] = (LivingBeam(),)  # before the first step, the prompt
         self.first = 0
@@ -113,18 +113,20 @@ class BeamGroup:
         """Decide from a pass what lives on, what ends and what is dropped.
 
         Args:
-            penalty: (V,) taken off the scores of all rows, as one more stage named `DIVERSITY`; None for no such stage.
+            penalty: (V,), subtracted from the scores of all rows as one more stage named `DIVERSITY`; None for no such
+                stage.
         """
         rows = slice(self.first, self.first + len(self.beams))
         stages, final = [stage[rows] for stage in processed.stages], processed.final[rows]  # (r, V)
         if penalty is not None:
             final = final - penalty
             stages.append(final)
-        step_scores = final.numpy()  # (r, V); one number at a time comes out of NumPy much faster
+        step_scores = final.numpy()  # (r, V); NumPy returns single numbers much faster
         scores = np.array([beam.score for beam in self.beams], np.float32)
         totals = step_scores + scores[:, None]  # (r, V)
         continuations = self._continuations(totals)
-        # Of the continuations that end, only those among the first count; of the others, as many as there are beams.
+        # A continuation that ends counts only if it is among the first; of the others, as many as there are beams live
+        # on.
         ending = [continuation for continuation in continuations[: self._size] if continuation.reason]
         going_on = [continuation for continuation in continuations if not continuation.reason]
         going_on = sorted(going_on, key=lambda continuation: -continuation.score)[: self._size]
@@ -168,7 +170,7 @@ class BeamGroup:
         return [Unexplained(log_probabilities[self.first + row]) for row in rows]
 
     def _continuations(self, totals: Scores) -> list[_Continuation]:
-        """The best continuations of all rows together, best first; or those drawn, in the order of the draws."""
+        """The best continuations of all rows together, best first; or the drawn ones, in the order of the draws."""
         flat, vocabulary = totals.reshape(-1), totals.shape[-1]  # (r * V,)
 
         def scored(indices: Sequence[int], draws: Sequence[float | None]) -> list[_Continuation]:
@@ -181,7 +183,7 @@ class BeamGroup:
             return continuations
 
         if self._stream is not None:
-            # As many numbers in every step, needed or not, so that a continued run knows how many were drawn.
+            # Every step draws equally many numbers, needed or not, so that a continued run knows how many were drawn.
             draws = [self._stream.next() for _ in range(self._num_continuations)]
             probabilities = torch.from_numpy(flat).double().softmax(dim=-1)
             return scored(draw_without_replacement(draws, probabilities.numpy()), draws)
@@ -216,7 +218,7 @@ class BeamGroup:
         return dropped
 
     def _close(self, step: GroupStep) -> None:
-        """End the search where none of its living hypotheses could rank among the finished ones any more."""
+        """End the search if none of its living hypotheses could still rank among the finished ones."""
         if not step.living:
             return
         length = len(step.living[0].tokens)

@@ -1,7 +1,7 @@
 """Beam search, beams that sample, and diverse groups of beams.
 
-A search is one group of beams (`beam_group.py`), or several of them, one after the other in every step, each kept away
-from the tokens that the groups before it took. One group has the semantics of transformers 5.23; several are those of
+A search is one group of beams (`beam_group.py`) or several. In every step they take turns, and each avoids the tokens
+that the groups before it took. One group has the semantics of transformers 5.23; several are those of
 Vijayakumar et al. 2016 ("Diverse Beam Search", algorithm 1) with Hamming diversity. Knows nothing of models or text.
 
 Shapes: R is the living rows of all groups, V the vocabulary.
@@ -25,7 +25,7 @@ from model.lazy import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-DIVERSITY = "diversity"  # the stage that keeps groups apart, the last of their chain
+DIVERSITY = "diversity"  # the stage that keeps groups apart, which comes last
 
 
 class BeamSearch:
@@ -56,7 +56,7 @@ class BeamSearch:
         self._diversity_penalty = diversity_penalty
         names = ("model", *(processor.name for processor in options.processors))
         self._stages = (*names, DIVERSITY) if num_beam_groups > 1 else names
-        self._tokens: tuple[tuple[int, ...], ...] = ((),)  # of every living row
+        self._tokens: tuple[tuple[int, ...], ...] = ((),)  # one for every living row
         stop = Stop.of(request, options.max_new_tokens, options.stop_texts)
         size = num_beams // num_beam_groups
 
@@ -87,7 +87,7 @@ class BeamSearch:
         return self._merge(steps)
 
     def _penalty(self, steps: Sequence[GroupStep], vocabulary: int) -> Tensor:
-        """What each token (V,) costs for the hypotheses of earlier groups that have taken it in this step."""
+        """What each token (V,) costs because hypotheses of earlier groups have taken it in this step."""
         counts = torch.zeros(vocabulary)  # (V,)
         for step in steps:
             for hypothesis in step.hypotheses:
@@ -96,7 +96,7 @@ class BeamSearch:
         return self._diversity_penalty * counts
 
     def _merge(self, steps: Sequence[GroupStep]) -> Step:
-        """The step of all groups together; gives each the rows that are now its own."""
+        """Combine the steps of all groups, and tell each which rows are now its own."""
         living = [hypothesis for step in steps for hypothesis in step.living]
         unfinished = [hypothesis for step in steps for hypothesis in step.unfinished]
         ended = [hypothesis for step in steps for hypothesis in step.ended]
@@ -116,7 +116,7 @@ class BeamSearch:
         )
 
     def _hand_out_rows(self, living: Sequence[Hypothesis]) -> None:
-        """Living hypotheses are the rows of the next pass; those of one group stand together."""
+        """Make the living hypotheses the rows of the next pass; those of one group are adjacent."""
         self._tokens = tuple(hypothesis.tokens for hypothesis in living)
         first = 0
         for number, group in enumerate(self._groups):

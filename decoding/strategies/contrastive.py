@@ -31,7 +31,7 @@ from model.lazy import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-DEFAULT_K, MAX_K = 4, 64  # candidates: where top_k is 0, and at most
+DEFAULT_K, MAX_K = 4, 64  # candidates if top_k is 0, and at most
 PENALTY_ALPHA = Parameter(
     name="penalty_alpha",
     label="Penalty α",
@@ -63,7 +63,7 @@ class ContrastiveSearch:
         self._names = ("model", *(processor.name for processor in options.processors))
         self._offer: _Offer | None = None
         self._text = GeneratedText(request, options)
-        self._directions = torch.empty(0)  # (N, W) of all hidden states so far
+        self._directions = torch.empty(0)  # (N, W), one for each hidden state so far
 
     def advance(self, forward: Forward[Any]) -> Step:
         directions = _directions(forward)
@@ -71,7 +71,7 @@ class ContrastiveSearch:
             self._directions = directions[0]  # (N, W), of the prompt
             return self._feed_candidates(forward, 0)
         scored = self._score_candidates(self._offer, directions[:, 0])
-        row = max(range(len(scored)), key=lambda index: scored[index].score)  # of equals the most probable
+        row = max(range(len(scored)), key=lambda index: scored[index].score)  # among equals the most probable
         taken = self._offer.recording.choice(scored[row].id, attention=self._offer.attention)
         hypothesis = self._text.append(replace(taken, contrastive_candidates=scored), self._offer.recording)
         self._directions = torch.cat((self._directions, directions[row]))  # (N + 1, W)
@@ -90,7 +90,7 @@ class ContrastiveSearch:
         return Step(hypotheses, decided, feed=tuple(token for token, _ in best), parents=(row,) * len(best))
 
     def _score_candidates(self, offer: _Offer, fed: Tensor) -> tuple[ContrastiveCandidate, ...]:
-        """`fed` holds the candidates' directions, (k, W)."""
+        """The scores of the candidates, whose directions are `fed` (k, W)."""
         degenerations = (fed @ self._directions.T).amax(dim=-1).tolist()  # (k, N) -> (k,)
         alpha = self._penalty_alpha
         return tuple(
@@ -110,7 +110,7 @@ def _directions(forward: Forward[Any]) -> Tensor:
 
 
 class Contrastive(StrategySpec):
-    """As in transformers it truncates nothing: its top_k are the candidates, no stage of the chain."""
+    """As in transformers, top_k is the number of candidates here and no stage of the chain, so nothing is truncated."""
 
     name = "contrastive"
     label = "Contrastive"
@@ -132,7 +132,9 @@ class Contrastive(StrategySpec):
         return False  # it compares the hidden states of the whole text
 
     def build(self, settings: Settings, request: Request, options: StrategyOptions) -> ContrastiveSearch:
-        room = request.context_length - len(request.prompt)  # every candidate is read, so the last one needs a place
+        room = request.context_length - len(
+            request.prompt
+        )  # every candidate is read, so even the last token needs a position
         if room < 1:
             raise AttendError(
                 f"The prompt fills the context of {request.context_length:,} tokens, but contrastive search reads each "

@@ -1,13 +1,14 @@
 """Decoding by contrasting layers (DoLa, Chuang et al. 2023) favours what the upper layers have added.
 
-The last layer's log-probabilities less those that a layer below it would have given, among the tokens that the last one
-finds plausible. Of several layers, each token takes the one whose distribution is farthest from the last's by their
-Jensen-Shannon divergence. With one layer named there is nothing to choose: plain self-contrast.
+A token's score is its log-probability in the last layer minus the one that a lower layer would have given; only tokens
+that the last layer finds plausible count. Of several candidate layers, each step uses the one whose distribution has
+the largest Jensen-Shannon divergence from the last one's. If only one layer is named, it is used in every step.
 
 The layers "low" and "high", their numbers (0 is the embeddings) and the filter of a tenth are those of transformers'
 `dola` (where the embeddings are tied). Two things differ from its code, and can lead to another layer: a layer is read
-through the model's final norm, as the logit lens does, and the divergence is the paper's, while there its two halves
-are taken the other way round. As there, a temperature draws from the contrast; at 0 its top is taken, as in the paper.
+through the model's final norm, as the logit lens does, and the divergence is the paper's, whose two halves
+transformers takes the other way round. A temperature draws from the contrast, as in transformers; at 0 the top token is
+taken, as in the paper.
 
 Shapes: L candidate layers, V vocabulary.
 """
@@ -47,15 +48,15 @@ DOLA_LAYERS = Layers(
     choices=("low", "high"),
 )
 
-RELATIVE_TOP = 0.1  # what is less probable than this times the most probable token is not plausible
-MANY = 40  # layers from which on only the 20 nearest either end are candidates
+RELATIVE_TOP = 0.1  # a token less probable than this times the most probable one is not plausible
+MANY = 40  # with more layers than this, only the 20 nearest either end are candidates
 
 
 @dataclass(frozen=True, slots=True)
 class ContrastWithLayer:
-    """The first stage of one step: log-probabilities less those of an earlier layer, where a token is plausible."""
+    """The first stage of a step: log-probabilities minus those of an earlier layer, for plausible tokens only."""
 
-    premature: Tensor  # (1, V) logits of that layer
+    premature: Tensor  # (1, V), the logits of that layer
     name: ClassVar[str] = "dola"
     label: ClassVar[str] = "DoLa"
 
@@ -73,7 +74,7 @@ class CandidateLayers:
 
     @classmethod
     def of(cls, choice: str | Sequence[int], layer_count: int) -> Self:
-        """ "low", "high" or numbers, for a model of so many layers; `AttendError` for one that doesn't have them."""
+        """ "low", "high" or numbers, for a model of so many layers; `AttendError` if the model lacks them."""
         if layer_count == 0:
             raise AttendError(
                 "DoLa compares the predictions of single layers, which this model does not provide: choose another "
@@ -90,7 +91,7 @@ class CandidateLayers:
         part = 20 if layer_count > MANY else layer_count // 2
         if choice == "high":
             return cls(tuple(range(layer_count - 20 if layer_count > MANY else part, layer_count, 2)))
-        # Not from the embeddings on: where they are tied, all they would predict is the token that was fed.
+        # The embeddings are left out: if they are tied, they only predict the token that was fed.
         first = min(2, layer_count // 2)
         return cls(tuple(range(first, part, 2)) or (first,))
 
@@ -101,7 +102,7 @@ class CandidateLayers:
         mature = usable_logits(forward.logits, generated)  # (1, V)
         premature = usable_logits(forward.layer_logits[0], generated)  # (L, V)
         divergences = jensen_shannon(mature, premature)
-        farthest = max(range(len(divergences)), key=divergences.__getitem__)  # of equals the lowest layer
+        farthest = max(range(len(divergences)), key=divergences.__getitem__)  # among equals the lowest layer
         contrast = LayerContrast(self.layers[farthest], tuple(zip(self.layers, divergences, strict=True)))
         return ContrastWithLayer(premature[farthest : farthest + 1]), contrast
 
@@ -127,7 +128,7 @@ def jensen_shannon(one: Tensor, others: Tensor) -> list[float]:
         others: logits (L, V).
 
     Returns:
-        L divergences in bits: the entropy of the mean distribution less the mean of the two entropies (Lin 1991).
+        L divergences in bits: the entropy of the mean distribution minus the mean of the two entropies (Lin 1991).
     """
     first, second = one.double().softmax(dim=-1), others.double().softmax(dim=-1)
     mixed, *alone = (torch.special.entr(each).sum(dim=-1) for each in ((first + second) / 2, first, second))

@@ -11,7 +11,7 @@ from decoding.strategies.base import StrategyOptions
 
 
 class GeneratedText:
-    """The tokens chosen so far; a resumed request begins with those it has."""
+    """The tokens chosen so far; a resumed request begins with those that it already has."""
 
     def __init__(self, request: Request, options: StrategyOptions) -> None:
         resumed = request.resumed
@@ -23,12 +23,12 @@ class GeneratedText:
 
     @property
     def context(self) -> Context:
-        """What processors see of it."""
+        """What processors see of the text."""
         return Context(self._prompt, (self.tokens,))
 
     @property
     def length(self) -> int:
-        """How many tokens it has, the prompt included."""
+        """How many tokens the text has, including the prompt."""
         return len(self._prompt) + len(self.tokens)
 
     def append(self, choice: Choice, recording: Recording) -> Hypothesis:

@@ -1,4 +1,4 @@
-"""The finished texts of one beam search: which are kept, and when no living one could still rank among them.
+"""The finished texts of one beam search: which are kept, and when no living text could still rank among them.
 
 The rules are those of `BeamHypotheses` in transformers 5.23. Knows nothing of how a text was found.
 """
@@ -47,8 +47,8 @@ class BeamHypotheses:
     ) -> None:
         """
         Args:
-            limit: the most tokens that a text may have.
-            forced_tokens: how many before those of every text count in its length, too.
+            limit: how many tokens a text may have.
+            forced_tokens: how many tokens before those of each text also count in its length.
         """
         self.kept: list[Hypothesis] = []  # best first
         self._size = size
@@ -77,18 +77,18 @@ class BeamHypotheses:
 
     @property
     def to_beat(self) -> float | None:
-        """The final score that a living text must exceed to get in; None where none can."""
+        """The final score that a living text must exceed to get in; None if no text can."""
         return None if self._early_stopping == "true" else self.kept[-1].final_score
 
     def closes(self, score: float, length: int) -> bool:
-        """Whether the search is over, this being the best living score."""
+        """Whether the search is over, given the best living score and the length."""
         if len(self.kept) < self._size:
             return False
         return self.to_beat is None or self.best_final_score(score, length) <= self.to_beat
 
 
 def best_first(finished: Iterable[Hypothesis]) -> list[Hypothesis]:
-    """By final score; of equals, those that came first."""
+    """Sorted by final score; among equals, the earlier ones first."""
 
     def rank(hypothesis: Hypothesis) -> float:
         assert hypothesis.final_score is not None, "only finished texts have a rank"

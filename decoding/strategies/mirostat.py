@@ -1,8 +1,8 @@
-"""Mirostat 2 (Basu et al. 2021): keeps a text near a surprise of tau bits a token, by a limit that every choice moves.
+"""Mirostat 2 (Basu et al. 2021) keeps a text near a surprise of tau bits per token, by a limit that each choice moves.
 
-What is more surprising than the limit is removed; where a choice was less surprising than tau the limit rises, else it
-falls. As in llama.cpp; the paper's first version, which estimates how the probabilities fall off, is not offered. The
-limit is the only thing here that outlives a step, and it belongs to one request.
+Tokens more surprising than the limit are removed. The limit rises after a choice that was less surprising than tau, and
+otherwise falls, as in llama.cpp. The paper's first version, which estimates how the probabilities fall off, is not
+offered. The limit is the only thing here that outlives a step, and it belongs to one request.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ MIROSTAT_ETA = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class SurprisalCutoff:
-    """Removes the tokens more surprising than a limit; the most probable ones stay whatever it is."""
+    """Removes the tokens more surprising than a limit, but never the most probable one."""
 
     bits: float
     name: ClassVar[str] = "mirostat"

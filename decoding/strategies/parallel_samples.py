@@ -18,15 +18,15 @@ from model.interface import Forward
 
 
 class ParallelSamples:
-    """Runs strategies of one continuation each side by side; the results are returned in their order."""
+    """Runs several single-continuation strategies side by side; the results are returned in their order."""
 
     def __init__(self, request: Request, samples: Sequence[Strategy]) -> None:
         self.want = samples[0].want
         self._samples = tuple(samples)
         self._source = len(request.source)
-        self._length = len(request.prompt)  # of every row of the next pass
-        self._newest: dict[int, Hypothesis] = {}  # of each sample, by its index
-        self._living = tuple(range(len(samples)))  # the indices of the unfinished, row by row
+        self._length = len(request.prompt)  # the length of every row in the next pass
+        self._newest: dict[int, Hypothesis] = {}  # the newest of each sample, by its index
+        self._living = tuple(range(len(samples)))  # the indices of the unfinished samples, row by row
 
     def advance(self, forward: Forward[Any]) -> Step:
         for row, index in enumerate(self._living):

@@ -1,4 +1,4 @@
-"""Greedy decoding and sampling: one continuation, one token a step.
+"""Greedy decoding and sampling: one continuation, one token per step.
 
 Both run the same step and differ in one line, the choice. A draw is one uniform float64 number against the cumulative
 distribution, so it can be shown, and equal seeds give equal draws under every setting. Knows nothing of models or text.
@@ -34,7 +34,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-_THRESHOLDS = (1e-3, 1e-5, 0.0)  # probabilities; tokens below one are sorted only if a draw lies beyond those above it
+_THRESHOLDS = (
+    1e-3,
+    1e-5,
+    0.0,
+)  # tokens less probable than one of these are sorted only if the draw lies beyond the others
 
 
 def token_at(draw: float, recording: Recording) -> int:
@@ -42,8 +46,8 @@ def token_at(draw: float, recording: Recording) -> int:
 
     The survivors are sorted by final probability, highest first, ties by id; the first whose cumulative sum exceeds the
     draw is taken (else the last). Sorting the values alone gives the probability of that token and its position among
-    the tokens that share it; no order of the ids is ever needed. Most draws land on one of a few probable tokens, whose
-    sums are those of the whole order, so the others are sorted only for a draw that lies beyond.
+    the tokens that share it, so the ids are never sorted. Most draws land on one of a few probable tokens, so the
+    others are sorted only if a draw lies beyond these.
     """
     ids, probabilities = recording.final_probabilities()
     descending = sums = probabilities
@@ -59,9 +63,9 @@ def token_at(draw: float, recording: Recording) -> int:
 
 
 def draw_without_replacement(draws: Sequence[float], probabilities: NDArray[np.float64]) -> list[int]:
-    """The indices that several draws land on, each among what those before it have left, renormalised.
+    """The indices that several draws land on. Each draw is among the renormalised rest that the earlier ones left.
 
-    The order is that of `token_at`: highest first, ties by index. Fewer indices than draws where nothing is left.
+    The order is that of `token_at`: highest first, ties by index. Once nothing is left, no more indices are drawn.
     """
     ids = np.flatnonzero(probabilities)
     ids = ids[np.argsort(-probabilities[ids], kind="stable")]
@@ -78,7 +82,7 @@ def draw_without_replacement(draws: Sequence[float], probabilities: NDArray[np.f
 
 @dataclass(slots=True)
 class TokenChooser:
-    """How one request chooses a token from logits; what it remembers is its stream of draws and Mirostat's limit."""
+    """How one request chooses a token from logits. It remembers only its stream of draws and Mirostat's limit."""
 
     processors: tuple[Processor, ...]
     top_candidates: int
@@ -98,8 +102,8 @@ class TokenChooser:
 
         Args:
             first: processors to run before the chain.
-            draw: used instead of the stream's next number, which is taken in any case.
-            attention: of the choice, see `Choice`.
+            draw: replaces the stream's next number, which is taken in any case.
+            attention: the attention of the choice; see `Choice`.
         """
         last = () if self.mirostat is None else (self.mirostat.processor,)
         processors = (*first, *self.processors, *last)
@@ -107,7 +111,7 @@ class TokenChooser:
         names = ("model", *(processor.name for processor in processors))
         recording = record(names, stages, self.top_candidates)[0]
         if self.stream is None:
-            choice = recording.choice(int(stages[-1].numpy().argmax()), attention=attention)  # of the one row
+            choice = recording.choice(int(stages[-1].numpy().argmax()), attention=attention)  # there is one row
         else:
             following = self.stream.next()
             draw = following if draw is None else draw
@@ -118,7 +122,7 @@ class TokenChooser:
 
 
 class SamplingStrategy:
-    """One continuation, a token a step."""
+    """One continuation, one token per step."""
 
     def __init__(self, request: Request, options: StrategyOptions, mirostat: Mirostat | None = None) -> None:
         self.want = Want(attention=request.attention)
@@ -133,7 +137,7 @@ class SamplingStrategy:
     def _advance(
         self, forward: Forward[Any], first: tuple[Processor, ...] = (), contrast: LayerContrast | None = None
     ) -> Step:
-        """One step, with other processors before the chain and the record of their work."""
+        """One step. `first` are processors to run before the chain, `contrast` the record of what they did."""
         logits = usable_logits(forward.logits, len(self._text.tokens))  # (1, V)
         attention = newest_attention(forward, 0, self._text.length)
         choice, recording = self.chooser.choose(logits, self._text.context, first=first, attention=attention)

@@ -1,7 +1,7 @@
 """The chain between the model's logits and the choice: one small class per stage.
 
 Each processor is pure and has a name; the chain is a tuple, so its order is data. A removed token's logit is -inf, and
-at least one always survives. Nothing here chooses a token or knows of a model.
+at least one always survives. Nothing here chooses a token or knows a model.
 """
 
 from decoding.processors.bans import BannedWords, MinNewTokens, NoRepeatNgram, SuppressTokens

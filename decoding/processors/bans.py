@@ -51,7 +51,7 @@ MIN_NEW_TOKENS = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class NoRepeatNgram:
-    """No sequence of n tokens occurs twice, prompt included (Paulus, Xiong, Socher 2017; fairseq)."""
+    """Lets no sequence of n tokens occur twice, prompt included (Paulus, Xiong, Socher 2017; fairseq)."""
 
     size: int
     name: ClassVar[str] = "no_repeat_ngram_size"
@@ -71,7 +71,7 @@ class NoRepeatNgram:
 
 
 def repeating(earlier: Sequence[int], text: Sequence[int], size: int) -> list[int]:
-    """The tokens that would end the text with `size` tokens that follow each other in an earlier one."""
+    """The tokens with which the last `size` tokens of the text would occur in the same order in the earlier one."""
     if min(len(earlier), len(text) + 1) < size:
         return []
     windows = np.lib.stride_tricks.sliding_window_view(np.array(earlier), size)  # (windows, size)
@@ -81,7 +81,7 @@ def repeating(earlier: Sequence[int], text: Sequence[int], size: int) -> list[in
 
 @dataclass(frozen=True, slots=True)
 class BannedWords:
-    """None of these sequences of tokens is ever completed (transformers' `bad_words_ids`)."""
+    """Lets none of these sequences of tokens be completed (transformers' `bad_words_ids`)."""
 
     sequences: tuple[tuple[int, ...], ...]
     name: ClassVar[str] = "banned_words"
@@ -118,7 +118,7 @@ class SuppressTokens:
     label: ClassVar[str] = "Reserved tokens"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        left = logits.numpy().copy()  # (rows, V); NumPy, since PyTorch takes five times as long
+        left = logits.numpy().copy()  # (rows, V); NumPy takes a fifth of the time that PyTorch does
         left[:, [token for token in self.tokens if token < logits.shape[-1]]] = -math.inf
         emptied = left.max(axis=-1) == -math.inf  # (rows,)
         left[emptied] = logits.numpy()[emptied]
@@ -127,7 +127,7 @@ class SuppressTokens:
 
 @dataclass(frozen=True, slots=True)
 class MinNewTokens:
-    """No end token before this many tokens were generated (transformers' `min_new_tokens`)."""
+    """Bans end tokens until this many tokens have been generated (transformers' `min_new_tokens`)."""
 
     count: int
     end_tokens: frozenset[int]

@@ -56,16 +56,16 @@ class ProcessorOptions:
 class ConfigurableProcessor(Processor, Protocol):
     """A processor that settings switch on, as `decoding.processors.registry` lists it."""
 
-    parameters: ClassVar[Parameters]  # it runs where one of them is not neutral
+    parameters: ClassVar[Parameters]  # it runs if one of them is not neutral
 
     @classmethod
     def of(cls, options: ProcessorOptions) -> Processor | None:
-        """The stage that these options make; None where it would change nothing."""
+        """The stage for these options; None if it would change nothing."""
         ...
 
 
 def run_chain(processors: Sequence[Processor], logits: Tensor, context: Context) -> tuple[Tensor, ...]:
-    """The logits after every stage, the untouched ones first; each is (rows, V)."""
+    """The logits after every stage, beginning with the untouched ones; each is (rows, V)."""
     stages = [logits]
     for processor in processors:
         stages.append(processor(stages[-1], context))
@@ -73,7 +73,7 @@ def run_chain(processors: Sequence[Processor], logits: Tensor, context: Context)
 
 
 def ban(logits: Tensor, unwanted: Iterable[Iterable[int]]) -> Tensor:
-    """Remove tokens, one group of ids a row; a row that would lose its last token keeps them all."""
+    """Remove tokens, one group of ids per row; a row that would lose its last token keeps all of them."""
     banned = torch.zeros_like(logits, dtype=torch.bool)  # (rows, V)
     for row, ids in enumerate(unwanted):
         banned[row, [token for token in ids if token < logits.shape[-1]]] = True

@@ -57,9 +57,9 @@ DRY_ALLOWED_LENGTH = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class Dry:
-    """Don't repeat yourself: the longer the repetition that a token would continue, the less likely it gets.
+    """Don't repeat yourself: the longer the repetition that a token would continue, the less likely it becomes.
 
-    By p-e-w, for text-generation-webui. If the last n tokens of the text occurred before, followed by some token,
+    p-e-w wrote it for text-generation-webui. If the last n tokens of the text occurred before, followed by some token,
     then that token loses multiplier * base ** (n - allowed length), for the longest such n from the allowed length on.
     Repetitions end at the tokens in `breaks`, which are never penalised.
     """
@@ -71,7 +71,7 @@ class Dry:
     name: ClassVar[str] = "dry"
     label: ClassVar[str] = "DRY"
     parameters: ClassVar[Parameters] = (DRY_MULTIPLIER, DRY_BASE, DRY_ALLOWED_LENGTH)
-    longest: ClassVar[int] = 50  # counted no further, as in the original: the power would overflow
+    longest: ClassVar[int] = 50  # longer repetitions count as this long, as in the original: the power would overflow
 
     def __post_init__(self) -> None:
         if self.allowed_length < 1 or not 1 <= self.base <= 4:

@@ -62,7 +62,7 @@ PRESENCE_PENALTY = Parameter(
 class LogitBias:
     """Adds a number to the logits of single tokens (OpenAI's `logit_bias`, transformers' `sequence_bias`)."""
 
-    biases: tuple[tuple[int, float], ...]  # (id, what is added)
+    biases: tuple[tuple[int, float], ...]  # pairs of an id and what is added to its logit
     name: ClassVar[str] = "logit_bias"
     label: ClassVar[str] = LOGIT_BIAS.label
     parameters: ClassVar[Parameters] = (LOGIT_BIAS,)
@@ -112,7 +112,7 @@ class RepetitionPenalty:
 
 @dataclass(frozen=True, slots=True)
 class FrequencyPenalty:
-    """Subtracts this from a token's logit for every time the answer has it (OpenAI's `frequency_penalty`).
+    """Subtracts this from a token's logit each time that the answer contains it (OpenAI's `frequency_penalty`).
 
     As in vLLM, the prompt does not count.
     """
@@ -132,7 +132,7 @@ class FrequencyPenalty:
 
 @dataclass(frozen=True, slots=True)
 class PresencePenalty:
-    """Subtracts this once from the logit of every token that the answer has (OpenAI's `presence_penalty`).
+    """Subtracts this once from the logit of every token in the answer (OpenAI's `presence_penalty`).
 
     As in vLLM, the prompt does not count.
     """

@@ -19,8 +19,8 @@ from decoding.processors.truncation import TopH, TopK, TopP, TypicalP
 from decoding.processors.xtc import Xtc
 from decoding.stop import MAX_NEW_TOKENS
 
-# The order of transformers. Processors that it lacks are where their authors put them: penalties beside the others, the
-# rest last, before the draw.
+# The order is that of transformers. Processors that it lacks are where their authors put them: penalties beside the
+# other penalties, the rest at the end, before the draw.
 PENALTIES_AND_BANS: tuple[type[ConfigurableProcessor], ...] = (  # for every strategy, greedy decoding included
     LogitBias,
     RepetitionPenalty,
@@ -31,7 +31,7 @@ PENALTIES_AND_BANS: tuple[type[ConfigurableProcessor], ...] = (  # for every str
     BannedWords,
     MinNewTokens,
 )
-WARPERS: tuple[type[ConfigurableProcessor], ...] = (  # reshape or cut the distribution
+WARPERS: tuple[type[ConfigurableProcessor], ...] = (  # they reshape or cut the distribution
     Temperature,
     TopH,
     TopK,
@@ -64,7 +64,7 @@ def switches(processor: type[ConfigurableProcessor]) -> tuple[str, ...]:
 
 
 def build_chain(processors: Sequence[type[ConfigurableProcessor]], options: ProcessorOptions) -> tuple[Processor, ...]:
-    """The processors that the settings switch on, in the order of the settings, among those of the request's rules."""
+    """The processors that the settings switch on, in the order of the settings, with those of the request's rules."""
     position = {name: index for index, name in enumerate(options[ORDER])}
     switched_on = (
         processor

@@ -1,4 +1,4 @@
-"""Stages that a checkpoint's generation config demands, whatever the settings, as transformers 5.23 has them.
+"""Stages that a checkpoint's generation config demands, whatever the settings; they equal those of transformers 5.23.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -18,15 +18,15 @@ from model.lazy import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-_MAX_GROWTH = 1e30  # of an end token's logit; what exceeds it is certain in any case
+_MAX_GROWTH = 1e30  # factor for an end token's logit; beyond it the token is certain anyway
 Biases = Mapping[tuple[int, ...], tuple[list[int], list[float]]]
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceBias:
-    """Adds a number to the logit of a sequence's last token behind the others; -inf bans it, as `bad_words_ids` do."""
+    """Adds a number to the logit of a sequence's last token after the others; -inf bans it, as `bad_words_ids` do."""
 
-    biases: Biases  # by the tokens before: the last tokens, and what is added to each
+    biases: Biases  # for the tokens before: the possible last tokens, and what is added to each
     name: ClassVar[str] = "sequence_bias"
     label: ClassVar[str] = "Sequence bias"
 
@@ -53,7 +53,7 @@ class SequenceBias:
 
 @dataclass(frozen=True, slots=True)
 class EncoderRepetitionPenalty:
-    """Makes the tokens of the source or, without one, of the prompt more likely (transformers' own)."""
+    """Makes the tokens of the source (without one, of the prompt) more likely; it exists in transformers only."""
 
     penalty: float
     source: tuple[int, ...]
@@ -69,7 +69,7 @@ class EncoderRepetitionPenalty:
 
 @dataclass(frozen=True, slots=True)
 class EncoderNoRepeatNgram:
-    """No sequence of n tokens of the source or, without one, of the prompt is repeated (as in ParlAI)."""
+    """Lets no sequence of n tokens of the source (without one, of the prompt) be repeated, as in ParlAI."""
 
     size: int
     source: tuple[int, ...]
@@ -82,7 +82,7 @@ class EncoderNoRepeatNgram:
 
 @dataclass(frozen=True, slots=True)
 class MinLength(MinNewTokens):
-    """No end token before the text, prompt included, has `min_length` tokens."""
+    """Bans end tokens until the text, prompt included, has `min_length` tokens."""
 
     name: ClassVar[str] = "min_length"
     label: ClassVar[str] = "Minimum total length"
@@ -90,10 +90,10 @@ class MinLength(MinNewTokens):
 
 @dataclass(frozen=True, slots=True)
 class BeginSuppressTokens:
-    """Tokens that must not be the first, or the one behind the first where that is forced."""
+    """Bans tokens as the first, or as the second if the first is forced."""
 
     tokens: frozenset[int]
-    index: int  # among the generated tokens
+    index: int  # the banned position among the generated tokens
     name: ClassVar[str] = "begin_suppress_tokens"
     label: ClassVar[str] = "Reserved at the start"
 
@@ -105,7 +105,7 @@ class BeginSuppressTokens:
 class ExponentialDecay:
     """Makes an end more likely with every token after `start` (transformers' `exponential_decay_length_penalty`)."""
 
-    start: int  # generated tokens
+    start: int  # a number of generated tokens
     factor: float
     end_tokens: frozenset[int]
     name: ClassVar[str] = "exponential_decay_length_penalty"
@@ -123,9 +123,9 @@ class ExponentialDecay:
 
 @dataclass(frozen=True, slots=True)
 class ForcedTokens:
-    """In some places, one of these tokens must come, such as the end as the last token that the length allows."""
+    """Forces one of some tokens at some positions, such as an end token at the last position that the length allows."""
 
-    tokens: Mapping[int, frozenset[int]]  # by how many were generated before
+    tokens: Mapping[int, frozenset[int]]  # by the number of tokens generated before
     name: ClassVar[str] = "forced_token"
     label: ClassVar[str] = "Forced token"
 
@@ -140,7 +140,7 @@ class ForcedTokens:
 
 @dataclass(frozen=True, slots=True)
 class Renormalize:
-    """The scores become log-probabilities again, which matters to beams alone."""
+    """Turns the scores into log-probabilities again, which matters only to beams."""
 
     name: ClassVar[str] = "renormalize_logits"
     label: ClassVar[str] = "Renormalized"
@@ -164,7 +164,7 @@ RULES: tuple[type[Processor], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class RuleStages:
-    """The stages of a request's rules, where transformers has them among those that settings switch on."""
+    """The stages of a request's rules, placed among those that settings switch on as in transformers."""
 
     first: tuple[Processor, ...]
     behind_penalties: tuple[Processor, ...]

@@ -44,8 +44,8 @@ DYNATEMP_EXPONENT = Parameter(
     step=0.1,
 )
 
-# Below this a temperature is 0: the most probable token has all the probability long before, and dividing by still
-# smaller numbers would overflow float32.
+# A lower temperature counts as 0: the most probable token has all the probability by then, and dividing by even smaller
+# numbers would overflow float32.
 ZERO_TEMPERATURE = 1e-4
 
 
@@ -64,7 +64,7 @@ class Temperature:
 
     @classmethod
     def of(cls, options: ProcessorOptions) -> Processor | None:
-        """A fixed or a dynamic temperature; none at 0, where nothing is drawn and beams keep their order."""
+        """A fixed or a dynamic temperature; None at 0, where nothing is drawn and beams keep their order."""
         temperature, range_ = options[TEMPERATURE], options[DYNATEMP_RANGE]
         if temperature < ZERO_TEMPERATURE:
             return None
@@ -80,8 +80,8 @@ class Temperature:
 class DynamicTemperature:
     """A temperature that rises with the entropy, between two limits ("dynamic" in koboldcpp and llama.cpp).
 
-    It is low + (high - low) * (entropy / highest possible entropy) ** exponent; where only one token is left, nothing
-    can be unsure and the row stays as it is.
+    It is low + (high - low) * (entropy / highest possible entropy) ** exponent. A row with only one token left stays as
+    it is.
     """
 
     low: float

@@ -1,7 +1,7 @@
 """Filters that remove the tokens below a threshold: min-p, epsilon, eta, top-a and top-n-sigma.
 
-Each keeps at least the `min_tokens_to_keep` most probable tokens, one unless beams sample. What transformers has too
-keeps what it keeps to the last bit; for that, the sums are float32 and in its order.
+Each keeps at least the `min_tokens_to_keep` most probable tokens, which is one unless beams sample. Filters that
+transformers also has keep exactly the same tokens: for that, the sums are float32 and in its order.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -66,7 +66,7 @@ TOP_N_SIGMA = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class MinP:
-    """Keeps what is at least this fraction as probable as the most probable token (Nguyen et al. 2024)."""
+    """Keeps tokens that are at least this fraction as probable as the most probable one (Nguyen et al. 2024)."""
 
     p: float
     min_tokens_to_keep: int = 1
@@ -110,9 +110,9 @@ class EpsilonCutoff:
 
 @dataclass(frozen=True, slots=True)
 class EtaCutoff:
-    """Removes what is less probable than epsilon, and in flat distributions than less: sqrt(epsilon) * exp(-entropy).
+    """Removes tokens less probable than epsilon or, in flat distributions, than sqrt(epsilon) * exp(-entropy).
 
-    Eta sampling (Hewitt, Manning, Liang 2022).
+    This is eta sampling (Hewitt, Manning, Liang 2022).
     """
 
     epsilon: float
@@ -129,7 +129,7 @@ class EtaCutoff:
         return cls(options[ETA_CUTOFF], options.min_tokens_to_keep)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        epsilon = torch.tensor(self.epsilon)  # float32, as transformers has it
+        epsilon = torch.tensor(self.epsilon)  # float32, as in transformers
         _, entropy = probabilities_and_entropy(logits)
         eta = torch.min(epsilon, epsilon.sqrt() * (-entropy).exp())  # (rows, 1)
         return _remove(self.min_tokens_to_keep, logits, logits.softmax(dim=-1) < eta)
@@ -137,7 +137,7 @@ class EtaCutoff:
 
 @dataclass(frozen=True, slots=True)
 class TopA:
-    """Removes what is less probable than a times the square of the highest probability (RWKV-LM, BlinkDL)."""
+    """Removes tokens less probable than a times the square of the highest probability (RWKV-LM, BlinkDL)."""
 
     a: float
     min_tokens_to_keep: int = 1

@@ -1,8 +1,10 @@
 """Filters that keep the best tokens by rank or by a sum: top-k, top-p, typical and top-h.
 
-The most probable token survives them all, except typical's, which may prefer others. Beams that sample need more than
-one, so each but top-h keeps at least the `min_tokens_to_keep` that it would remove last. What transformers has too
-keeps what it keeps to the last bit, ties and rounding included; for that, the sums are float32 and in its order.
+The most probable token always survives, except in typical sampling, which may prefer others. Beams that sample need
+more than one token, so each filter but top-h keeps at least the `min_tokens_to_keep` that it would remove last. Filters
+that
+transformers also has keep exactly the same tokens, ties and rounding included: for that, the sums are float32 and in
+its order.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -101,19 +103,19 @@ class TopP:
         return cls(options[TOP_P], options.min_tokens_to_keep)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        if len(logits) == 1:  # nothing to stack, which would copy
+        if len(logits) == 1:  # stacking would copy
             return self._nucleus(logits[0])[None]
         return torch.stack([self._nucleus(row) for row in logits])
 
     def _nucleus(self, logits: Tensor) -> Tensor:
         """One row, (V,) -> (V,)."""
         ascending = np.sort(logits.numpy())  # (V,)
-        mass = torch.from_numpy(ascending).softmax(dim=-1).cumsum(dim=-1).numpy()  # (V,) of each token and all below
+        mass = torch.from_numpy(ascending).softmax(dim=-1).cumsum(dim=-1).numpy()  # (V,) of each token and all below it
         removed = int(np.searchsorted(mass, np.float32(1 - self.p), side="right"))
         removed = min(removed, max(0, ascending.size - self.min_tokens_to_keep))
         smallest_kept = ascending[removed]
         if removed and ascending[removed - 1] == smallest_kept:
-            # The edge runs through equal logits, and only the sort that transformers does says which of them go.
+            # The edge runs through equal logits, and only the sort of transformers decides which of them are removed.
             return logits.index_fill(0, logits.sort().indices[:removed], -math.inf)
         return logits.masked_fill(logits < float(smallest_kept), -math.inf)
 
@@ -153,7 +155,8 @@ class TypicalP:
 class TopH:
     """Keeps the most probable tokens whose terms of the entropy sum to at most this fraction of it.
 
-    Top-H decoding (Baghaei Potraghloo et al. 2025). As in transformers, only the 100 most probable are looked at.
+    This is top-H decoding (Baghaei Potraghloo et al. 2025). As in transformers, only the 100 most probable tokens
+    count.
     """
 
     h: float

@@ -1,4 +1,4 @@
-"""XTC, the one stage that needs chance.
+"""XTC, the only stage that draws random numbers.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -39,11 +39,11 @@ XTC_THRESHOLD = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class Xtc:
-    """Excludes top choices: with a probability, of all tokens above a threshold only the least probable one stays.
+    """Excludes top choices: with some probability, only the least probable of all tokens above a threshold stays.
 
-    By p-e-w, for text-generation-webui; as there, nothing is excluded where an end token would be. Of tokens equally
-    probable, the one with the highest id counts as the least. Whether it acts on a token is drawn from a stream of its
-    own, so that switching it on leaves the draws of the tokens what they were.
+    p-e-w wrote it for text-generation-webui. As there, nothing is excluded if an end token would be. Of equally
+    probable tokens, the one with the highest id counts as the least probable. Whether it acts on a step is drawn from a
+    stream of its own, so that switching it on does not change the draws of the tokens.
     """
 
     threshold: float

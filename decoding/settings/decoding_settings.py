@@ -206,7 +206,7 @@ class DecodingSettings:
         return self.num_return_sequences if self.drawn or self.beams else 1
 
     def seeded(self) -> Self:
-        """The same settings with a definite seed if one is used (a random one for -1), so that the run is repeatable."""
+        """The same settings with a definite seed if one is used: -1 becomes a random one, so the run is repeatable."""
         return dataclasses.replace(self, seed=draw_seed()) if self.drawn and self.seed < 0 else self
 
     def ending_at(self, texts: Sequence[str]) -> Self:

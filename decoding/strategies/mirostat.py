@@ -1,4 +1,4 @@
-"""Mirostat 2 (Basu et al. 2021) keeps a text near a surprise of tau bits per token, by a limit that each choice moves.
+"""Mirostat 2 (Basu et al. 2021) keeps a text near a surprise of tau bits per token, by a limit that choices move.
 
 Tokens more surprising than the limit are removed. The limit rises after a choice that was less surprising than tau, and
 otherwise falls, as in llama.cpp. The paper's first version, which estimates how the probabilities fall off, is not

@@ -1,6 +1,6 @@
-"""The history's component, and what answers its script: what is to be kept of a tab, and what was kept.
+"""The history's component, and the handlers of its script: they return a tab's document and open a saved one.
 
-Nothing of it stays on the server: the script (`ui/history/history.js`) keeps documents in the visitor's browser.
+Nothing is stored on the server: the script (`ui/history/history.js`) keeps documents in the visitor's browser.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ui.screen import Screen
 
 
 class History:
-    """Documents of the tabs that keep any."""
+    """The documents of all tabs that have one."""
 
     def __init__(self, tabs: Sequence[Tab], models: Models) -> None:
         self._tabs: Mapping[str, Tab] = {tab.mode: tab for tab in tabs if tab.mode is not None and tab.keeps_documents}
         self._models = models
 
     def lay_out(self) -> None:
-        """Put it where the caller stands; it opens above the page."""
+        """Add the component to the current Gradio context; it opens above the page."""
         form: HistoryForm = {"tabs": {kind: tab.name for kind, tab in self._tabs.items()}}
         self.component = component("history/history.js", "keep", "open", form=form)
 
@@ -61,9 +61,9 @@ class History:
             return {"document": value, "busy": session.busy}
 
     def open(self, session: Session, event: gr.EventData) -> Iterator[Screen]:
-        """Show a document that was kept, with the model that wrote it where that is at hand.
+        """Open a saved document, with the model that wrote it if that is available.
 
-        The page asks again where it hears nothing: what has been opened already is shown as it is by now.
+        The page asks again if it hears nothing: a document that has already been opened is shown in its current state.
         """
         number = field(event, "number", int)
         try:

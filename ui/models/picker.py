@@ -36,7 +36,7 @@ class Picker:
         return [self.model, self.languages]
 
     def render(self, screen: Screen) -> Changes:
-        """Always updates both, since Gradio's page may lose one that a generator leaves out."""
+        """Always update both components, since Gradio's page may lose one that a generator leaves out."""
         if not isinstance(screen, PickerScreen) or screen.model is None:
             return {}
         return {self.model: _without_languages(screen.model), self.languages: packed(screen.model["languages"])}

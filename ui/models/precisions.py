@@ -1,7 +1,7 @@
-"""The precisions that a visitor can have their model in.
+"""The precisions that a visitor can choose for their model.
 
-The model's name says which, so that each is a model of its own: in memory, in the record of a run, in the page's
-address and after a reload.
+The precision is part of the model's name, so each counts as a model of its own: in memory, in the record of a run, in
+the page's address and after a reload.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ _BITS = {"auto": 32, **{dtype: bits for bits, dtype in names.PRECISIONS.items()}
 
 
 def precisions(models: Models, name: str, loaded: LoadedModel) -> list[PrecisionValue]:
-    """The choices for a model, `name` among them; none for one without a compiled step, which alone is as fast in few
-    bits. In the precision of the command line a model has its plain name."""
+    """The choices for a model, including `name`; none for a model without a compiled step, which fewer bits slow down.
+
+    In the precision of the command line, a model has its plain name.
+    """
     network = loaded.model
     if not isinstance(network, Transformer) or network.compiled is None:
         return []

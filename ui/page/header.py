@@ -9,7 +9,7 @@ from ui.kit.events import QUICK
 
 
 def lay_out() -> None:
-    """Put it where the caller stands."""
+    """Add the header to the current Gradio context."""
     template = assets.template("page/header.html")
     script = assets.loader("page/header.js", "poll")
     header = gr.HTML(html_template=template, js_on_load=script, apply_default_css=False, elem_id="attend-header")

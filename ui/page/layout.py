@@ -107,7 +107,7 @@ def build_encoder(encoder: Encoder, limits: Limits = Limits()) -> Page:
 
 
 class _System:
-    """The box of the system prompt, which not every model takes, and its examples."""
+    """The box of the system prompt and its examples; not every model takes one."""
 
     def __init__(self, box: gr.Textbox, examples: gr.HTML) -> None:
         self.outputs: list[Output] = [box, examples]

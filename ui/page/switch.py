@@ -83,7 +83,7 @@ class Switch:
         return self._models.for_task(task, session.last_models)
 
     def request(self, session: Session, name: str) -> None:
-        """Note that the visitor chose this tab."""
+        """Record that the visitor chose this tab."""
         left, tab = self._named(session.requested_tab), self._named(name)
         was_brought = left and left.task and session.model != self._models.default  # the model, by the tab before
         session.requested_tab = name
@@ -123,7 +123,7 @@ class Switch:
 
         def show(session: Session, event: gr.EventData) -> Screen:
             state = SwitchState(field(event, "tab", str), field(event, "clicks", int))
-            if state.clicks > session.clicks:  # of two clicks the second may arrive first
+            if state.clicks > session.clicks:  # the second of two clicks may arrive first
                 session.clicks = state.clicks
                 self.request(session, state.tab)
             awaited = self.awaited(session)
@@ -160,7 +160,8 @@ class Switch:
             coming = session.choosing is not None
             return self._overview(session, self.awaited(session) if coming else "")[1]
 
-        # Of two models that are loaded in quick succession, the second is followed while the first still is.
+        # If two models are loaded in quick succession, the page may still be following the first when the second
+        # arrives.
         inputs = [frame.session, self.component]
         event.then(frame.screen(views, outputs, show), inputs, outputs, trigger_mode="multiple", **QUICK)
 

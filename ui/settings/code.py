@@ -1,6 +1,6 @@
 """A run as code: the command for `generate.py` and the lines of Python that give the same text with the same seed.
 
-Pure functions from what is to be repeated to text; a test executes both. Nothing of gradio.
+These are pure functions, whose results a test executes. They know nothing of gradio.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ui.runs.versions.conversation import Turn
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """What a run is repeated from."""
+    """What is needed to repeat a run."""
 
     model: str  # a name or a folder
     settings: DecodingSettings
     prompt: str  # the text to continue, or the message to answer
-    languages: Languages | None = None  # of a translator
+    languages: Languages | None = None  # for a translator
     dtype: str = "auto"  # the precision that was asked for
-    turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
-    system: str = ""  # of a conversation
+    turns: tuple[Turn, ...] = ()  # the conversation, the message included; if empty, the prompt is continued as a text
+    system: str = ""  # the system prompt of the conversation
     translates: bool = False  # whether the model is a translator, for which `generate.py` has a strategy of its own
     note: str = ""  # which part of the shown text the code does not repeat
 
@@ -42,13 +42,13 @@ def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSett
 
 
 def dialog_value(run: Reproduction) -> dict[str, Any]:
-    """What the dialog shows of a run; a new value opens it, even with the same text."""
+    """The dialog for a run; every new value opens it, even with the same text."""
     seed = drawn_seed(run.settings)
     return {"blocks": blocks(run), "prompt": run.prompt, "seed": seed, "opened": time.time()}
 
 
 def blocks(run: Reproduction) -> list[dict[str, str]]:
-    """What the dialog shows."""
+    """The dialog's parts."""
     is_chance = run.settings.seed < 0 <= drawn_seed(run.settings.seeded())
     chance = "This uses a random seed." if is_chance else ""
     rest = f"{run.note} {chance}".strip()
@@ -76,7 +76,7 @@ def command(run: Reproduction) -> str:
         flags += _flag("strategy", run.settings.strategy)
     for parameter, value in chosen.items():
         flags += _flag(parameter.name.replace("_", "-"), str(parameter.typed(value)))
-    if run.prompt.startswith("-"):  # or it would be read as a flag
+    if run.prompt.startswith("-"):  # otherwise it would be read as a flag
         return shlex.join(["python", "generate.py", *flags, "--", run.prompt])
     return shlex.join(["python", "generate.py", run.prompt, *flags])
 
@@ -84,7 +84,7 @@ def command(run: Reproduction) -> str:
 def lines(run: Reproduction) -> str:
     """The same in Python, to be run in the repository's folder."""
     chosen = {parameter.name: value for parameter, value in _chosen(run.settings).items()}
-    if run.translates:  # whose default strategy in `attend` is another
+    if run.translates:  # `attend` has another default strategy for them
         chosen = {"strategy": run.settings.strategy, **chosen}
     settings = "".join(f", {name}={value!r}" for name, value in chosen.items())
     chats = bool(run.turns) and not run.translates
@@ -108,7 +108,7 @@ def _flag(name: str, value: str) -> list[str]:
 
 
 def _chosen(settings: DecodingSettings) -> Mapping[Parameter, Value]:
-    """What differs from the defaults and is used."""
+    """The settings that differ from the defaults and are used."""
     return {
         parameter: value
         for parameter in parameters()

@@ -1,7 +1,7 @@
-"""The decoding methods that the panel offers: which parameters each shows, and what it means. Nothing of gradio.
+"""The decoding methods that the panel offers: which parameters each shows, and what it means.
 
 A method that is named after one technique leaves everything else at its default, which changes nothing; "Custom" has
-all that its strategy uses.
+all parameters that its strategy uses. This file knows nothing of gradio.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Method:
     help: str  # one line, beside its name
     strategy: str | None = None  # None: as the strategy control says
     shows: tuple[str, ...] | None = None  # None: all that the strategy uses
-    starts: Mapping[str, float] = field(default_factory=dict)  # parameters whose values are its own, as they begin
+    starts: Mapping[str, float] = field(default_factory=dict)  # its own starting values
     group: MethodGroup = "basic"
 
 
@@ -54,7 +54,7 @@ METHODS: Mapping[str, Method] = {
     "DoLa": Method("Contrasts two layers.", "dola", ("dola_layers", "temperature", *RUN), group="more"),
     CUSTOM: Method("All at once, or a preset:", group="custom"),
 }
-MAX_NAMED, MAX_QUOTED = 3, 40  # parts of a link that are named, and characters of each
+MAX_NAMED, MAX_QUOTED = 3, 40  # how many parts of a link are named, and how many characters of each
 DEFAULT_METHOD = "Temperature"  # one slider, whose effect is easy to see
 DEFAULT_TRANSLATING = next(name for name, method in METHODS.items() if method.strategy == TRANSLATION_STRATEGY)
 FIRST_VALUES = PRESETS["Balanced"]  # initial values, unless the method sets its own
@@ -84,7 +84,7 @@ def misread_link(parts: Sequence[object]) -> str:
 
 
 def settings_of(panel: object) -> DecodingSettings:
-    """What the panel means: the parameters in sight as they are set, all others as they are by default.
+    """The settings that the panel means: visible parameters have the values shown, all others their defaults.
 
     Args:
         panel: {"method": name, "values": {parameter: as typed}}; it comes from a browser and may be anything.
@@ -100,9 +100,9 @@ def settings_of(panel: object) -> DecodingSettings:
 
 
 def shared_settings_of(panel: object) -> DecodingSettings:
-    """What of the panel holds for every card of a comparison, each of which has its own method: `RUN`.
+    """The settings of the panel that hold for every card of a comparison (`RUN`); each card has its own method.
 
-    Args and errors as of `settings_of`; what the panel's method alone uses is not looked at.
+    Arguments and errors are those of `settings_of`. Parameters that only the panel's method uses are ignored.
     """
     _, values = _parts(panel)
     return DecodingSettings.from_dict({name: values[name] for name in values.keys() & set(RUN)})

@@ -37,7 +37,7 @@ _SAMPLERS = ("mirostat_mode", *(name for switches in SWITCHES.values() for name 
 _LENGTHS = ("max_new_tokens", "min_new_tokens")
 _REUSE_SEED = "(seed) => document.dispatchEvent(new CustomEvent('attend-seed', { detail: seed }))"
 
-# The form's script waits for it; until then Gradio has taken up no component of the page, and hears of nothing.
+# The form's script waits for this: until then, Gradio has not mounted the components and hears no events.
 FORM_READY = """() => {
   document.body.toggleAttribute('data-connected', true);
   document.dispatchEvent(new Event('attend-connected'));
@@ -57,7 +57,7 @@ class Panel:
 
     @property
     def inputs(self) -> list[Component]:
-        """To be put last among a handler's inputs and given to `read`."""
+        """The last inputs of a handler, which passes their values to `read`."""
         return [self.form]
 
     @staticmethod
@@ -67,13 +67,13 @@ class Panel:
 
     @staticmethod
     def read_unseeded(values: Sequence[object]) -> DecodingSettings:
-        """The same with a seed of -1 where it is left to chance."""
+        """The same settings, with a seed of -1 if it is left to chance."""
         (form,) = values
         return settings_of(form)
 
     @staticmethod
     def read_shared(values: Sequence[object]) -> DecodingSettings:
-        """What holds for every card of a comparison, with a seed of -1 where it is left to chance."""
+        """What holds for every card of a comparison, with a seed of -1 if it is left to chance."""
         (form,) = values
         return shared_settings_of(form)
 
@@ -88,7 +88,7 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
         js_on_load=assets.loader("settings/panel.js", "opened"),
         apply_default_css=False,
         elem_id="attend-form",
-        form=packed(declared),  # an input of events: Gradio copies every leaf of it at each update of the page
+        form=packed(declared),  # packed because Gradio copies every leaf of an input at each update of the page
     )
     with gr.Row(elem_id="attend-panel-buttons"):
         code = gr.Button("Copy as code or link", size="sm", variant="secondary", elem_id="attend-code")
@@ -139,7 +139,7 @@ def _position_in_run(parameter: Parameter) -> int:
 
 
 def _set_by(preset: DecodingSettings) -> dict[str, object]:
-    """What a preset sets: how a token is chosen, but not for how long or from which seed."""
+    """What a preset sets: how tokens are chosen, but not how many, nor from which seed."""
     names = ("strategy", *_SAMPLERS, "order")
     return {
         parameter.name: parameter.typed(getattr(preset, parameter.name))

@@ -1,4 +1,4 @@
-"""What the settings beside the text are drawn from."""
+"""The values from which the settings beside the text are drawn."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class PanelForm(TypedDict):
     first: PanelValue
     preset_method: str  # the method that every preset belongs to
     samplers: list[str]  # settings that filter tokens
-    stages: dict[str, list[str]]  # of each filter, the settings that turn it on
-    chains: dict[str, list[str]]  # of each strategy, the filters that it can run
-    labels: dict[str, str]  # of all stages of a step, filters among them
+    stages: dict[str, list[str]]  # for each filter, the settings that turn it on
+    chains: dict[str, list[str]]  # for each strategy, the filters that it can run
+    labels: dict[str, str]  # for all stages of a step, including the filters
     zero_temperature: float  # below it nothing is drawn
     meanings: dict[str, str]  # what each strategy does

@@ -1,4 +1,4 @@
-"""The system prompt's box and its examples, between the model picker and the settings; for models that take one."""
+"""The box of the system prompt and its examples, above the settings, for models that take a system prompt."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def update(no_system: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The box and its examples for this model; the text stays for the next model that supports system prompts.
 
     Args:
-        no_system: why the model takes none; empty where it does.
+        no_system: why the model takes no system prompt; empty if it takes one.
     """
     return gr.update(**_state(no_system)), gr.update(visible=not no_system)
 

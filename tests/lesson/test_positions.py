@@ -42,15 +42,15 @@ def test_the_statements_about_the_schemes_are_true() -> None:
     assert (waves.steps - waves.steps[0]).abs().max() < 1e-5  # |sin, cos| pairs turn by the same angle everywhere
 
 
-@pytest.mark.parametrize(("position", "by"), [(0, 0), (3, 2), (3, -3), (40, 64), (64, -16)])
-@pytest.mark.parametrize("width", [2, 6, 7, 64])
-def test_the_rotation_takes_a_position_to_the_shifted_one(position: int, by: int, width: int) -> None:
-    turns = shift(position, by, width)
-    assert len(turns) == width // 2
-    for turn in turns:
-        assert turn.turned == pytest.approx(turn.after, abs=2e-5)
-        (cosine, sine), (minus_sine, same) = turn.matrix
-        assert same == cosine and minus_sine == -sine and cosine**2 + sine**2 == pytest.approx(1, abs=1e-6)
+@pytest.mark.parametrize("width", [2, 7, 64])
+def test_the_rotation_takes_a_position_to_the_shifted_one(width: int) -> None:
+    for position, by in ((0, 0), (3, 2), (3, -3), (40, 64), (64, -16)):
+        turns = shift(position, by, width)
+        assert len(turns) == width // 2
+        for turn in turns:
+            assert turn.turned == pytest.approx(turn.after, abs=2e-5)
+            (cosine, sine), (minus_sine, same) = turn.matrix
+            assert same == cosine and minus_sine == -sine and cosine**2 + sine**2 == pytest.approx(1, abs=1e-6)
 
 
 def test_the_rotation_knows_the_shift_and_not_the_position() -> None:

@@ -20,10 +20,10 @@ def test_the_tokens_of_a_word_spell_it(tiny: LoadedModel) -> None:
         assert spelt.strip(" .").lower() == word.lower()
 
 
-@pytest.mark.parametrize("word", ["uic", "cat", "", " ", "(", "fox jumps over it. and"])
-def test_what_is_no_word_of_it_is_refused(tiny: LoadedModel, word: str) -> None:
-    with pytest.raises(AttendError, match="is not a word of"):
-        token_span(tiny, tiny.prompt("The quick brown fox"), word)
+def test_what_is_no_word_of_it_is_refused(tiny: LoadedModel) -> None:
+    for word in ("uic", "cat", "", " ", "(", "fox jumps over it. and"):
+        with pytest.raises(AttendError, match="is not a word of"):
+            token_span(tiny, tiny.prompt("The quick brown fox"), word)
 
 
 def test_a_decoders_word_looks_back_and_an_encoders_both_ways(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:

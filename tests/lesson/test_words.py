@@ -73,12 +73,12 @@ def test_what_nobody_changed_is_the_default_and_what_is_sent_back_stays(chapter:
     assert CHAPTERS[chapter](models, {key: answered[key] for key in inputs}) == answered
 
 
-@pytest.mark.parametrize("text", HARD)
 @pytest.mark.parametrize("chapter", ["tokens", "vocabulary"])
 @pytest.mark.usefixtures("here")
-def test_the_hardest_texts_stay_small(chapter: str, text: str, models: Models) -> None:
-    given = {"text": text[:2_000], "new": text[:200], "merges": 200}
-    assert sent(CHAPTERS[chapter](models, given)) < 2.5 * LARGEST
+def test_the_hardest_texts_stay_small(chapter: str, models: Models) -> None:
+    for text in HARD:
+        inputs = {"text": text[:2_000], "new": text[:200], "merges": 200}
+        assert sent(CHAPTERS[chapter](models, inputs)) < 2.5 * LARGEST
 
 
 @pytest.mark.usefixtures("here")
@@ -94,37 +94,27 @@ def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
     ("chapter", "given", "sentence"),
     [
         ("tokens", {"text": ""}, "Text is empty"),
-        ("tokens", {"text": None}, "Text is empty"),
         ("tokens", {"text": ["a"]}, "Text is .*, but must be text"),
         ("tokens", {"text": "a" * 2_001}, "2,001 characters, but the limit is 2,000"),
         ("tokens", {"text": "a\ud83d"}, "half a character"),
         ("vocabulary", {"text": "  \n"}, "Text is empty"),
-        ("vocabulary", {"text": "a\ud83d"}, "half a character"),
         ("vocabulary", {"new": "\udc00"}, "half a character"),
         ("vocabulary", {"new": " "}, "^The new text is empty: type something"),
         ("vocabulary", {"new": "a" * 201}, "201 characters, but the limit is 200"),
         ("vocabulary", {"merges": 201}, "must be a whole number from 0 to 200"),
         ("vocabulary", {"merges": 1.5}, "must be a whole number"),
-        ("vocabulary", {"merges": True}, "must be a whole number"),
         ("vectors", {"model": "owner/name"}, "Model is .*owner/name.*, but must be one of tiny-chat"),
-        ("vectors", {"model": ["tiny-chat"]}, "must be one of"),
         ("vectors", {"word": "  "}, "Word is empty"),
         ("vectors", {"word": "a" * 41}, "the limit is 40"),
-        ("vectors", {"word": "\ud83d"}, "half a character"),
         ("vectors", {"expected": 7}, "Expected is 7, but must be text"),
         ("vectors", {"a": " "}, "^The first word is empty"),
         ("vectors", {"b": ""}, "^The field “Minus” is empty"),
-        ("vectors", {"c": ""}, "^The field “Plus” is empty"),
         ("vectors", {"words": "one"}, "has 1 different word: enter 3 to 24"),
-        ("vectors", {"words": "one, two; one"}, "2 different words: enter 3 to 24"),
         ("vectors", {"words": " ".join(map(str, range(25)))}, "25 different words: enter 3 to 24"),
         ("vectors", {"words": f"a b {'c' * 41}"}, "a word of 41 letters, but the limit is 40"),
-        ("vectors", {"words": "a b \ud83d"}, "half a character"),
         ("vectors", {"around": 4}, "must be a whole number from 0 to 3"),
-        ("vectors", {"words": " "}, "^The list is empty"),
         ("context", {"lines": "  "}, "^The list of texts is empty"),
         ("context", {"meant": " "}, "^The word is empty"),
-        ("context", {"lines": "by the bank"}, "^The list of texts has 1 sentence: enter 2 to 6"),
         ("context", {"lines": "a bank\n" * 7}, "^The list of texts has 7 sentences: enter 2 to 6"),
     ],
 )

@@ -32,12 +32,12 @@ def test_passes_come_back_as_they_were(tiny: LoadedModel, strategy: str) -> None
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.int64])
-@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (2, 3, 5)])
-def test_a_tensor_keeps_its_type_shape_and_values(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
-    tensor = (torch.randn(shape) * 100).to(dtype)
-    back = wire.loads(wire.dumps({"a": [tensor]}))["a"][0]
-    assert back.dtype == dtype and back.shape == tensor.shape and torch.equal(back, tensor)
-    back += 1  # it is the reader's own
+def test_a_tensor_keeps_its_type_shape_and_values(dtype: torch.dtype) -> None:
+    for shape in ((), (0,), (3, 0, 2), (2, 3, 5)):
+        tensor = (torch.randn(shape) * 100).to(dtype)
+        back = wire.loads(wire.dumps({"a": [tensor]}))["a"][0]
+        assert back.dtype == dtype and back.shape == tensor.shape and torch.equal(back, tensor)
+        back += 1  # it is the reader's own
 
 
 def test_a_view_sends_its_own_values_alone() -> None:

@@ -36,9 +36,9 @@ def test_a_pair_counts_where_its_good_sentence_is_likelier(tiny: LoadedModel, tm
     assert measure(tiny, path, limit=1) == {"p0": float(likelier[0]), "p1": float(likelier[1])}
 
 
-@pytest.mark.parametrize("content", [b'{"UID": "a"}\n', b"[]\n", b""])
-def test_a_file_that_is_not_blimps_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_blimps_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "blimp.jsonl.gz"
-    path.write_bytes(gzip.compress(content))
-    with pytest.raises(AttendError, match="BLiMP"):
-        read_blimp(path)
+    for content in (b'{"UID": "a"}\n', b"[]\n", b""):
+        path.write_bytes(gzip.compress(content))
+        with pytest.raises(AttendError, match="BLiMP"):
+            read_blimp(path)

@@ -46,21 +46,12 @@ def test_a_stock_phrase_answers_only_a_few_times_in_one_reading(tmp_path: Path) 
     assert len(answers) == len(everything) - [document.turns[1] for document in everything].count("Cool.") + 6
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "I have a dog.",
-        "I work as a nurse.",
-        "I'm a teacher.",
-        "I love to cook.",
-        "My dog is cute.",
-        "I've been to Rome.",
-    ],
-)
-def test_answers_that_claim_a_life_are_left_out_with_what_they_cut_off(claim: str) -> None:
-    turns = ["Hi!", "Hello!", "And you?", claim, "I have a cat.", "How nice!", "Yes.", "I think so, too.", "Bye!"]
-    assert honest(keep_turns)({"turns": turns}) == turns[4:8]  # a user may claim what they like
-    assert honest(keep_turns)({"turns": ["And you?", claim]}) is None
+def test_answers_that_claim_a_life_are_left_out_with_what_they_cut_off() -> None:
+    of_a_life = ("I have a dog.", "I work as a nurse.", "I'm a teacher.", "I love to cook.", "My dog is cute.")
+    for claim in (*of_a_life, "I've been to Rome."):
+        turns = ["Hi!", "Hello!", "And you?", claim, "I have a cat.", "How nice!", "Yes.", "I think so, too.", "Bye!"]
+        assert honest(keep_turns)({"turns": turns}) == turns[4:8], claim  # a user may claim what they like
+        assert honest(keep_turns)({"turns": ["And you?", claim]}) is None
 
 
 def test_a_program_may_say_what_it_is() -> None:

@@ -20,14 +20,14 @@ ENGINES = ("auto", "native", "adapter")
 
 @dataclass(frozen=True, slots=True)
 class ModelArguments:
-    """As typed; checked when the model is loaded."""
+    """The flags as typed; they are checked when the model is loaded."""
 
     name: str = DEFAULT
     engine: str = "auto"
     device: str = "auto"
     dtype: str = "auto"
     max_size: float | None = None  # largest download, in gigabytes; None for the size of this machine's memory
-    from_language: str = ""  # of a translator's source and answer; "" keeps the checkpoint's
+    from_language: str = ""  # languages of a translator's source and answer; "" keeps those of the checkpoint
     to_language: str = ""
 
     @staticmethod
@@ -86,7 +86,7 @@ class ModelArguments:
 
     @property
     def download_limit(self) -> int | None:
-        """In bytes; None for the default. `AttendError` for a `max_size` out of range."""
+        """The largest download in bytes; None for the default. `AttendError` if `max_size` is out of range."""
         if self.max_size is not None and not 0 < self.max_size < 1e6:
             raise AttendError(f"--max-size is {self.max_size:g}, but must be above 0 (gigabytes).")
         return None if self.max_size is None else int(self.max_size * 1e9)

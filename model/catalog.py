@@ -45,8 +45,9 @@ def load(
     """Load a model of the catalogue by its name, any folder or GGUF file, or a repository of the Hub as "owner/name".
 
     Args:
-        name: a model of the Hub, of the catalogue or not, may end in "@" and a revision; one outside it also in ":" and
-            the name or the quantization of a GGUF file, before that.
+        name: the name of a model on the Hub may end in "@" and a revision. Unless the model is in the catalogue, ":"
+        and
+            the name or quantization of a GGUF file may come before that.
         engine: one of `ENGINES`; what runs a Hugging Face checkpoint, see `model.huggingface.folder.load_model`.
         device_config: the device and the precision to compute with.
         limit: the largest download in bytes; None for the size of this machine's memory.
@@ -74,7 +75,7 @@ def load(
         from model.huggingface.architectures import check_config
         from model.transformer import checkpoint
 
-        device_config.torch_device()  # refused before a download, not after
+        device_config.torch_device()  # refuses before a download rather than after
         config = checkpoint.read_config(folder)
         check_config(config, location.display_name)
         huggingface_folder.check_precision(config, location.display_name, engine, device_config)
@@ -124,11 +125,12 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
 
 
 def _check(path: Path, name: str, engine: str, *, encoder: bool) -> None:
-    """`AttendError` for a folder or a file that would block or crash the process, or take too much time or memory; of
-    what comes with Attend, only its path is checked.
+    """`AttendError` for a folder or a file that would block or crash the process, or take too much time or memory.
+
+    If it comes with Attend, only its path is checked.
 
     Args:
-        encoder: whether it may be an encoder alone, which is refused as `EncoderOnly` otherwise.
+        encoder: whether it may be an encoder alone; otherwise `EncoderOnly` refuses it.
     """
     check_path(path)
     if path.parent == EMBEDDED:
@@ -201,10 +203,11 @@ def load_encoder_arguments(arguments: ModelArguments) -> Encoder:
 
 
 def load_another(arguments: ModelArguments, name: str, progress: Progress) -> LoadedModel | Encoder:
-    """Another model beside the one from the command line, on the same device, and in the same precision unless its name
-    says another (see `model.names.with_precision`), as it may of the model from the command line itself.
+    """Another model beside the one from the command line, on the same device and in the same precision.
 
-    It is never offloaded: what does not fit beside the models in use is refused. Raises as `load`.
+    Its name may ask for another precision (see `model.names.with_precision`), even if it is the model of the command
+    line.
+    It is never offloaded: a model that does not fit beside those in use is refused. The errors are those of `load`.
     """
     name, dtype = without_precision(name)
     if dtype and name == display_name(arguments.name):

@@ -1,4 +1,4 @@
-"""What all commands share: errors of the command line as one sentence, with the nearest flag, and the exit codes.
+"""What all commands share: one-sentence errors that suggest the nearest flag, and the exit codes.
 
 Imports nothing slow, so a command can check what was typed before it loads what it needs.
 """
@@ -19,14 +19,14 @@ from model.errors import AttendError, did_you_mean
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes; 128 + SIGINT is what shells expect
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's share of it, and of a file
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the disk, the user's quota or the file is full
 _UNKNOWN = "unrecognized arguments: "
 _INVALID = re.compile(r"argument (\S+): invalid (\w+) value: (.*)", re.DOTALL)
 _KINDS = {"int": "a whole number", "float": "a number", "number": "a number", "count": "a whole number from 1 up"}
 
 
 def count(text: str) -> int:
-    """The type of a flag that takes a whole number from 1 up."""
+    """The type of a flag that takes a positive whole number."""
     if (number := int(text)) < 1:
         raise ValueError(f"{number} counts nothing")
     return number
@@ -49,7 +49,7 @@ class Parser(argparse.ArgumentParser):
 
     def _unknown(self, words: Sequence[str]) -> str:
         """The message about arguments that no flag takes."""
-        words = [word for word in words if word != "--"]  # which some versions of Python return as well
+        words = [word for word in words if word != "--"]  # some versions of Python return it as well
         wrong = next((word for word in words if word.startswith("-")), None)
         if wrong is None:
             return f"{words[0]!r} is one argument too many: put a text with spaces in quotes."
@@ -60,7 +60,7 @@ class Parser(argparse.ArgumentParser):
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turns the error of writing a file into `AttendError`."""
+    """Turn errors of writing a file into `AttendError`."""
     try:
         yield
     except OSError as error:

@@ -26,8 +26,8 @@ INT8 = "int8"  # loaded in float32 and then rounded, see `model.compiled.prepare
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
 _ALLOCATION = threading.Lock()
 _PATIENCE = 600.0  # seconds for which a load waits for others
-_M_ARENA_MAX = -8  # of glibc's malloc.h
-_CONTROL_GROUP = Path("/sys/fs/cgroup")  # a container's limits; a Space's, too
+_M_ARENA_MAX = -8  # from glibc's malloc.h
+_CONTROL_GROUP = Path("/sys/fs/cgroup")  # the limits of a container, including a Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,9 @@ class DeviceConfig:
     def torch_device(self) -> torch.device:
         """The device; `AttendError` for one that this machine does not have.
 
-        "auto" is the first GPU. On a ZeroGPU Space, which lends one for each run only, it is the CPU: a model loaded
-        outside a run could not be used there. So it is in 8 bits, which no GPU computes here.
+        "auto" is the first GPU. On a ZeroGPU Space, which lends a GPU only for each run, it is the CPU, since a model
+        loaded outside a run could not be used on the GPU. In 8 bits it is the CPU, too: Attend has no 8-bit kernels for
+        GPUs.
         """
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if self.device == "auto":
@@ -60,7 +61,7 @@ class DeviceConfig:
                 return torch.device("cpu")
             return torch.device("cuda:0" if count else "mps" if torch.backends.mps.is_available() else "cpu")
         kind, _, index = self.device.partition(":")
-        if kind == "cuda" and int(index or 0) >= count:  # before torch, which counts to 127 only, sees it
+        if kind == "cuda" and int(index or 0) >= count:  # checked here, since torch only counts to 127
             there = f"only {count} found" if count else "none found"
             raise AttendError(f"PyTorch can't use {self.device} on this machine ({there}): choose another device.")
         if kind == "mps" and not torch.backends.mps.is_available():
@@ -82,7 +83,7 @@ class DeviceConfig:
 
 
 def named_dtype(name: object) -> torch.dtype:
-    """The dtype of this name; float32 for any that models are not computed in."""
+    """The dtype of this name; float32 if models are not computed in it."""
     return getattr(torch, str(name)) if name in DTYPES else torch.float32
 
 
@@ -103,7 +104,7 @@ def free_memory(device: torch.device) -> int:
 def release_freed_memory() -> None:
     """Return freed memory to the system: after a model is loaded, glibc keeps as much as the model takes."""
     if sys.platform == "linux":
-        with suppress(AttributeError):  # another library than glibc has no such function
+        with suppress(AttributeError):  # only glibc has this function
             ctypes.CDLL(None).malloc_trim(0)
 
 
@@ -115,7 +116,7 @@ def limit_heaps() -> None:
 
 
 def shortage(device: torch.device, needed: int) -> str:
-    """Why a device has no room for this many bytes, as the end of a sentence; "" if it has."""
+    """Why a device has no room for this many bytes, as the end of a sentence; "" if it has room."""
     free = free_memory(device)
     where = "memory" if device.type == "cpu" else f"memory on {device}"
     return "" if needed <= free else f"needs about {in_words(needed)} of {where}, but only {in_words(free)} is free"
@@ -124,12 +125,12 @@ def shortage(device: torch.device, needed: int) -> str:
 def native_shortage(
     parameters: int, stored: int, device: torch.device, dtype: torch.dtype, *, largest_rounded: int = 0
 ) -> str:
-    """`shortage` of a checkpoint that is loaded as our own transformer, at first in float32.
+    """`shortage` for a checkpoint that is loaded as our own transformer, at first in float32.
 
     Args:
         parameters: how many the model has.
         stored: bytes of its files, which stay in memory while the model is filled from them.
-        largest_rounded: parameters of its largest matrix where matrices are rounded to 8 bits, else 0.
+        largest_rounded: parameters of its largest matrix if matrices are rounded to 8 bits, else 0.
     """
     at_first = parameters * torch.float32.itemsize
     if device.type != "cpu":
@@ -142,9 +143,9 @@ def native_shortage(
 
 @contextmanager
 def allocating() -> Iterator[None]:
-    """Only one model is allocated at a time, since each first measures the free memory.
+    """Let only one model be allocated at a time, since each first measures the free memory.
 
-    Whatever else a checkpoint makes a library compute comes before or after, so that it holds up no other model.
+    Nothing else that a checkpoint makes a library compute happens inside, so that it does not delay other models.
     """
     if not _ALLOCATION.acquire(timeout=_PATIENCE):
         raise AttendError("Another model has been loading for minutes: try again later, or restart the page.")

@@ -1,7 +1,7 @@
-"""The interface of an encoder alone (BERT and the like): it reads a whole text, and gives a word's vectors in it.
+"""The interface of an encoder alone (BERT and the like): it reads a whole text and gives the vectors of a word in it.
 
-Every token of an encoder attends to all others, later ones included, and no next token is predicted. So it is no
-`model.interface.LanguageModel`, and nothing here decodes.
+Every token of an encoder attends to all others, including later ones, and no next token is predicted. So an encoder is
+no `model.interface.LanguageModel`, and nothing here decodes.
 
 Shapes: T tokens of a text, W model width, N texts.
 """
@@ -24,7 +24,7 @@ from model.errors import AttendError
 class Piece:
     """One token, for display."""
 
-    label: str  # as the vocabulary writes it: in WordPiece, a piece inside a word begins with ##
+    label: str  # as written in the vocabulary: in WordPiece, a piece inside a word begins with ##
     first: int  # its characters are text[first:end]
     end: int
     special: bool  # added by the tokenizer, such as [CLS]
@@ -85,7 +85,7 @@ class Encoder(Protocol):
     def head_count(self) -> int: ...
 
     def pieces(self, text: str) -> tuple[Piece, ...]:
-        """The tokens of a text, without running the model; `AttendError` for more than its context holds."""
+        """The tokens of a text, without running the model; `AttendError` if they don't fit into its context."""
         ...
 
     def read(self, text: str) -> Reading: ...

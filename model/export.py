@@ -22,7 +22,7 @@ CARD = "README.md"
 ExportFormat = Literal["Llama", "Marian"]
 
 _FRONT_MATTER = re.compile(r"---\n(.*?)---\n", re.DOTALL)
-_RELATIVE_LINK = re.compile(r"(?<!!)\[([^]]+)\]\((?!https?://)[^)]+\)")  # leads nowhere from the new folder
+_RELATIVE_LINK = re.compile(r"(?<!!)\[([^]]+)\]\((?!https?://)[^)]+\)")  # would lead nowhere from the new folder
 _KEPT = ("Data", "What it cannot do")  # sections of the model's own card
 _LOADING = {
     "Llama": """\
@@ -78,7 +78,7 @@ def export(name: str, directory: Path) -> ExportFormat:
     """
     from model import catalog
 
-    loaded = catalog.load(name)  # before torch, which takes seconds, so that a mistyped name is refused at once
+    loaded = catalog.load(name)  # before the slow import of torch, so that a mistyped name is refused at once
     from model.huggingface.export.llama import write_llama
     from model.huggingface.export.marian import write_marian
     from model.text.sentencepiece_tokenizer import Tokenizer
@@ -122,7 +122,7 @@ def _export(arguments: Sequence[str] | None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
+    """Run the command; returns the exit code."""
     return exit_code(lambda: _export(arguments))
 
 

@@ -1,4 +1,4 @@
-"""The interface of a language model, and all that the rest of Attend uses of one.
+"""The interface of a language model, which is all that the rest of Attend knows of a model.
 
 A model has two phases, `prefill` and `step`, over a `Cache` that only the model understands; `logits` scores a finished
 text and `inspect` explains one. This module knows nothing of tokenizers, of decoding or of how a model is built: our
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Cache(Protocol):
-    """Keys and values of the rows decoded so far; never changed in place, so that branches can share it."""
+    """Keys and values of the rows decoded so far; never changed in place, so that branches can share them."""
 
     @property
     def rows(self) -> int:
@@ -26,13 +26,13 @@ class Cache(Protocol):
         ...
 
     def select(self, rows: Sequence[int]) -> Self:
-        """Keep, repeat, reorder or drop rows; the identity returns the cache itself, uncopied."""
+        """Keep, repeat, reorder or drop rows; selecting all rows in order returns the cache itself, without a copy."""
         ...
 
     def join(self, other: Self) -> Self:
-        """The rows of both, `other`'s last; shorter rows are padded on the left, and the padding is never attended.
+        """The rows of both, `other`'s last. Shorter rows are padded on the left; nothing attends to the padding.
 
-        Shorter sources, where rows have them, are padded on the right, and so is `Attention.cross`.
+        Shorter sources, if the rows have any, are padded on the right, and so is `Attention.cross`.
         """
         ...
 
@@ -41,7 +41,7 @@ class PrefixCache(Cache, Protocol):
     """A cache that can be reused for a text with the same beginning."""
 
     def head(self, length: int) -> Self:
-        """The first tokens of a cache of one row; shares the memory where it can."""
+        """The first tokens of a cache of one row; shares its memory if possible."""
         ...
 
     @property
@@ -56,25 +56,28 @@ PrefixCacheT = TypeVar("PrefixCacheT", bound=PrefixCache)
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """What a pass returns besides logits; nothing else is computed."""
+    """What a pass should return besides logits; nothing else is computed."""
 
     attention: bool = False
     hidden: bool = False  # the final hidden states of the tokens fed
     layers: tuple[int, ...] = ()  # the logits of these layers for the newest token: 0 (the embeddings) to `layer_count`
 
     def check_layers(self, layer_count: int) -> None:
-        """`ValueError` for layers that a model of so many doesn't have."""
+        """`ValueError` for layers that a model with so many doesn't have."""
         if missing := [layer for layer in self.layers if not 0 <= layer <= layer_count]:
             raise ValueError(f"there are no layers {missing}: the model has 0 (the embeddings) to {layer_count}")
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Attention weights of one pass: a row of keys sums to 1, or less in a model with sinks; padding has weight 0."""
+    """Attention weights of one pass.
+
+    They sum to 1 over the keys, or less in a model with sinks; padding has weight 0.
+    """
 
     decoder: Tensor  # (rows, layers, heads, queries, keys); after a prefill the only query is the prompt's last token
-    cross: Tensor | None = None  # (rows, layers, heads, queries, source), of a decoder that reads an encoder's source
-    encoder: Tensor | None = None  # (1, layers, heads, source, source), of an inspection alone
+    cross: Tensor | None = None  # (rows, layers, heads, queries, source), for an encoder-decoder
+    encoder: Tensor | None = None  # (1, layers, heads, source, source), in an inspection only
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class Forward(Generic[CacheT]):
     logits: Tensor  # (rows, vocabulary), for each row's next token, float32
     cache: CacheT
     attention: Attention | None = None
-    # (rows, fed, width), float32: what the logits are computed from; None where the model does not expose it
+    # (rows, fed, width), float32: what the logits are computed from; None if the model does not expose it
     hidden: Tensor | None = None
     layer_logits: Tensor | None = None  # (rows, requested layers, vocabulary), float32, in the order requested
 
@@ -104,23 +107,25 @@ class GenerationRules:
 
     suppress_tokens: frozenset[int] = frozenset()  # never generated
     begin_suppress_tokens: frozenset[int] = frozenset()  # never generated first
-    # Sequences of tokens, and what is added to the last one's logit behind the others; -inf: it never follows them.
+    # Sequences of tokens, and what is added to the last one's logit after the others; -inf means it never follows them.
     sequence_bias: tuple[tuple[tuple[int, ...], float], ...] = ()
-    encoder_repetition_penalty: float = 1.0  # above 1 favours the tokens of the source or, without one, of the prompt
+    encoder_repetition_penalty: float = 1.0  # above 1 favours tokens of the source (without one, of the prompt)
     encoder_no_repeat_ngram_size: int = 0  # no sequence of so many tokens of the source or the prompt is repeated
-    min_length: int = 0  # of the decoder's text, prompt included, before it may end
-    forced_bos_token_ids: frozenset[int] = frozenset()  # what must follow a prompt of one token, of a decoder alone
+    min_length: int = 0  # tokens that the decoder's text, prompt included, must have before it may end
+    forced_bos_token_ids: frozenset[int] = (
+        frozenset()
+    )  # what must follow a prompt of one token in a model without an encoder
     forced_eos_token_ids: frozenset[int] = frozenset()  # what must be the last token that the length allows
-    decay_start: int = 0  # generated tokens after which ends become more likely with every further one
-    decay_factor: float = 1.0  # by which: an end token's logit grows by this to the power of the tokens since, less 1
-    renormalize_logits: bool = False  # whether processed log-probabilities are probabilities again, for beams
+    decay_start: int = 0  # after this many generated tokens, each further one makes an end more likely
+    decay_factor: float = 1.0  # an end token's logit grows by this to the power of the tokens since, minus 1
+    renormalize_logits: bool = False  # whether beams renormalize log-probabilities after the processors
 
 
 NO_RULES = GenerationRules()
 
 
 class LanguageModel(Protocol[CacheT]):
-    """A model that continues token ids. Every method raises `AttendError` for a text longer than its context.
+    """A model that continues token ids. Every method raises `AttendError` for a text that is longer than the context.
 
     A decoder alone continues the prompt itself. For an encoder-decoder, the prompt is the source that the encoder
     reads, and the decoder's text begins with `decoder_start`.
@@ -146,7 +151,7 @@ class LanguageModel(Protocol[CacheT]):
 
     @property
     def layer_count(self) -> int:
-        """How many layers there are whose logits can be read (`Want.layers`); 0 where that is not possible."""
+        """How many layers have logits that can be read (`Want.layers`); 0 if that is not possible."""
         ...
 
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[CacheT]:
@@ -154,18 +159,18 @@ class LanguageModel(Protocol[CacheT]):
         ...
 
     def step(self, tokens: Sequence[int], cache: CacheT, *, want: Want = Want()) -> Forward[CacheT]:
-        """Append one token to every row of the cache; `tokens` has one id a row."""
+        """Append one token to every row of the cache; `tokens` has one id per row."""
         ...
 
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
-        """Score a known continuation in one pass: (len(tokens), vocabulary), of which row i predicts tokens[i]."""
+        """Score a known continuation in one pass: (len(tokens), vocabulary); row i predicts tokens[i]."""
         ...
 
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
         """Logits and attention of one whole text of the decoder, on demand: decoding itself never pays for this.
 
         Args:
-            source: what the encoder reads; for an encoder-decoder only.
+            source: what the encoder reads, for an encoder-decoder.
         """
         ...
 

@@ -15,7 +15,7 @@ class LazyModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(importlib.import_module(self.__name__), name)
-        setattr(self, name, value)  # from here on it is found without this method
+        setattr(self, name, value)  # from now on it is found without this method
         return value
 
 

@@ -36,12 +36,12 @@ class FairLock:
     `threading.Lock` and acquires it again at once can starve all others."""
 
     def __init__(self) -> None:
-        self._state = Lock()  # guards the two below
+        self._state = Lock()  # guards the next two
         self._held = False
-        self._waiting: deque[Lock] = deque()  # each locked until its turn comes
+        self._waiting: deque[Lock] = deque()  # each is locked until its turn comes
 
     def acquire(self, *, ahead: bool = False) -> None:
-        """Wait for the lock; `ahead` of all other waiters."""
+        """Wait for the lock, `ahead` of all other waiters if so asked."""
         with self._state:
             if not self._held:
                 self._held = True
@@ -92,15 +92,15 @@ class LoadedModel:
     name: str
     model: LanguageModel
     tokenizer: TextTokenizer
-    prefix_tokens: tuple[int, ...]  # special tokens before every text; most models have one, some none
+    prefix_tokens: tuple[int, ...]  # special tokens before every text; most models have one, some have none
     end_tokens: frozenset[int]
     chat: Chat | None  # None: the model has no chat format and can only continue a text
     address: str = ""  # the name or folder that `model.catalog.load` loads it by
     dtype: str = "auto"  # the precision that was asked for, see `model.device.DeviceConfig`
     notes: tuple[str, ...] = ()  # sentences for the user about how it was loaded
     suffix_tokens: tuple[int, ...] = ()  # special tokens after every source of an encoder
-    rules: GenerationRules = NO_RULES  # what its generation config demands of every text
-    languages: Languages | None = None  # of a multilingual translator, whose model is then a `Translator`
+    rules: GenerationRules = NO_RULES  # what the generation config demands of every text
+    languages: Languages | None = None  # for a multilingual translator, whose model is then a `Translator`
     base: LoadedModel | None = None  # the model whose weights this one shares, kept alive with it
     lock: FairLock = field(default_factory=FairLock)  # held for one forward pass at a time
 
@@ -135,8 +135,10 @@ class LoadedModel:
         return cls(name, model, tokenizer, prefix_tokens=(begin,), end_tokens=frozenset({end}), chat=chat)
 
     def prompt(self, text: str) -> tuple[int, ...]:
-        """The ids of a text to continue or, for an encoder-decoder, to answer; `AttendError` for one that could never
-        fit into the context."""
+        """The ids of a text to continue or, for an encoder-decoder, to answer.
+
+        `AttendError` for a text that could never fit into the context.
+        """
         check_characters(text, self.prompt_length)
         return (*self.prefix_tokens, *self.tokenizer.encode(text, begins=True), *self.suffix_tokens)
 
@@ -177,7 +179,7 @@ class LoadedModel:
         return replace(self, chat=SingleMessageChat(self.prompt, languages=str(self.languages or "")))
 
     def with_languages(self, source: str = "", target: str = "") -> Self:
-        """The same model, sharing its weights, for other languages; an empty one stays as it is.
+        """The same model with other languages, sharing its weights; an empty language stays unchanged.
 
         Raises `AttendError` for a language that it does not know, and for a model without a choice of languages.
         """
@@ -193,7 +195,7 @@ class LoadedModel:
             wanted, known = new.targets[new.target], set(new.targets.values())
             if new.language_before_source:
                 prefix = (wanted, *(token for token in prefix if token not in known))
-            else:  # behind the decoder's own start, unless that is the language already
+            else:  # after the decoder's own start, unless that is the language already
                 model = cast(Translator, model)
                 start = (token for token in model.decoder_start[:1] if token not in known)
                 model = model.with_decoder_start([*start, wanted])

@@ -26,14 +26,14 @@ Task = Literal["generation", "translation"]  # continuing a text or a conversati
 class Entry:
     """A model of the catalogue."""
 
-    location: str  # "owner/name" on the Hub, listed by its second part; or a folder under `EMBEDDED`
+    location: str  # "owner/name" on the Hub, listed under its second part; or a folder under `EMBEDDED`
     millions: float  # of parameters
     megabytes: int  # of weights
     licence: str
     languages: str
     purpose: str
     task: Task = "generation"
-    package: str = ""  # a Python package and a GGUF file in it; where it is installed, nothing is downloaded
+    package: str = ""  # a Python package and a GGUF file in it; if it is installed, nothing is downloaded
 
     @property
     def name(self) -> str:
@@ -49,14 +49,14 @@ class Entry:
 
     @property
     def packaged(self) -> Path | None:
-        """The file of `package`, where that is installed; the package is not imported."""
+        """The file of `package` if that is installed; the package is not imported."""
         package, _, file = self.package.partition("/")
         spec = importlib.util.find_spec(package) if package else None
         folders = spec.submodule_search_locations if spec is not None else None
         return next((path for folder in folders or () if (path := Path(folder) / file).is_file()), None)
 
 
-# One line a model; add your own at the end.
+# One line per model; add your own at the end.
 ENTRIES = (
     Entry("attend-chat", 5.9, 12, "Apache-2.0", "English", "small talk"),
     Entry("attend-translate", 8.6, 17, "Apache-2.0", "French → English", "translation", "translation"),
@@ -74,12 +74,12 @@ _REPOSITORY = re.compile(r"(?=.{3,96}$)[A-Za-z0-9](?:[\w.-]*\w)?/\w(?:[\w.-]*\w)
 _REVISION = re.compile(r"(?=.{1,200}$)\w[\w.-]*(?:/\w[\w.-]*)*", re.ASCII)
 _DEFAULT_REVISION = "main"
 _ADDRESS = re.compile(r"(?i)(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/+([^?#]*)")
-# What trainers call the last part of a folder's path, which says nothing of the model.
+# Training programs give these names to folders; they say nothing about the model.
 _GENERIC = re.compile(r"(?i)(?:final|best|last|latest|output|hf)?[-_]?(?:model|checkpoint|ckpt|weights)?[-_]?\d*")
 _IN_PRECISION = re.compile(r"(?s)(.+) \[(32|16|8) bits\]")
 _FILE = re.compile(r"(?=.{1,200}$)\w[\w.+-]*", re.ASCII)  # or a quantization
 PRECISIONS = {32: "float32", 16: "bfloat16", 8: "int8"}  # dtypes by the bits of a weight
-_MAX_QUOTED = 80  # characters of a name, in a sentence
+_MAX_QUOTED = 80  # characters of a name in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def check_listed(name: str) -> None:
 
 
 def with_precision(name: str, bits: int) -> str:
-    """A model's name with its precision, which distinguishes the versions of a model that a page loads."""
+    """A model's name with its precision, which distinguishes the versions of one model on a page."""
     return f"{name} [{bits} bits]"
 
 
@@ -218,13 +218,13 @@ def check_path(path: Path) -> None:
 def _path(name: str) -> Path | None:
     """The folder or the GGUF file that a name means, if there is one; names of the catalogue come first."""
     path = os.path.expanduser(name)  # like a shell, since the name may come from a text box
-    # isdir and isfile, unlike Path's, say False to a name that no system could hold
+    # isdir and isfile, unlike Path's methods, return False for names that no system allows
     there = os.path.isdir(path) or (choice.is_gguf(path) and os.path.isfile(path))
     return Path(path) if there and name not in catalog() else None
 
 
 def _gguf_of(folder: Path) -> Path:
-    """The GGUF file of a folder that holds no other weights; the folder itself where there is none.
+    """The GGUF file of a folder that has no other weights; the folder itself if there is none.
 
     `AttendError` for several files, and for a link out of the folder.
     """
@@ -241,7 +241,7 @@ def _gguf_of(folder: Path) -> Path:
 
 
 def _display_name(path: Path) -> str:
-    """The last part of a path; one that says nothing, such as `final` or `checkpoint-500`, behind its parent's."""
+    """The last part of a path, after its parent's if it says nothing, such as `final` or `checkpoint-500`."""
     path = Path(os.path.abspath(path))
     name = choice.without_suffix(path.name) if path.is_file() else path.name
     generic = path.parent.name and _GENERIC.fullmatch(name)
@@ -253,7 +253,7 @@ def _is_repository(base: str) -> bool:
 
 
 def _named_by(address: str) -> str:
-    """The name of the model that an address of the Hub shows, where it can be found."""
+    """The name of the model in an address of the Hub, if it can be found."""
     match = _ADDRESS.match(address)
     parts = match[1].strip("/").split("/") if match else []
     named = "/".join(parts[:2])
@@ -272,6 +272,6 @@ def _revision(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quoted; a long one by both of its ends, since in a path the end is likely mistyped."""
+    """A quoted name. Of a long one both ends are shown, since the end of a path is most often mistyped."""
     half = _MAX_QUOTED // 2
     return repr(text if len(text) <= _MAX_QUOTED else f"{text[:half]}…{text[-half:]}")

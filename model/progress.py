@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from tqdm import tqdm
 
-Progress = Callable[[int, int], None]  # bytes downloaded so far, and in total, over all files
+Progress = Callable[[int, int], None]  # bytes downloaded so far and in total, for all files
 
 
 def silent(done: int, total: int) -> None:
@@ -27,7 +27,7 @@ def terminal_bar() -> Iterator[Progress]:
             bar = tqdm(initial=done, total=total, desc="Downloading", unit="B", unit_scale=True, file=sys.stderr)
         bar.update(done - bar.n)
         if done == total:
-            bar.close()  # loading comes next, and is not part of the download's time
+            bar.close()  # the loading that comes next is not part of the download's time
 
     try:
         yield show

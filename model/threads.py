@@ -1,7 +1,7 @@
 """How many threads this machine should decode with, found by timing real steps.
 
-A step of a small model is many short operations: on a busy machine, handing them to a second thread costs 3 to 10 times
-what it saves. So the app times a few steps at start. Knows nothing of decoding or of the page.
+A step of a small model consists of many short operations: on a busy machine, handing them to a second thread costs 3 to
+10 times what it saves. So the app times a few steps when it starts. Knows nothing of decoding or of the page.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def use_threads(count: int) -> None:
 
 
 def fastest_threads(model: LanguageModel, *, most: int | None = None) -> int:
-    """Time real decode steps with 1, 2, 4 … threads and return the fastest count, which is also left set.
+    """Time real decode steps with 1, 2, 4 … threads and return the fastest count, which stays in use.
 
     A compiled step runs in one thread, so there is nothing to time.
     """
@@ -43,7 +43,7 @@ def fastest_threads(model: LanguageModel, *, most: int | None = None) -> int:
     while threads <= most:
         taken = _time_with(threads, model)
         if taken > best_time * _WORTH:
-            break  # it only gets worse from here
+            break  # more threads only make it worse
         best, best_time = threads, taken
         threads *= 2
     use_threads(best)
@@ -51,7 +51,7 @@ def fastest_threads(model: LanguageModel, *, most: int | None = None) -> int:
 
 
 def _time_with(threads: int, model: LanguageModel) -> float:
-    """Seconds for one round of decode steps, after a prompt that fills a part of the context."""
+    """Seconds for one round of decode steps, after a prompt that fills part of the context."""
     use_threads(threads)
     want = Want(attention=True)
     prompt = [0] * max(1, min(64, model.context_length - _STEPS))

@@ -1,7 +1,7 @@
-"""The arrays that a compiled step works on: a transformer's weights but for its matrices, and its sizes.
+"""The arrays that a compiled step works on: a transformer's sizes, and its weights except for the matrices.
 
-What a model does not have, such as biases, is an array without elements, so that the step is compiled once for all
-kinds of models.
+If a model lacks something, such as biases, its array has no elements. So the step is compiled once for all kinds of
+models.
 
 Shapes: L layers, W model width.
 """
@@ -26,22 +26,22 @@ ACTIVATIONS: tuple[Activation, ...] = ("relu", "gelu", "gelu_tanh", "swiglu")
 
 
 class Norm(NamedTuple):
-    """One norm of every block; a model without it has no layers of it."""
+    """One norm of every block; it has no layers in a model without it."""
 
     gain: Array  # (L, W)
-    bias: Array  # (L, W) of LayerNorm, (L, 0) of RMSNorm
+    bias: Array  # (L, W) for LayerNorm, (L, 0) for RMSNorm
 
 
 class Architecture(NamedTuple):
-    """What of a `TransformerConfig` the step asks for."""
+    """The parts of a `TransformerConfig` that the step needs."""
 
     heads: int
     key_value_heads: int
     head_width: int
     feed_forward_width: int
     norm_first: bool
-    activation: int  # its place in `ACTIVATIONS`
-    window: int  # tokens that a query sees, all of them where there is no sliding window
+    activation: int  # an index into `ACTIVATIONS`
+    window: int  # how many tokens a query sees; all of them without a sliding window
     epsilon: np.float32
     embedding_scale: np.float32
 
@@ -73,10 +73,10 @@ def empty(rows: int, width: int) -> Array:
 
 
 def memory_for_weights(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-    """Memory to be filled, from the start of a cache line on.
+    """Uninitialized memory that begins at a cache line.
 
-    From 4 MB on, NumPy asks the kernel for large pages, as PyTorch does not: with small ones, a product that reads main
-    memory takes a third to half as long again.
+    From 4 MB on, NumPy asks the kernel for large pages, which PyTorch does not: with small ones, a product that reads
+    main memory takes 30 to 50 % longer.
     """
     size = math.prod(shape) * dtype.itemsize
     memory = torch.from_numpy(np.empty(size + _LINE, np.uint8))

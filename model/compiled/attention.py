@@ -21,7 +21,7 @@ _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 
 
 class TextColumns(NamedTuple):
-    """A `KeyValueCache`, the newest column still to be filled."""
+    """A `KeyValueCache` whose newest column has yet to be filled."""
 
     prefix: Array  # (L, 2, G, 1, P or more, D): keys, then values
     prefix_length: int
@@ -31,7 +31,7 @@ class TextColumns(NamedTuple):
 
 
 class SourceColumns(NamedTuple):
-    """A `CrossAttentionCache`; a decoder alone has one of no layers."""
+    """A `CrossAttentionCache`; without an encoder it has no layers."""
 
     columns: Array  # (L, 2, G, U, S, D): keys, then values
     lengths: Counts  # (U,)
@@ -46,13 +46,13 @@ def attend_to_text(
 
     Args:
         qkv: queries, keys and values, (R, H + 2G, D); keys and values are written to the cache's newest column.
-        weights: (R, L, H, K), of which this layer's are filled; or of one layer, filled by each.
+        weights: (R, L, H, K), where this layer's part is filled; or for one layer only, which each layer overwrites.
         out: what the heads found, (R, H, D), filled.
     """
     heads, groups = architecture.heads, architecture.key_value_heads
     shared, newest = heads // groups, text.suffix_length - 1
     length, kept = text.prefix_length + text.suffix_length, min(layer, weights.shape[1] - 1)
-    for group in range(groups):  # in the order of memory
+    for group in range(groups):  # the order in memory
         prefix_keys, prefix_values = text.prefix[layer, 0, group, 0], text.prefix[layer, 1, group, 0]  # (P, D)
         for row in range(len(qkv)):
             suffix_keys, suffix_values = text.suffix[layer, 0, group, row], text.suffix[layer, 1, group, row]  # (C, D)
@@ -77,7 +77,7 @@ def attend_to_source(queries: Array, source: SourceColumns, layer: int, weights:
 
     Args:
         queries: (R, H, D).
-        weights: (R, L, H, S), in the same way.
+        weights: (R, L, H, S), as in `attend_to_text`.
         out: what the heads found, (R, H, D), filled.
     """
     groups = source.columns.shape[2]

@@ -1,5 +1,7 @@
-"""The compiled step and the blocks that read many tokens, behind what a model calls: arrays from its weights and its
-cache, tensors for its callers."""
+"""The compiled step and the compiled blocks, as a model calls them.
+
+They take arrays from the model's weights and its cache, and return tensors.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,12 @@ from model.transformer.layers import Block
 
 
 class CompiledDecoder:
-    """The passes of one `Transformer`, whose linear layers it replaces; build it again after new weights."""
+    """The passes of one `Transformer`, whose linear layers this replaces; build it again when the weights change."""
 
     def __init__(self, model: Transformer, *, quantized: bool = False) -> None:
         self._architecture = Architecture.of(model.config)
         self._weights = pack(model, quantized=quantized)
-        blocks = [block for block in model.modules() if isinstance(block, Block)]  # an encoder's, too
+        blocks = [block for block in model.modules() if isinstance(block, Block)]  # including those of an encoder
         self._readers = {
             block: BlockReader(block, self._architecture, epsilon=model.config.norm_epsilon) for block in blocks
         }
@@ -40,14 +42,14 @@ class CompiledDecoder:
 
     @property
     def weights(self) -> Weights:
-        """The arrays that its steps read."""
+        """The arrays that the steps read."""
         return self._weights
 
     def __deepcopy__(self, memo: object) -> None:
-        """A copy of a model has other weights, so it starts without."""
+        """A copy of a model has other weights, so it starts without compiled passes."""
 
     def _warm_up(self, model: Transformer) -> None:
-        """Embed a token and run a step over nothing, so that all is compiled and in memory before the first token."""
+        """Embed a token and run an empty step, so that everything is compiled and in memory before the first token."""
         config, source = model.config, None
         if config.encoder_layers:
             columns = torch.zeros(config.layers, 2, config.key_value_heads, 1, 1, config.head_width)
@@ -63,12 +65,12 @@ class CompiledDecoder:
     def read_block(
         self, block: nn.Module, hidden: torch.Tensor, layer: int, context: ForwardContext
     ) -> tuple[torch.Tensor, AttentionWeights]:
-        """As `Block.forward`, for rows without padding on the left."""
+        """Like `Block.forward`, for rows without padding on the left."""
         assert isinstance(block, Block)
         return self._readers[block](hidden, layer, context)
 
     def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
-        """Feed the newest column of a cache, one token a row; attention and what else is wanted as `Transformer`."""
+        """Feed the newest column of a cache, one token per row; the result is that of `Transformer`."""
         vocabulary_size = self._weights.unembedding.outputs
         if not all(0 <= token < vocabulary_size for token in tokens):  # compiled code would read foreign memory
             raise IndexError(f"the tokens {tuple(tokens)} are not all of a vocabulary of {vocabulary_size}")
@@ -99,7 +101,7 @@ class CompiledDecoder:
         )
 
     def _layer_logits(self, outputs: Array, layers: Sequence[int]) -> torch.Tensor:
-        """The logits (R, requested layers, V) that the outputs (R, L + 1, W) of some layers would have."""
+        """The logits (R, requested layers, V) that the outputs (R, L + 1, W) of some layers would give."""
         rows, _, width = outputs.shape
         picked = outputs[:, list(layers)].reshape(-1, width)  # (R * requested layers, W)
         hidden, logits = _empty(*picked.shape), _empty(len(picked), self._weights.unembedding.outputs)

@@ -17,8 +17,8 @@ from model.compiled.arrays import Array
 from model.jit import AVAILABLE, compiled
 
 _ZERO = np.float32(0.0)
-_WIDENED = 512  # outputs at once, whose weights in single precision still fit the processor's cache
-_OUTPUTS = 32  # whose weights stay in the processor's nearest memory while all rows are multiplied by them
+_WIDENED = 512  # outputs at once: their weights in single precision still fit into the processor's cache
+_OUTPUTS = 32  # their weights stay in the processor's nearest cache while all rows are multiplied by them
 
 
 class DenseMatrix(NamedTuple):
@@ -32,7 +32,7 @@ class DenseMatrix(NamedTuple):
 
     @classmethod
     def of(cls, weight: Tensor, bias: Array, *, streamed: bool = False) -> DenseMatrix:
-        """Matrices (L, O, I) in single precision or bfloat16, whose memory is shared."""
+        """The matrices (L, O, I), in single precision or bfloat16; their memory is shared."""
         _, outputs, inputs = weight.shape
         bits = weight.view(torch.uint16) if weight.dtype == torch.bfloat16 else weight
         return cls(bits.numpy(), bias, inputs, outputs, streamed)
@@ -60,7 +60,7 @@ if AVAILABLE:
 def dense_parts(matrix: DenseMatrix, layer: int) -> Iterator[tuple[slice, Tensor]]:
     """A layer's matrix in single precision, transposed: some outputs at a time and their weights, (I, outputs).
 
-    Weights in single precision are shared, all at once; those in bfloat16 are widened for as long as they are used.
+    Weights in single precision are shared, and come all at once; those in bfloat16 are widened while they are used.
     """
     weight = torch.from_numpy(matrix.weight[layer])  # (O, I)
     if weight.dtype == torch.float32:
@@ -75,7 +75,7 @@ def dense_parts(matrix: DenseMatrix, layer: int) -> Iterator[tuple[slice, Tensor
 def multiply_dense(rows: Array, matrix: DenseMatrix, layer: int, out: Array) -> None:
     """rows (R, I) times a layer's matrix (O, I), plus its bias, into out (R, O).
 
-    The matrix is read once, however many rows there are, and reading it is what a step's time goes into.
+    The matrix is read only once, however many rows there are, since reading it takes most of the time of a step.
     """
     weight = matrix.weight[layer]  # (O, I)
     for first in range(0, len(weight), _OUTPUTS):
@@ -83,7 +83,7 @@ def multiply_dense(rows: Array, matrix: DenseMatrix, layer: int, out: Array) -> 
         row = 0
         while row + 4 <= len(rows):
             output = first
-            # Four outputs at once are faster, but not where their weights come from main memory as four streams.
+            # Four outputs at once are faster, unless their weights come from main memory as four streams.
             while output + 4 <= last and (row or not matrix.streamed):
                 _four_by_four(rows, row, weight, output, out)
                 output += 4
@@ -109,7 +109,7 @@ def _one_row(row: Array, weight: NDArray[np.float32 | np.uint16], out: Array) ->
 
 @compiled
 def _four_by_four(rows: Array, row: int, weight: NDArray[np.float32 | np.uint16], output: int, out: Array) -> None:
-    """Four rows times four outputs: sixteen sums in registers, so that each number that is read serves four."""
+    """Four rows times four outputs: sixteen sums in registers, so that each number that is read is used four times."""
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = _ZERO
     for i in range(weight.shape[1]):
         a, b, c, d = rows[row, i], rows[row + 1, i], rows[row + 2, i], rows[row + 3, i]

@@ -1,4 +1,4 @@
-"""What a compiled step does between its products, each a loop that reads like its formula.
+"""What a compiled step does between its matrix products; each function is a loop that reads like its formula.
 
 Shapes: R rows, W model width, F feed-forward width, N heads, D head width.
 """
@@ -17,15 +17,15 @@ _ROOT_HALF = np.float32(math.sqrt(0.5))
 _TWICE_ROOT_2_BY_PI = np.float32(2 * math.sqrt(2 / math.pi))
 _CUBIC = np.float32(0.044715)
 _BY_LOG_2 = np.float32(1 / math.log(2))
-_LOG_2_HIGH, _LOG_2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # whose sum is log 2, as in Cephes' expf
+_LOG_2_HIGH, _LOG_2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # their sum is log 2, as in Cephes' expf
 _COEFFICIENTS = tuple(np.float32(1 / math.factorial(power)) for power in range(8))
 _LOWEST_BITS, _BUT_THE_SIGN, _SIGN = np.int32(-(2**31)), np.int32(2**31 - 1), np.int32(31)
-_SMALLEST, _LARGEST = np.float32(-87.0), np.float32(88.0)  # whose exponentials float32 holds with full precision
+_SMALLEST, _LARGEST = np.float32(-87.0), np.float32(88.0)  # float32 holds their exponentials with full precision
 
 
 @compiled
 def exp(x: np.float32) -> np.float32:
-    """The exponential as sums and products alone: sixteen at once, unlike `math.exp`.
+    """The exponential by sums and products only, so that sixteen are computed at once.
 
     x = n log 2 + r with |r| <= log(2) / 2, so exp(x) = 2^n exp(r): Taylor's series of 8 terms gives exp(r), and 2^n is
     n written into a float's exponent. The relative error is below 4e-7, and below 2e-7 up to |x| = 20; what is below
@@ -33,7 +33,7 @@ def exp(x: np.float32) -> np.float32:
     """
     within = min(x, _LARGEST) if x > _SMALLEST else _SMALLEST
     whole = np.floor(within * _BY_LOG_2 + _HALF)
-    rest = min(x, _LARGEST) - whole * _LOG_2_HIGH - whole * _LOG_2_LOW  # NaN where x is
+    rest = min(x, _LARGEST) - whole * _LOG_2_HIGH - whole * _LOG_2_LOW  # NaN if x is NaN
     series = _ZERO
     for power in range(7, -1, -1):
         series = series * rest + _COEFFICIENTS[power]
@@ -100,8 +100,8 @@ def activate(up: Array, activation: int, out: Array) -> None:
 def largest(scores: Array) -> np.float32:
     """The largest score.
 
-    Their bits are compared as integers, sixteen at once: a comparison of floats would have to look out for NaN. Floats
-    have the order of such integers once all bits but the sign are flipped in negative ones.
+    Their bits are compared as integers, sixteen at once, since a comparison of floats would have to handle NaN. Floats
+    have the same order as these integers once all bits except the sign are flipped in negative ones.
     """
     bits, highest = scores.view(np.int32), _LOWEST_BITS
     for i in range(len(bits)):
@@ -111,7 +111,7 @@ def largest(scores: Array) -> np.float32:
 
 @compiled
 def softmax(scores: Array) -> None:
-    """In place."""
+    """Replace the scores by their softmax, in place."""
     highest, total = largest(scores), _ZERO
     for i in range(len(scores)):
         weight = exp(scores[i] - highest)

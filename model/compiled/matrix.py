@@ -1,4 +1,4 @@
-"""Matrices of any precision: one product for all, and the modules that replace the layers whose weights were packed.
+"""Matrices of any precision: one product for all, and modules that replace the layers whose weights were packed.
 
 Shapes: R rows, I inputs, O outputs, V vocabulary, W model width.
 """
@@ -19,16 +19,16 @@ from model.jit import AVAILABLE, compiled
 
 Matrix: TypeAlias = DenseMatrix | QuantizedMatrix
 
-_MANY = 24  # rows; with as many or more, PyTorch's product is faster than ours
+_MANY = 24  # rows, from which on PyTorch's product is faster than ours
 
 
-# The modules call the two functions as they are; in compiled code, the overloads below choose by type.
+# The modules call these functions as they are; in compiled code, the overloads below choose by type.
 
 
 def multiply(rows: Array, matrix: Matrix, layer: int, out: Array) -> None:
     """rows (R, I) times a layer's matrix (O, I), plus its bias, into out (R, O).
 
-    The matrix is read once, however many rows there are, and reading it is what a step's time goes into.
+    The matrix is read only once, however many rows there are, since reading it takes most of the time of a step.
     """
     if isinstance(matrix, QuantizedMatrix):
         multiply_quantized(rows, matrix, layer, out)
@@ -58,7 +58,7 @@ if AVAILABLE:
     def _is_quantized(matrix: types.Type) -> bool:
         return isinstance(matrix, types.NamedTuple) and matrix.instance_class is QuantizedMatrix
 
-    # What of the functions above is compiled, by the type of the matrix.
+    # The compiled versions of the functions above, chosen by the type of the matrix.
 
     @overload(multiply)
     def _multiply(rows, matrix, layer, out):
@@ -83,14 +83,14 @@ class PackedLinear(nn.Linear):
         self.matrix, self.layer, self._packed = matrix, layer, linear.weight.data_ptr()
 
     def forward(self, input: Tensor) -> Tensor:
-        """(…, I) to (…, O), compiled but where there is something to learn or the weights have moved."""
+        """(…, I) to (…, O), compiled unless gradients are needed or the weights have moved."""
         if torch.is_grad_enabled() or self.weight.data_ptr() != self._packed:
             return super().forward(input)
         return _multiplied(input, self.matrix, self.layer)
 
 
 class CompactLinear(nn.Module):
-    """A linear layer whose weights are those of a packed matrix in 16 or 8 bits; for decoding alone, it can't learn."""
+    """A linear layer over a packed matrix in 16 or 8 bits. It is for decoding only: it can't learn."""
 
     def __init__(self, matrix: Matrix, layer: int) -> None:
         super().__init__()
@@ -129,11 +129,11 @@ class CompactEmbedding(nn.Module):
 
     @property
     def weight(self) -> Tensor:
-        """All of it in single precision, (V, W), made anew each time."""
+        """The whole matrix in single precision, (V, W), computed anew each time."""
         return self(torch.arange(self.matrix.outputs))
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """(…,) to (…, W). `IndexError` for an id that is not of the vocabulary, as of `nn.Embedding`."""
+        """(…,) to (…, W). `IndexError` for an id outside the vocabulary, as in `nn.Embedding`."""
         if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.matrix.outputs:
             raise IndexError(f"a token is not of a vocabulary of {self.matrix.outputs}")
         vectors = torch.empty(tokens.numel(), self.matrix.inputs)

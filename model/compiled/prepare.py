@@ -1,4 +1,4 @@
-"""Gives a transformer its compiled step, in the precision of its weights or in 8 bits."""
+"""Give a transformer its compiled step, in the precision of its weights or in 8 bits."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _PRECISIONS = (torch.float32, torch.bfloat16)
 
 
 def prepare_for_decoding(model: ModelT) -> ModelT:
-    """Attach the compiled step to a model on a CPU, in place, and return it; any other stays as it is.
+    """Attach the compiled step to a model on a CPU, in place, and return the model; others stay unchanged.
 
     Results change by rounding only. A model drops the step when it is moved, cast or given other weights: prepare it
-    again then. One in bfloat16 computes in float32 from here on and only keeps its weights as they are; like one in 8
-    bits, it can't be prepared again.
+    again then. A model in bfloat16 computes in float32 from now on and only keeps its weights in bfloat16; like a model
+    in 8 bits, it can't be prepared again.
     """
     _refuse_compact(model)
     if jit.AVAILABLE and _on_cpu(model) and model.reference.dtype in _PRECISIONS:
@@ -33,9 +33,9 @@ def prepare_for_decoding(model: ModelT) -> ModelT:
 
 
 def quantize(model: LanguageModel) -> Transformer:
-    """Our transformer on a CPU, its matrices in 8 bits from now on, in place.
+    """Round the matrices of our transformer on a CPU to 8 bits, in place.
 
-    Raises `AttendError` for a model of another kind, and where numba is missing.
+    Raises `AttendError` for a model of another kind, or if numba is missing.
     """
     check_int8()
     if not isinstance(model, Transformer):

@@ -1,10 +1,10 @@
-"""Matrices in 8 bits: a quarter of the memory to read, which is what a token's time goes into.
+"""Matrices in 8 bits. They have a quarter of the memory to read, and reading takes most of the time of a token.
 
-Only weights are rounded. Each group of 32 inputs of an output has a scale of its own, its largest weight by 127 (as in
-llama.cpp's Q8_0), and is widened again on the fly, so that hidden states stay in single precision.
+Only weights are rounded. Each group of 32 inputs of an output has its own scale, which is its largest weight divided by
+127 (as in llama.cpp's Q8_0). The weights are widened on the fly, so hidden states stay in single precision.
 
-A matrix is cut into tiles of some hundred outputs, read in the order of memory: for each input the weights of all
-outputs of the tile, which are as many sums at once, without adding up inside a register.
+A matrix is cut into tiles of about a hundred outputs, which are read in the order of memory: for each input, the
+weights of all outputs of the tile. So the sums of all outputs grow at once, and none is added up inside a register.
 
 Shapes: L layers, R rows, I inputs, O outputs, N inputs of a group, T outputs of a tile, G groups (I / N), K tiles
 (O / T rounded up: what is missing is zeros).
@@ -25,10 +25,10 @@ from model.compiled.arrays import Array, empty, memory_for_weights
 from model.jit import compiled
 
 _GROUP = 32
-# Outputs of a tile, the first that divides all: large tiles cost less each, small ones come faster from main memory.
+# Outputs per tile; the first that divides all is used. Large tiles cost less, small ones load faster from main memory.
 _TILES, _STREAMED_TILES = (256, 192, 128), (128,)
-_LEAST_TILE = 64  # where none does
-_LARGEST = 127  # of 8 bits
+_LEAST_TILE = 64  # used if none divides them
+_LARGEST = 127  # in 8 bits
 
 
 class QuantizedMatrix(NamedTuple):
@@ -42,7 +42,7 @@ class QuantizedMatrix(NamedTuple):
 
     @classmethod
     def of(cls, weight: Tensor, bias: Array, *, streamed: bool = False) -> QuantizedMatrix:
-        """Matrices (L, O, I), rounded.
+        """The matrices (L, O, I), rounded.
 
         Args:
             streamed: see `DenseMatrix`.
@@ -69,7 +69,7 @@ def _rounded(weight: Tensor, tile_sizes: tuple[int, ...]) -> tuple[Tensor, Tenso
 
 
 def dequantize(matrix: QuantizedMatrix, layer: int) -> Tensor:
-    """What a layer's matrix is after rounding, (O, I)."""
+    """A layer's matrix after rounding, (O, I)."""
     codes, scale = torch.from_numpy(matrix.codes[layer]), torch.from_numpy(matrix.scale[layer])
     widened = codes * scale[:, :, None]  # (K, G, N, T)
     return widened.permute(0, 3, 1, 2).flatten(2).flatten(0, 1)[: matrix.outputs]  # (O, I)
@@ -137,7 +137,7 @@ def _one_row(row: Array, codes: NDArray[np.int8], scale: Array, products: Array,
 
 @compiled
 def _four_rows(rows: Array, codes: NDArray[np.int8], scale: Array, products: Array, sums: Array) -> None:
-    """(4, G, N) times a tile into sums (4, T): each weight that is widened serves all."""
+    """(4, G, N) times a tile into sums (4, T): each widened weight is used for all four rows."""
     groups, group, tile = codes.shape
     a, b, c, d = products[0], products[1], products[2], products[3]  # (T,) each
     sums[:] = np.float32(0.0)

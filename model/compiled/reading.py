@@ -1,6 +1,6 @@
 """A block of a transformer over many tokens at once: a prompt, a text to score, the source of a translation.
 
-PyTorch computes the matrix products, and compiled loops what lies between them. Attention takes a few queries at a
+PyTorch computes the matrix products, and compiled loops do the work between them. Attention takes a few queries at a
 time, so that their scores stay in the processor's cache. `model.transformer.layers.Block` is the slow, obvious twin;
 the tests hold the two equal.
 
@@ -24,9 +24,9 @@ from model.jit import compiled
 from model.transformer.attention import AttentionWeights, ForwardContext
 from model.transformer.layers import Block
 
-_TOKENS = 512  # that go through a product at once: enough to be fast, and their hidden units still fit the cache
-_SCORES = 1 << 18  # of a block of queries: a megabyte
-_MIN_QUERIES = 32  # of a block
+_TOKENS = 512  # tokens per product: enough to be fast, while their hidden units still fit into the cache
+_SCORES = 1 << 18  # scores per block of queries: a megabyte
+_MIN_QUERIES = 32  # queries per block
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _NO_TABLE = np.empty((0, 1), np.float32)
 
@@ -43,7 +43,7 @@ class BlockReader:
         self._query_norm, self._key_norm = _norm(attention.query_norm), _norm(attention.key_norm)
 
     def __call__(self, hidden: Tensor, layer: int, context: ForwardContext) -> tuple[Tensor, AttentionWeights]:
-        """As `Block.forward`, for rows without padding on the left: hidden states (R * T, W) to new ones."""
+        """Like `Block.forward`, for rows without padding on the left: hidden states (R * T, W) to new ones."""
         block = self._block
         mixed, to_text = self._attend_to_text(hidden, layer, context)  # (R * T, H * D)
         hidden, to_source = self._added(hidden, mixed, block.attention.o_proj, self._attention_norm), None
@@ -134,7 +134,7 @@ class BlockReader:
                 found = torch.bmm(scores, values[:, of_row, :most])  # (G, B * S, D)
                 _gather(found.numpy(), inverse.numpy(), mixed[row, first:last].numpy())
                 if captured is not None and last > length - capture:
-                    skipped = max(0, length - capture - first)  # tokens whose weights are not wanted
+                    skipped = max(0, length - capture - first)  # tokens whose weights are not captured
                     weights = (scores * inverse[..., None]).view(groups, last - first, shared, most)[:, skipped:]
                     begin = first + skipped - (length - capture)
                     captured[row, :, :, begin : begin + weights.shape[1], :most] = weights.transpose(1, 2)
@@ -157,7 +157,7 @@ class BlockReader:
         return added
 
     def _before(self, hidden: Tensor, norm: Norm) -> Tensor:
-        """The input of a sub-layer, (N, W): normed, if its norm comes first."""
+        """The input of a sub-layer, (N, W), normalized if the norm comes first."""
         if not self._architecture.norm_first:
             return hidden
         normed = torch.empty_like(hidden)
@@ -165,7 +165,7 @@ class BlockReader:
         return normed
 
     def _after(self, hidden: Tensor, norm: Norm) -> None:
-        """Norm the residual stream (N, W) behind a sub-layer in place, if its norm comes last."""
+        """Normalize the residual stream (N, W) after a sub-layer in place, if the norm comes last."""
         if not self._architecture.norm_first:
             normalize(hidden.numpy(), norm, 0, self._epsilon, hidden.numpy())
 
@@ -176,7 +176,7 @@ class BlockReader:
 
 
 def _pieces(count: int) -> Iterator[slice]:
-    """The tokens that go through a product at once."""
+    """The slices of tokens that go through a product at once."""
     return (slice(first, min(first + _TOKENS, count)) for first in range(0, count, _TOKENS))
 
 
@@ -187,7 +187,7 @@ def _product(rows: Tensor, linear: nn.Module) -> Tensor:
 
 
 def _norm(module: nn.Module | None) -> Norm:
-    """The weights of a norm; without a norm, of no layers."""
+    """The weights of a norm; without a norm, they have no layers."""
     if module is None:
         return Norm(_NO_TABLE, _NO_TABLE[:, :0])
     assert isinstance(module, nn.RMSNorm | nn.LayerNorm)

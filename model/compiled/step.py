@@ -1,6 +1,6 @@
-"""One token a row through all of a decoder, as one compiled function.
+"""One token per row through a whole decoder, as one compiled function.
 
-The modules of `model.transformer` are its slow, obvious twin: the tests hold both equal for every kind of transformer.
+The modules of `model.transformer` are its slow, obvious twin: tests hold the two equal for every kind of transformer.
 
 Shapes: L layers, R rows, K columns of the text, S columns of the source, H query heads, G key/value heads, D head
 width, W model width, F feed-forward width, V vocabulary.
@@ -22,18 +22,18 @@ from model.jit import compiled
 
 
 class StepResult(NamedTuple):
-    """What the step fills."""
+    """The arrays that the step fills."""
 
     logits: Array  # (R, V)
     hidden: Array  # (R, W), normed
-    outputs: Array  # (R, L + 1, W), of the embeddings and of every block; (R, 0, W) where none are wanted
-    to_text: Array  # (R, L, H, K), or (R, 1, H, K) where no attention is wanted
+    outputs: Array  # (R, L + 1, W), from the embeddings and every block; (R, 0, W) if they are not wanted
+    to_text: Array  # (R, L, H, K), or (R, 1, H, K) if attention is not wanted
     to_source: Array  # (R, L or 1, H, S)
 
 
 @compiled
 def run_step(tokens: Counts, network: Network, text: TextColumns, source: SourceColumns, result: StepResult) -> None:
-    """Feed one token a row, (R,)."""
+    """Feed one token per row, (R,)."""
     weights, architecture = network.weights, network.architecture
     epsilon, norm_first = architecture.epsilon, architecture.norm_first
     positions = text.prefix_length + text.suffix_length - 1 - text.padding  # (R,)

@@ -1,7 +1,7 @@
-"""A transformer's weights as plain arrays, those of all blocks stacked, which is how the compiled step reads them.
+"""A transformer's weights as plain arrays, stacked over all blocks, as the compiled step reads them.
 
 The modules' linear layers are replaced by ones that read the same arrays: in single precision their parameters are
-views of them, in 16 and 8 bits they have none. So nothing is kept twice.
+views of the arrays, in 16 and 8 bits they have no parameters. So nothing is stored twice.
 
 Shapes: L layers, V vocabulary, W model width, F feed-forward width, H query heads, G key/value heads, D head width,
 C context length, I inputs and O outputs of a matrix.
@@ -24,11 +24,13 @@ from model.device import release_freed_memory
 from model.transformer.decoder import Transformer
 from model.transformer.layers import Block
 
-_PROCESSOR_CACHE = 1 << 24  # bytes: larger models are taken to be read from main memory, as others use the cache, too
+_PROCESSOR_CACHE = (
+    1 << 24
+)  # bytes; larger models are assumed to be read from main memory, since others use the cache, too
 
 
 class Weights(NamedTuple):
-    """All of a decoder."""
+    """All weights of a decoder."""
 
     embedding: Matrix  # (1, V, W)
     positions: Array  # (C, W), added to the embeddings; else (0, 1)
@@ -50,9 +52,9 @@ class Weights(NamedTuple):
 
 
 def pack(model: Transformer, *, quantized: bool = False) -> Weights:
-    """The weights of a decoder on a CPU, in single precision, in bfloat16 or, rounded, in 8 bits from here on.
+    """Pack the weights of a decoder on a CPU, which are then in single precision, in bfloat16 or, rounded, in 8 bits.
 
-    An encoder's matrices are packed like them, though only modules use them.
+    An encoder's matrices are packed in the same way, though only modules use them.
     """
     compact = quantized or model.embedding.weight.dtype == torch.bfloat16
     size = sum(parameter.numel() * (1 if quantized else parameter.element_size()) for parameter in model.parameters())
@@ -105,7 +107,7 @@ def pack(model: Transformer, *, quantized: bool = False) -> Weights:
 
 
 def _widen_all_but_matrices(model: Transformer) -> None:
-    """Norms and positions in single precision, in which the hidden states are; there is nothing to learn any more."""
+    """Widen norms and positions to single precision, like the hidden states; the model can't learn any more."""
     model.requires_grad_(False)
     for module in model.modules():
         if not isinstance(module, nn.Linear):
@@ -126,6 +128,6 @@ def _stacked(modules: Sequence[nn.Module], name: str, dimensions: int) -> Tensor
     if not parameters:
         return torch.empty(len(modules), *[0] * (dimensions - 1))
     stacked = memory_for_weights((len(parameters), *parameters[0].shape), parameters[0].dtype)
-    for parameter, part in zip(parameters, stacked, strict=True):  # one by one, so that nothing is in memory twice
+    for parameter, part in zip(parameters, stacked, strict=True):  # one at a time, so that nothing is in memory twice
         parameter.data = part.copy_(parameter.data)
     return stacked

@@ -1,4 +1,4 @@
-"""Plain loops over arrays, compiled to machine code, which is kept on the disk."""
+"""Compiles plain loops over arrays to machine code, and keeps that on the disk."""
 
 from model.jit.functions import AVAILABLE, announced, compiled
 

@@ -1,9 +1,9 @@
-"""Keeps compiled functions on the disk, so that only the first start on a machine has to compile.
+"""Keeps compiled functions on the disk, so that only the first start on a machine has to compile them.
 
-They are in `__pycache__` beside the source or, if that is not writable, in the user's cache directory. numba notices
-changes to a function's own file, but not to another file whose functions were inlined, so each version of a folder has
-its own directory. numba would also unpickle whatever a power cut or a full disk left behind, so each file ends with a
-checksum. Files that can't be used are discarded, and their functions are compiled again.
+They are stored in `__pycache__` beside the source or, if that is not writable, in the user's cache directory. numba
+notices changes to a function's own file, but not to another file whose functions were inlined, so each version of a
+folder has its own directory. numba would also unpickle whatever a power cut or a full disk left behind, so each file
+ends with a checksum. Files that can't be used are discarded, and their functions are compiled again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
-_CHECKSUM = 32  # bytes at the end of a file: the SHA-256 of all before
+_CHECKSUM = 32  # bytes at the end of a file: the SHA-256 of everything before
 _OUTDATED = 7 * 86_400.0  # seconds; a running server may still add to the directory of its own version
 
 
@@ -96,7 +96,7 @@ class _Cache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # pickle and LLVM raise anything
+        except Exception:  # pickle and LLVM may raise anything
             _say("the compiled functions on the disk are damaged, so they are compiled again.")
             self._files.discard()
             return None
@@ -106,7 +106,7 @@ class _Cache(FunctionCache):
             try:
                 super().save_overload(sig, data)
             except Exception:
-                self._files.discard()  # such as a folder where a file should be
+                self._files.discard()  # for example if a folder is where a file should be
                 super().save_overload(sig, data)
         except Exception as error:
             reason = getattr(error, "strerror", None) or error
@@ -114,7 +114,7 @@ class _Cache(FunctionCache):
 
 
 def keep(dispatcher: Any) -> None:
-    """Let a compiled function be kept on the disk, if there is a place for it."""
+    """Keep a compiled function on the disk, if there is a place for it."""
     if _cache_directory(Path(dispatcher.py_func.__code__.co_filename).parent):
         dispatcher._cache = _Cache(dispatcher.py_func)  # what `enable_caching` would set to numba's own
 
@@ -138,7 +138,7 @@ def _cache_directory(folder: Path) -> Path | None:
         try:
             parent = find_parent()
             (parent / name).mkdir(parents=True, exist_ok=True)
-        except (OSError, RuntimeError):  # the latter for a user without a home directory
+        except (OSError, RuntimeError):  # the latter if the user has no home directory
             continue
         if os.access(parent / name, os.R_OK | os.W_OK | os.X_OK):
             for other in parent.glob(f"{folder.name}-*"):

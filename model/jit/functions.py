@@ -12,14 +12,14 @@ from typing import Any, NoReturn, TypeVar
 
 try:
     import numba as _numba  # noqa: F401
-except ImportError:  # not installed, or made for another NumPy
+except ImportError:  # it is not installed, or was built for another NumPy
     AVAILABLE = False
 else:
     AVAILABLE = True
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
-# Sums may be taken in any order, so that sixteen numbers are added at once; NaN and infinity stay what they are.
+# Sums may be computed in any order, so that sixteen numbers are added at once; NaN and infinity stay as they are.
 _REORDERED = frozenset({"reassoc", "contract", "nsz", "arcp"})
 
 
@@ -49,7 +49,9 @@ def announced() -> Iterator[None]:
         bar: tqdm[NoReturn] | None = None
 
         def on_start(self, event: object) -> None:
-            if self.bar is None:  # how many there will be is known at the end: each calls others, and numba's own
+            if (
+                self.bar is None
+            ):  # the total is known only at the end: each function calls others, including numba's own
                 description = "Compiling for this processor (once; about 20 seconds on a quiet machine)"
                 form = "{desc}: {n} functions, {elapsed}"
                 interval = 0.1 if sys.stderr.isatty() else 10.0  # seconds; a log needs no more than a few lines

@@ -1,4 +1,4 @@
-"""A folder with `config.json` and `model.safetensors` of a recurrent encoder-decoder.
+"""Saves and loads a recurrent encoder-decoder: a folder with `config.json` and `model.safetensors`.
 
 Weights are stored in half precision and computed with in single precision, as in `model.transformer.checkpoint`. The
 tokenizer is stored elsewhere: both embedded models use that of attend-translate.

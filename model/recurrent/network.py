@@ -1,8 +1,8 @@
 """What the transformer replaced: a recurrent encoder with a recurrent decoder, without attention and with Bahdanau's.
 
-Without attention, the decoder knows of the source only what fits into one vector (Sutskever et al., 2014; Cho et al.,
-2014). With it, the decoder attends to all source tokens before each token that it writes (Bahdanau, Cho and Bengio,
-2015). It implements `LanguageModel`, so the same code trains it, decodes with it and shows where it attends.
+Without attention, the decoder only knows as much of the source as fits into one vector (Sutskever et al., 2014; Cho et
+al., 2014). With it, the decoder attends to all source tokens before each token that it writes (Bahdanau, Cho and
+Bengio, 2015). It implements `LanguageModel`, so the same code trains it, decodes with it and shows where it attends.
 
 Shapes: R rows, S source tokens, T target tokens, W width, V vocabulary.
 """
@@ -51,10 +51,10 @@ class RecurrentConfig:
 
 @dataclass(frozen=True, slots=True)
 class EncodedSource:
-    """Encoded sources, as the decoder attends to them."""
+    """Encoded sources, which the decoder attends to."""
 
-    states: Tensor  # (R, S, 2W): the encoder's, of both directions
-    keys: Tensor  # (R, S, W): projected for attention; width 0 without it
+    states: Tensor  # (R, S, 2W): the states of the encoder in both directions
+    keys: Tensor  # (R, S, W): the states projected for attention; width 0 without attention
     mask: Tensor  # (R, S), False for padding
 
     def of(self, rows: Sequence[int]) -> EncodedSource:
@@ -164,7 +164,7 @@ class Recurrent(nn.Module):
         )
 
     def _encode(self, source: Tensor) -> tuple[Tensor, EncodedSource]:
-        """Sources (R, S) to the decoder's first state (R, W), and what it attends to."""
+        """Encode sources (R, S): the decoder's first state (R, W), and what the decoder attends to."""
         mask = source != self.config.padding  # (R, S)
         given = pack_padded_sequence(
             self._dropout(self._embed(source)), mask.sum(dim=1).cpu(), batch_first=True, enforce_sorted=False
@@ -180,7 +180,7 @@ class Recurrent(nn.Module):
         return self.embedding(tokens) * self.config.width**0.5
 
     def _summary(self, encoded: EncodedSource) -> Tensor:
-        """A source in one vector, (R, 2W): the last state of each direction."""
+        """Each source as one vector, (R, 2W): the last state of each direction."""
         forward, backward = encoded.states.chunk(2, dim=-1)  # (R, S, W) each
         last = encoded.mask.sum(dim=1) - 1  # (R,)
         return torch.cat((forward[torch.arange(len(last)), last], backward[:, 0]), dim=-1)
@@ -202,7 +202,7 @@ class Recurrent(nn.Module):
         return functional.dropout(hidden, self.config.dropout, self.training)
 
     def _attention(self, weights: Sequence[Tensor | None]) -> Attention:
-        """Alignments (R, S), one a token; there is one layer with one head, and no self-attention."""
+        """Attention from one alignment (R, S) per token: one layer with one head, and no self-attention."""
         present = [alignment for alignment in weights if alignment is not None]
         cross = torch.stack(present, dim=1)[:, None, None] if present else None  # (R, 1, 1, T, S)
         rows = 1 if cross is None else len(cross)

@@ -67,7 +67,7 @@ def chatml(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 @pytest.fixture(scope="module")
 def two_models(tiny: LoadedModel, chatml: LoadedModel) -> Iterator[str]:
     """A page whose first model takes no system prompt and whose second does."""
-    with serving(tiny, chatml, pause=0.0) as address:
+    with serving(tiny, chatml) as address:
         yield address
 
 

@@ -236,7 +236,7 @@ def test_nothing_is_wider_than_a_phone(first_address: str, visit: Opener) -> Non
 def languages(tiny: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     translator = catalog.load(str(nllb(tmp_path_factory.mktemp("page") / "nllb")))
     several = catalog.load(str(marian_of_several(tmp_path_factory.mktemp("page") / "marian")))
-    with serving(translator, tiny, several, pause=0.0) as address:
+    with serving(translator, tiny, several) as address:
         yield address
 
 

@@ -27,7 +27,7 @@ from tests.browser.chromium import CHROMIUM, FLAGS
 from tests.conftest import make_checkpoint, unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.visitor import PATIENCE, POLLING
-from tests.helpers.waiting import paused
+from tests.helpers.waiting import Gate
 from ui.page.layout import build
 from ui.runs.models import Models
 from ui.server import launch as serve
@@ -63,10 +63,12 @@ def page_of(models: Models, port: int | None = None) -> Iterator[str]:
 
 
 @contextmanager
-def serving(*loaded: LoadedModel, pause: float) -> Iterator[str]:
-    """The address of a page with these models, which pause this many seconds at every token."""
+def serving(*loaded: LoadedModel, gate: Gate | None = None) -> Iterator[str]:
+    """The address of a page with these models, whose tokens wait at the gate, if there is one."""
     by_name = {entry.name: entry for entry in loaded}
-    with page_of(Models(tuple(by_name), lambda name, _: by_name[name], wrap=paused(pause))) as address:
+    with page_of(
+        Models(tuple(by_name), lambda name, _: by_name[name], wrap=gate or (lambda decode: decode))
+    ) as address:
         yield address
 
 
@@ -87,7 +89,7 @@ def started(model: str) -> Iterator[str]:
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A page of one model that chats and reads as much as the embedded one."""
     tiny = catalog.load(str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512)))
-    with serving(tiny, pause=0.005) as address:
+    with serving(tiny) as address:
         yield address
 
 
@@ -95,22 +97,35 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def embedded_url(tiny: LoadedModel) -> Iterator[str]:
     """A page with the embedded models, where they are installed."""
     embedded = names.embedded()
-    with (
-        page_of(Models(embedded, lambda name, _: catalog.load(name))) if embedded else serving(tiny, pause=0)
-    ) as address:
+    with page_of(Models(embedded, lambda name, _: catalog.load(name))) if embedded else serving(tiny) as address:
         yield address
 
 
+@dataclass(frozen=True, slots=True)
+class HeldPage:
+    """A page whose first model cannot chat and whose second can; their tokens wait at the gate."""
+
+    url: str
+    gate: Gate
+
+
 @pytest.fixture(scope="session")
-def slow_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A page whose first model cannot chat and whose second can; both pause at every token."""
-    folder = tmp_path_factory.mktemp("slow")
+def served_held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HeldPage]:
+    folder, gate = tmp_path_factory.mktemp("held"), Gate()
     writer, chat = (
         catalog.load(str(make_checkpoint(folder / name, chat=name == "tiny-chat", context_length=512)))
         for name in ("tiny-writer", "tiny-chat")
     )
-    with serving(writer, chat, pause=0.2) as address:
-        yield address
+    with serving(writer, chat, gate=gate) as address:
+        yield HeldPage(address, gate)
+
+
+@pytest.fixture
+def held(served_held: HeldPage) -> Iterator[HeldPage]:
+    """The page with its gate closed."""
+    served_held.gate.close()
+    yield served_held
+    served_held.gate.open()
 
 
 # ---- the browser ----

@@ -18,13 +18,17 @@ _DRAWN = """(rest) => document.hidden || new Promise((drawn) =>
 WITH_TEXT = ".at-tok:not(:empty)"  # tokens that say what they are
 
 
+def send(page: Page, text: str) -> None:
+    box = page.locator("#attend-message textarea")
+    box.fill(text)
+    box.press("Enter")
+
+
 def say(page: Page, text: str) -> None:
     """Send a message and wait for the end of the answer."""
     answers = page.locator(".at-assistant:not(.at-recorded *)")  # the example goes
     before = answers.count()
-    box = page.locator("#attend-message textarea")
-    box.fill(text)
-    box.press("Enter")
+    send(page, text)
     expect(answers).to_have_count(before + 1)
     rest(page)
 

@@ -1,10 +1,12 @@
-"""Waits for what another thread does, never for a fixed time; and what slows another thread down."""
+"""Waits for what another thread does, never for a fixed time; and what holds another thread back."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from typing import Any
 
 from decoding.scheduled_run import Pass
@@ -26,23 +28,49 @@ def steps_of(passes: Iterable[Pass | None], number: int = 0) -> list[Step]:
     return [each.steps[number] for each in passes if each is not None and number in each.steps]
 
 
-def paused(seconds: float) -> Callable[[Any], Any]:
-    """For `Models`: decoding that pauses at every token."""
-    return _before_every_token(lambda: time.sleep(seconds))
+class Gate:
+    """For `Models`: a run's first tokens come at once, and the others when a test lets them through.
 
+    Until then the run hears of Stop and of a closed tab as always.
+    """
 
-def held(until: threading.Event) -> Callable[[Any], Any]:
-    """For `Models`: decoding whose tokens wait for a test."""
-    return _before_every_token(lambda: until.wait(LONGEST))
+    def __init__(self, free: int = 1) -> None:
+        """
+        Args:
+            free: how many tokens of each run come at once.
+        """
+        self._free = free
+        self._changed = threading.Condition()
+        self._tokens = 0.0  # that may pass
 
+    def let(self, tokens: float) -> None:
+        """Let so many more tokens through, of all runs together."""
+        with self._changed:
+            self._tokens += tokens
+            self._changed.notify_all()
 
-def _before_every_token(pause: Callable[[], object]) -> Callable[[Any], Any]:
-    def wrap(decode: Any) -> Any:
-        def slowly(*arguments: Any) -> Iterator[Any]:
-            for step in decode(*arguments):
-                pause()
-                yield step
+    def open(self) -> None:
+        self.let(math.inf)
 
-        return slowly
+    def close(self) -> None:
+        with self._changed:
+            self._tokens = 0.0
 
-    return wrap
+    def __call__(self, decode: Any) -> Any:
+        def gated(*arguments: Any) -> Iterator[Any]:
+            count = 0
+            with closing(decode(*arguments)) as steps:
+                for step in steps:
+                    while count >= self._free and step is not None and not self._passes():
+                        yield None
+                    count += step is not None
+                    yield step
+
+        return gated
+
+    def _passes(self) -> bool:
+        """Wait a moment for a token's turn."""
+        with self._changed:
+            passes = self._changed.wait_for(lambda: self._tokens > 0, timeout=0.02)
+            self._tokens -= passes
+            return passes

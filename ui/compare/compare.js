@@ -210,7 +210,6 @@ export function start({ element, props, trigger, watch }) {
 
   function compare() {
     if (busy) return;
-    waiting = null;
     const wrong = cards.find((card) => card.view.form.wrong());
     if (wrong) {
       wrong.view.open(true);
@@ -236,6 +235,7 @@ export function start({ element, props, trigger, watch }) {
     const hadRun = results.run !== null && !isExample(results.run);
     const isBeginning = value.busy && !busy;
     busy = value.busy;
+    if (isBeginning) waiting = null; // a refused one leaves them
     if (value.request && value.run !== results.run) adopt(value.request);
     if (!results.put(value.run, value.cards) && !busy) trigger('missing', {});
     if (value.run !== null) continued = lastWords(value.continued);

@@ -7,9 +7,9 @@ from playwright.sync_api import Page, Route, expect
 from model.loaded import LoadedModel
 from tests.browser.test_layout import SHIFTS
 from tests.conftest import unused_port
-from tests.helpers.browsing import DESK, SHORT, Tab, forget, load, page_of, serving, wait_until_ready
+from tests.helpers.browsing import DESK, SHORT, HeldPage, Tab, forget, load, page_of, wait_until_ready
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import WITH_TEXT, rest, say, to_tab, to_write
+from tests.helpers.visitor import WITH_TEXT, rest, say, send, to_chat, to_tab, to_write
 from tests.helpers.waiting import eventually
 from ui.runs.documents.document import first_words
 from ui.runs.models import Models
@@ -307,17 +307,17 @@ def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Ta
     tab.leave()
 
 
-def test_an_answer_that_still_grows_is_kept_when_the_page_is_left(tab: Tab, tiny: LoadedModel) -> None:
-    with serving(tiny, pause=0.4) as address:  # a slow machine still sees it growing
-        page = tab.visit(address, "?max_new_tokens=100&seed=7&min_new_tokens=100")
-        page.locator("#attend-message textarea").fill("Hello there")
-        page.keyboard.press("Enter")
-        kept(page, "Hello there")
-        expect(page.locator(".at-caret")).to_be_visible()  # it goes on
-        reload(page)
-        expect(page.locator(".at-assistant .at-note").last).to_contain_text("stopped")
-        page.locator(f".at-log > .at-assistant {WITH_TEXT}").first.click()
-        expect(page.locator(".at-table tbody tr").first).to_be_visible()
-        page.get_by_role("button", name="Continue", exact=True).click()
-        expect(page.locator(".at-caret")).to_be_visible()
+def test_an_answer_that_still_grows_is_kept_when_the_page_is_left(tab: Tab, held: HeldPage) -> None:
+    page = tab.visit(held.url, "?max_new_tokens=100&seed=7&min_new_tokens=100")
+    to_chat(page)
+    held.gate.let(10)
+    send(page, "Hello there")
+    kept(page, "Hello there")
+    expect(page.locator(".at-caret")).to_be_visible()  # it goes on
+    reload(page)
+    expect(page.locator(".at-assistant .at-note").last).to_contain_text("stopped")
+    page.locator(f".at-log > .at-assistant {WITH_TEXT}").first.click()
+    expect(page.locator(".at-table tbody tr").first).to_be_visible()
+    page.get_by_role("button", name="Continue", exact=True).click()
+    expect(page.locator(".at-caret")).to_be_visible()
     tab.leave()

@@ -53,7 +53,7 @@ def test_after_a_fault_of_ours_nothing_is_computing_any_more(
         raise RuntimeError("a fault of ours")
 
     monkeypatch.setattr(chapters, "answer", fault)
-    with serving(tiny, pause=0) as address:
+    with serving(tiny) as address:
         page = visit(at=address)
         part = chapter(page, "Positions")
         expect(part.locator(".at-lesson-waits")).to_have_text("Computing …")

@@ -12,7 +12,7 @@ from tests.helpers.paths import ROOT
 
 @dataclass(slots=True)
 class SlowPage:
-    """A page of one model that pauses at every token, always under the same address."""
+    """A page of one model that writes no more than eight tokens, always under the same address."""
 
     checkpoint: Path
     port: int
@@ -42,11 +42,11 @@ def _serve(checkpoint: str, port: int) -> None:
 
     from model import catalog
     from tests.helpers.browsing import page_of
-    from tests.helpers.waiting import paused
+    from tests.helpers.waiting import Gate
     from ui.runs.models import Models
 
     loaded = catalog.load(checkpoint)
-    with page_of(Models((loaded.name,), lambda name, _: loaded, wrap=paused(0.2)), port):
+    with page_of(Models((loaded.name,), lambda name, _: loaded, wrap=Gate(free=8)), port):
         print("ready", flush=True)
         threading.Event().wait()
 

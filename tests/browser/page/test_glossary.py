@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import threading
 
 from playwright.sync_api import Locator, Page, expect
 
-from model.loaded import LoadedModel
 from tests.browser.page import axe
-from tests.helpers.browsing import PHONE, Opener, page_of
+from tests.helpers.browsing import PHONE, HeldPage, Opener
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import say, to_tab
-from tests.helpers.waiting import held
-from ui.runs.models import Models
 
 pytestmark = BROWSER
 
@@ -96,22 +92,20 @@ def test_on_a_phone_the_card_stays_on_the_screen(visit: Opener) -> None:
     expect(glossary).to_be_hidden()
 
 
-def test_escape_closes_the_card_and_lets_a_text_go_on(visit: Opener, tiny_writer: LoadedModel) -> None:
-    go_on = threading.Event()
-    with page_of(Models((tiny_writer.name,), lambda name, _: tiny_writer, wrap=held(go_on))) as address:
-        page = visit("?min_new_tokens=12&max_new_tokens=12&seed=7&tab=Write", at=address)
-        term, stop = page.locator("#attend-temperature .at-term").first, page.locator("#attend-halt")
-        expect(term).to_be_visible()
-        page.locator("#attend-text textarea").fill("Once upon")
-        page.locator("#attend-continue").click()
-        expect(stop).to_be_visible()
-        term.click()
-        expect(card(page, "Temperature")).to_be_focused()
-        page.keyboard.press("Escape")
-        expect(card(page, "Temperature")).to_be_hidden()
-        go_on.set()
-        expect(stop).to_be_hidden()
-        expect(page.locator("#attend-meter")).to_contain_text("reached the length limit")  # so nothing stopped it
+def test_escape_closes_the_card_and_lets_a_text_go_on(visit: Opener, held: HeldPage) -> None:
+    page = visit("?min_new_tokens=12&max_new_tokens=12&seed=7&tab=Write", at=held.url)
+    term, stop = page.locator("#attend-temperature .at-term").first, page.locator("#attend-halt")
+    expect(term).to_be_visible()
+    page.locator("#attend-text textarea").fill("Once upon")
+    page.locator("#attend-continue").click()
+    expect(stop).to_be_visible()
+    term.click()
+    expect(card(page, "Temperature")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(card(page, "Temperature")).to_be_hidden()
+    held.gate.open()
+    expect(stop).to_be_hidden()
+    expect(page.locator("#attend-meter")).to_contain_text("reached the length limit")  # so nothing stopped it
 
 
 def test_nothing_that_a_model_wrote_is_marked_and_hidden_tabs_wait(visit: Opener) -> None:

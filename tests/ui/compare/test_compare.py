@@ -14,7 +14,7 @@ import pytest
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from tests.helpers.waiting import LONGEST, paused
+from tests.helpers.waiting import LONGEST, Gate
 from ui.chat import actions as chat
 from ui.compare import actions as comparing
 from ui.compare import values as compare_values
@@ -196,11 +196,11 @@ def test_all_cards_use_the_seed_of_the_panel_and_it_is_shown_only_if_something_w
 def test_what_is_written_last_is_newer_than_a_look_at_the_tab_meanwhile(models: Models) -> None:
     """A step may be under way when the visitor comes back to the tab and stops it: the page drops what is older."""
     session = Session(model=models.default)
-    slow = Models(models.names, lambda name, _: models.get(name), wrap=paused(0.05))
-    screens = comparing.compare(session, slow, models.default, "The fox", WARM, **ARGUMENTS)
+    held = Models(models.names, lambda name, _: models.get(name), wrap=Gate())
+    screens = comparing.compare(session, held, models.default, "The fox", WARM, **ARGUMENTS)
     while session.comparison is None:
         next(screens)
-    looked = comparing.overview(session, slow, models.default)
+    looked = comparing.overview(session, held, models.default)
     session.halt()
     last = list(screens)[-1]
     assert looked.comparison and looked.comparison["busy"] and last.comparison and not last.comparison["busy"]

@@ -9,7 +9,7 @@ import gradio as gr
 import pytest
 
 from model.errors import AttendError
-from tests.helpers.waiting import paused
+from tests.helpers.waiting import Gate
 from tests.ui.chat.test_chat import SAMPLE, last, texts_of
 from tests.ui.runs.documents.test_documents import kept
 from ui.chat import actions as chat
@@ -78,11 +78,13 @@ def test_nothing_is_opened_while_the_model_writes(models: Models) -> None:
 
 def test_an_answer_that_is_being_written_is_kept_as_far_as_it_has_come(models: Models) -> None:
     session = Session(model=models.default)
-    slow = Models(models.names, lambda name, _: models.get(name), wrap=paused(0.05))
-    screens = chat.send(session, slow, models.default, "Hello", replace(SAMPLE, max_new_tokens=40))
+    gate = Gate(free=4)
+    held = Models(models.names, lambda name, _: models.get(name), wrap=gate)
+    screens = chat.send(session, held, models.default, "Hello", replace(SAMPLE, max_new_tokens=40))
     while len(session.turns) < 2 or len(session.turns[1].tokens or ()) < 3:
         next(screens)
     document = kept(session, models)
+    gate.open()
     list(screens)
     again = Session(model=models.default)
     ask(again, models, document, 1)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Generator, Iterator
 from dataclasses import fields
 from typing import Any
@@ -24,7 +23,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.conftest import unused_port
 from tests.helpers.paths import ROOT
-from tests.helpers.waiting import LONGEST, eventually, paused
+from tests.helpers.waiting import LONGEST, Gate, eventually
 from ui.kit.validation import MAX_CHARACTERS
 from ui.limits import Limits, variable
 from ui.page.layout import build
@@ -126,13 +125,13 @@ def test_an_answer_that_is_read_slowly_goes_on_and_one_that_nobody_reads_ends(mo
 
 
 @pytest.fixture
-def page(tiny: LoadedModel) -> Iterator[tuple[str, Models]]:
+def page(tiny: LoadedModel) -> Iterator[str]:
     """A page on which an address may have two calls, and one that nobody reads ends after ten seconds."""
     limits, port = Limits(calls=2, unread_seconds=10), unused_port()
-    models = Models((tiny.name,), lambda name, _: tiny, limits=limits, wrap=paused(0.5))
+    models = Models((tiny.name,), lambda name, _: tiny, limits=limits, wrap=Gate(free=3))
     blocks = build(models)
     serve.launch(blocks, host="127.0.0.1", port=port, limits=limits, block=False)
-    yield f"http://127.0.0.1:{port}", models
+    yield f"http://127.0.0.1:{port}"
     blocks.close()
 
 
@@ -143,25 +142,14 @@ def call(url: str, model: str, settings: dict[str, Any]) -> str:
 
 
 @pytest.mark.usefixtures("counted_seeds")
-def test_calls_whose_streams_nobody_reads_lock_nobody_out(
-    page: tuple[str, Models], tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_whose_streams_nobody_reads_lock_nobody_out(page: str, tiny: LoadedModel) -> None:
     """Thirty of them at once, which never end by themselves; afterwards and meanwhile, others get their answers."""
-    url, models = page
-    before, decode = threading.active_count(), models.decode
-
-    def endless(*arguments: Any) -> Iterator[Any]:
-        yield from decode(*arguments)
-        while arguments[2].max_new_tokens == LONG["max_new_tokens"]:
-            time.sleep(0.5)
-            yield None
-
-    monkeypatch.setattr(models, "decode", endless)
+    before = threading.active_count()
     for _ in range(30):
-        call(url, tiny.name, LONG)
-    refused = httpx.get(f"{url}/gradio_api/call/chat/{call(url, tiny.name, LONG)}", timeout=30).text
+        call(page, tiny.name, LONG)
+    refused = httpx.get(f"{page}/gradio_api/call/chat/{call(page, tiny.name, LONG)}", timeout=30).text
     assert "2 calls from your address are still running" in json.dumps(refused)
-    client = Client(url, verbose=False)
+    client = Client(page, verbose=False)
 
     def answers() -> bool:
         try:

@@ -1,4 +1,4 @@
-"""Which GGUF file is meant where there are several: by its name or, as in llama.cpp and Ollama, by its quantization.
+"""Which of several GGUF files is meant: chosen by its name or, as in llama.cpp and Ollama, by its quantization.
 
 Imports nothing slow: names are resolved before anything is loaded.
 """
@@ -26,7 +26,7 @@ def without_suffix(name: str) -> str:
 
 
 def choose(files: Iterable[str], wanted: str, where: str, way_out: str) -> str:
-    """The one file that is meant; vision projectors and parts of split models never are.
+    """The one file that is meant; vision projectors and parts of split models don't count.
 
     Args:
         files: the names of GGUF files.
@@ -34,7 +34,7 @@ def choose(files: Iterable[str], wanted: str, where: str, way_out: str) -> str:
         where: what holds them, in messages.
         way_out: how to name one of several, as the end of a sentence.
 
-    Raises `AttendError` where none or several fit.
+    Raises `AttendError` if no file fits, or more than one.
     """
     all_files = sorted(files)
     whole = [name for name in all_files if not _PART.search(name) and "mmproj" not in name.lower()]

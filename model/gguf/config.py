@@ -1,7 +1,7 @@
 """The sizes of a model as a GGUF file names them → the values that its `config.json` would hold.
 
-llama.cpp names the keys in one way for all families. As in `model.huggingface.conversion`, a file with a key that is
-unknown here is never run as something that it only resembles.
+llama.cpp names the keys in the same way for all families. As in `model.huggingface.conversion`, a file with a key that
+is unknown here is never run as something that it only resembles.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from model.errors import AttendError
 from model.gguf.dequantize import read_tensor
 from model.gguf.header import GgufHeader
 
-ROPE_FACTORS = "rope_freqs.weight"  # what Llama 3.1 divides the frequency of each pair of dimensions by
+ROPE_FACTORS = "rope_freqs.weight"  # Llama 3.1 divides the frequency of each pair of dimensions by these
 
 _ROTARY = MappingProxyType(  # key of a file, after the name of its architecture → field of config.json
     {
@@ -43,7 +43,7 @@ _LEARNED = MappingProxyType(
 # Mistral, SmolLM and many others call themselves llama.
 _FAMILIES = MappingProxyType({"llama": _ROTARY, "qwen2": _ROTARY, "qwen3": _ROTARY, "gpt2": _LEARNED})
 
-_OPTIONAL = frozenset({"attention.head_count_kv", "rope.freq_base"})  # those of them that llama.cpp does without
+_OPTIONAL = frozenset({"attention.head_count_kv", "rope.freq_base"})  # keys that llama.cpp can do without
 _BY_LAYER = ("attention.head_count", "attention.head_count_kv", "feed_forward_length")  # may be lists, one value each
 _WIDTHS = frozenset({"attention.key_length", "attention.value_length", "rope.dimension_count"})
 _WITHOUT_EFFECT = frozenset({"vocab_size", "tensor_data_layout"})  # the first is counted in the weights
@@ -51,7 +51,7 @@ _ABSENT = {"expert_count": 0, "expert_used_count": 0, "attention.causal": True} 
 
 _LONGEST_CONTEXT = 1 << 21  # tokens; a table of rotations is computed for each
 
-# Of Llama 3.1, 3.2 and 3.3, as their config.json says; a file holds the factors that follow from them.
+# The values in the config.json of Llama 3.1, 3.2 and 3.3; a file only holds the factors that follow from them.
 _LLAMA3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
 
 
@@ -91,10 +91,10 @@ def config_values(header: GgufHeader, name: str) -> dict[str, Any]:
     }
     if "token_embd.weight" in header.tensors:
         values["vocab_size"] = header.tensors["token_embd.weight"].shape[0]
-    if fields is _ROTARY:  # what llama.cpp takes for absent keys is not what the family's config class would
+    if fields is _ROTARY:  # llama.cpp has other defaults for absent keys than the family's config class
         values = {"num_key_value_heads": values["num_attention_heads"], "rope_theta": 10_000.0} | values
         values |= _heads(header, keys, name, values)
-        values |= _rotation(header, keys, name, values)  # knows the width of a head by now
+        values |= _rotation(header, keys, name, values)  # the width of a head is known by now
     for key, value in keys.items():
         if key not in _WITHOUT_EFFECT and _ABSENT.get(key) != value:
             raise unknown_part(name, f"its {prefix}{key[:80]} is {value!r:.80}")
@@ -156,7 +156,7 @@ def _rotation(header: GgufHeader, keys: dict[str, Any], name: str, values: dict[
     for without_effect in ("original_context_length", "finetuned"):  # on these kinds of scaling
         keys.pop(f"rope.scaling.{without_effect}", None)
     factor = keys.pop("rope.scaling.factor", None)
-    kind = keys.pop("rope.scaling.type", "linear")  # as llama.cpp has it
+    kind = keys.pop("rope.scaling.type", "linear")  # as in llama.cpp
     if kind == "none" or (kind == "linear" and not factor):
         return {"rope_scaling": _llama3(header, name, values)} if ROPE_FACTORS in header.tensors else {}
     if kind != "linear" or ROPE_FACTORS in header.tensors:

@@ -1,4 +1,4 @@
-"""Tensors of a GGUF file as float32, one at a time, by the `gguf` package."""
+"""Reads tensors of a GGUF file as float32, one at a time, with the `gguf` package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model.gguf.header import GgufHeader
 
 
 def read_tensor(header: GgufHeader, name: str) -> NDArray[np.float32]:
-    """The tensor in its shape; `AttendError` where the file is no longer what its header said."""
+    """The tensor in its shape; `AttendError` if the file is no longer what its header said."""
     tensor = header.tensors[name]
     try:
         stored = np.fromfile(header.path, np.uint8, tensor.size, offset=tensor.start)

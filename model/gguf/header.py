@@ -4,8 +4,8 @@ The layout is that of the specification (github.com/ggml-org/ggml, docs/gguf.md)
 version and two counts; so many keys with typed values; so many tensors with shape, type and offset; padding; the data.
 
 A stranger's file is hostile input: every length is checked against the file before it is used. The `gguf` package's own
-reader believes them, so that a count which no file could hold keeps it busy for ever, and it makes four arrays for
-each token of a vocabulary, which takes seconds.
+reader believes them, so an impossible count keeps it busy for ever; and it makes four arrays for each token of a
+vocabulary, which takes seconds.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from model.errors import AttendError
 
-_MAGIC, _POINTER = b"GGUF", b"version https://git-lfs"  # the second: the stand-in that a clone without Git LFS has
+_MAGIC, _POINTER = b"GGUF", b"version https://git-lfs"  # the second begins the placeholder in a clone without Git LFS
 _VERSIONS = (2, 3)
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
-_ALIGNMENT = 32  # bytes, where the file names no other
+_ALIGNMENT = 32  # bytes, unless the file names another
 
 # Far above what models have: some 60 keys, a few thousand tensors, two lists as long as the vocabulary.
 _MAX_KEYS, _MAX_TENSORS, _MAX_ELEMENTS, _MAX_DIMENSIONS = 10_000, 100_000, 1 << 22, 8
-_LONGEST = 1 << 24  # bytes of a string
+_LONGEST = 1 << 24  # bytes in a string
 
 
 class _Damaged(Exception):
@@ -41,7 +41,7 @@ class _Damaged(Exception):
 class TensorInfo:
     """A tensor as it is stored."""
 
-    shape: tuple[int, ...]  # as PyTorch has it, rows first
+    shape: tuple[int, ...]  # in PyTorch's order, rows first
     quantization: GGMLQuantizationType
     start: int  # the first of its bytes in the file
     size: int  # in bytes
@@ -59,7 +59,7 @@ class TensorInfo:
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """What a file says of itself."""
+    """What a file says about itself."""
 
     path: Path
     metadata: Mapping[str, Any]  # numbers, strings, booleans, and lists of them
@@ -84,7 +84,7 @@ class GgufHeader:
 
     @property
     def architecture(self) -> str:
-        """The family as llama.cpp names it; "" where the file names none."""
+        """The family as llama.cpp names it; "" if the file names none."""
         return str(self.metadata.get("general.architecture", ""))[:80]
 
 
@@ -95,7 +95,7 @@ def _no_gguf(path: Path, start: bytes) -> AttendError:
 
 
 class _Reader:
-    """Reads a file from its beginning on; `struct.error` where it ends too early."""
+    """Reads a file from its beginning; `struct.error` if it ends too early."""
 
     def __init__(self, content: mmap.mmap) -> None:
         self._content = content

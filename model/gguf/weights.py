@@ -1,8 +1,8 @@
 """The weights of a GGUF file under the names of Hugging Face, each dequantized when it is asked for.
 
-llama.cpp stores two things differently: the rows of Llama's queries and keys stand in another order, and GPT-2's
-matrices are transposed. Both are undone. Nothing is kept: a model of N parameters takes 4 N bytes while it is filled,
-and one tensor more.
+llama.cpp stores two things differently: the rows of Llama's queries and keys are in another order, and GPT-2's matrices
+are transposed. Both are undone. Nothing is kept: while a model of N parameters is filled, it takes 4 N bytes and the
+memory of one tensor.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class GgufWeights(Mapping[str, Tensor]):
         known = _GPT2 if header.architecture == "gpt2" else _ROTARY
         for tensor in header.tensors:
             if tensor == ROPE_FACTORS:
-                continue  # in the config
+                continue  # it is part of the config
             match = _TENSOR.fullmatch(tensor)
             stored_name = known.get(match[2]) if match else None
             if match is None or stored_name is None or ("{}" in stored_name) != (match[1] is not None):
@@ -89,7 +89,7 @@ class GgufWeights(Mapping[str, Tensor]):
 
 
 def _restoring(header: GgufHeader, config: Mapping[str, Any], match: re.Match[str]) -> Restore:
-    """What makes a stored tensor what it was in its checkpoint."""
+    """The function that turns a stored tensor back into that of the checkpoint."""
     kind, rows = match[2], header.tensors[match[0]].shape[0]
     if header.architecture == "gpt2" and match[1] and match[3] == "weight" and "norm" not in kind:
         return np.transpose

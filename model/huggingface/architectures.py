@@ -1,4 +1,4 @@
-"""Which checkpoints generate text, by the `config.json` alone."""
+"""Tells by the `config.json` alone which checkpoints generate text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from model.errors import AttendError, EncoderOnly
 from model.huggingface.conversion import layout_of
 from model.huggingface.positions import LENGTHS
 
-_OTHER_INPUTS = (  # of models that write texts, but about what Attend can't give them
+_OTHER_INPUTS = (  # models that write texts about inputs that Attend can't give them
     (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES, "images"),
     (MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES, "sound"),
     (MODEL_FOR_CTC_MAPPING_NAMES, "sound"),
@@ -39,7 +39,7 @@ _POSITIONS: Mapping[str, tuple[tuple[type, ...], int]] = {
 
 
 def check_config(values: Mapping[str, Any], name: str) -> None:
-    """Refuse by its `config.json` alone a model that writes no texts or that needs code of its own.
+    """Refuse a model that writes no texts or that needs code of its own, by its `config.json` alone.
 
     An encoder alone, of a family with a masked language model, is refused as `EncoderOnly`.
 
@@ -66,7 +66,7 @@ def check_config(values: Mapping[str, Any], name: str) -> None:
     reads_alone = values.get("is_decoder", True) is False and kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES
     wanted = not _classes(writers).isdisjoint(architectures) and (sequences or not reads_alone)
     if kind in writers and (sequences or kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES):
-        # The model without its output matrix, which transformers ties to the embeddings where the config says so.
+        # Models without their output matrix, which transformers ties to the embeddings if the config says so.
         wanted |= not _classes(MODEL_MAPPING_NAMES, kind).isdisjoint(architectures)
     if not wanted and (architectures or layout_of(values) is None):
         named = ", ".join(architectures) or kind
@@ -81,11 +81,13 @@ def check_config(values: Mapping[str, Any], name: str) -> None:
 
 
 def _check_positions(values: Mapping[str, Any], name: str) -> None:
-    """Refuse lengths and rotary bases that no model can have: transformers would compute with them without a word."""
+    """Refuse lengths and rotary bases that no model can have: transformers would silently compute with them."""
     for part in _parts(values):
         for field, (types, largest) in _POSITIONS.items():
             value = part.get(field)
-            if value is None or (field == "rope_theta" and isinstance(value, dict)):  # one for each kind of layer
+            if value is None or (
+                field == "rope_theta" and isinstance(value, dict)
+            ):  # there is one for each kind of layer
                 continue
             if type(value) not in types or not 0 < value <= largest:
                 raise AttendError(
@@ -104,6 +106,6 @@ def _parts(values: Mapping[str, Any], depth: int = 3) -> Iterator[Mapping[str, A
 
 
 def _classes(mapping: Mapping[Any, Any], kind: str = "") -> set[str]:
-    """The names of a mapping's classes, of all model types or of one."""
+    """The class names in a mapping, for all model types or for one."""
     found = [mapping[kind]] if kind in mapping else [] if kind else mapping.values()
     return {name for names in found for name in ([names] if isinstance(names, str) else names)}

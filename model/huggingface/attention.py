@@ -1,7 +1,7 @@
 """Captures the attention of models of transformers.
 
-Models are not copied. Families that accept an attention function get one of ours, which runs the fused kernel. It uses
-the family's explicit softmax only while this thread asks for weights (a context variable says so), or if the fused
+Models are not copied. Families that accept an attention function get one of ours, which runs the fused kernel. It only
+uses the family's explicit softmax while this thread asks for weights (as a context variable says), or if the fused
 kernel does not support what that softmax does. Older families return their weights themselves.
 
 Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, G key/value heads, D head width.
@@ -31,21 +31,21 @@ from model.errors import AttendError
 # The names under which transformers knows our attention functions.
 FUSED = "attend"  # the fused kernel, except while weights are captured
 EXPLICIT = "attend_explicit"  # always the family's own softmax: it has sinks, or caps its scores
-EAGER = "eager"  # the family's own, without us; whatever else a family has computes the same
+EAGER = "eager"  # the family's own function; its other ones compute the same
 
-# Where the weights of the passes of this thread go, the last `queries` of each; None: nothing is captured.
+# Collects the weights of this thread's passes, for the last `queries` of each; None: nothing is captured.
 _capture: ContextVar[_Captured | None] = ContextVar("capture", default=None)
 
 
 @dataclass(slots=True)
 class _Captured:
     queries: int
-    weights: list[Tensor]  # of each layer, (R, H, queries, K)
-    latest: tuple[nn.Module, Tensor] | None = None  # the layer and the keys of the last of them
+    weights: list[Tensor]  # one for each layer, (R, H, queries, K)
+    latest: tuple[nn.Module, Tensor] | None = None  # the layer and the keys of the last weights
 
 
 def _fused(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Any, **options: Any) -> Any:
-    """The attention function of every layer: see `_explicit`; without weights where none are captured."""
+    """The attention function of every layer; see `_explicit`. Without capturing, it returns no weights."""
     attend = sdpa_attention_forward if _capture.get() is None else _explicit
     return attend(module, query, key, value, attention_mask, **options)
 
@@ -55,7 +55,7 @@ def _explicit(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, atte
     family = sys.modules[type(module).__module__]
     output, weights = family.eager_attention_forward(module, query, key, value, attention_mask, **options)
     captured = _capture.get()
-    # A layer that attends twice with the same queries and keys, to halves of its values, has one set of weights.
+    # A layer that attends to both halves of its values with the same queries and keys has one set of weights.
     if captured is not None and not (captured.latest and captured.latest[0] is module and captured.latest[1] is key):
         captured.weights.append(weights[:, :, -captured.queries :])
         captured.latest = module, key
@@ -63,7 +63,7 @@ def _explicit(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, atte
 
 
 def _fused_mask(*arguments: Any, **options: Any) -> Tensor | None:
-    """A mask as the kernel that will run reads it."""
+    """A mask in the form that the kernel will read."""
     return (sdpa_mask if _capture.get() is None else eager_mask)(*arguments, **options)
 
 
@@ -75,7 +75,7 @@ AttentionMaskInterface.register(EXPLICIT, eager_mask)
 
 @contextmanager
 def capturing(queries: int) -> Iterator[list[Tensor]]:
-    """Capture each layer's weights of the last `queries` queries while the context is open; none for 0."""
+    """Capture each layer's weights of the last `queries` queries while the context is open; 0 captures none."""
     captured = _Captured(queries, [])
     token = _capture.set(captured if queries else None)
     try:
@@ -85,10 +85,10 @@ def capturing(queries: int) -> Iterator[list[Tensor]]:
 
 
 def make_capturable(hf_model: PreTrainedModel) -> None:
-    """Give a model that was loaded as `EAGER` our attention function, where its family takes one.
+    """Give a model that was loaded as `EAGER` our attention function, if its family takes one.
 
-    One that asks whether its attention is called "eager" would take ours for a kernel with another interface: DeepSeek
-    V3.2 would leave out the choice of its indexer.
+    A family that asks whether its attention is called "eager" would take ours for a kernel with another interface:
+    DeepSeek V3.2 would ignore its indexer.
     """
     parts: list[Any] = [part for part in hf_model.modules() if isinstance(part, PreTrainedModel)]
     if all(part._can_set_attn_implementation() and not _asks_for_eager(type(part)) for part in parts):
@@ -119,7 +119,7 @@ def forward_with_attention(hf_model: Any, queries: int, **inputs: Any) -> tuple[
 
     Returns:
         Its output, and each attention layer's weights of the last `queries` queries, (R, H, queries, K), in the order
-        in which the layers ran; none for 0.
+        in which the layers ran; no weights for 0.
 
     Raises `AttendError` for a model that does not return its weights.
     """
@@ -152,7 +152,7 @@ def stacked(weights: Sequence[Tensor], keys: int) -> Tensor:
         raise AttendError(
             "The layers of this model differ in their number of heads, which Attend can't show: choose another model."
         )
-    if any(layer.shape[-1] > keys for layer in weights):  # T5Gemma 2 attends to its text and its source at once
+    if any(layer.shape[-1] > keys for layer in weights):  # T5Gemma 2 attends to its text and its source together
         raise AttendError(
             "This model attends to more than one text at a time, which Attend can't show: choose another."
         )
@@ -161,5 +161,5 @@ def stacked(weights: Sequence[Tensor], keys: int) -> Tensor:
 
 
 def padded_left(weights: Tensor, keys: int) -> Tensor:
-    """Weights of so many keys (…, keys), 0 for those that come before the ones attended to."""
+    """Weights for so many keys (…, keys): 0 for keys before those that were attended to."""
     return functional.pad(weights, (keys - weights.shape[-1], 0))

@@ -1,4 +1,4 @@
-"""Caches of transformers as immutable ones: rows are selected and joined in new caches, and the old ones stay.
+"""Makes caches of transformers immutable: selecting and joining rows gives new caches and leaves the old ones.
 
 Shapes: R rows, K keys (all tokens so far), G key/value heads, D head width.
 """
@@ -23,7 +23,7 @@ from transformers.cache_utils import (
     LinearAttentionLayer,
 )
 
-# Layers that `opened` protects from being changed, and whose rows `selected` can choose.
+# The kinds of layers that `opened` can protect from changes and whose rows `selected` can choose.
 BRANCHING = {
     DummyLayer,
     DynamicIndexedLayer,
@@ -43,8 +43,8 @@ class HuggingFaceCache:
 
     hf_cache: Any  # a DynamicCache of transformers
     length: int  # columns, padding included
-    padding: tuple[int, ...]  # of each row, on the left
-    texts: tuple[tuple[int, ...], ...] | None = None  # the tokens of each row, where a model may read them again
+    padding: tuple[int, ...]  # for each row, on the left
+    texts: tuple[tuple[int, ...], ...] | None = None  # the tokens of each row, if the model may have to read them again
 
     @property
     def rows(self) -> int:
@@ -70,7 +70,7 @@ class HuggingFaceCache:
         return unpadded(self.length, self.padding)
 
     def extended(self, count: int) -> Self:
-        """The same rows, `count` columns longer; to be filled by a pass."""
+        """The same rows with `count` more columns, which a pass will fill."""
         return type(self)(self.hf_cache, self.length + count, self.padding)
 
 
@@ -81,7 +81,7 @@ def opened(hf_cache: Any) -> Any:
     cache.layers = [copy.copy(layer) for layer in hf_cache.layers]
     for layer in cache.layers:
         for name, value in vars(layer).items():
-            if isinstance(value, dict):  # the states of each recurrence, and what is known of them
+            if isinstance(value, dict):  # the states of each recurrence, and data about them
                 setattr(layer, name, {key: _cloned(state) for key, state in value.items()})
     return cache
 
@@ -91,7 +91,7 @@ def _cloned(state: Any) -> Any:
 
 
 def cropped(padding: Sequence[int]) -> tuple[tuple[int, ...], int]:
-    """The padding of each row without the columns that are padding in all of them, and how many those are."""
+    """The padding of each row without the columns that are padding in all rows, and the number of these columns."""
     unused = min(padding, default=0)
     return tuple(pad - unused for pad in padding), unused
 
@@ -118,7 +118,7 @@ def joined(first: Any, second: Any, length: int, *, on_the_right: bool = False) 
 
 
 def unpadded(length: int, padding: Sequence[int]) -> Tensor | None:
-    """A mask of so many columns (R, K), 0 for each row's padding; None where there is none."""
+    """A mask of so many columns (R, K), 0 for each row's padding; None if no row has any."""
     if not any(padding):
         return None
     return (torch.arange(length)[None, :] >= torch.tensor(padding)[:, None]).long()

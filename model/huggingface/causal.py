@@ -31,8 +31,8 @@ class HuggingFaceModel:
     decoder_start: tuple[int, ...] = ()
 
     def __init__(self, hf_model: PreTrainedModel) -> None:
-        """Raises `AttendError` for a model whose memory of the text can't be branched."""
-        self._hf_model: Any = hf_model.eval()  # its class says too little of the families' own methods
+        """Raises `AttendError` for a model whose cache can't be branched."""
+        self._hf_model: Any = hf_model.eval()  # the type doesn't know the methods of the families
         make_capturable(hf_model)
         rotate_rows_alone(hf_model)
         config: Any = hf_model.config.get_text_config()
@@ -40,7 +40,7 @@ class HuggingFaceModel:
         self.context_length = context_length(hf_model, endless=2048)
         self._takes_positions = "position_ids" in inspect.signature(hf_model.forward).parameters
         self._first_position = first_position(hf_model)
-        self._skipped = 0  # positions before those of a text, see `skipping`
+        self._skipped = 0  # positions before those of a text; see `skipping`
         self._reads_again = reads_again(hf_model)
         self.layer_count: int = config.num_hidden_layers
         kinds = {type(layer) for layer in self.prefill([0]).cache.hf_cache.layers}
@@ -60,7 +60,7 @@ class HuggingFaceModel:
         return input_device(self._hf_model)
 
     def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
-        """Its weights by the names that transformers gives them."""
+        """The weights under the names that transformers gives them."""
         return self._hf_model.named_parameters()
 
     @torch.inference_mode()
@@ -83,7 +83,7 @@ class HuggingFaceModel:
     def _read_again(
         self, again: Sequence[int], tokens: Sequence[int], cache: HuggingFaceCache, want: Want
     ) -> Forward[HuggingFaceCache]:
-        """A step in which some rows, all equally long, have become so long that their whole texts are read anew."""
+        """A step in which some rows, all equally long, are now so long that their whole texts must be read again."""
         assert cache.texts is not None
         whole = self._forward(torch.tensor([[*cache.texts[row], tokens[row]] for row in again]), None, want)
         others = [row for row in range(cache.rows) if row not in again]
@@ -112,7 +112,7 @@ class HuggingFaceModel:
         return Inspection(answer.logits[0].float(), Attention(stacked(weights, len(tokens))))
 
     def _forward(self, tokens: Tensor, cache: HuggingFaceCache | None, want: Want) -> Forward[HuggingFaceCache]:
-        """A pass over tokens (R, T) that continues a cache and answers for each row's newest token."""
+        """A pass over tokens (R, T) that continues a cache and returns the result for each row's newest token."""
         want.check_layers(self.layer_count)
         rows, length = tokens.shape
         options: dict[str, Any] = {"use_cache": True, "logits_to_keep": 1}
@@ -148,7 +148,7 @@ class HuggingFaceModel:
         """What the requested layers would predict if they were the last, (R, layers, V); hidden (R, T, W) each."""
         norm = _final_norm(self._hf_model)
         newest = [hidden[layer][:, -1] for layer in layers]  # (R, W) each
-        last = len(hidden) - 1  # comes normed
+        last = len(hidden) - 1  # it is already normalized
         normed = [state if layer == last else norm(state) for layer, state in zip(layers, newest, strict=True)]
         return self._hf_model.get_output_embeddings()(torch.stack(normed, dim=1)).float()
 
@@ -181,9 +181,9 @@ def _together(
 
 
 def _cache_of(answer: Any) -> DynamicCache:
-    """The keys and values that a pass leaves; `AttendError` where there are none, or Attend cannot branch them."""
+    """The keys and values that a pass returns; `AttendError` if there are none, or if Attend cannot branch them."""
     cache = getattr(answer, "past_key_values", None)
-    if isinstance(cache, EncoderDecoderCache):  # of a decoder that could read an encoder, too
+    if isinstance(cache, EncoderDecoderCache):  # from a decoder that could also read an encoder
         cache = cache.self_attention_cache
     if cache is None:  # a state-space model such as Mamba, or one that computes the whole text for every token
         raise AttendError(
@@ -200,7 +200,7 @@ def _not_branching(kind: str) -> AttendError:
 
 
 def input_device(hf_model: Any) -> torch.device:
-    """Where tokens go; where the weights wait on the disk, they are sent on from the CPU."""
+    """The device for tokens; if the weights are on the disk, accelerate sends them on from the CPU."""
     device = hf_model.get_input_embeddings().weight.device
     return torch.device("cpu") if device.type == "meta" else device
 

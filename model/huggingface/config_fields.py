@@ -57,9 +57,11 @@ _WITHOUT_EFFECT = frozenset(
     }
 )
 
-# Fields that config classes take under other names, or that say how positions are scaled, as older checkpoints do.
+# Fields of older checkpoints that config classes take under other names, or that say how positions are scaled.
 _OLDER_FIELDS = frozenset({"rope_theta", "rope_scaling", "partial_rotary_factor", "original_max_position_embeddings"})
-_COMMON_FIELDS = frozenset(field.name for field in fields(PreTrainedConfig))  # of all families; ours read none of them
+_COMMON_FIELDS = frozenset(
+    field.name for field in fields(PreTrainedConfig)
+)  # fields of all families; our layouts read none of them
 _MAX_LAYERS = 10_000  # config classes make a list of all layers
 
 
@@ -68,14 +70,14 @@ class Unknown(Exception):
 
 
 class Fields:
-    """The fields of a config, each to be taken once; what is left at the end is unknown."""
+    """The fields of a config. Each is taken once; those left at the end are unknown."""
 
     def __init__(self, kind: str, values: Mapping[str, Any]) -> None:
         """
         Args:
             kind: the model type, whose config class of transformers completes the values.
 
-        Raises what the class raises for values that it refuses.
+        Raises whatever the class raises for values that it refuses.
         """
         family = CONFIG_MAPPING[kind]
         own = {field.name for field in fields(family)} - _COMMON_FIELDS - _WITHOUT_EFFECT
@@ -83,7 +85,7 @@ class Fields:
         for name in known & values.keys():
             if name.endswith(("layers", "layer")) and isinstance(values[name], int) and values[name] > _MAX_LAYERS:
                 raise Unknown(name)
-        logging.set_verbosity_error()  # a terminal shows the text alone
+        logging.set_verbosity_error()  # a terminal should show the text only
         complete = family(**{name: copy.deepcopy(values[name]) for name in known & values.keys()})
         self._left = {name: value for name, value in values.items() if name not in _WITHOUT_EFFECT | known}
         self._left |= {name: getattr(complete, name) for name in own}
@@ -93,7 +95,7 @@ class Fields:
         return self._left.pop(name, *default)
 
     def expect(self, name: str, accepted: Any) -> None:
-        """Only this value is ours; also for a field that the family lacks."""
+        """Take a field and accept only this value, which the family may lack."""
         if self._left.pop(name, accepted) != accepted:
             raise Unknown(name)
 

@@ -30,8 +30,11 @@ class Layout:
     weights: Weights
 
     def for_weights(self, stored: Mapping[str, Tensor]) -> Self:
-        """The layout of a checkpoint with these weights. As in transformers, a stored output matrix that differs from
-        the embeddings is used, even if the config says that they are tied."""
+        """The layout of a checkpoint with these weights.
+
+        As in transformers, a stored output matrix that differs from the embeddings is used, even if the config says
+        that they are tied.
+        """
         names = [name for name in stored if name.endswith((*EMBEDDINGS, OUTPUT))]
         if not self.config.tied_embeddings or len(names) != 2 or _equal(*(stored[name] for name in names)):
             return self
@@ -42,7 +45,7 @@ EMBEDDINGS, OUTPUT = ("embed_tokens.weight", "wte.weight"), "lm_head.weight"  # 
 
 
 def _equal(first: Tensor, second: Tensor) -> bool:
-    """Whether two matrices are the same in the more precise of their types."""
+    """Whether two matrices are equal in the more precise of their types."""
     precision = torch.promote_types(first.dtype, second.dtype)
     return torch.equal(first.to(precision), second.to(precision))
 
@@ -68,7 +71,7 @@ def layout_or_reason(values: Mapping[str, Any]) -> Layout | str:
         return f"its {name} is {str(values[name])[:80]!r}" if name in values else f"it has no {name}"
     except AttendError as error:
         return str(error).rstrip(".")
-    except Exception as error:  # whatever the family's class says of strange values
+    except Exception as error:  # whatever the family's class raises for strange values
         reason = str(error).strip().rpartition("\n")[2].strip().rstrip(".")
         return f"its config.json can't be read ({reason[:200]})"
     return Layout(config, weights)
@@ -105,7 +108,7 @@ def _llama(fields: Fields) -> TransformerConfig:
 
 def _mistral(fields: Fields) -> TransformerConfig:
     window = fields.take("sliding_window")
-    if window is not None and window < 1:  # nothing would be seen
+    if window is not None and window < 1:  # no token would see anything
         raise Unknown("sliding_window")
     return _rotary(fields, sliding_window=window or 0)
 
@@ -183,7 +186,7 @@ def _prefix(stored: Mapping[str, Tensor], prefix: str) -> str:
 
 
 def _embeddings(stored: Mapping[str, Tensor], name: str, config: TransformerConfig) -> tuple[Tensor, Tensor]:
-    """The matrices of embeddings and output; of tied ones, whichever is stored."""
+    """The matrices of embeddings and output; if they are tied, whichever is stored."""
     if not config.tied_embeddings:
         return stored[name], stored[OUTPUT]
     tied = stored[name if name in stored or OUTPUT not in stored else OUTPUT]

@@ -1,7 +1,7 @@
 """An encoder of transformers alone: BERT, RoBERTa, DistilBERT, ELECTRA, ModernBERT and their like, for inspection.
 
-Attention is always returned, so it runs with the explicit softmax and nothing has to be captured. What a person
-types is never a special token.
+Attention is always returned, so the model runs with the explicit softmax and nothing has to be captured. What a person
+types never becomes a special token.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from model.limits import check_length
 from model.text.tokenizer import check_whole
 from model.transformer.checkpoint import read_config
 
-_LONGEST = 512  # tokens, if a config gives no limit: what such models were trained on
+_LONGEST = 512  # tokens if a config gives no limit: the usual length in training
 
 
 class HuggingFaceEncoder:
@@ -37,7 +37,7 @@ class HuggingFaceEncoder:
     def __init__(
         self, name: str, hf_model: Any, tokenizer: EncoderTokenizer, notes: tuple[str, ...] = (), address: str = ""
     ) -> None:
-        """Raises `AttendError` for a model that shows no attention of all tokens to all."""
+        """Raises `AttendError` for a model that does not return the attention of all tokens to all."""
         self.name, self.notes, self.address = name, notes, address
         self._hf_model, self._tokenizer = hf_model.eval(), tokenizer
         self.layer_count: int = hf_model.config.num_hidden_layers
@@ -75,7 +75,7 @@ class HuggingFaceEncoder:
 
 
 class EncoderTokenizer:
-    """A tokenizer of transformers whose tokens are only ever shown, WordPiece included, and never joined to a text."""
+    """A tokenizer of transformers (or WordPiece) whose tokens are only shown, and never joined to a text."""
 
     def __init__(self, backend: Backend) -> None:
         described = json.loads(backend.to_str())
@@ -102,7 +102,7 @@ class EncoderTokenizer:
 def load(
     folder: Path, name: str, device_config: DeviceConfig = DeviceConfig(), *, address: str = ""
 ) -> HuggingFaceEncoder:
-    """Load the folder of an encoder alone; `AttendError` as `huggingface.folder.load`, and for any other model."""
+    """Load the folder of an encoder alone; `AttendError` as in `huggingface.folder.load`, and for any other model."""
     config = read_config(folder)
     try:
         check_config(config, name)
@@ -123,5 +123,5 @@ def load(
 
 
 def _layer_attention(answer: Any) -> tuple[torch.Tensor, ...]:
-    """The attention of a pass, (1, heads, T, T) a layer; none where a family returns none."""
+    """The attention of a pass, (1, heads, T, T) per layer; empty if a family returns none."""
     return tuple(layer for layer in answer.attentions or () if layer is not None) or (torch.empty(0, 0, 0, 0),)

@@ -18,13 +18,13 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from model.sandbox.child import serve
 
 _MAX_BYTES = 512_000_000
-_MAX_CHARACTERS = 8_000_000  # of a conversation, unless the question allows fewer
+_MAX_CHARACTERS = 8_000_000  # in a conversation, unless the question allows fewer
 # Uses everything that Jinja and Python import late, error messages included.
 _LATE_IMPORTS = "{{ 'a' | pprint | wordwrap(1) | striptags }}{{ lipsum(1) }}{{ strftime_now('%c') }}{{ missing.name }}"
 
 
 class _Generation(Extension):
-    """`{% generation %}` marks what the model writes, which only training needs to know."""
+    """`{% generation %}` marks the text of the model, which matters only in training."""
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
@@ -92,7 +92,7 @@ def _compiled(template: str) -> jinja2.Template:
 
 
 def render(question: dict[str, Any]) -> str:
-    """The text that a template renders, cut off behind `most` characters and one; raises whatever Jinja does."""
+    """The text that a template renders, cut off after `most` + 1 characters; raises whatever Jinja raises."""
     most, written, length = question.get("most", _MAX_CHARACTERS), [], 0
     for part in _compiled(question["template"]).generate(question["variables"]):
         written.append(part)

@@ -13,12 +13,12 @@ from pathlib import Path
 from model.errors import AttendError
 from model.sandbox.process import NotStarted, OutOfBounds, OutOfMemory, Refused, Sandbox
 
-_MAX_BYTES = 500_000_000  # of a file that is read as a whole
+_MAX_BYTES = 500_000_000  # in a file that is read as a whole
 _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")  # these may be larger
 _PIECES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "source.spm", "target.spm")
 _TOKENIZERS = ("tokenizer.json", *_PIECES)
 _VOCABULARIES = ("tokenizer", "vocab", "merges", "added_tokens", "special_tokens", *_PIECES)  # beginnings of names
-_VOCABULARY_BYTES, _TOKEN_BYTES = 8_000_000, 1_000  # of a file; published ones have 60 to 250 a token
+_VOCABULARY_BYTES, _TOKEN_BYTES = 8_000_000, 1_000  # in a file; published ones have 60 to 250 per token
 _TEMPLATES = "additional_chat_templates"  # the only folder in it that is read
 _SECONDS = 60.0  # for loading all tokenizers and encoding some texts; the largest take one or two
 

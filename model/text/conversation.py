@@ -1,9 +1,9 @@
-"""Conversations as token ids: turn by turn for training; as a prompt, from which the oldest turns drop if it is long.
+"""Conversations as token ids: turn by turn for training, and as a prompt, which drops its oldest turns if too long.
 
     <s> <user> Hi! <end> <assistant> Hello! How are you? <end> <user> …
 
-An answer is what follows `<assistant>`, up to and including `<end>`. The file knows nothing of models but the length of
-their context.
+An answer is what follows `<assistant>`, up to and including `<end>`. This file knows nothing of models except the
+length of their context.
 """
 
 from __future__ import annotations
@@ -75,20 +75,20 @@ def message_from_dict(entry: object, name: str) -> Message:
 
 
 class Chat(Protocol):
-    """How conversations are written for a model."""
+    """The way in which conversations are written for a model."""
 
     manner: str  # the format, in words
     stop_texts: tuple[str, ...]  # texts that end an answer, besides the model's end tokens
-    no_system: str  # why system prompts are not supported, as the end of a sentence; "" where they are
+    no_system: str  # why system prompts are not supported, as the end of a sentence; "" if they are
 
     def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
-        """The prompt for the next answer, with room for `reserve` tokens of it, but at most half the context.
+        """The prompt for the next answer, with room for `reserve` tokens of that, but at most half the context.
 
         The oldest messages are dropped until the rest fits and starts with a user's message; the last one always stays,
         however little room it leaves.
 
         Args:
-            system: the system prompt, which is never dropped; must be "" where `no_system` says so.
+            system: the system prompt, which is never dropped; it must be "" if `no_system` has a reason.
 
         Raises:
             AttendError: for a blank last message, and for one that is too long for the context on its own.
@@ -112,7 +112,7 @@ def fitted(
         ids_from: the prompt of all messages from this index on; it must not get longer when it begins later. May raise
             `TooLong`.
         frame: how many tokens of every prompt belong neither to a message nor to the system prompt.
-        system: the system prompt in every prompt of `ids_from`, mentioned in the error where nothing fits.
+        system: the system prompt in every prompt of `ids_from`; the error mentions it if nothing fits.
         noun: what the error calls the last message.
     """
     if not messages or not messages[-1].text.strip():
@@ -155,7 +155,7 @@ def _refuse(system: str, reason: str) -> None:
 
 
 class SingleMessageChat:
-    """For an encoder, which reads a single text: the newest message, without those before it."""
+    """The format for an encoder, which reads a single text: the newest message, without those before it."""
 
     stop_texts: tuple[str, ...] = ()
     no_system: str = "it reads each message on its own"
@@ -164,7 +164,7 @@ class SingleMessageChat:
         """
         Args:
             ids_of: a text → what the encoder reads.
-            languages: between which the text is translated, where that is known, in words for people.
+            languages: the languages of the translation, in words for people, if they are known.
         """
         self._ids_of = ids_of
         self.manner = f"each message on its own, {languages}" if languages else "each message on its own"
@@ -184,7 +184,7 @@ class SingleMessageChat:
 
 
 class Transcript:
-    """A conversation as plain text, for a model that was trained on no chat format.
+    """A conversation as plain text, for a model that was not trained on a chat format.
 
     A system prompt is its first paragraph. Turns are marked by words only, so a message may contain a line that looks
     like another turn.

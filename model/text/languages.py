@@ -1,4 +1,4 @@
-"""The languages of a translator: which it knows, and which one a user means.
+"""The languages of a translator: which ones it knows, and which one a user means.
 
 Checkpoints spell them differently (fra_Latn, fr_XX, >>fra<<); users write `fr`, `fra` or the beginning of a code. Knows
 tokens by their names only, and nothing of how a model is built.
@@ -24,22 +24,22 @@ _MARKED = re.compile(r"(?s)(.+) \[([\w-]*)(?:→|->)([\w-]*)\]")
 class Languages:
     """The languages of a model's source and answer: the choices, and the current ones."""
 
-    sources: Mapping[str, int] = field(repr=False)  # code → its special token; empty where a source needs no language
+    sources: Mapping[str, int] = field(repr=False)  # code → its special token; empty if a source needs no language
     targets: Mapping[str, int] = field(repr=False)
     source: str = ""  # one of `sources`, unless there are none
     target: str = ""  # one of `targets`; empty leaves it to the model
-    # Whether the target language's token stands before the source; else it begins the answer.
+    # Whether the target language's token comes before the source; otherwise it begins the answer.
     language_before_source: bool = False
 
     def __str__(self) -> str:
-        """For people; "" where neither is set."""
+        """The languages in words; "" if neither is set."""
         if self.source and self.target:
             return f"{self.source}→{self.target}"
         return f"from {self.source}" if self.source else f"into {self.target}" if self.target else ""
 
     @classmethod
     def of(cls, tokenizer: TextTokenizer, frame: Sequence[int], begun_by: Sequence[int]) -> Self | None:
-        """The languages of a tokenizer; None where there is nothing to choose.
+        """The languages of a tokenizer; None if there is nothing to choose.
 
         Args:
             frame: the special tokens around a source.
@@ -55,7 +55,7 @@ class Languages:
         return cls({}, targets, language_before_source=True) if targets else None
 
     def with_languages(self, source: str = "", target: str = "") -> Self:
-        """The same with other languages, as a user writes them; an empty one stays as it is.
+        """The same languages with others, as a user writes them, in their place; an empty one changes nothing.
 
         Raises `AttendError` for a language that is unknown or ambiguous.
         """
@@ -77,7 +77,7 @@ def found(text: str, codes: Iterable[str]) -> str:
     languages = {typed, _OTHER.get(typed, typed)}
     exact = [code for code in codes if code.casefold() == typed]
     fits = exact or [code for code in codes if code.partition("_")[0].casefold() in languages]
-    if not fits and typed and typed not in _OTHER:  # else "es" would be Estonian where there is no Spanish
+    if not fits and typed and typed not in _OTHER:  # otherwise "es" would mean Estonian in a model without Spanish
         fits = [code for code in codes if code.casefold().startswith(typed)]
     if len(fits) == 1:
         return fits[0]
@@ -95,7 +95,7 @@ def marked(name: str, languages: Languages) -> str:
 
 
 def unmarked(name: str) -> tuple[str, tuple[str, str] | None]:
-    """The name alone and, where it is marked, the source's and the answer's language."""
+    """The name alone and, if it is marked, the languages of the source and the answer."""
     match = _MARKED.fullmatch(name)
     return (match[1], (match[2], match[3])) if match else (name, None)
 
@@ -104,7 +104,7 @@ def _listed(codes: Sequence[str], most: int = 5) -> str:
     return ", ".join(codes[:most])
 
 
-# ISO 639-1 → ISO 639-3, of a group of languages the one that NLLB's authors translate (NLLB Team, 2022, table 1).
+# ISO 639-1 → ISO 639-3; for a group of languages, the one that NLLB translates (NLLB Team, 2022, table 1).
 _THREE_LETTERS: dict[str, str] = dict(
     re.findall(
         r"(\w+):(\w+)",

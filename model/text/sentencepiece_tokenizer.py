@@ -1,4 +1,4 @@
-"""SentencePiece pieces as exact bytes: any Unicode text comes back as it was, and text streams in whole characters.
+"""SentencePiece pieces as exact bytes: any Unicode text is restored exactly, and text streams in whole characters.
 
 A piece is either text, one byte (for characters outside the vocabulary) or a special token. SentencePiece splits text;
 everything else here works on the pieces' bytes, so decoding is a join and nothing is normalised away, unless the
@@ -53,7 +53,7 @@ class Tokenizer(TextTokenizer):
 
     @classmethod
     def load(cls, path: Path | str, *, padded: bool = False) -> Self:
-        """Read a `tokenizer.model` file; `AttendError` when it is missing, not SentencePiece's or lacks byte pieces."""
+        """Read a `tokenizer.model` file; `AttendError` if it is missing, of another kind or without byte pieces."""
         try:
             return cls(Path(path).read_bytes(), padded=padded)
         except FileNotFoundError as error:
@@ -62,7 +62,7 @@ class Tokenizer(TextTokenizer):
             raise AttendError(f"{path} is not a SentencePiece model: copy the checkpoint folder again.") from error
 
     def piece(self, token: int) -> str:
-        """What SentencePiece calls a token; padding is none of its pieces."""
+        """The name of a token in SentencePiece; padding is not one of its pieces."""
         return PADDING if token == len(self._pieces) else self._pieces.IdToPiece(token)
 
     def encode(self, text: str, *, begins: bool = False) -> list[int]:

@@ -1,7 +1,7 @@
 """What all tokenizers share: decoding, labels and special tokens, from the exact bytes of each token.
 
 Decoding joins bytes, so text can be streamed without cutting a character. Splitting a text into tokens is up to the
-subclasses: `model.text.sentencepiece_tokenizer` for our own, `model.huggingface.tokenizer` for those of others.
+subclasses: `model.text.sentencepiece_tokenizer` for our own, `model.huggingface.tokenizer` for other people's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from model.errors import AttendError
 
 
 class TextTokenizer(ABC):
-    """Tokens as bytes, and special tokens, which have no text and which no text is encoded to.
+    """Tokens as bytes, and special tokens, which have no text and never result from encoding text.
 
     Some vocabularies hold whole words only with a leading space, so their tokenizers put a space before every text.
     Hence `begins`: whether these ids, or this text, are at the beginning of one.
@@ -23,7 +23,7 @@ class TextTokenizer(ABC):
     def __init__(self, bytes_of: Sequence[bytes], special: Mapping[int, str], *, prefix: bytes = b"") -> None:
         """
         Args:
-            bytes_of: each token's bytes; none for special tokens.
+            bytes_of: the bytes of each token; special tokens have none.
             special: id → name of the special tokens.
             prefix: what the tokenizer puts before every text.
         """
@@ -41,7 +41,7 @@ class TextTokenizer(ABC):
         """Text to ids, never a special token; `AttendError` for text that this vocabulary cannot encode."""
 
     def decode(self, ids: Iterable[int], *, begins: bool = False) -> str:
-        """Ids to text; special tokens give nothing, bytes that form no character give U+FFFD."""
+        """Ids to text; special tokens add nothing, and bytes that form no character become U+FFFD."""
         raw = b"".join(self._bytes_of[piece] for piece in ids)
         return (raw.removeprefix(self._prefix) if begins else raw).decode(errors="replace")
 
@@ -49,7 +49,7 @@ class TextTokenizer(ABC):
         return StreamingDetokenizer(self._bytes_of, self._prefix if begins else b"")
 
     def special_token_id(self, name: str) -> int:
-        """The id of a special token such as `<user>`; `AttendError` if there is none of that name."""
+        """The id of a special token such as `<user>`; `AttendError` if there is no such token."""
         if name not in self._ids_of_special:
             raise AttendError(f"This tokenizer has no {name} token, so it doesn't fit this model.")
         return self._ids_of_special[name]
@@ -109,7 +109,7 @@ def _in_hex(raw: bytes) -> str:
 
 
 def _replaced(error: UnicodeError) -> tuple[str, int]:
-    """What `bytes.decode` puts in the place of bytes that form no character, and where it goes on."""
+    """What `bytes.decode` should insert for bytes that form no character, and where it should continue."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     return _in_hex(error.object[error.start : error.end]), error.end

@@ -25,10 +25,10 @@ _SHORT = 32  # tokens; the fused kernel is made for long texts, and 30 times slo
 
 
 class AttentionWeights(NamedTuple):
-    """The attention weights of one layer that the pass captures."""
+    """The captured attention weights of one layer."""
 
     to_text: Tensor | None = None  # (R, H, capture, K)
-    to_source: Tensor | None = None  # (R, H, capture, S), of cross-attention
+    to_source: Tensor | None = None  # (R, H, capture, S), from cross-attention
 
 
 def stack_attention(layers: Sequence[AttentionWeights], encoder: Sequence[AttentionWeights] = ()) -> Attention:
@@ -52,7 +52,7 @@ class ForwardContext:
     rows: int
     rotary: tuple[Tensor, Tensor] | None = None  # cosines and sines, (R or 1, T, 1, D) each
     attention_mask: Tensor | None = None  # boolean, broadcastable to (R, 1, T, K); None: all that `causal` allows
-    causal: bool = True  # no token sees a later one; only an encoder's do
+    causal: bool = True  # no token sees a later one, except in an encoder
     cache: KeyValueCache | None = None  # holds the keys before these tokens; None: there are none
     source: CrossAttentionCache | None = None  # keys and values for cross-attention
     capture: int = 0  # how many of the last queries' attention weights to return
@@ -63,14 +63,14 @@ def attend(
 ) -> tuple[Tensor, Tensor | None]:
     """Scaled dot-product attention (Vaswani et al., 2017, section 3.2.1).
 
-    A single query, or a short text, is so cheap that its weights are always computed and used; others run through the
-    fused kernel, and captured weights are computed beside it. Either way, capturing changes no bit of the
-    output.
+    A single query or a short text is so cheap that its weights are always computed and used. Other texts run through
+    the fused kernel, and captured weights are computed beside it. Either way, capturing changes no bit of the output.
 
     Args:
         queries: (R, H, T, D).
         keys, values: (R, G, K, D); each of the G heads serves H / G query heads.
-        attention_mask: boolean, broadcastable to (R, 1, T, K), True where a query may attend; None for everywhere.
+        attention_mask: boolean, broadcastable to (R, 1, T, K), True where a query may attend; None if it may attend
+        everywhere.
         causal: the T queries are the last of the K tokens and must not see later ones; then there is no mask.
         capture: how many of the last queries' weights to return.
 
@@ -88,7 +88,7 @@ def attend(
     if tokens <= _SHORT:
         weights = attention_weights(queries, keys, attention_mask)  # (R, H, T, K)
         return _weighted_sum(weights, values), weights[:, :, -capture:] if capture else None
-    square = causal and length == tokens  # the kernel's own causal mask is faster, but right for these alone
+    square = causal and length == tokens  # the kernel's own causal mask is faster, but is only right for these
     groups = queries.shape[1] // keys.shape[1]
     keys_of_all, values_of_all = _repeat(keys, groups), _repeat(values, groups)  # (R, H, K, D) each
     output = functional.scaled_dot_product_attention(
@@ -125,7 +125,7 @@ def _repeat(heads: Tensor, groups: int) -> Tensor:
 
 
 class SelfAttention(nn.Module):
-    """Every token attends to itself and to the tokens before it or, in an encoder, to all of its text."""
+    """Every token attends to itself and to the tokens before it or, in an encoder, to the whole text."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Keys and values of rows of different lengths, so that a pass computes only those of its newest tokens.
+"""Keys and values of rows of different lengths, so that a pass only computes those of its newest tokens.
 
 Rows of one batch end in the same column. A shorter row is padded on the left:
 
@@ -34,13 +34,13 @@ from torch import Tensor
 from model.transformer.cross_attention_cache import CrossAttentionCache, KeysValues
 
 _SPARE = 64  # columns allocated ahead, so that most steps copy nothing
-_MIN_SHARED = 16  # columns; fewer stay with each row
+_MIN_SHARED = 16  # columns; fewer than this stay with each row
 
 Origins = NDArray[np.intp]  # (rows, columns): two rows of a column with the same number hold the same
 
 
 class _Store:
-    """The tensor behind one or more caches, and how many of its columns are taken."""
+    """The tensor behind one or more caches, and how many of its columns are used."""
 
     __slots__ = ("columns", "taken")
 
@@ -50,7 +50,7 @@ class _Store:
 
 
 class _Columns:
-    """The first `length` columns of a store, of which the last `newest` are to be filled."""
+    """The first `length` columns of a store; the last `newest` of them have yet to be filled."""
 
     __slots__ = ("length", "newest", "store")
 
@@ -96,8 +96,8 @@ class KeyValueCache:
         self.source = source  # for cross-attention
         self._suffix = suffix
         self._prefix = prefix  # one row, shared by all
-        self.padding = padding  # of each row, in columns
-        self._origins = origins  # of the suffix's columns; those behind them came later, each row has its own
+        self.padding = padding  # for each row, in columns
+        self._origins = origins  # for the suffix's first columns; each row has its own after them
 
     @classmethod
     def empty(
@@ -110,7 +110,7 @@ class KeyValueCache:
         rows: int = 1,
         source: CrossAttentionCache | None = None,
     ) -> Self:
-        """Rows of no tokens, on the device and in the precision of `like`."""
+        """Empty rows, on the device and in the precision of `like`."""
         columns = like.new_empty(layers, 2, heads, rows, 0, head_width)
         return cls(_Columns(_Store(columns, 0), 0), None, (0,) * rows, np.zeros((rows, 0), np.intp), source)
 
@@ -132,7 +132,7 @@ class KeyValueCache:
         return self.prefix_length + self.suffix_length
 
     def extend(self, count: int) -> Self:
-        """The same rows with `count` columns more, to be filled by `write`; shares this cache's memory if it can."""
+        """The same rows with `count` more columns, which `write` fills; shares this cache's memory if it can."""
         return type(self)(self._suffix.grown(count), self._prefix, self.padding, self._origins, self.source)
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
@@ -167,7 +167,7 @@ class KeyValueCache:
     @torch.inference_mode()
     def _selected(self, rows: Sequence[int]) -> Self:
         padding = tuple(self.padding[row] for row in rows)
-        unused = min(padding, default=0)  # columns that are padding in every row that is left
+        unused = min(padding, default=0)  # columns that are padding in all remaining rows
         origins = self._all_origins()[list(rows), unused:]
         common = _common_columns(origins) if not any(pad - unused for pad in padding) else 0
         if len(rows) < 2 or common < _MIN_SHARED:
@@ -187,7 +187,7 @@ class KeyValueCache:
         """The prefix and these columns behind it, (layers, 2, G, 1, more, D)."""
         if self._prefix is None:
             if self.rows == 1 and more.shape[4] == self._suffix.length:
-                return self._suffix  # a text that branches for the first time: nothing is copied
+                return self._suffix  # a text that branches for the first time, so nothing is copied
             return _Columns(_Store(more.contiguous(), more.shape[4]), more.shape[4])
         grown = self._prefix.grown(more.shape[4])
         grown.used[..., self._prefix.length :, :] = more
@@ -214,7 +214,7 @@ class KeyValueCache:
         return np.concatenate((self._origins, distinct[:, self._origins.shape[1] :]), axis=1)
 
     def head(self, length: int) -> Self:
-        """The first tokens of a single row without padding, in the same memory; appended tokens go elsewhere."""
+        """The first tokens of a single row without padding, in the same memory; new tokens are stored elsewhere."""
         if self.rows != 1 or any(self.padding):
             raise ValueError(f"a cache of one row without padding has a head, not one of {self.rows} rows")
         columns = self._suffix

@@ -1,7 +1,7 @@
 """A checkpoint folder: `config.json`, `model.safetensors`, `tokenizer.model`, and a model card for people.
 
-Weights are stored in half precision and computed with in single precision. Nothing is ever unpickled. A loaded model
-runs as it is; `model.compiled.prepare` makes its single steps fast.
+Weights are stored in half precision, and computed with in single precision. Nothing is ever unpickled. A loaded model
+runs as it is; `model.compiled.prepare` makes its single steps faster.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _POINTER = b"version https://git-lfs"  # the beginning of the placeholder in a c
 _CPU = torch.device("cpu")
 _MAX_POSITIONS = 1 << 27  # numbers in a table of positions: a million tokens and a head width of 128
 _MAX_CONFIG, _MAX_JSON = 1_000_000, 64_000_000  # bytes; transformers copies a config many times
-_MAX_DEPTH = 64  # of a JSON file's parts within parts; those who read them call themselves for each
-_MAX_HEADER = 20_000_000  # bytes in front of the weights; the largest models take one or two
+_MAX_DEPTH = 64  # levels of nesting in a JSON file, since its readers are recursive
+_MAX_HEADER = 20_000_000  # bytes before the weights; in the largest models a tenth of this
 _TIED = "unembedding.weight"  # tied to the embedding and stored once
 
 
 def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16) -> None:
-    """Write the config and the weights; the tokenizer is the caller's to copy."""
+    """Write the config and the weights; the caller copies the tokenizer."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / CONFIG).write_text(json.dumps(model.config.to_dict(), indent=2) + "\n")
     weights = {name: tensor.to(dtype).contiguous() for name, tensor in model.state_dict().items()}
@@ -66,8 +66,10 @@ def from_config(
 
 
 class _WithoutInit(TorchFunctionMode):
-    """Skips `torch.nn.init`, since the weights are loaded. Arithmetic on `meta` would import PyTorch's compiler, which
-    takes two seconds."""
+    """Skips `torch.nn.init`, since the weights are loaded.
+
+    Arithmetic on `meta` would import PyTorch's compiler, which takes two seconds.
+    """
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -108,7 +110,7 @@ def from_weights(
     try:
         with torch.device("meta"), _WithoutInit():  # shapes without memory
             model = build(config)
-    except (RuntimeError, OverflowError) as error:  # sizes that no memory holds
+    except (RuntimeError, OverflowError) as error:  # sizes that fit into no memory
         raise AttendError(
             f"{folder / CONFIG} describes a model too large for this machine: copy the checkpoint folder again."
         ) from error
@@ -142,10 +144,10 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def weight_sizes(path: Path, *, claims_memory: bool = True) -> dict[str, int]:
-    """How many parameters each tensor of a safetensors file has, by its header alone; raises as `read_weights`.
+    """How many parameters each tensor of a safetensors file has, by its header alone; errors as in `read_weights`.
 
     Args:
-        claims_memory: whether the file is mapped as for PyTorch, which fails where its weights have no room.
+        claims_memory: whether the file is mapped as for PyTorch, which fails if its weights have no room.
     """
     with _reading(path):
         with path.open("rb") as file:
@@ -160,7 +162,7 @@ def weight_sizes(path: Path, *, claims_memory: bool = True) -> dict[str, int]:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Turns the errors of reading a safetensors file into `AttendError`."""
+    """Turn errors of reading a safetensors file into `AttendError`."""
     try:
         yield
     except FileNotFoundError as error:
@@ -191,7 +193,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def vocabulary_size(config: Mapping[str, Any]) -> int | None:
-    """The largest vocabulary that a config in any format names, in its parts, too; None if it names none."""
+    """The largest vocabulary named in a config of any format, including its parts; None if there is none."""
     sizes = [vocabulary_size(part) for part in config.values() if isinstance(part, Mapping)]
     sizes += [config.get(field) for field in ("vocab_size", "vocabulary_size")]
     return max((size for size in sizes if type(size) is int), default=None)
@@ -209,7 +211,7 @@ def read_json(path: Path, *, max_bytes: int = _MAX_JSON) -> dict[str, Any]:
         values = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, RecursionError) as error:  # a ValueError, too, for a number of thousands of digits
+    except (OSError, ValueError, RecursionError) as error:  # a number with thousands of digits is a ValueError
         raise AttendError(f"{path} cannot be read as JSON: copy the checkpoint folder again.") from error
     if not isinstance(values, dict):
         raise AttendError(f"{path} is not a JSON object: copy the checkpoint folder again.")

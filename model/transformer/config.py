@@ -1,4 +1,4 @@
-"""The architecture of a transformer as one frozen record; a checkpoint stores exactly these fields.
+"""The architecture of a transformer as one frozen record, whose fields are exactly those that a checkpoint stores.
 
 Knows nothing of tensors: `model.transformer.decoder` builds what is described here.
 """
@@ -30,8 +30,10 @@ class RotaryScaling:
 
     kind: RotaryScalingKind
     factor: float
-    low_frequency_factor: float = 1.0  # of llama3: wavelengths beyond original_context / this are divided,
-    high_frequency_factor: float = 4.0  # and those below original_context / this are kept
+    low_frequency_factor: float = (
+        1.0  # for llama3: frequencies of wavelengths above original_context / this are divided,
+    )
+    high_frequency_factor: float = 4.0  # and of those below original_context / this are kept
     original_context: int = 8192
 
     def __post_init__(self) -> None:
@@ -53,20 +55,20 @@ class TransformerConfig:
     """
 
     vocabulary_size: int
-    context_length: int = 512  # tokens of the longest text that it can read
-    width: int = 256  # of the residual stream (d_model in the paper)
-    layers: int = 6  # of the decoder
+    context_length: int = 512  # tokens in the longest text that it can read
+    width: int = 256  # width of the residual stream (d_model in the paper)
+    layers: int = 6  # in the decoder
     encoder_layers: int = 0  # 0: there is no encoder
     heads: int = 8  # query heads
-    head_width: int = 0  # of each; 0 shares the width out evenly
+    head_width: int = 0  # width of each head; 0 divides the model width evenly
     key_value_heads: int = 8  # fewer than heads: groups of query heads share keys and values (Ainslie et al., 2023)
     feed_forward_width: int = 704  # hidden units; SwiGLU has three matrices, so 8/3 x width costs as much as 4 x width
     positions: Positions = "rotary"  # rotary (Su et al., 2021), added to the embeddings, or none
     norm: Norm = "rms"  # RMSNorm (Zhang and Sennrich, 2019) or LayerNorm (Ba et al., 2016)
     norm_place: NormPlace = "before"  # before each sub-layer with one final norm, or after each (the 2017 paper)
-    activation: Activation = "swiglu"  # of the feed-forward layer (Shazeer, 2020)
-    biases: Biases = "none"  # in which linear layers of the blocks
-    query_key_norm: bool = False  # RMSNorm of every query and key before its rotation (Henry et al., 2020; Qwen3)
+    activation: Activation = "swiglu"  # in the feed-forward layer (Shazeer, 2020)
+    biases: Biases = "none"  # which linear layers of the blocks have them
+    query_key_norm: bool = False  # RMSNorm on every query and key before its rotation (Henry et al., 2020; Qwen3)
     sliding_window: int = 0  # how many tokens, itself included, a query sees (Beltagy et al., 2020); 0: all
     tied_embeddings: bool = True  # the output matrix is the token embedding (Press and Wolf, 2017)
     dropout: float = 0.0  # on embeddings and on each sub-layer's output, in training only
@@ -137,7 +139,7 @@ class TransformerConfig:
         if isinstance(scaling, dict):
             try:
                 values = {**values, "rotary_scaling": RotaryScaling(**scaling)}
-            except TypeError as error:  # a name too many or too few
+            except TypeError as error:  # a missing or unknown name
                 raise AttendError(f"This is not an Attend config: its rotary_scaling is {scaling!r}.") from error
         if values.get("biases") == "queries_keys_values":  # as earlier versions wrote it
             values = {**values, "biases": "qkv"}

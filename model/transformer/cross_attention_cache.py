@@ -1,4 +1,4 @@
-"""The keys and values that cross-attention reads: computed once from the encoder's output, the same in every pass.
+"""The keys and values of cross-attention, computed once from the encoder's output and the same in every pass.
 
 Rows that decode the same source, such as beams, share it. Sources of different lengths are padded on the right, and the
 padding is masked:
@@ -20,14 +20,14 @@ from torch.nn import functional
 
 
 class KeysValues(NamedTuple):
-    """Of one layer, (heads, rows, columns, head width) each."""
+    """Those of one layer, (heads, rows, columns, head width) each."""
 
     keys: Tensor
     values: Tensor
 
 
 class CrossAttentionCache:
-    """Every decoder layer's keys and values of the sources; never changed."""
+    """The keys and values of the sources for every decoder layer; never changed."""
 
     __slots__ = ("_row_columns", "attention_mask", "columns", "lengths", "source_of_row")
 
@@ -35,7 +35,7 @@ class CrossAttentionCache:
         """
         Args:
             columns: keys, then values, (L, 2, G, U, S, D).
-            lengths: of the sources, without padding.
+            lengths: the lengths of the sources, without padding.
             source_of_row: which source each row decodes.
         """
         self.columns, self.lengths, self.source_of_row = columns, tuple(lengths), tuple(source_of_row)
@@ -47,15 +47,15 @@ class CrossAttentionCache:
         return len(self.source_of_row)
 
     def keys_values(self, layer: int) -> KeysValues:
-        """Keys and values for each row, (G, R, S, D); of a single source only once, (G, 1, S, D), for all rows."""
+        """Keys and values for each row, (G, R, S, D); if there is only one source, (G, 1, S, D) for all rows."""
         if len(self.lengths) == 1:
             return KeysValues(*self.columns[layer])
-        if self._row_columns is None:  # each source as often as rows decode it; copied once, not in every pass
+        if self._row_columns is None:  # each source once per row; copied once instead of in every pass
             self._row_columns = self.columns.index_select(3, self._index(self.source_of_row))
         return KeysValues(*self._row_columns[layer])
 
     def select(self, rows: Sequence[int]) -> Self:
-        """As `Cache.select`; sources that no row decodes any more are dropped."""
+        """See `Cache.select`; sources that no row decodes any more are dropped."""
         source_of_row = tuple(self.source_of_row[row] for row in rows)
         if source_of_row == self.source_of_row:
             return self
@@ -67,7 +67,7 @@ class CrossAttentionCache:
         return type(self)(columns, lengths, tuple(number[source] for source in source_of_row))
 
     def join(self, other: Self) -> Self:
-        """The rows of both, `other`'s last."""
+        """The rows of both caches, those of `other` last."""
         length = max(self.columns.shape[4], other.columns.shape[4])
         columns = torch.cat([_padded(each.columns, length) for each in (self, other)], dim=3)
         after = (source + len(self.lengths) for source in other.source_of_row)

@@ -32,13 +32,13 @@ class CompiledPasses(Protocol):
     """What `model.compiled.prepare` attaches to a model."""
 
     def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
-        """Feed one token a row to a cache that has been extended by a column."""
+        """Feed one token per row to a cache that has been extended by a column."""
         ...
 
     def read_block(
         self, block: nn.Module, hidden: Tensor, layer: int, context: ForwardContext
     ) -> tuple[Tensor, AttentionWeights]:
-        """As `Block.forward`, for rows without padding on the left: hidden states (R * T, W) to new ones."""
+        """Like `Block.forward`, for rows without padding on the left: hidden states (R * T, W) to new ones."""
         ...
 
 
@@ -48,8 +48,8 @@ class Transformer(nn.Module):
     Implements `model.interface.LanguageModel`.
     """
 
-    sinusoids: Tensor  # (context length, W), of sinusoidal positions
-    cosines: Tensor  # (context length, D), of rotary positions
+    sinusoids: Tensor  # (context length, W), for sinusoidal positions
+    cosines: Tensor  # (context length, D), for rotary positions
     sines: Tensor
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -66,11 +66,11 @@ class Transformer(nn.Module):
         if config.positions == "learned":
             self.position_embedding = nn.Embedding(config.context_length, config.width)
         self.register_position_tables()
-        self.compiled: CompiledPasses | None = None  # holds the weights' memory, so dropped when those change
+        self.compiled: CompiledPasses | None = None  # it holds the weights' memory, so it is dropped when they change
         self._initialize()
 
     def register_position_tables(self) -> None:
-        """Compute the tables that follow from the config alone and so are in no checkpoint."""
+        """Compute the tables that follow from the config alone, so no checkpoint has them."""
         config = self.config
         if config.positions == "sinusoidal":
             self.register_buffer("sinusoids", sinusoids(config.context_length, config.width), persistent=False)
@@ -132,11 +132,11 @@ class Transformer(nn.Module):
         attention_mask: Tensor | None = None,
         wanted: Tensor | None = None,
     ) -> Tensor:
-        """Logits of every position, (R, T, V), or of the N wanted ones in their order, (N, V), for training.
+        """Logits of every position, (R, T, V), or of the N wanted positions in their order, (N, V), for training.
 
         Args:
             tokens: ids, (R, T).
-            positions: of each token, (R, T); None counts from 0.
+            positions: the position of each token, (R, T); None counts from 0.
             attention_mask: boolean, (R, 1, T, T), True where a query may attend; None for plain causal attention.
             wanted: boolean, (R, T); None for every position.
         """
@@ -242,7 +242,7 @@ class Transformer(nn.Module):
         return self.final_norm(newest), captured, outputs
 
     def block_runner(self) -> Callable[..., tuple[Tensor, AttentionWeights]]:
-        """What runs a block over hidden states: compiled, where there is nothing to learn."""
+        """The function that runs a block over hidden states; compiled unless gradients are needed."""
         learns = self.training or torch.is_grad_enabled()
         return Block.__call__ if self.compiled is None or learns else self.compiled.read_block
 
@@ -264,7 +264,7 @@ class Transformer(nn.Module):
         return hidden, rotary
 
     def _with_window(self, mask: Tensor | None, length: int, keys: int) -> Tensor | None:
-        """A mask (R, 1, T or 1, K) narrowed to the sliding window, where there is one and the text is longer."""
+        """A mask (R, 1, T or 1, K) narrowed to the sliding window, if there is one and the text is longer."""
         window = self.config.sliding_window
         if not window or keys <= window:
             return mask
@@ -284,7 +284,7 @@ class Transformer(nn.Module):
         return torch.tensor(tokens, device=self.reference.device)[None]  # (1, T)
 
 
-_OLD_NAMES = {  # in the checkpoints of earlier versions, the embedded ones among them
+_OLD_NAMES = {  # in checkpoints of earlier versions, including the embedded ones
     ".attention.queries_keys_values.": ".attention.qkv_proj.",
     ".attention.output.": ".attention.o_proj.",
     ".cross.queries.": ".cross.q_proj.",

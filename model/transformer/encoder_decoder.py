@@ -1,8 +1,8 @@
 """Our encoder with a decoder ("Attention is all you need", Vaswani et al., 2017): it reads one text and writes another.
 
-The decoder is the decoder-only transformer with cross-attention in every block; the encoder is the same blocks without
-a look-ahead mask. They share one embedding matrix. Padding is the last token of the vocabulary: it pads sources in
-training and begins every answer, but is never a target, so its embedding stays zero.
+The decoder is the decoder-only transformer with cross-attention in every block; the encoder consists of the same blocks
+without a look-ahead mask. They share one embedding matrix. Padding is the last token of the vocabulary: it pads sources
+in training and begins every answer, but is never a target, so its embedding stays zero.
 
 Shapes: R rows, S source tokens, T tokens of the decoder fed in this pass, W model width, V vocabulary.
 """
@@ -36,7 +36,7 @@ class EncoderDecoder(Transformer):
         self._initialize()
 
     def _initialize(self) -> None:
-        """Xavier's uniform weights (Glorot and Bengio, 2010), as the paper's code; token embeddings of length 1."""
+        """Xavier's uniform weights (Glorot and Bengio, 2010), as in the paper's code; token embeddings of length 1."""
         for name, parameter in self.named_parameters():
             if "embedding" in name:
                 nn.init.normal_(parameter, std=self.config.width**-0.5)
@@ -57,11 +57,11 @@ class EncoderDecoder(Transformer):
         return (self.padding,)
 
     def forward(self, source: Tensor, tokens: Tensor) -> Tensor:  # type: ignore[override]
-        """Logits of every position of the decoder but for padding's, (R, T, V - 1), for training.
+        """Logits of every position of the decoder, without that of the padding token: (R, T, V - 1), for training.
 
         Args:
             source: ids, (R, S), padded on the right.
-            tokens: the decoder's input ids, (R, T), padded on the right: no token attends to the padding behind it.
+            tokens: the decoder's input ids, (R, T), padded on the right: no token attends to the padding after it.
         """
         encoded, _ = self._encode(source)
         hidden, _, _ = self._run_layers(tokens, source=encoded)
@@ -101,7 +101,7 @@ class EncoderDecoder(Transformer):
         rows, length, _ = hidden.shape
         context, captured = ForwardContext(rows, rotary, mask, causal=False, capture=capture), []
         hidden = hidden.flatten(0, 1)  # (R * S, W)
-        padded_behind = bool((real[:, 1:] <= real[:, :-1]).all())  # and nowhere else, as in `prefill_together`
+        padded_behind = bool((real[:, 1:] <= real[:, :-1]).all())  # and not elsewhere, as in `prefill_together`
         run_block = self.block_runner() if padded_behind else Block.__call__
         for layer, block in enumerate(self.encoder_blocks):
             hidden, weights = run_block(block, hidden, layer, context)
@@ -113,5 +113,5 @@ class EncoderDecoder(Transformer):
 
 
 def build(config: TransformerConfig) -> Transformer:
-    """The network of a config, with an encoder or without."""
+    """The network of a config, with or without an encoder."""
     return EncoderDecoder(config) if config.encoder_layers else Transformer(config)

@@ -1,4 +1,4 @@
-"""The block of a transformer: attention, feed-forward and their norms, joined by the residual stream.
+"""A block of a transformer: attention, feed-forward and their norms, joined by the residual stream.
 
 Shapes: R rows, T tokens fed in this pass, W model width, F feed-forward width.
 """
@@ -35,7 +35,7 @@ ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = MappingProxyType(
 class FeedForward(nn.Module):
     """The up projection, the activation and the down projection, applied to each token.
 
-    Under SwiGLU the up projection holds the gate's as well, which comes first.
+    With SwiGLU, the up projection also contains the gate, which comes first.
     """
 
     def __init__(self, config: TransformerConfig) -> None:

@@ -28,7 +28,7 @@ def rotary_tables(
 ) -> tuple[Tensor, Tensor]:
     """Cosines and sines of the rotary angles (Su et al., 2021), each (length, D), in half-split order as Llama's.
 
-    The first half of the sines is negative: a pair (x, y) turns into (x cos - y sin, y cos + x sin).
+    The first half of the sines is negative, so a pair (x, y) becomes (x cos - y sin, y cos + x sin).
     """
     frequencies = _frequencies(head_width, base)  # (D / 2,)
     if scaling is not None:
@@ -40,7 +40,7 @@ def rotary_tables(
 
 def rotate(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     """Turn each pair (i, i + D/2) of every head by its angle; heads (R, T, H, D), tables (R or 1, T, 1, D)."""
-    partners = heads.roll(heads.shape[-1] // 2, dims=-1)  # (R, T, H, D), each number replaced by the other of its pair
+    partners = heads.roll(heads.shape[-1] // 2, dims=-1)  # (R, T, H, D), with the numbers of each pair swapped
     return torch.addcmul(heads * cosines, partners, sines)  # (R, T, H, D)
 
 
@@ -53,7 +53,7 @@ def _scaled(frequencies: Tensor, scaling: RotaryScaling) -> Tensor:
     divided = frequencies / scaling.factor
     if scaling.kind == "linear":
         return divided
-    turns = scaling.original_context * frequencies / (2 * math.pi)  # in the context first trained on
+    turns = scaling.original_context * frequencies / (2 * math.pi)  # in the context of the first training
     low, high = scaling.low_frequency_factor, scaling.high_frequency_factor
     kept = ((turns - low) / (high - low)).clamp(0, 1)  # 0: divided, 1: kept
     return (1 - kept) * divided + kept * frequencies

@@ -18,25 +18,16 @@ from decoding.settings import DecodingSettings, StrategyName
 from decoding.step import CandidateRecord, Choice, Hypothesis, Step
 from model.errors import AttendError
 from model.interface import Forward, LanguageModel, Want
-from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
-from model.transformer.encoder_decoder import build
-from tests.helpers.tiny import TinyModel, make_request, random_model
+from tests.helpers.tiny import TinyModel, decided_transformer, make_request, random_model
 
 VOCABULARY, CONTEXT = 40, 48
 Ids = tuple[int, ...]
 
 
 def network(times: float, **options: object) -> Transformer:
-    """A random one, its matrices so many times as large: logits as decided as a trained model's, and every token before
-    has its say. In double precision: in company and alone sums are taken in another order, which can break a tie."""
-    torch.manual_seed(3)
-    sizes = {"vocabulary_size": VOCABULARY, "context_length": CONTEXT, "width": 32, "feed_forward_width": 48}
-    model = build(TransformerConfig.from_dict({**sizes, "layers": 2, "heads": 4, **options})).eval()
-    with torch.no_grad():
-        for matrix in (parameter for parameter in model.parameters() if parameter.dim() == 2):
-            matrix.mul_(times)
-    return model.double()
+    """In double precision: in company and alone sums are taken in another order, which can break a tie."""
+    return decided_transformer(times, **options).double()
 
 
 def transformer(positions: str = "rotary") -> Transformer:

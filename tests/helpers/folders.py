@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -23,6 +25,8 @@ from transformers import (
     T5Config,
     T5ForConditionalGeneration,
 )
+
+from model.errors import AttendError
 
 SPOKEN = ["Hi! How are you today?", "Once upon a time there was a small fox.", "the cat sat on the mat, and so on"]
 CHATML = (
@@ -232,3 +236,16 @@ def marian(folder: Path) -> Path:
     model.generation_config.bad_words_ids = [[padding]]
     model.save_pretrained(folder)
     return folder
+
+
+def change_json(path: Path, **values: Any) -> None:
+    """Set fields of a JSON file."""
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def refusal(load: Callable[..., object], *arguments: Any, **options: Any) -> str:
+    """The one sentence in which a call is refused."""
+    with pytest.raises(AttendError) as refused:
+        load(*arguments, **options)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)

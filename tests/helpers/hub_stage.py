@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from huggingface_hub import constants
 
-from model.errors import AttendError
 from model.hub import download as hub_files
 from model.hub import repository as hub
+from tests.helpers.folders import refusal as refused
 from tests.helpers.hub_server import StandIn, serving
 
 HUB_MODEL = "someone/tiny-llama"
@@ -65,10 +65,7 @@ def wanted(original: Path) -> dict[str, bytes]:
 
 def refusal(**options: Any) -> str:
     """The one sentence in which it is refused."""
-    with pytest.raises(AttendError) as refused:
-        fetch(**options)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    return refused(fetch, **options)
 
 
 def parts() -> list[Path]:

@@ -15,6 +15,9 @@ from torch import Tensor
 
 from decoding.request import Request
 from model.interface import Attention, Forward, Inspection, Want
+from model.transformer.config import TransformerConfig
+from model.transformer.decoder import Transformer
+from model.transformer.encoder_decoder import build
 
 Text = tuple[int, ...]
 
@@ -147,3 +150,22 @@ def make_request(
         layer_count=layer_count,
         encode=lambda text: [int(part) for part in text.split()],
     )
+
+
+def decided_transformer(times: float, **options: object) -> Transformer:
+    """A random one, its matrices so many times as large: logits as decided as a trained model's, and every token before
+    has its say."""
+    torch.manual_seed(3)
+    sizes = {
+        "vocabulary_size": 40,
+        "context_length": 48,
+        "width": 32,
+        "feed_forward_width": 48,
+        "layers": 2,
+        "heads": 4,
+    }
+    model = build(TransformerConfig.from_dict({**sizes, "key_value_heads": 2, **options})).eval()
+    with torch.no_grad():
+        for matrix in (parameter for parameter in model.parameters() if parameter.dim() == 2):
+            matrix.mul_(times)
+    return model

@@ -15,23 +15,16 @@ import torch
 from transformers import PreTrainedTokenizerFast
 
 from model import catalog, device
-from model.errors import AttendError
 from model.huggingface.trial import limits, reading
-from tests.helpers.folders import bert, gpt2
+from tests.helpers.folders import bert, change_json, gpt2
+from tests.helpers.folders import refusal as refused
 from tests.helpers.waiting import LONGEST
 from tests.model.gguf.test_gguf import llama as llama_model
 from tests.model.gguf.test_gguf import written
 
 
-def changed(path: Path, **values: Any) -> None:
-    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
-
-
 def refusal(path: Path, load: Callable[[str], object] = catalog.load) -> str:
-    with pytest.raises(AttendError) as refused:
-        load(str(path))
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    return refused(load, str(path))
 
 
 def test_a_long_token_without_merges_is_refused_by_its_size(tmp_path: Path) -> None:
@@ -68,7 +61,7 @@ def test_a_vocabulary_file_that_is_too_large_for_its_model_is_not_read(tmp_path:
 @pytest.mark.parametrize("kind", ["gpt2", "bert"])
 def test_a_config_that_asks_for_a_billion_labels_makes_none(tmp_path: Path, kind: str) -> None:
     folder = {"gpt2": gpt2, "bert": bert}[kind](tmp_path / kind)
-    changed(folder / "config.json", num_labels=10**9)
+    change_json(folder / "config.json", num_labels=10**9)
     load = catalog.load_encoder if kind == "bert" else catalog.load
     assert f"The config.json of {kind} says num_labels 1,000,000,000, more than the model can have" in refusal(
         folder, load
@@ -79,7 +72,7 @@ def test_what_takes_too_long_ends_in_its_own_process(tmp_path: Path, monkeypatch
     """transformers takes minutes to add so many tokens one by one; however long the process takes to start, a second
     of that is too short."""
     folder = gpt2(tmp_path / "slow")
-    changed(folder / "tokenizer_config.json", extra_special_tokens=[f"<a{number}>" for number in range(400_000)])
+    change_json(folder / "tokenizer_config.json", extra_special_tokens=[f"<a{number}>" for number in range(400_000)])
     monkeypatch.setattr(limits, "SECONDS", 1.0)
     assert refusal(folder, lambda path: limits.try_out(Path(path), "slow", ends=math.inf)) == (
         "slow crashed or took too long when it was tried out without its weights: copy it again, or choose another "

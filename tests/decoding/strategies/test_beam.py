@@ -17,9 +17,7 @@ from decoding.step import Hypothesis, Step
 from decoding.strategies.base import StrategyOptions
 from decoding.strategies.beam_search import BeamSearch
 from model.interface import GenerationRules
-from model.transformer.config import TransformerConfig
-from model.transformer.decoder import Transformer
-from tests.helpers.tiny import Text, TinyModel, make_request, random_model, table_model
+from tests.helpers.tiny import Text, TinyModel, decided_transformer, make_request, random_model, table_model
 
 
 def search(
@@ -74,13 +72,8 @@ def test_enough_beams_equal_brute_force(length_penalty: float) -> None:
     for seed in range(6):
         model, end, limit = random_model(3, seed, scale=1.5), 2, 4
         texts = every_text(model, end, limit)
-        steps = search(
-            model,
-            make_request(end_tokens=[end]),
-            num_beams=3**limit,
-            length_penalty=length_penalty,
-            limit=limit,
-        )
+        request = make_request(end_tokens=[end])
+        steps = search(model, request, num_beams=3**limit, length_penalty=length_penalty, limit=limit)
         expected = max(texts, key=lambda tokens: texts[tokens] / len(tokens) ** length_penalty)
         assert best(steps).tokens == expected
         ended = {row.tokens: row.log_probability for step in steps for row in step.hypotheses if row.finished}
@@ -92,13 +85,7 @@ def test_enough_beams_equal_brute_force(length_penalty: float) -> None:
 
 def test_the_cache_of_our_own_transformer_follows_the_beams() -> None:
     """The same search without a cache gives the same hypotheses."""
-    torch.manual_seed(3)
-    transformer = Transformer(
-        TransformerConfig(vocabulary_size=30, context_length=40, width=16, layers=2, heads=2, key_value_heads=1)
-    ).eval()
-    with torch.no_grad():
-        for parameter in transformer.parameters():
-            parameter.mul_(4)  # or all distributions are nearly flat
+    transformer = decided_transformer(4)  # otherwise all distributions are nearly flat
     uncached = TinyModel(lambda text: transformer.logits(text, (0,))[0].tolist())
     for seed in range(4):
         request = make_request((seed, 5), [seed + 1, seed + 11])

@@ -17,9 +17,7 @@ from decoding.step import Step
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.interface import LanguageModel, Want
-from model.transformer.config import TransformerConfig
-from model.transformer.decoder import Transformer
-from tests.helpers.tiny import TinyModel, make_request, random_model
+from tests.helpers.tiny import TinyModel, decided_transformer, make_request, random_model
 
 Ids = tuple[int, ...]
 HiddenOf = Callable[[Ids], Sequence[Sequence[float]]]
@@ -71,18 +69,8 @@ def test_texts_are_those_of_the_definition() -> None:
         assert text != text_of(decode(model, make_request(prompt), greedy)), seed
 
 
-def transformer() -> Transformer:
-    torch.manual_seed(5)
-    sizes = {"vocabulary_size": 40, "context_length": 32, "width": 16, "layers": 2, "heads": 2, "key_value_heads": 1}
-    model = Transformer(TransformerConfig.from_dict({**sizes, "feed_forward_width": 24})).eval()
-    with torch.no_grad():
-        for matrix in (parameter for parameter in model.parameters() if parameter.dim() == 2):
-            matrix.mul_(8)
-    return model
-
-
 def test_cached_steps_equal_recomputing_from_scratch() -> None:
-    model = transformer()
+    model = decided_transformer(8)
 
     def hidden_of(text: Ids) -> Sequence[Sequence[float]]:
         hidden = model.prefill(text, want=Want(hidden=True)).hidden

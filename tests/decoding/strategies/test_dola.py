@@ -18,9 +18,7 @@ from decoding.strategies.dola import CandidateLayers, ContrastWithLayer, jensen_
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.interface import LanguageModel, Want
-from model.transformer.config import TransformerConfig
-from model.transformer.decoder import Transformer
-from tests.helpers.tiny import TinyModel, make_request, random_model
+from tests.helpers.tiny import TinyModel, decided_transformer, make_request, random_model
 
 Ids = tuple[int, ...]
 
@@ -94,13 +92,7 @@ def test_texts_and_layers_are_those_of_the_definition(requested: object, layers:
 
 
 def test_cached_steps_equal_recomputing_from_scratch() -> None:
-    torch.manual_seed(5)
-    sizes = {"vocabulary_size": 40, "context_length": 32, "width": 16, "layers": 6, "heads": 2, "key_value_heads": 1}
-    model = Transformer(TransformerConfig.from_dict({**sizes, "feed_forward_width": 24})).eval()
-    with torch.no_grad():
-        for matrix in (parameter for parameter in model.parameters() if parameter.dim() == 2):
-            matrix.mul_(8)
-    check_against_definition(model, (3, 1, 4), "high", (3, 5))
+    check_against_definition(decided_transformer(8, layers=6), (3, 1, 4), "high", (3, 5))
 
 
 def test_a_contrast_by_hand() -> None:

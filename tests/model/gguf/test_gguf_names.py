@@ -15,6 +15,7 @@ from model import device as device_module
 from model.errors import AttendError
 from model.progress import in_words
 from tests.helpers.folders import llama as llama_folder
+from tests.helpers.folders import refusal as refused
 from tests.helpers.hub_server import StandIn, commit_of
 from tests.helpers.hub_stage import fetch
 from tests.model.gguf.test_gguf import llama, written
@@ -42,10 +43,7 @@ def repository(hub_server: StandIn, file: Path, tmp_path: Path) -> Path:
 
 
 def refusal(name: str) -> str:
-    with pytest.raises(AttendError) as refused:
-        catalog.load(name)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    return refused(catalog.load, name)
 
 
 def test_a_path_is_loaded_and_called_by_its_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ import generate
 from model import catalog, device
 from model.errors import AttendError
 from model.huggingface.trial import reading
+from tests.helpers.folders import refusal as refused
 from tests.model.gguf.test_gguf import llama, written
 
 COUNTS = 8  # the byte at which a file says how many tensors and keys it has
@@ -25,10 +26,7 @@ KEYS = 24  # and the one at which the first key begins
 
 def refusal(path: Path, engine: str = "auto") -> str:
     """The one sentence in which a file is refused."""
-    with pytest.raises(AttendError) as refused:
-        catalog.load(str(path), engine)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    return refused(catalog.load, str(path), engine)
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ from model.huggingface.folder import load_model
 from model.huggingface.weights import CheckpointFiles
 from model.loaded import LoadedModel
 from model.transformer.decoder import Transformer
-from tests.helpers.folders import byte_level, gpt2, llama, sentence_piece
+from tests.helpers.folders import byte_level, change_json, gpt2, llama, sentence_piece
 from tests.helpers.paths import ROOT
 from ui.chat import actions as chat
 from ui.runs.models import Models
@@ -57,10 +57,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def copied(folders: dict[str, Path], tmp_path: Path) -> Path:
     """A copy of a complete Llama, to be damaged."""
     return Path(shutil.copytree(folders["llama"], tmp_path / "spoilt"))
-
-
-def change(path: Path, **changes: Any) -> None:
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -100,7 +96,7 @@ def test_where_a_text_begins_and_ends(folders: dict[str, Path]) -> None:
 
 def test_all_ends_count(folders: dict[str, Path], tmp_path: Path) -> None:
     folder = gpt2(tmp_path / "chat", "{% for m in messages %}{{ m.content + '<|im_end|>' }}{% endfor %}")
-    change(folder / "generation_config.json", eos_token_id=[5, 7, 10**9])
+    change_json(folder / "generation_config.json", eos_token_id=[5, 7, 10**9])
     tokenizer = byte_level()
     named: Any = tokenizer.convert_tokens_to_ids(["<|endoftext|>", "<|im_end|>"])
     loaded = catalog.load(str(folder))
@@ -155,7 +151,7 @@ def headless(folder: Path) -> None:
     weights = load_file(folder / "model.safetensors")
     weights = {name.removeprefix("model."): weight for name, weight in weights.items() if name != "lm_head.weight"}
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    change(folder / "config.json", architectures=["LlamaModel"])
+    change_json(folder / "config.json", architectures=["LlamaModel"])
 
 
 def index(**weight_map: object) -> Callable[[Path], None]:
@@ -190,7 +186,7 @@ UNEMBEDDING = r"The tokenizer has \d+ tokens, its model 900: they belong to diff
 
 
 def config(**changes: Any) -> Callable[[Path], None]:
-    return lambda folder: change(folder / "config.json", **changes)
+    return lambda folder: change_json(folder / "config.json", **changes)
 
 
 def six_thousand_digits(folder: Path) -> None:
@@ -200,7 +196,7 @@ def six_thousand_digits(folder: Path) -> None:
 
 
 def generation(**changes: Any) -> Callable[[Path], None]:
-    return lambda folder: change(folder / "generation_config.json", **changes)
+    return lambda folder: change_json(folder / "generation_config.json", **changes)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from model import catalog
 from model.command_line import BAD_INPUT
 from model.errors import AttendError
 from model.text.languages import _THREE_LETTERS, Languages, found, marked, unmarked
-from tests.helpers.folders import t5
+from tests.helpers.folders import change_json, t5
 from tests.helpers.translators import marian_of_several, mbart, mbart50, nllb
 
 FAMILIES: dict[str, Callable[[Path], Path]] = {
@@ -124,7 +124,7 @@ def test_languages_of_one_are_not_those_of_another(folders: dict[str, Path]) -> 
 def test_a_model_of_several_tasks_says_how_a_text_names_its_own(tmp_path: Path) -> None:
     config = t5(tmp_path / "t5") / "config.json"
     tasks = {"summarization": {"prefix": "summarize: "}, "other": {"prefix": 7}, "none": 3}
-    config.write_text(json.dumps(json.loads(config.read_text()) | {"task_specific_params": tasks}))
+    change_json(config, task_specific_params=tasks)
     assert catalog.load(str(config.parent)).notes[-1] == "Begin each text with its task, such as 'summarize: '."
 
 

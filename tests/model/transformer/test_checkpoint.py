@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from model.transformer import checkpoint
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from model.transformer.encoder_decoder import build
+from tests.helpers.folders import change_json
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -98,8 +98,7 @@ def folder(tiny_checkpoint: Path, tmp_path: Path) -> Path:
 
 
 def change_config(folder: Path, **changes: object) -> None:
-    path = folder / checkpoint.CONFIG
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    change_json(folder / checkpoint.CONFIG, **changes)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 from model.errors import AttendError
 from model.huggingface.tokenizer import HuggingFaceTokenizer
 from model.huggingface.tokenizers.folder import load_tokenizer, read_backend
-from tests.helpers.folders import SPOKEN, byte_level, merged, sentence_piece
+from tests.helpers.folders import SPOKEN, byte_level, change_json, merged, sentence_piece
 
 FILES: dict[str, Callable[[], PreTrainedTokenizerFast]] = {"byte-level": byte_level, "sentence-piece": sentence_piece}
 CLASSES = sorted({name for name in TOKENIZER_MAPPING_NAMES.values() if name})
@@ -63,8 +63,7 @@ HARD_TEXTS = (
 def written(folder: Path, kind: str, family: str, **settings: object) -> Tokenizer:
     """A folder with a tokenizer and nothing else, and that file as the `tokenizers` library reads it."""
     FILES[kind]().save_pretrained(folder)
-    config = folder / "tokenizer_config.json"
-    config.write_text(json.dumps(json.loads(config.read_text()) | settings))
+    change_json(folder / "tokenizer_config.json", **settings)
     (folder / "config.json").write_text(json.dumps({"model_type": family}))
     return Tokenizer.from_file(str(folder / "tokenizer.json"))
 
@@ -116,8 +115,7 @@ def test_a_file_from_before_nllb_was_mended_is_framed_as_transformers_frames_it(
     ids = {name: index for index, name in enumerate(["<s>", "<pad>", "</s>", "<unk>", *pieces])}
     options = {"vocab": ids, "merges": merges, "extra_special_tokens": ["eng_Latn", "fra_Latn"], "src_lang": "fra_Latn"}
     NllbTokenizer(**options, legacy_behaviour=True).save_pretrained(tmp_path)
-    config = tmp_path / "tokenizer_config.json"
-    config.write_text(json.dumps(json.loads(config.read_text()) | {"legacy_behaviour": False}))
+    change_json(tmp_path / "tokenizer_config.json", legacy_behaviour=False)
     expected = AutoTokenizer.from_pretrained(tmp_path)("the cat").input_ids
     tokenizer = load_tokenizer(tmp_path, len(ids) + 3)
     assert [tokenizer.label(token) for token in tokenizer.prefix_tokens] == ["fra_Latn"]

@@ -1,4 +1,4 @@
-"""A local folder in Hugging Face form → a loaded model: as our own transformer where its layout is known, else adapted.
+"""Loads a local folder in Hugging Face form: as our own transformer if its layout is known, otherwise adapted.
 
 Nothing is downloaded, unpickled or run from the folder. A model that cannot be read exactly is refused with the reason
 before anything large is loaded: one that does not generate text or needs its own code, or whose weights are pickled or
@@ -76,8 +76,8 @@ def load_model(
     """The model of a folder whose `config.json` names a model type, and sentences about how it was loaded.
 
     Args:
-        engine: "native" runs it as our own transformer, "adapter" through transformers; "auto" as our own where its
-            layout is known and it fits in memory (the adapter can offload to the disk).
+        engine: "native" runs it as our own transformer, "adapter" through transformers; "auto" as our own if its layout
+            is known and it fits in memory (the adapter can offload to the disk).
         device_config: the device and the precision to compute with.
 
     Raises `AttendError` for a model that `check_config` refuses, that does not fit, or whose parts do not belong
@@ -100,7 +100,7 @@ def load_model(
         if isinstance(layout, Layout) and engine != "adapter" and not lacking:
             try:
                 return _native(layout, files, device, dtype), ()
-            except AttendError:  # weights that transformers may know to read
+            except AttendError:  # transformers may be able to read these weights
                 if engine == "native" or rounded:
                     raise
         lacking = shortage(device, parameters * dtype.itemsize)
@@ -152,13 +152,13 @@ def _tasks(values: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def check_precision(values: Mapping[str, Any], name: str, engine: str, device_config: DeviceConfig) -> None:
-    """Refuse by its `config.json` alone a model in 8 bits that would run through transformers."""
+    """Refuse a model in 8 bits that would run through transformers, by its `config.json` alone."""
     if device_config.dtype == INT8 and (engine == "adapter" or isinstance(layout_or_reason(values), str)):
         raise not_in_int8(name)
 
 
 def check_memory(values: Mapping[str, Any], name: str, stored: int, engine: str, device_config: DeviceConfig) -> None:
-    """Refuse by its `config.json` alone a model that would not fit in memory and may not be offloaded.
+    """Refuse a model that would not fit in memory and may not be offloaded, by its `config.json` alone.
 
     Args:
         stored: bytes of the weights; divided by the size of the dtype in the config, they give the parameter count.
@@ -180,12 +180,12 @@ def check_parameters(
     dtype_name: object = None,
     largest: int = 0,
 ) -> None:
-    """`check_memory` of a model of so many parameters.
+    """`check_memory` for a model with so many parameters.
 
     Args:
         stored: bytes of the weights.
-        dtype_name: what they are stored in.
-        largest: parameters of the largest matrix, as far as it is known.
+        dtype_name: the dtype in which they are stored.
+        largest: parameters of the largest matrix, as far as known.
     """
     device, dtype = device_config.torch_device(), device_config.torch_dtype(dtype_name)
     rounded = device_config.dtype == INT8
@@ -235,8 +235,10 @@ def _native(layout: Layout, files: Checkpoint, device: torch.device, dtype: torc
 
 
 def _refuse_by_stored_names(files: Checkpoint, dtype: torch.dtype) -> None:
-    """Refuse weights that do not fit by the checkpoint's names for them: ours are joined from several. Takes no
-    memory."""
+    """Refuse weights that do not fit, under the checkpoint's names, since ours are joined from several.
+
+    Takes no memory.
+    """
     from transformers import AutoModelForCausalLM
 
     read_hf_model(AutoModelForCausalLM, files, torch.device("meta"), dtype, attention="eager", spread=False)

@@ -26,7 +26,7 @@ from model.huggingface.tokenizers.gguf import gguf_tokenizer, special_id, split_
 from model.huggingface.tokenizers.splits import DEFAULT, SPLITS
 
 _SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
-_SAMPLING = "general.sampling."  # settings that its makers suggest, some under other names
+_SAMPLING = "general.sampling."  # suggested settings, some under other names
 _SETTINGS = {"temp": "temperature", "penalty_repeat": "repetition_penalty"}
 _LONGEST_TOKEN = 10_000  # characters; the longest ones published are runs of some hundred spaces
 
@@ -44,7 +44,7 @@ class GgufCheckpoint:
 
     @classmethod
     def read(cls, path: Path, name: str) -> Self:
-        """Read the header of a file; `AttendError` for one that is damaged, or no model that Attend can run."""
+        """Read the header of a file; `AttendError` if it is damaged, or not a model that Attend can run."""
         header = GgufHeader.read(path)
         if _SPLIT.search(path.name) or header.metadata.get("split.count", 1) not in (0, 1):
             raise AttendError(
@@ -80,7 +80,7 @@ class GgufCheckpoint:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should read about the file."""
+        """Sentences for a person about the file."""
         metadata = self.header.metadata
         if metadata.get("tokenizer.ggml.model") != "gpt2" or split_name(metadata) != DEFAULT:
             return ()
@@ -93,7 +93,7 @@ class GgufCheckpoint:
         return self.stored
 
     def tokenizer(self, vocabulary_size: int) -> CheckpointTokenizer:
-        """As llama.cpp reads it; `AttendError` for a vocabulary that is missing or can't be read."""
+        """The tokenizer, read as llama.cpp does; `AttendError` if its vocabulary is missing or can't be read."""
         metadata = self.header.metadata
         if metadata.get("tokenizer.ggml.model") == "gpt2" and split_name(metadata) not in SPLITS:
             raise AttendError(
@@ -110,16 +110,16 @@ class GgufCheckpoint:
     def pretrained(self, kind: Any, **options: Any) -> Any:
         values = dict(self.config)
         config = AutoConfig.for_model(values.pop("model_type"), **values)
-        # The Auto classes take no weights; all that `layout_or_reason` knows continues texts.
+        # The Auto classes take no weights; all layouts known to `layout_or_reason` are of causal models.
         model: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
         hf_model, report = model.from_pretrained(None, config=config, state_dict=dict(self.stored), **options)
-        for name in sorted(report["unexpected_keys"]):  # transformers would leave them out
+        for name in sorted(report["unexpected_keys"]):  # transformers would ignore them
             raise unknown_part(self.name, f"it has the weight {name}")
         return hf_model, report
 
 
 def _check_vocabulary(header: GgufHeader, size: object) -> None:
-    """Refuse by its sizes alone a vocabulary that isn't the model's, or that no tokenizer can be made of."""
+    """Refuse a vocabulary that isn't the model's, or that gives no tokenizer, by its sizes alone."""
     tokens = header.metadata.get("tokenizer.ggml.tokens")
     if not isinstance(tokens, list):
         return  # refused when a tokenizer is made of it

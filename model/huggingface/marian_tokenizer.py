@@ -1,6 +1,6 @@
 """Marian's tokenizer: one SentencePiece model for the source, another for the answer, and one list of ids for both.
 
-Its pieces are exact texts, so what an answer says is joined from them as by any other tokenizer here.
+Its pieces are exact texts, so an answer's text is joined from them, as with any other tokenizer here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class MarianTokenizer(TextTokenizer):
     """Splits sources by `source.spm`; a piece without an id of its own becomes `<unk>`, as in transformers."""
 
     def __init__(self, source: SentencePieceProcessor, ids: dict[str, int], vocabulary_size: int) -> None:
-        """Raises `AttendError` where the list of ids is not that of the model."""
+        """Raises `AttendError` if the list of ids is not that of the model."""
         if sorted(ids.values()) != list(range(len(ids))) or not vocabulary_size / 2 < len(ids) <= vocabulary_size:
             raise AttendError(
                 f"The tokenizer has {len(ids):,} tokens, its model {vocabulary_size:,}: they belong to different "

@@ -25,7 +25,7 @@ from transformers import PreTrainedConfig
 
 _COUNTS = {"past_key_values_length", "position_ids"}  # the arguments that say how far a text has come
 
-# What families call the number of their positions.
+# The names that families use for the number of positions.
 LENGTHS = (
     "max_position_embeddings",
     "n_positions",
@@ -35,9 +35,9 @@ LENGTHS = (
     "max_target_positions",
 )
 
-# How many columns of padding each row of the passes of this thread has; None: no row has any.
+# Columns of padding for each row of this thread's passes; None: no row has any.
 _padding: ContextVar[Sequence[int] | None] = ContextVar("padding", default=None)
-# Whether the passes of this thread rotate as transformers does.
+# Whether this thread's passes rotate as transformers does.
 _as_transformers: ContextVar[bool] = ContextVar("as_transformers", default=False)
 
 
@@ -45,7 +45,7 @@ def context_length(hf_model: Any, *, endless: int, part: Literal["encoder", "dec
     """The longest text of a model of transformers, or of one of its parts, in tokens.
 
     Args:
-        endless: the answer where positions have no end: what such models were trained on.
+        endless: the result if positions have no end, such as the length in training.
     """
     config = getattr(hf_model.config, part, None)  # T5Gemma has a config for each
     config = (config if isinstance(config, PreTrainedConfig) else hf_model.config).get_text_config()
@@ -61,7 +61,7 @@ def context_length(hf_model: Any, *, endless: int, part: Literal["encoder", "dec
 
 
 def _stretch(hf_model: Any) -> float:
-    """The factor by which a model can go beyond its last position, since its rotations slow down from there on."""
+    """The factor by which a model can go beyond its last position, because its rotations slow down from there."""
     if not any("dynamic" in kind for module in hf_model.modules() for kind in _kinds(module)):
         return 1.0
     rotation = hf_model.config.get_text_config().rope_parameters
@@ -70,7 +70,7 @@ def _stretch(hf_model: Any) -> float:
 
 
 def first_position(hf_model: Any) -> int:
-    """The position of a text's first token: RoBERTa and its kin count from the one behind the padding's."""
+    """The position of a text's first token: RoBERTa and its relatives count from the position after the padding's."""
     embeddings = getattr(hf_model.base_model, "embeddings", None)
     padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
     return 0 if padding is None else padding + 1
@@ -117,7 +117,7 @@ def _kinds(module: nn.Module) -> tuple[str, ...]:
 
 
 def last_short_length(hf_model: Any) -> int | None:
-    """The longest text whose rotations are those of short texts; None where they are the same for all texts."""
+    """The longest text whose rotations are those of short texts; None if they are the same for all texts."""
     config = hf_model.config.get_text_config()
     lengths = []
     for module in hf_model.modules():

@@ -40,10 +40,10 @@ class Seq2SeqCache:
 
     hf_cache: Any  # an EncoderDecoderCache, whose layers all hold keys and values
     length: int  # columns of the decoder's texts, padding included
-    padding: tuple[int, ...]  # of each row's text
-    sources: tuple[int, ...]  # of each row, the number of its source
-    source_lengths: tuple[int, ...]  # of each row's source, without padding
-    joinable: bool  # whether the model reads rows with padding as it reads them alone
+    padding: tuple[int, ...]  # for each row's text
+    sources: tuple[int, ...]  # for each row, the number of its source
+    source_lengths: tuple[int, ...]  # for each row, without padding
+    joinable: bool  # whether the model reads rows with padding exactly as it reads them alone
 
     @property
     def rows(self) -> int:
@@ -55,7 +55,7 @@ class Seq2SeqCache:
         return self.hf_cache.cross_attention_cache.layers[0].keys.shape[2]
 
     def opened(self) -> Any:
-        """A cache to hand to a pass, which only replaces tensors and never changes them."""
+        """A cache to give to a pass, which only replaces tensors and never changes them."""
         return EncoderDecoderCache(opened(self.hf_cache.self_attention_cache), self.hf_cache.cross_attention_cache)
 
     def select(self, rows: Sequence[int]) -> Self:
@@ -100,29 +100,29 @@ class Seq2SeqCache:
 
 @dataclass
 class _EncoderOutput(BaseModelOutput):
-    """A source as its encoder left it."""
+    """A source that its encoder has read."""
 
-    router_logits: Any = None  # of a mixture of experts; nothing in decoding needs them
+    router_logits: Any = None  # for a mixture of experts; decoding doesn't need them
 
 
-# Families whose rows, joined, are held equal to the same rows alone in the tests.
+# Families for which tests hold joined rows equal to the same rows alone.
 _JOINABLE = {"t5", "mt5", "umt5", "bart", "mbart", "marian", "m2m_100", "pegasus", "blenderbot", "blenderbot-small"}
 
 
-_ENDLESS = {"longt5": 4096}  # what families without positions were trained on, where it is not 512 tokens
+_ENDLESS = {"longt5": 4096}  # the length in training of families without positions, unless it is 512
 
 
 class Seq2SeqModel:
     """A model of transformers with an encoder, in evaluation mode, loaded with its family's own attention (`EAGER`)."""
 
-    layer_count: int = 0  # a layer's own guess is a matter of decoders alone (DoLa, Chuang et al., 2023)
+    layer_count: int = 0  # DoLa, which needs the logits of layers, is for decoder-only models (Chuang et al., 2023)
 
     def __init__(self, hf_model: PreTrainedModel, *, forced_start: Sequence[int] = ()) -> None:
         """
         Args:
-            forced_start: tokens that must come first in every answer, such as the language that NLLB translates into.
+            forced_start: tokens that must begin every answer, such as the language that NLLB translates into.
 
-        Raises `AttendError` where the model does not say what its decoder begins with.
+        Raises `AttendError` if the model does not say what its decoder begins with.
         """
         self._hf_model: Any = hf_model.eval()
         make_capturable(hf_model)
@@ -134,7 +134,7 @@ class Seq2SeqModel:
         self.decoder_start: tuple[int, ...] = (start, *forced_start)
         self.vocabulary_size: int = self._hf_model.get_output_embeddings().weight.shape[0]
         endless = _ENDLESS.get(config.model_type, 512)
-        self.context_length = context_length(hf_model, endless=endless)  # of the answer
+        self.context_length = context_length(hf_model, endless=endless)  # for the answer
         self.source_length = context_length(hf_model, endless=endless, part="encoder")
         self.joinable = config.model_type in _JOINABLE
         positions = getattr(hf_model.get_decoder(), "embed_positions", None)
@@ -142,7 +142,7 @@ class Seq2SeqModel:
             follow_padding(positions)
 
     def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
-        """Its weights by the names that transformers gives them."""
+        """The weights under the names that transformers gives them."""
         return self._hf_model.named_parameters()
 
     def with_decoder_start(self, start: Sequence[int]) -> Self:
@@ -171,7 +171,7 @@ class Seq2SeqModel:
             raise AttendError(
                 f"The output has reached this model's limit of {self.context_length:,} tokens: give it a shorter text."
             )
-        # What was encoded is not read again: of it the decoder only takes how long it is.
+        # The source is not read again: the decoder only needs its length.
         source = cache.hf_cache.cross_attention_cache.layers[0].keys.new_zeros(1, 1, 1)
         return self._forward(torch.tensor(tokens)[:, None], source.expand(1, cache.source_length, 1), cache, want)
 
@@ -197,7 +197,7 @@ class Seq2SeqModel:
         fed = torch.tensor([list(source)], device=self.device)
         encoder = self._hf_model.get_encoder()
         if capture and not hasattr(encoder.config, "attention_window"):
-            with suppress(AttendError):  # of an encoder that provides none
+            with suppress(AttendError):  # the encoder returns none
                 answer, weights = forward_with_attention(encoder, len(source), input_ids=fed)
                 if all(layer.shape[-1] == len(source) for layer in weights):
                     return answer.last_hidden_state, stacked(weights, len(source))
@@ -240,7 +240,7 @@ class Seq2SeqModel:
 
 
 def _real(columns: int, lengths: Sequence[int]) -> Tensor | None:
-    """A mask of sources (R, S), 0 for the padding on the right; None where there is none."""
+    """A mask of sources (R, S), 0 for the padding on the right; None if there is none."""
     if min(lengths) == columns:
         return None
     return (torch.arange(columns)[None, :] < torch.tensor(lengths)[:, None]).long()

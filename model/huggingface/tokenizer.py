@@ -1,6 +1,6 @@
 """The tokenizer of a Hugging Face checkpoint, whose tokens are exact bytes for byte-level BPE and SentencePiece.
 
-Other kinds (whole words, WordPiece, plain letters) drop spaces or capitals, so a text may come back differently.
+Other kinds (whole words, WordPiece, plain letters) drop spaces or capitals, so a decoded text may differ.
 
 `model.huggingface.tokenizers` reads the files and the Rust library splits texts; decoding is ours, from the bytes of
 each token, so that it streams. `encode` is for text that people type and never produces special tokens; `parse` is for
@@ -25,18 +25,18 @@ from model.huggingface.tokenizers.notes import tokenizer_notes
 from model.text.sentencepiece_tokenizer import SPACE
 from model.text.tokenizer import TextTokenizer, check_whole
 
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # a batch is one text, which needs no pool of threads
-_TRIES = 100  # tokens looked at for one that is split as it is written
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # a batch is a single text, so no pool of threads is needed
+_TRIES = 100  # tokens to try until one is split as it is written
 
 
 class CheckpointTokenizer(TextTokenizer):
-    """A tokenizer as a checkpoint brings it, with the special tokens around texts and conversations."""
+    """The tokenizer of a checkpoint, with the special tokens around texts and conversations."""
 
     hf_tokenizer: PreTrainedTokenizerBase  # names the special tokens, and has the chat template
     prefix_tokens: tuple[int, ...]  # before every text
-    suffix_tokens: tuple[int, ...]  # behind every source of an encoder
+    suffix_tokens: tuple[int, ...]  # after every source of an encoder
     notes: tuple[str, ...]  # sentences that a person should read
-    unknown: int | None  # the token of what the vocabulary can't write
+    unknown: int | None  # the token for text that the vocabulary lacks
 
     @abstractmethod
     def parse(self, text: str) -> list[int]:
@@ -47,7 +47,7 @@ class HuggingFaceTokenizer(CheckpointTokenizer):
     """A tokenizer of transformers for a model whose vocabulary may have more ids than it knows."""
 
     def __init__(self, hf_tokenizer: PreTrainedTokenizerBase, vocabulary_size: int) -> None:
-        """Raises `AttendError` for a tokenizer of another vocabulary, or one that splits no text."""
+        """Raises `AttendError` for a tokenizer with another vocabulary, or one that can't split texts."""
         backend = backend_of(hf_tokenizer)
         described = json.loads(backend.to_str())
         added = backend.get_added_tokens_decoder()
@@ -135,7 +135,7 @@ def encoded(backend: Backend, text: str, *, framed: bool = False) -> Encoding:
 
 
 def backend_of(hf_tokenizer: PreTrainedTokenizerBase) -> Backend:
-    """What cuts the texts of a tokenizer of transformers; `AttendError` where that is Python code."""
+    """The library object that splits texts for a tokenizer of transformers; `AttendError` if that is Python code."""
     backend = getattr(hf_tokenizer, "backend_tokenizer", None)
     if not isinstance(backend, Backend):
         raise AttendError("This tokenizer has no tokenizer.json and cannot be made into one: choose another model.")
@@ -158,7 +158,7 @@ def check_size(ids: Collection[int], added: Collection[int], vocabulary_size: in
 
 
 def _unknown(model: Mapping[str, Any], ids: Mapping[str, int]) -> int | None:
-    """The token that a vocabulary has for what it can't write."""
+    """The token that a vocabulary has for text that it lacks."""
     return model["unk_id"] if "unk_id" in model else ids.get(model.get("unk_token") or "")
 
 
@@ -184,7 +184,7 @@ def copied(described: Mapping[str, Any], *, special: bool) -> Backend:
 
 
 def _without_prefix(described: Mapping[str, Any]) -> dict[str, Any]:
-    """The same tokenizer, but for the space that it writes before a text."""
+    """The same tokenizer without the space that it writes before a text."""
 
     def changed(part: Any) -> Any:
         match part:
@@ -222,9 +222,9 @@ def _reader(described: Mapping[str, Any]) -> tuple[Callable[[str], bytes], bool]
     ):
         pieces = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)} if "ByteFallback" in kinds else {}
         return lambda name: pieces.get(name) or name.replace(SPACE, " ").encode(), True
-    if ends_word := model.get("end_of_word_suffix"):  # as GPT writes its words
+    if ends_word := model.get("end_of_word_suffix"):  # as in the first GPT
         return lambda name: (f"{name[: -len(ends_word)]} " if name.endswith(ends_word) else name).encode(), False
-    if goes_on := model.get("continuing_subword_prefix"):  # as BERT writes its words
+    if goes_on := model.get("continuing_subword_prefix"):  # as in BERT
         return lambda name: (name[len(goes_on) :] if name.startswith(goes_on) else f" {name}").encode(), False
     space = " " if model["type"] == "WordLevel" else ""
     return lambda name: f"{space}{name}".encode(), False

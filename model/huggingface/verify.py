@@ -25,11 +25,11 @@ from model.interface import Want
 
 ModelT = TypeVar("ModelT", HuggingFaceModel, Seq2SeqModel)
 
-_TOKENS = 6  # the last two of them one by one
+_TOKENS = 6  # the last two are read one by one
 
-# Measured for all families (`benchmarks.families`) and SmolLM2-135M, the largest were 0.00001 in float32, 0.02 in
-# float16, 0.2 in bfloat16, and 0.3 where rounding made a mixture of experts choose another. What was wrong was off by
-# 0.5 and more.
+# Measured for all families (`benchmarks.families`) and SmolLM2-135M, the largest differences were 0.00001 in float32,
+# 0.02 in float16, 0.2 in bfloat16, and 0.3 if rounding made a mixture of experts choose another. Wrong models were off
+# by 0.5 and more.
 _TOLERANCE, _TOLERANCE_IN_HALF_PRECISION = 0.01, 0.45
 
 
@@ -51,7 +51,7 @@ def verified(build: Callable[[PreTrainedModel], ModelT], hf_model: PreTrainedMod
         model.layer_count = _readable_layers(model, tolerance(hf_model.dtype))
     except AttendError:
         raise
-    except Exception as error:  # whatever a family's own code says of being fed token by token
+    except Exception as error:  # whatever a family's own code raises when it is fed token by token
         reason = " ".join(str(error).split()).rstrip(".")[:200]
         raise AttendError(
             f"{name} is a {kind}, which Attend can't run token by token ({reason}): choose another model."
@@ -65,7 +65,7 @@ def verified(build: Callable[[PreTrainedModel], ModelT], hf_model: PreTrainedMod
 
 
 def tolerance(dtype: torch.dtype) -> float:
-    """The largest difference of a logit that rounding explains, in standard deviations of the logits."""
+    """The largest difference of a logit that rounding can explain, in standard deviations of the logits."""
     return _TOLERANCE if dtype == torch.float32 else _TOLERANCE_IN_HALF_PRECISION
 
 
@@ -79,7 +79,7 @@ def _largest_difference(model: ModelT, hf_model: PreTrainedModel, beyond: int = 
     Args:
         beyond: how many positions the model skips, so that the prompt is the longest of its short texts.
     """
-    read: Any = model  # its caches fit itself, whichever of the two it is
+    read: Any = model  # its caches fit it, whichever of the two it is
     *prompt, first, second = _tokens(model)
     with without_us(hf_model), rotating_as_transformers(), torch.inference_mode():
         if beyond:
@@ -97,9 +97,9 @@ def _largest_difference(model: ModelT, hf_model: PreTrainedModel, beyond: int = 
     found = [difference(forward.logits[0], expected[0]) for forward in (plain, shown)]
     found.append(difference(longer.logits[0], expected[1]))
     if model.joinable:
-        shorter = read.prefill(prompt[:-1]).cache  # another source, where the prompt is one
+        shorter = read.prefill(prompt[:-1]).cache  # another source, if the prompt is one
         alone = read.step([prompt[-1]], shorter).logits[0]
-        together = longer.cache.join(plain.cache).join(shorter)  # of three lengths, so two rows have padding
+        together = longer.cache.join(plain.cache).join(shorter)  # three lengths, so two rows have padding
         rows = read.step([second, first, prompt[-1]], together).logits
         apart = (difference(rows[0], expected[2]), difference(rows[1], expected[1]), difference(rows[2], alone))
         model.joinable = _largest(apart) <= tolerance(hf_model.dtype)
@@ -135,7 +135,7 @@ def _readable_layers(model: HuggingFaceModel | Seq2SeqModel, tolerance: float) -
         return 0
     try:
         forward = model.prefill(_tokens(model), want=Want(layers=(0, count)))
-    except Exception:  # no final norm where families have it, or hidden states of another form
+    except Exception:  # the final norm is missing, or hidden states have another form
         return 0
     assert forward.layer_logits is not None
     difference = (forward.layer_logits[0, -1] - forward.logits[0]).abs().max() / forward.logits[0].std()

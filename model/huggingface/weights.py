@@ -1,4 +1,4 @@
-"""A checkpoint's parts: its config, its tokenizer and its weights, and the model of transformers that they fill.
+"""The parts of a checkpoint (config, tokenizer and weights) and the model of transformers that they fill.
 
 Nothing is unpickled or run. Files that are truncated or belong to another model are refused in one sentence.
 """
@@ -26,14 +26,14 @@ from model.transformer import checkpoint
 
 GENERATION_CONFIG = "generation_config.json"
 _INDEX = "model.safetensors.index.json"
-_FILE = re.compile(r"[^/\\:\x00]{1,200}\.safetensors")  # a name in the folder itself
+_FILE = re.compile(r"[^/\\:\x00]{1,200}\.safetensors")  # the name of a file in the folder itself
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 _MAX_FILES, _MAX_WEIGHTS = 1_000, 150_000  # the largest models have 200 files and 92,000 weights
-_NO_COUNT = re.compile("^max_|_every_|_per_|_base$")  # max_window_layers, say, is a layer and not how many there are
+_NO_COUNT = re.compile("^max_|_every_|_per_|_base$")  # max_window_layers, for example, is the number of one layer
 _SIZE = re.compile("dim|size|width|heads|experts|labels|embd|hidden|inner|state|rank|kernel|hash|repeat|loop")
-_FEW = 100  # layers that do no harm, however few weights there are: ALBERT's share theirs
-_SMALL = 1_000_000  # a size of a config that does no harm, however few weights there are
-_SHARE = 0.8  # of each free memory, for weights; the rest is for caches and activations
+_FEW = 100  # so many layers do no harm, however few weights there are: ALBERT's share theirs
+_SMALL = 1_000_000  # a size in a config that does no harm, however few weights there are
+_SHARE = 0.8  # of each free memory for weights; the rest is for caches and activations
 
 
 class Checkpoint(Protocol):
@@ -44,17 +44,17 @@ class Checkpoint(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call the model."""
+        """The name of the model in messages."""
         ...
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """config.json, or what it would hold."""
+        """The contents of config.json, or what they would be."""
         ...
 
     @property
     def generation(self) -> Mapping[str, Any]:
-        """generation_config.json, or what it would hold; empty where nothing is known."""
+        """The contents of generation_config.json, or what they would be; empty if nothing is known."""
         ...
 
     @property
@@ -74,7 +74,7 @@ class Checkpoint(Protocol):
     def tokenizer(self, vocabulary_size: int) -> CheckpointTokenizer: ...
 
     def pretrained(self, kind: Any, **options: Any) -> Any:
-        """What `from_pretrained` of transformers makes of it.
+        """The model that `from_pretrained` of transformers returns.
 
         Args:
             kind: one of the Auto classes.
@@ -99,10 +99,10 @@ class CheckpointFiles:
     def read(
         cls, folder: Path, name: str, config: Mapping[str, Any] | None = None, *, claims_memory: bool = True
     ) -> Self:
-        """Read a folder; `AttendError` for a file that is missing, pickled, cut short or no JSON.
+        """Read a folder; `AttendError` for a file that is missing, pickled, cut short or not JSON.
 
         Args:
-            config: what config.json holds, where it has been read already.
+            config: the contents of config.json, if they have been read already.
             claims_memory: see `model.transformer.checkpoint.weight_sizes`.
         """
         config = checkpoint.read_config(folder) if config is None else config
@@ -184,7 +184,7 @@ def check_layers(files: Checkpoint) -> None:
 
 
 def _fields(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Those of a config and, of a model with several parts, of the configs in it."""
+    """The fields of a config and, for a model with several parts, of the configs in it."""
     for field, value in values.items():
         yield field, value
         if isinstance(value, Mapping):
@@ -192,7 +192,7 @@ def _fields(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def stored_dtype(config: Mapping[str, Any]) -> object:
-    return config.get("dtype", config.get("torch_dtype"))  # as transformers 5 and 4 write it
+    return config.get("dtype", config.get("torch_dtype"))  # the names in transformers 5 and 4
 
 
 def prepare(
@@ -227,16 +227,16 @@ def read_hf_model(
     spread: bool,
     unused: tuple[str, ...] = (),
 ) -> Any:
-    """A model of transformers; arguments as in `prepare`.
+    """Load a model of transformers; arguments as in `prepare`.
 
     Args:
         spread: whether to distribute it over all memory and the disk instead of keeping it whole on the device.
 
-    Raises `AttendError` where transformers cannot load it, and for weights that are missing or of another model.
+    Raises `AttendError` if transformers cannot load it, and for weights that are missing or of another model.
     """
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # a terminal shows the text alone
+    logging.disable_progress_bar()  # a terminal should show the text only
     logging.set_verbosity_error()  # what is missing is refused below, in one sentence
     getLogger("accelerate").setLevel("ERROR")  # and what waits on the disk in a note
     waiting = tempfile.TemporaryDirectory(prefix="attend-", ignore_cleanup_errors=True) if spread else None
@@ -259,7 +259,7 @@ def read_hf_model(
         )
     except AttendError:
         raise
-    except Exception as error:  # whatever a family's own code says of a config or of weights that are not its own
+    except Exception as error:  # whatever a family's own code raises for a foreign config or foreign weights
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise AttendError(f"transformers cannot load {files.path} ({reason}): choose another model.") from error
     for name, stored, wanted in sorted(report["mismatched_keys"]):
@@ -286,7 +286,7 @@ def read_hf_model(
 
 
 def _expect_plain_answers(config: Any) -> None:
-    """Let a pass return what it is asked for, whatever a config asks of all passes."""
+    """Let a pass return what its caller asks for, whatever a config asks of all passes."""
     config.return_dict = True
     for name in ("output_attentions", "output_hidden_states", "output_router_logits"):
         if getattr(config, name, False):

@@ -2,8 +2,8 @@
 
 Writes config.json, model.safetensors, tokenizer.model, tokenizer.json, tokenizer_config.json and
 generation_config.json. Only decoders that are a Llama by construction can be written: rotary positions, RMSNorm before
-each sub-layer, SwiGLU. The file knows the layout's names; transformers is needed for tokenizer.json alone, which is
-what it makes of tokenizer.model.
+each sub-layer, SwiGLU. This file knows the layout's names; transformers is only needed for tokenizer.json, which it
+makes from tokenizer.model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REQUIRED = {
     "rotary_scaling": None,
 }
 
-# A conversation as `model.text.conversation` writes it; the tokens of the roles stand for themselves.
+# Conversations are written as in `model.text.conversation`, with the roles as tokens.
 _CHAT_TEMPLATE = (
     f"{BEGIN}"
     "{% for message in messages %}"
@@ -43,7 +43,7 @@ _CHAT_TEMPLATE = (
 
 
 def llama_config(config: TransformerConfig) -> dict[str, Any]:
-    """What `LlamaConfig` calls our settings; `AttendError` names the setting that Llama does not have."""
+    """Our settings under the names of `LlamaConfig`; `AttendError` names a setting that Llama does not have."""
     for name, needed in _REQUIRED.items():
         if (value := getattr(config, name)) != needed:
             raise AttendError(
@@ -54,7 +54,7 @@ def llama_config(config: TransformerConfig) -> dict[str, Any]:
     return {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
-        "dtype": "float32",  # what the weights are kept in; half precision would cost the equality of the logits
+        "dtype": "float32",  # in half precision, the logits would not be equal
         "vocab_size": config.vocabulary_size,
         "max_position_embeddings": config.context_length,
         "hidden_size": config.width,
@@ -74,7 +74,7 @@ def llama_config(config: TransformerConfig) -> dict[str, Any]:
 
 
 def llama_weights(model: Transformer) -> dict[str, Tensor]:
-    """Our weights under Llama's names; its matrices of queries, keys, values, gate and width stand alone."""
+    """Our weights under Llama's names, with separate matrices for queries, keys, values, gate and width."""
     config, weights = model.config, model.state_dict()
     heads, shared = (count * config.head_width for count in (config.heads, config.key_value_heads))
     exported = {
@@ -100,7 +100,7 @@ def llama_weights(model: Transformer) -> dict[str, Tensor]:
 
 
 def write_llama(model: Transformer, directory: Path, tokenizer_file: Path | None = None) -> None:
-    """Write the layout into a folder, which is made where it is missing; without a tokenizer, for token ids alone."""
+    """Write the layout into a folder, created if it is missing; without a tokenizer, it is for token ids only."""
     config, generation = llama_config(model.config), {"do_sample": False}
     directory.mkdir(parents=True, exist_ok=True)
     if tokenizer_file is not None:
@@ -120,8 +120,8 @@ def write_llama(model: Transformer, directory: Path, tokenizer_file: Path | None
 def _tokenizer_config(tokenizer: Tokenizer, context_length: int) -> dict[str, Any]:
     """How transformers must read our tokenizer.model to give the same ids.
 
-    Two texts are read differently there: one that spells a control token becomes that token, unless the call says
-    `split_special_tokens=True`, and U+2581, which SentencePiece keeps for the space, becomes a space.
+    It reads two texts differently: one that spells a control token becomes that token, unless the call says
+    `split_special_tokens=True`, and U+2581, which SentencePiece uses for the space, becomes a space.
     """
     config = {
         "tokenizer_class": "LlamaTokenizer",
@@ -142,10 +142,10 @@ def _tokenizer_config(tokenizer: Tokenizer, context_length: int) -> dict[str, An
 
 
 def _write_fast_tokenizer(directory: Path) -> None:
-    """Add tokenizer.json, which engines read that know no SentencePiece."""
+    """Add tokenizer.json, for engines that don't know SentencePiece."""
     from transformers import AutoTokenizer  # takes seconds, and weights alone are written without
 
-    (directory / "tokenizer.json").unlink(missing_ok=True)  # of an earlier export: it would be read first
+    (directory / "tokenizer.json").unlink(missing_ok=True)  # one from an earlier export would be read first
     hf_tokenizer: Any = AutoTokenizer.from_pretrained(str(directory), local_files_only=True, trust_remote_code=False)
     (directory / "tokenizer.json").write_text(
         hf_tokenizer.backend_tokenizer.to_str(pretty=True) + "\n", encoding="utf-8"

@@ -1,9 +1,9 @@
 """Our encoder with a decoder in the Marian layout of Hugging Face, so that transformers or CTranslate2 can run it.
 
 Writes config.json, generation_config.json, model.safetensors, source.spm and target.spm (both our tokenizer.model),
-vocab.json and tokenizer_config.json. Only the 2017 paper's kind can be written. Marian's positions hold all sines
-before all cosines, ours turns: so every matrix that reads or writes the residual stream is put into that order, which
-changes no logit. The file knows the layout's names and needs no transformers.
+vocab.json and tokenizer_config.json. Only the architecture of the 2017 paper can be written. In Marian's positions all
+sines come before all cosines, while ours alternate. So every matrix that reads or writes the residual stream is
+reordered, which changes no logit. This file knows the layout's names and does not need transformers.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _REQUIRED = {
     "tied_embeddings": True,
 }
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_new"}
-_CALLED = {END: "</s>"}  # what Marian's tokenizer calls otherwise than ours
+_CALLED = {END: "</s>"}  # special tokens with another name in Marian's tokenizer
 
 
 def marian_config(config: TransformerConfig) -> dict[str, Any]:
-    """What `MarianConfig` calls our settings; `AttendError` names the setting that Marian does not have."""
+    """Our settings under the names of `MarianConfig`; `AttendError` names a setting that Marian does not have."""
     needed = _REQUIRED | {"key_value_heads": config.heads, "head_width": config.width // config.heads}
     for name, value in needed.items():
         if (ours := getattr(config, name)) != value:
@@ -62,7 +62,7 @@ def marian_config(config: TransformerConfig) -> dict[str, Any]:
     return {
         "architectures": ["MarianMTModel"],
         "model_type": "marian",
-        "dtype": "float32",  # what the weights are kept in; half precision would cost the equality of the logits
+        "dtype": "float32",  # in half precision, the logits would not be equal
         "is_encoder_decoder": True,
         "vocab_size": config.vocabulary_size,
         "d_model": config.width,
@@ -84,7 +84,7 @@ def marian_config(config: TransformerConfig) -> dict[str, Any]:
 
 
 def marian_weights(model: EncoderDecoder) -> dict[str, Tensor]:
-    """Our weights under Marian's names, in its order of dimensions; joint matrices come apart."""
+    """Our weights under Marian's names and in its order of dimensions, with joint matrices split."""
     weights, config = model.state_dict(), model.config
     order = torch.cat((torch.arange(0, config.width, 2), torch.arange(1, config.width, 2)))  # sines, then cosines
     exported = {
@@ -93,12 +93,12 @@ def marian_weights(model: EncoderDecoder) -> dict[str, Tensor]:
     }
 
     def reads(there: str, here: str, rows: slice = slice(None)) -> None:
-        """A layer that reads the residual stream, or the rows of a joint one that are this part's."""
+        """A layer that reads the residual stream, or one part's rows of a joint layer."""
         exported[f"{there}.weight"] = weights[f"{here}.weight"][rows][:, order]
         exported[f"{there}.bias"] = weights[f"{here}.bias"][rows]
 
     def writes(there: str, here: str) -> None:
-        """A layer, or a norm, whose outputs are the residual stream's."""
+        """A layer or a norm that writes to the residual stream."""
         for kind in ("weight", "bias"):
             exported[f"{there}.{kind}"] = weights[f"{here}.{kind}"][order]
 
@@ -129,7 +129,7 @@ def marian_weights(model: EncoderDecoder) -> dict[str, Tensor]:
 def write_marian(
     model: EncoderDecoder, directory: Path, tokenizer_file: Path, *, languages: Sequence[str] | None = None
 ) -> None:
-    """Write the layout into a folder, which is made where it is missing.
+    """Write the layout into a folder, which is created if it is missing.
 
     Args:
         languages: the codes of source and target, for the tokenizer's configuration; None if they are not known.

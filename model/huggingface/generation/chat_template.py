@@ -3,8 +3,8 @@
 A template turns a conversation into one text, in which a message that spells a special token looks like the template's
 own tokens. So the template is also rendered with marks in place of the messages, which shows where its own text ends.
 If tokenizing the whole text finds other special tokens than the template's, the template's text and the messages are
-tokenized separately. The marks also show whether each message is there: one that a template leaves out is never lost in
-silence. A template is a program by whoever made the checkpoint, so it runs in a sandbox.
+tokenized separately. The marks also show whether each message is there, so no message is lost silently. A template is a
+program written by whoever made the checkpoint, so it runs in a sandbox.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from model.limits import TooLong, max_characters
 from model.sandbox.process import OutOfBounds, Refused, Sandbox
 from model.text.conversation import ChatPrompt, Message, as_dicts, fitted
 
-_SECONDS = 5.0  # for a conversation, however often it is rendered to fit; the longest takes milliseconds
-_PROBE_SECONDS = 10.0  # for all that is rendered to look at the template, the start of its process included
-_MAX_PROBE = 1_000_000  # characters of a text that is rendered to look at the template
-_MAX_SEARCHED = 10_000  # of them behind an answer, where its end token stands
-# What templates are known to change: capitals, HTML, quotation marks, blanks within, the end of long messages.
+_SECONDS = 5.0  # for one conversation, however often it is rendered to fit; usually milliseconds
+_PROBE_SECONDS = 10.0  # for all probes of the template, including the start of its process
+_MAX_PROBE = 1_000_000  # characters in the text of a probe
+_MAX_SEARCHED = 10_000  # characters after an answer in which its end token is looked for
+# What some templates change: capitals, HTML, quotation marks, inner blanks, the end of long messages.
 _WORDS = "Ab <b>&</b> \"c\" 'd'\t{{ e }}  f\n\n \u00e9\U0001f98a " + "g h " * 1_000 + "Z"
 _THOUGHT, _REPLY = "<think>\n0123\n</think>", "4567"
 _ROLES = {"user": "your messages", "assistant": "earlier answers", "system": "the system prompt"}
 
 
 class TemplateChat:
-    """The chat template of a tokenizer; what a person types stays text in it."""
+    """The chat template of a tokenizer; what a person types always stays text."""
 
     manner: str = "chat template"
     stop_texts: tuple[str, ...] = ()
@@ -44,31 +44,31 @@ class TemplateChat:
         self._sandbox = Sandbox("chat_template", seconds=_SECONDS)
         self._probes_end = time.monotonic() + _PROBE_SECONDS
         self._template = tokenizer.hf_tokenizer.get_chat_template()
-        # Digits, which no filter changes, and of this template, which can't contain them.
+        # Digits, since no filter changes them; they are a digest of the template, which can't contain its own digest.
         self._own = str(int(hashlib.sha256(str(self._template).encode("utf-8", "replace")).hexdigest(), 16))[:20]
-        self._roles_in_parts: frozenset[str] = frozenset()  # whose messages the template takes as lists of parts
+        self._roles_in_parts: frozenset[str] = frozenset()  # roles whose messages must be lists of parts
         self._choose_parts("user", as_dicts([Message("user", self._marks(1)[0])]))
         self.no_system = self._why_no_system()
         self.notes: tuple[str, ...] = ()  # sentences that a person should read
-        with suppress(_Stopped, TooLong):  # as its conversations will be
+        with suppress(_Stopped, TooLong):  # its conversations will be refused, too
             self._look_at_answers()
         self.end_tokens = self._find_end_tokens()
 
     @classmethod
     def of(cls, tokenizer: CheckpointTokenizer) -> Self | None:
-        """None where a tokenizer has no template, or none to use by default."""
+        """None if a tokenizer has no template, or none to use by default."""
         templates = tokenizer.hf_tokenizer.chat_template
         return cls(tokenizer) if templates and not names_without_default(tokenizer) else None
 
     def _find_end_tokens(self) -> frozenset[int]:
-        """The special token that follows an answer, where the template writes one."""
+        """The special token that follows an answer, if the template writes one."""
         user, answer = self._marks(2)
         exchange = [Message("user", user), Message("assistant", answer)]
         behind = self._written(as_dicts(exchange), answered=True).rpartition(answer)[2][:_MAX_SEARCHED]
         return frozenset(self._special_tokens(self._tokenizer.parse(behind))[:1])
 
     def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
-        """See `model.text.conversation.Chat.prompt`; without a system prompt the template may put in one of its own."""
+        """See `model.text.conversation.Chat.prompt`; without a system prompt, the template may insert its own."""
         ends = time.monotonic() + _SECONDS
         return fitted(
             messages,
@@ -91,17 +91,17 @@ class TemplateChat:
             return "its chat template rejects them"
         written = self._written(as_dicts([message], mark), answered=False)
         for role in ("user", "assistant"):
-            with suppress(AttendError):  # turns that do not alternate, which no system prompt is
+            with suppress(AttendError):  # these turns do not alternate, but a system prompt is no turn
                 if written == self._written(as_dicts([Message(role, mark), message]), answered=False):
                     return "its chat template has no place for them"
         return ""
 
     def _choose_parts(self, role: str, messages: list[dict[str, str]], index: int = 0) -> None:
-        """Hand over the texts of a role as lists of parts, as templates for images take them, if those are lost.
+        """Pass the texts of a role as lists of parts, as templates for images expect, if they are lost otherwise.
 
         Args:
             messages: with marks in place of their texts.
-            index: of a message of this role.
+            index: the index of a message of this role.
 
         Raises `_Rejected` if the template rejects the messages, and `_Lost` if it loses this one in either form.
         """
@@ -110,7 +110,7 @@ class TemplateChat:
             self._roles_in_parts = roles
             with suppress(_Rejected):
                 written = self._written(messages, answered=False)
-                listed = roles != plain and re.search(f"['\"]{mark}['\"]", written)  # a list written as Python would
+                listed = roles != plain and re.search(f"['\"]{mark}['\"]", written)  # a list in Python's notation
                 if mark in written and not listed:
                     return
         self._roles_in_parts = plain
@@ -141,7 +141,7 @@ class TemplateChat:
                 self.notes += ("This model's chat template leaves out what earlier answers hold in <think> tags.",)
 
     def _marks(self, count: int) -> list[str]:
-        """Texts that stand for messages; no template writes them itself."""
+        """Texts that stand for messages and that no template writes itself."""
         return [f"\ue000{self._own}\ue002{index}\ue001" for index in range(count)]
 
     def _ids(self, messages: list[dict[str, str]], most: int, ends: float) -> list[int]:
@@ -183,7 +183,7 @@ class TemplateChat:
 
         Args:
             most: characters of the text; `TooLong` for more.
-            ends: by the monotonic clock, when it has to be written; None for a probe, since these share a time.
+            ends: the deadline, by the monotonic clock; None for a probe, since probes share one.
         """
         variables = {
             "messages": [self._handed_over(message) for message in messages],
@@ -206,7 +206,7 @@ class TemplateChat:
                 f"{_PROBE_SECONDS:g} for all that is tried on loading) or too much memory, and was stopped: choose "
                 "another model."
             ) from error
-        except (Refused, ValueError) as error:  # whatever a template's own expressions raise, {{ 1 / 0 }} for one
+        except (Refused, ValueError) as error:  # whatever a template's own expressions raise, such as {{ 1 / 0 }}
             reason = str(error).rstrip(".")
             if (line := getattr(error, "line", None)) is not None:
                 raise AttendError(
@@ -222,7 +222,7 @@ class TemplateChat:
         return written
 
     def _handed_over(self, message: dict[str, str]) -> dict[str, Any]:
-        """A message as the template takes it."""
+        """A message in the form that the template takes."""
         if message["role"] not in self._roles_in_parts:
             return dict(message)
         return {**message, "content": [{"type": "text", "text": message["content"]}]}

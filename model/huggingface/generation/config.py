@@ -1,8 +1,8 @@
 """What a checkpoint's generation config asks for → rules that every text obeys, and notes about everything else.
 
 transformers reads generation_config.json or, without one, the same fields of config.json. Every field of its
-`GenerationConfig` stands in exactly one of the four groups below; tests hold them complete. A field that is in none of
-them, such as one of a later version, is mentioned in a note.
+`GenerationConfig` is in exactly one of the four groups below; tests keep them complete. A field in none of them, such
+as one of a later version, is mentioned in a note.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RULES = frozenset(
         *("encoder_no_repeat_ngram_size", "min_length", "exponential_decay_length_penalty", "renormalize_logits"),
     )
 )
-# Left to the settings, which hold the same choices; each with the values that ask for nothing.
+# Left to the settings, which offer the same choices; each with the values that ask for nothing.
 SUGGESTIONS: Mapping[str, tuple[object, ...]] = {
     "do_sample": (False,),
     "temperature": (1.0,),
@@ -81,10 +81,10 @@ WITHOUT_EFFECT = frozenset(
     )
 )
 _KNOWN = RULES | SUGGESTIONS.keys() | UNSUPPORTED.keys() | WITHOUT_EFFECT
-_BEAMS_OF_TRANSLATORS = 4  # with which Attend searches anyway
-_MAX_MENTIONED, _MAX_QUOTED = 12, 40  # fields of a note; characters of a value
+_BEAMS_OF_TRANSLATORS = 4  # Attend uses as many anyway
+_MAX_MENTIONED, _MAX_QUOTED = 12, 40  # fields in a note; characters of a value
 _MAX_IDS = 100_000  # in all lists of a generation config together
-_MAX_BIAS = 1e30  # of a logit; several of them still have a sum in single precision
+_MAX_BIAS = 1e30  # several of them still have a finite sum in single precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +100,17 @@ class GenerationFields:
         values = dict(files.generation)
         if not (files.path / GENERATION_CONFIG).is_file():
             values = {field: value for field, value in files.config.items() if field in _KNOWN} | values
-            if files.config.get("force_bos_token_to_be_generated"):  # as BART's first checkpoints say it
+            if files.config.get("force_bos_token_to_be_generated"):  # the name in BART's first checkpoints
                 values["forced_bos_token_id"] = files.config.get("bos_token_id")
         set_values = {field: value for field, value in values.items() if value is not None}
         return cls(set_values, files.name, vocabulary_size)
 
     def rules(self, end_tokens: frozenset[int]) -> GenerationRules:
-        """What every text must obey; `AttendError` for a field of another form than transformers reads."""
+        """What every text must obey; `AttendError` for a field in a form that transformers doesn't read."""
         banned = self._sequences("bad_words_ids")
         biases = [(tuple(ids), bias) for ids, bias in self._biases()]
         biases += [(ids, -math.inf) for ids in banned if len(ids) > 1]
-        singles = {ids[0] for ids in banned if len(ids) == 1} - end_tokens  # which transformers never bans
+        singles = {ids[0] for ids in banned if len(ids) == 1} - end_tokens  # transformers never bans end tokens
         start, factor = self._decay()
         return GenerationRules(
             suppress_tokens=self._ids("suppress_tokens") | singles,
@@ -220,7 +220,7 @@ class GenerationFields:
 
 
 def token_ids(value: object, vocabulary_size: int) -> frozenset[int]:
-    """Token ids as configs write them: one, a list of them, or nothing; what is no token is left out."""
+    """Token ids as configs write them: one, a list, or nothing; what is not a token is left out."""
     listed = value if isinstance(value, list) else [value]
     return frozenset(piece for piece in listed if type(piece) is int and 0 <= piece < vocabulary_size)
 

@@ -1,11 +1,11 @@
-"""Reads the tokenizer of a checkpoint folder as its files have it: `tokenizer.json` first, else a SentencePiece model.
+"""Reads the tokenizer of a checkpoint folder from its own files: `tokenizer.json`, or else a SentencePiece model.
 
 A `tokenizer.json` says how texts are cut, and every program that reads it without transformers obeys it.
 `AutoTokenizer` takes only the vocabulary from it and replaces the file's normalizer and pre-tokenizer by those of the
 class that a config names, so the same file gives other ids under another class. Here the file is read as it is. A
-SentencePiece model alone is read by SentencePiece; from the class come its file's name, the order of the ids, and the
-special tokens. Older files (`vocab.json` and `merges.txt`, `vocab.txt`) don't say how texts are cut; there the class
-does.
+SentencePiece model alone is read by SentencePiece; the class only gives the file's name, the order of the ids, and the
+special tokens. Older files (`vocab.json` and `merges.txt`, `vocab.txt`) don't say how texts are cut, so the class
+decides.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 
 def load_tokenizer(folder: Path, vocabulary_size: int) -> CheckpointTokenizer:
-    """The tokenizer of a checkpoint folder, without running code from it; `AttendError` where it can't be read."""
+    """The tokenizer of a checkpoint folder, without running code from it; `AttendError` if it can't be read."""
     if not (folder / _RULES).is_file():
         if pieces := _pieces(folder / _PIECES):
             return _spm_tokenizer(folder, pieces, vocabulary_size)
@@ -46,7 +46,7 @@ def load_tokenizer(folder: Path, vocabulary_size: int) -> CheckpointTokenizer:
 
 
 def read_backend(folder: Path) -> Backend:
-    """What cuts texts for a checkpoint folder, of any kind; `AttendError` where it can't be read."""
+    """The object that splits texts for a checkpoint folder of any kind; `AttendError` if it can't be read."""
     return backend_of(_read(folder))
 
 
@@ -80,7 +80,7 @@ def _from_rules(folder: Path) -> PreTrainedTokenizerBase:
 
 
 def _pieces(path: Path) -> ModelProto | None:
-    """A SentencePiece model; None where there is none, or a file of another kind."""
+    """The SentencePiece model; None if there is none, or if the file is of another kind."""
     pieces = ModelProto()
     try:
         pieces.ParseFromString(path.read_bytes())
@@ -96,7 +96,7 @@ def _spm_tokenizer(folder: Path, pieces: ModelProto, vocabulary_size: int) -> Sp
         tokenizer: Any = PreTrainedTokenizerFast.from_pretrained(
             str(folder), vocab_file="", tokenizer_object=words, **_LOCAL
         )
-    except Exception as error:  # whatever transformers says of damaged files
+    except Exception as error:  # whatever transformers raises for damaged files
         raise _unreadable(folder) from error
     each = tokenizer.init_kwargs.get("legacy") is not False  # as LlamaTokenizer has it
     return SpmTokenizer(pieces, tokenizer, vocabulary_size, every_part=each)
@@ -127,6 +127,6 @@ def _class_of(folder: Path) -> type | None:
 
 
 def _default(kind: type | None, role: str) -> str:
-    """What a class calls a special token if it is not told otherwise; "" where it doesn't say."""
+    """The default name of a special token in a class; "" if it has none."""
     parameter = inspect.signature(kind).parameters.get(role) if kind else None
     return parameter.default if parameter and isinstance(parameter.default, str) else ""

@@ -1,7 +1,7 @@
 """The tokenizer that a GGUF file describes: SentencePiece's or byte-level BPE, as llama.cpp reads it.
 
-What a file says is obeyed: the space before a text, the tokens around it, the kinds of its tokens. What it leaves out
-is as in llama.cpp (`src/llama-vocab.cpp`).
+What a file says is followed: the space before a text, the tokens around it, the kinds of its tokens. For what it leaves
+out, the defaults are those of llama.cpp (`src/llama-vocab.cpp`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from model.huggingface.tokenizers.spm import SpmTokenizer, lookup
 from model.text.sentencepiece_tokenizer import SPACE
 
 NO_TOKEN = 0xFFFFFFFF  # -1 in 32 bits: a file has no such special token
-_ROLES = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}  # in transformers' words and in a file's
-_SPM_ROLES = {"bos": 1, "eos": 2, "unk": 0}  # where a file with a SentencePiece vocabulary doesn't say
+_ROLES = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}  # names in transformers and in a file
+_SPM_ROLES = {"bos": 1, "eos": 2, "unk": 0}  # defaults for a file with a SentencePiece vocabulary
 _KINDS = range(1, 7)  # of tokens; the numbers are SentencePiece's, too
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = _KINDS
 _HIDDEN = (_UNKNOWN, _CONTROL)
@@ -31,7 +31,7 @@ _LETTERS = {ord(byte): letter for letter, byte in BYTE_ALPHABET.items()}
 
 
 def special_id(metadata: Mapping[str, Any], role: str) -> int | None:
-    """The id that a file gives a special token, such as "eos"; None where it has none."""
+    """The id that a file gives a special token, such as "eos"; None if it has none."""
     token = metadata.get(f"tokenizer.ggml.{role}_token_id")
     return None if token in (None, NO_TOKEN, -1) else token
 
@@ -39,7 +39,7 @@ def special_id(metadata: Mapping[str, Any], role: str) -> int | None:
 def gguf_tokenizer(metadata: Mapping[str, Any], vocabulary_size: int) -> CheckpointTokenizer:
     """Raises whatever the libraries raise for a damaged vocabulary."""
     values = {key.removeprefix("tokenizer.ggml."): value for key, value in metadata.items()}
-    names = [name or f"[EMPTY_{token}]" for token, name in enumerate(values["tokens"])]  # as llama.cpp calls them
+    names = [name or f"[EMPTY_{token}]" for token, name in enumerate(values["tokens"])]  # the names in llama.cpp
     kinds = values.get("token_type") or [_NORMAL] * len(names)
     if len({*names}) < len(names) or len(kinds) < len(names):
         raise ValueError("two tokens have the same name, or some have no type")
@@ -50,7 +50,7 @@ def gguf_tokenizer(metadata: Mapping[str, Any], vocabulary_size: int) -> Checkpo
 
 
 def split_name(metadata: Mapping[str, Any]) -> str:
-    """How a byte-level tokenizer cuts texts before it merges them, as llama.cpp calls it."""
+    """llama.cpp's name for the way in which a byte-level tokenizer cuts texts before it merges them."""
     return str(metadata.get("tokenizer.ggml.pre") or DEFAULT)
 
 
@@ -79,7 +79,7 @@ def _byte_level(
 
 
 def _spelled(name: str) -> str:
-    """A token in the alphabet of bytes, in which most files write it already."""
+    """A token written in the alphabet of bytes, as in most files."""
     if all(character in BYTE_ALPHABET for character in name):
         return name
     return "".join(_LETTERS[byte] for byte in name.encode())
@@ -132,11 +132,11 @@ def _sentencepiece(
 def _settings(
     metadata: Mapping[str, Any], names: Sequence[str], defaults: Mapping[str, int], **begun: bool
 ) -> dict[str, Any]:
-    """What a file says besides its vocabulary, as arguments of transformers.
+    """The settings of a file besides its vocabulary, as arguments for transformers.
 
     Args:
         defaults: ids of the special tokens that it doesn't name.
-        begun: whether a token stands before and behind each text, unless the file says so itself.
+        begun: whether there is a token before and after each text, unless the file says so itself.
     """
     ids = {name: special_id(metadata, role) for name, role in _ROLES.items()}
     ids = {name: defaults.get(name) if token is None else token for name, token in ids.items()}

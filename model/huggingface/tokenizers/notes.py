@@ -1,4 +1,4 @@
-"""What a person should know of a tokenizer: which parts of a text it doesn't keep, and what it can't read."""
+"""What a person should know about a tokenizer: which parts of a text it doesn't keep, and what it can't read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tokenizer_notes(tokenizer: TextTokenizer, unknown: int | None, *, exact: boo
     """Sentences about a tokenizer, found by trying it.
 
     Args:
-        unknown: the token of what the vocabulary can't write.
+        unknown: the token for text that the vocabulary lacks.
         exact: False if its tokens are known not to be the exact text.
     """
     kept = _lost(tokenizer, unknown) if exact else _INEXACT
@@ -35,7 +35,7 @@ def tokenizer_notes(tokenizer: TextTokenizer, unknown: int | None, *, exact: boo
 
 def _lost(tokenizer: TextTokenizer, unknown: int | None) -> str:
     if unknown in (_ids(tokenizer, "a") or [unknown]):
-        return ""  # there is nothing to see in such texts
+        return ""  # such texts have nothing to show
     lost = [what for what, text in _KEPT.items() if tokenizer.decode(_ids(tokenizer, text) or [], begins=True) != text]
     if not lost:
         return ""
@@ -58,7 +58,7 @@ def _unreadable(tokenizer: TextTokenizer, unknown: int | None) -> str:
 
 
 def _ids(tokenizer: TextTokenizer, text: str) -> list[int] | None:
-    """None for a text that it refuses."""
+    """The ids of a text; None if the tokenizer refuses it."""
     try:
         return tokenizer.encode(text, begins=True)
     except AttendError:

@@ -1,8 +1,8 @@
 """How byte-level tokenizers cut a text into words before they merge its bytes, by the names that GGUF files use.
 
-A file holds only the name (`tokenizer.ggml.pre`); llama.cpp (`src/llama-vocab.cpp`) says what it means. A name that is
-missing here is refused, as llama.cpp refuses those that it doesn't know: cut in another way, a text has other tokens.
-Each expression cuts what those before it left whole.
+A file only holds the name (`tokenizer.ggml.pre`); llama.cpp (`src/llama-vocab.cpp`) defines what it means. An unknown
+name is refused, as in llama.cpp, since a text that is cut differently has other tokens. Each expression cuts the parts
+that those before it left whole.
 """
 
 from __future__ import annotations
@@ -62,5 +62,5 @@ _LLAMA3_NAMES = {
 }
 WHOLE_WORDS = frozenset(
     {*_LLAMA3_NAMES, "tekken", "minicpm5"}
-)  # a word of the vocabulary is one token, whatever merges
-BEGUN = frozenset({*_LLAMA3_NAMES, "tekken"})  # whose texts begin with a token, unless the file says otherwise
+)  # a word in the vocabulary is one token, whatever the merges
+BEGUN = frozenset({*_LLAMA3_NAMES, "tekken"})  # their texts begin with a special token, unless the file says otherwise

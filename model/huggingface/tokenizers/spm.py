@@ -22,7 +22,7 @@ from model.text.sentencepiece_tokenizer import piece_bytes
 from model.text.tokenizer import check_whole
 
 _Piece = ModelProto.SentencePiece
-_HIDDEN = (_Piece.CONTROL, _Piece.UNKNOWN)  # kinds that no text becomes, or that stand for what can't be read
+_HIDDEN = (_Piece.CONTROL, _Piece.UNKNOWN)  # kinds that never result from text that can be read
 
 
 class SpmTokenizer(CheckpointTokenizer):
@@ -38,9 +38,9 @@ class SpmTokenizer(CheckpointTokenizer):
     ) -> None:
         """
         Args:
-            pieces: as SentencePiece has them.
-            hf_tokenizer: over the words of `lookup`; names special tokens and frames texts.
-            every_part: whether the space before a text is also put behind each special token in it.
+            pieces: the pieces of the SentencePiece model.
+            hf_tokenizer: a tokenizer over the words of `lookup`; it names special tokens and frames texts.
+            every_part: whether the space before a text is also inserted after each special token in it.
 
         Raises `AttendError` for a tokenizer of another vocabulary.
         """
@@ -73,7 +73,7 @@ class SpmTokenizer(CheckpointTokenizer):
         return (self._beginning if begins else self._going_on).EncodeAsIds(text)
 
     def parse(self, text: str) -> list[int]:
-        """Ids of a text in which a special token's name stands for the token; SentencePiece reads what lies between."""
+        """Ids of a text in which a special token's name stands for the token; SentencePiece reads the text between."""
         ids, end = [], 0
         for match in self._split.finditer(text):
             ids += self.encode(text[end : match.start()], begins=self._every_part or not end)

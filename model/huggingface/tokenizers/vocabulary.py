@@ -1,7 +1,7 @@
-"""Tokenizers of Hugging Face without their models, each from its `tokenizer.json` alone, to see how they cut a text.
+"""Reads tokenizers of Hugging Face without their models, from `tokenizer.json` alone, to show how they cut a text.
 
-Those whose tokens are exact bytes are read as for a model. WordPiece's are not, since it knows no spaces and often no
-capitals; no model here is given its ids.
+Tokenizers whose tokens are exact bytes are read as for a model. WordPiece's tokens are not exact, since it knows no
+spaces and often no capitals; its ids are given to no model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_MEGABYTES = 64  # the largest published ones have about 30
 
 
 class WordPieceTokenizer(TextTokenizer):
-    """BERT's (Schuster and Nakajima, 2012): a piece that goes on with a word is written with ## in front."""
+    """BERT's tokenizer (Schuster and Nakajima, 2012), which writes ## before a piece that continues a word."""
 
     def __init__(self, backend: Backend) -> None:
         described = json.loads(backend.to_str())
@@ -36,7 +36,7 @@ class WordPieceTokenizer(TextTokenizer):
         return name.removeprefix(self._goes_on).encode() if name.startswith(self._goes_on) else f" {name}".encode()
 
     def encode(self, text: str, *, begins: bool = False) -> list[int]:
-        """Words that it has no pieces for become its unknown token, which says nothing."""
+        """Text to ids; words without pieces become the unknown token."""
         check_whole(text)
         return encoded(self._backend, text).ids
 
@@ -45,7 +45,7 @@ class WordPieceTokenizer(TextTokenizer):
 
 
 def load(path: Path) -> TextTokenizer:
-    """Read a `tokenizer.json`; nothing that it names is opened or run. `AttendError` where it cannot be read."""
+    """Read a `tokenizer.json`; nothing that it names is opened or run. `AttendError` if it cannot be read."""
     if (megabytes := path.stat().st_size >> 20) >= MAX_MEGABYTES:
         raise AttendError(
             f"{path} is {megabytes} MB, but a tokenizer must be smaller than {MAX_MEGABYTES} MB: remove it."

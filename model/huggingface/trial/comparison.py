@@ -23,19 +23,19 @@ _LENGTHS = (6, 400)  # tokens of the two texts
 _WINDOW = 16
 _MAX_HEADS = 512  # four times what the largest models have
 _SIZES = {"vocab_size": 64, "num_hidden_layers": 2, "intermediate_size": 48, "head_dim": 16}
-_HEAD_WIDTH = 8  # where heads share the model's width
-_POSITIONS = 1 << 16  # of a table; a text of the comparison is shorter
+_HEAD_WIDTH = 8  # used if heads divide the model's width
+_POSITIONS = 1 << 16  # in a table; the texts of the comparison are shorter
 
 
 def check_native(values: Mapping[str, Any], name: str) -> None:
-    """`AttendError` for a config of our own transformer with which it doesn't compute what transformers does.
+    """`AttendError` for a config with which our own transformer doesn't compute what transformers does.
 
     Args:
         values: what `config.json` holds.
         name: what messages call the model.
     """
     if isinstance(whole := layout_or_reason(values), str) or whole.config.heads > _MAX_HEADS:
-        return  # transformers runs it, or nobody
+        return  # transformers runs it, or nothing does
     small, window = _small(values)
     layout = layout_or_reason(small)
     if isinstance(layout, str):
@@ -73,9 +73,9 @@ def _differs(name: str, how: str) -> AttendError:
 
 
 def _small(values: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
-    """A config that differs in sizes only, and the whole one's window, 0 for none.
+    """A config that only differs in sizes, and the window of the original one (0 for none).
 
-    What is absent stays absent, unless it is a size of the whole model.
+    Absent fields stay absent, unless they are sizes of the whole model.
     """
     family = CONFIG_MAPPING[values["model_type"]]
     alias = family.attribute_map

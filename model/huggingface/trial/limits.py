@@ -1,10 +1,10 @@
-"""Reads a stranger's checkpoint, all but its weights, in a process with limits on time and memory first.
+"""Reads a stranger's checkpoint, except for its weights, first in a process with limits on time and memory.
 
-What a config, a tokenizer or a header makes a library compute can't be foreseen: converting a vocabulary takes the
-square of its longest token, and a config may ask for a billion labels. So the process does everything that loading does
-before it reads weights, in every format, and then encodes some texts (`reading.py`). It also compares our own
-transformer with transformers (`comparison.py`), since it has imported both. Only then does the same happen in this
-process, where it takes about as long.
+What a config, a tokenizer or a header makes a library compute can't be foreseen: converting a vocabulary takes time
+that grows with the square of its longest token, and a config may ask for a billion labels. So that process does
+everything that loading does before it reads weights, in every format, and then encodes some texts (`reading.py`). It
+also compares our own transformer with transformers (`comparison.py`), since it has imported both. Only then does this
+process do the same, which takes about as long.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from model.errors import AttendError
 from model.sandbox.process import NotStarted, OutOfBounds, Refused, Sandbox
 
-SECONDS = 60.0  # the most that any trial may take
+SECONDS = 60.0  # the time limit of a trial
 
 
 def try_out(path: Path, name: str, ends: float, engine: str = "auto") -> None:

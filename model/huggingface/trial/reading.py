@@ -1,4 +1,4 @@
-"""Reads a checkpoint as `model.catalog` does, all but its weights: run as a process with limits, see `limits.py`."""
+"""Reads a checkpoint as `model.catalog` does, except for its weights, in a process with limits; see `limits.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}  # read on import
 
 import torch
-import torch._dynamo  # which a model without memory needs, and which needs a folder for temporary files when imported
+import torch._dynamo  # needed by a model without memory; its import needs a folder for temporary files
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from model.errors import AttendError, EncoderOnly
@@ -24,7 +24,7 @@ from model.sandbox.tokenizer import encode_samples
 
 
 def refusal(question: dict[str, str]) -> str | None:
-    """Read a checkpoint; the sentence in which it is refused."""
+    """Read a checkpoint; returns the sentence that refuses it."""
     try:
         path, name = Path(question["path"]), question["name"]
         if path.is_file():
@@ -44,7 +44,7 @@ def _compare(file: Checkpoint) -> None:
         check_native(file.config, file.name)
     except AttendError:
         raise
-    except Exception as error:  # whatever a family's own code says of a config, which whoever loads it reports
+    except Exception as error:  # whatever a family's own code raises for a config; whoever loads it reports that
         _raise_shortage(error)
 
 
@@ -80,7 +80,7 @@ def _vocabulary_size(kind: Any, files: CheckpointFiles) -> int | None:
         with torch.device("meta"):
             built = kind.from_config(config, attn_implementation="eager", trust_remote_code=False)
         return None if kind is AutoModel else built.get_output_embeddings().weight.shape[0]
-    except Exception as error:  # whatever a family's own code says of a config that is not its own
+    except Exception as error:  # whatever a family's own code raises for a foreign config
         _raise_shortage(error)
         return None
 

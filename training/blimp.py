@@ -1,6 +1,6 @@
 """BLiMP: which of two sentences, one of them ungrammatical, a model finds likelier (Warstadt et al., 2020).
 
-https://github.com/alexwarstadt/blimp (CC BY 4.0), 67 paradigms; for measuring only, never for training
+https://github.com/alexwarstadt/blimp (CC BY 4.0) has 67 paradigms. We only measure with it and never train on it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MinimalPair = tuple[str, str]  # the grammatical sentence first
 
 
 def read_blimp(path: Path) -> dict[str, list[MinimalPair]]:
-    """The pairs of each paradigm, from gzipped JSON lines as BLiMP has them; `AttendError` for another form."""
+    """The pairs of each paradigm, from gzipped JSON lines in BLiMP's form; `AttendError` for any other form."""
     found: dict[str, list[MinimalPair]] = defaultdict(list)
     try:
         for record in read_records(path):
@@ -31,18 +31,18 @@ def read_blimp(path: Path) -> dict[str, list[MinimalPair]]:
 
 
 def accuracy(loaded: LoadedModel, pairs: list[MinimalPair]) -> float:
-    """The share of pairs whose grammatical sentence has the higher probability, as a text of its own."""
+    """The share of pairs whose grammatical sentence is more probable than the other one, each as a text of its own."""
     return sum(log_probability(loaded, good) > log_probability(loaded, bad) for good, bad in pairs) / len(pairs)
 
 
 def log_probability(loaded: LoadedModel, sentence: str) -> float:
-    """Of all tokens of a sentence behind what begins every text, summed, in nats."""
+    """The summed log-probability of a sentence's tokens, in nats, after the tokens that begin every text."""
     tokens = loaded.tokenizer.encode(sentence, begins=True)
     log_probabilities = loaded.model.logits(loaded.prefix_tokens, tokens).log_softmax(dim=-1)  # (T, V)
     return float(log_probabilities[range(len(tokens)), tokens].sum())
 
 
 def measure(loaded: LoadedModel, path: Path, limit: int | None, *, progress: bool = False) -> dict[str, float]:
-    """The accuracy of each paradigm, on its first `limit` pairs or all."""
+    """The accuracy for each paradigm, on its first `limit` pairs or on all."""
     paradigms = tqdm(read_blimp(path).items(), disable=not progress, unit="paradigm", leave=False)
     return {name: accuracy(loaded, pairs[:limit]) for name, pairs in paradigms}

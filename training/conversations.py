@@ -1,4 +1,4 @@
-"""The chat model's task: conversations and stories in packed rows, every token predicted from those before it."""
+"""The chat model's task: conversations and stories in packed rows; every token is predicted from those before it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ QUICK_VALIDATION = 24  # dialogues measured during a run
 
 
 class ChatTask:
-    """The mixture's documents: first in rows of half the context, then in rows of the whole."""
+    """The mixture's documents, first in rows of half the context, then in rows of the whole context."""
 
     metric = "bits per byte on unseen dialogues"
     notes: Sequence[str] = ()
 
     def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
-        """Raises `AttendError` when the data is missing or too little."""
+        """Raises `AttendError` if data is missing, or if there is too little."""
         sources, missing = present(CHAT_MIXTURE, folder)
         if missing:
             files = len({source.path for source in CHAT_MIXTURE})
@@ -75,7 +75,7 @@ def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> To
     path = output / checkpoint.TOKENIZER
     if not path.exists() and settings.init_from:
         first = Path(settings.init_from) / checkpoint.TOKENIZER
-        Tokenizer.load(first)  # refuses what is missing or none
+        Tokenizer.load(first)  # refuses a file that is missing or not a tokenizer
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(first.read_bytes())
     if not path.exists():

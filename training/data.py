@@ -1,7 +1,7 @@
 """Conversations and stories → packed rows of token ids with a loss mask.
 
-A document is one dialogue (or story); splits are by document, and a packed row never attends across documents. The
-order of everything follows from the seed alone, so a run can be resumed, or shared out over processes, by row number.
+A document is one dialogue (or story). Splits are by document, and a packed row never attends across documents. The
+order of everything follows from the seed alone, so a run can be resumed, or divided among processes, by row number.
 
     python -m training.data DATA --source chat/synthetic_persona_chat --split test --output FILE.jsonl.gz
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Split = Literal["train", "valid", "test"]
 
-IGNORED = -100  # a target that costs nothing; torch's own default
+IGNORED = -100  # a target that does not count; torch's own default
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +42,31 @@ class Document:
 
     turns: tuple[str, ...]
     story: bool = False
-    written: bool = False  # by a program: of use only uncut, and only its answers can be predicted
+    written: bool = False  # by a program: it is only useful uncut, and only its answers can be predicted
 
 
 class Text(NamedTuple):
     """A document's token ids, or a piece of them."""
 
     ids: list[int]
-    loss_mask: list[bool]  # whether each id is a target; never the first
+    loss_mask: list[bool]  # whether each id is a target; the first never is
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Documents packed side by side; every tensor is (context length,), of short integers: a run holds millions."""
+    """Documents packed side by side.
+
+    Every tensor is (context length,), with short integers, since a run holds millions.
+    """
 
     tokens: Tensor  # ids fed
-    targets: Tensor  # the id that follows each, IGNORED where it does not count in the loss
+    targets: Tensor  # the id that follows each; IGNORED if it does not count in the loss
     positions: Tensor  # from 0 in each document
-    segments: Tensor  # which document a token belongs to; -1 for the padding behind the last one
+    segments: Tensor  # the document that each token belongs to; -1 for the padding after the last one
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """The lines of a gzipped JSON-lines file; `AttendError` when it is missing or is something else."""
+    """The lines of a gzipped JSON-lines file; `AttendError` if it is missing or is something else."""
     for line in read_gzipped(path, "gzipped JSON lines"):
         try:
             yield json.loads(line)
@@ -72,7 +75,7 @@ def read_records(path: Path) -> Iterator[Record]:
 
 
 def read_gzipped(path: Path, kind: str) -> Iterator[str]:
-    """The lines of a gzipped text; `AttendError` when the file is missing, or not of the `kind` it should be."""
+    """The lines of a gzipped text; `AttendError` if the file is missing, or not of the `kind` it should be."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             yield from lines
@@ -85,7 +88,7 @@ def read_gzipped(path: Path, kind: str) -> Iterator[str]:
 def present(mixture: Sequence[Source], folder: Path) -> tuple[tuple[Source, ...], tuple[str, ...]]:
     """The sources of a mixture whose files are in the data folder, and the names of the missing files.
 
-    Raises `AttendError` where there is none at all.
+    Raises `AttendError` if there is none at all.
     """
     here = tuple(source for source in mixture if (folder / f"{source.path}.jsonl.gz").is_file())
     missing = dict.fromkeys(f"{source.path}.jsonl.gz" for source in mixture if source not in here)
@@ -95,14 +98,14 @@ def present(mixture: Sequence[Source], folder: Path) -> tuple[tuple[Source, ...]
 
 
 def split_of(record: Record) -> Split:
-    """Where a record belongs: 3 % each for validation and test, by a checksum of its text."""
+    """The split of a record, by a checksum of its text: 3 % each for validation and test."""
     text = record["text"] if "text" in record else "\n".join(record["turns"])
     bucket = zlib.crc32(text.encode()) % 100
     return "valid" if bucket < 3 else "test" if bucket < 6 else "train"
 
 
 def documents(source: Source, folder: Path, split: Split) -> list[Document]:
-    """One source's documents of one split, in the file's order."""
+    """The documents of one source in one split, in the file's order."""
     found = []
     for record in read_records(folder / f"{source.path}.jsonl.gz"):
         if split_of(record) != split:
@@ -115,7 +118,7 @@ def documents(source: Source, folder: Path, split: Split) -> list[Document]:
 
 
 def schedule(mixture: Sequence[Source], folder: Path, seed: int) -> list[Document]:
-    """All training documents in the order in which they are read: each source spread evenly over its span."""
+    """All training documents in reading order, with each source spread evenly over its span."""
     rng = random.Random(seed)
     timed: list[tuple[float, Document]] = []
     for source in mixture:
@@ -133,7 +136,7 @@ def schedule(mixture: Sequence[Source], folder: Path, seed: int) -> list[Documen
 
 
 def _varied(pool: Sequence[Document], alike: int) -> Sequence[Document]:
-    """The first `alike` documents with each last turn, or all."""
+    """At most the first `alike` documents with the same last turn."""
     if not alike:
         return pool
     seen: Counter[str] = Counter()
@@ -146,8 +149,8 @@ def _varied(pool: Sequence[Document], alike: int) -> Sequence[Document]:
 
 
 def mixed(order: Iterable[Document], written: Iterator[tuple[str, ...]], part: float) -> Iterator[Document]:
-    """Documents in their order, and between them dialogues by a program, `part` of all characters."""
-    missing = 0.0  # characters of such dialogues
+    """The documents in order, with dialogues by a program between them, which make up `part` of all characters."""
+    missing = 0.0  # characters of such dialogues that are still to come
     for document in order:
         yield document
         missing += sum(map(len, document.turns)) * part / (1.0 - part)
@@ -162,7 +165,7 @@ def _within(span: tuple[float, float], part: float) -> float:
 
 
 def _together(pool: Sequence[Document], most: int, rng: random.Random) -> Iterator[Document]:
-    """Short dialogues strung into longer ones of 1 to `most` parts; those with an odd number of turns stay alone."""
+    """Join short dialogues into longer ones of 1 to `most` parts; those with an odd number of turns stay alone."""
     waiting: list[str] = []
     parts = rng.randint(1, most)
     for document in pool:
@@ -179,16 +182,16 @@ def _together(pool: Sequence[Document], most: int, rng: random.Random) -> Iterat
 
 
 def messages(turns: Turns | Sequence[str]) -> list[Message]:
-    """Turns with speakers alternating, the user first."""
+    """The turns as messages: speakers alternate, beginning with the user."""
     return [Message("assistant" if number % 2 else "user", turn) for number, turn in enumerate(turns)]
 
 
 def encode(document: Document, tokenizer: Tokenizer, chat: ChatFormat, longest: int) -> Iterator[Text]:
-    """A document's ids; one that is longer than `longest` comes as several, a dialogue cut before a user's turn.
+    """A document's ids. A document longer than `longest` gives several texts; a dialogue is cut before a user's turn.
 
-    Everything but the `<s>` in front is a target: both speakers' turns, their roles and their end tokens. An exchange
-    that is too long even alone is cut short. Of a written dialogue only the answers are targets, since its user's turns
-    hold values drawn by chance; one that is too long is left out, since its end asks for its beginning.
+    Everything but the leading `<s>` is a target: both speakers' turns, their roles and their end tokens. An exchange
+    that is too long even on its own is cut short. In a written dialogue only the answers are targets, since the user's
+    turns contain random values; if it is too long, it is left out, since its end asks about its beginning.
     """
     if document.story:
         ids = tokenizer.encode(document.turns[0])
@@ -218,10 +221,10 @@ def _text(ids: list[int]) -> Text:
 
 
 def pack(texts: Iterable[Text], length: int, *, open_rows: int = 32) -> Iterator[Row]:
-    """Rows of `length` tokens, each text whole within one row.
+    """Pack texts into rows of `length` tokens; each text is whole within one row.
 
-    A text of n ids takes n - 1 columns (its last id is only a target). It goes into the fullest open row that has room;
-    when too many rows are open, the fullest is closed, so the order of reading is kept up to that many rows.
+    A text of n ids takes n - 1 columns, since its last id is only a target. It goes into the fullest open row that has
+    room. If too many rows are open, the fullest is closed, so texts move by no more than that many rows.
     """
     rows: list[list[Text]] = []
     used: list[int] = []
@@ -258,7 +261,7 @@ def _row(texts: list[Text], length: int) -> Row:
 
 
 def visible(segments: Tensor) -> Tensor:
-    """What each token of packed rows may attend to: itself and earlier tokens of its document; (R, 1, T, T) boolean."""
+    """What each token may attend to, (R, 1, T, T) boolean: itself and earlier tokens of its document."""
     same = segments[:, :, None] == segments[:, None, :]  # (R, T, T)
     return (same & torch.ones_like(same).tril())[:, None]  # (R, 1, T, T)
 
@@ -287,7 +290,7 @@ def _command(arguments: Sequence[str] | None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
+    """Run the command; returns the exit code."""
     return exit_code(lambda: _command(arguments))
 
 

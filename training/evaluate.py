@@ -1,14 +1,14 @@
-"""What a model is worth on unseen text: bits per byte of dialogues, or BLEU and chrF of translations.
+"""Measures a model on unseen text: bits per byte of dialogues, or BLEU and chrF of translations.
 
     python -m training.evaluate --model attend-chat --data FILE.jsonl.gz
     python -m training.evaluate --model attend-translate --data FILE.tsv.gz --beams 1 2 4 8
     python -m training.evaluate --model attend-chat --skills FILE.jsonl.gz
     python -m training.evaluate --model attend-chat --blimp FILE.jsonl.gz
 
-Bits per byte are what a model's surprise costs, whatever its vocabulary: the cost of every token, control tokens
-included (all but the `<s>` that nothing predicts), each scored once with as much earlier dialogue as fits, over the
-UTF-8 bytes of the turns. How translations are scored stands in `training.translate`, what the
-skills are in `training.skills.testing`, and BLiMP in `training.blimp`. The last line is JSON.
+Bits per byte measure a model's surprise, whatever its vocabulary: the cost of all tokens divided by the UTF-8 bytes of
+the turns. Control tokens count (except for `<s>`, which nothing predicts), and each token is scored once, after as much
+of the dialogue as fits. `training.translate` says how translations are scored, `training.skills.testing` what the
+skills are, and `training.blimp` what BLiMP is. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def bits_per_byte(
     *,
     progress: bool = False,
 ) -> float:
-    """Total cost in bits over total UTF-8 bytes of the documents' turns."""
+    """The total cost in bits, divided by the total UTF-8 bytes of the documents' turns."""
     bits, size = 0.0, 0
     for document in tqdm(documents, disable=not progress, unit="dialogue", leave=False):
         for context, wanted in windows(document, tokenizer, chat, model.context_length):
@@ -64,11 +64,11 @@ def bits_per_byte(
 def windows(
     document: Document, tokenizer: TextTokenizer, chat: ChatFormat, context_length: int
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """(context, tokens to score) pairs that cover a document once.
+    """Pairs of a context and the tokens to score after it, which cover a document once.
 
-    What fits is one pass. From the first turn that does not, every turn is its own pass behind `<s>` and as many whole
-    earlier turns as fit; a turn too long even alone is scored piece by piece, each behind the half context before it.
-    The last token of a pass is only predicted, not read, which makes up for the place of `<s>`.
+    The turns that fit make one pass. From the first one that does not fit, every turn is a pass of its own, after `<s>`
+    and as many whole earlier turns as fit. A turn that is too long even alone is scored in pieces, each after the half
+    context before it. The last token of a pass is only predicted, not read, which makes up for the position of `<s>`.
     """
     if document.story:
         parts = [[*tokenizer.encode(document.turns[0]), chat.end]]
@@ -96,7 +96,7 @@ def windows(
 
 
 def read_documents(path: Path, limit: int | None = None) -> list[Document]:
-    """The first `limit` dialogues (or stories) of a file, or all; `AttendError` for a file of another form."""
+    """The first `limit` dialogues (or stories) of a file, or all; `AttendError` if the file has another form."""
     found = []
     for number, record in enumerate(islice(read_records(path), limit), start=1):
         turns = record.get("turns") if isinstance(record, dict) else None
@@ -112,7 +112,7 @@ def read_documents(path: Path, limit: int | None = None) -> list[Document]:
 
 
 def _chat_format(loaded: LoadedModel) -> ChatFormat:
-    """The model's chat format; `AttendError` where it is not ours."""
+    """The model's chat format; `AttendError` if it is not ours."""
     if not isinstance(loaded.chat, ChatFormat):
         raise AttendError(
             f"{loaded.name} does not use Attend's chat format: choose a model that does, such as attend-chat."
@@ -132,8 +132,10 @@ def evaluate_dialogues(loaded: LoadedModel, path: Path, limit: int | None) -> di
 
 
 def evaluate_pairs(loaded: LoadedModel, path: Path, limit: int | None, beams: Sequence[int]) -> dict[str, Any]:
-    """The figures of the JSON line: of every number of beams and, outermost, of the last; `AttendError` for a model
-    that translates nothing."""
+    """The figures of the JSON line, for every number of beams and, at the top level, for the last one.
+
+    `AttendError` for a model that does not translate.
+    """
     if not loaded.model.decoder_start:
         raise AttendError(f"{loaded.name} is not a translator: choose another model.")
     references = dict(islice(by_source(read_pairs(path)).items(), limit))
@@ -249,7 +251,7 @@ def _command(arguments: Sequence[str] | None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
+    """Run the command; returns the exit code."""
     return exit_code(lambda: _command(arguments))
 
 

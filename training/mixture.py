@@ -1,4 +1,4 @@
-"""What attend-chat is trained on: each source, what is kept of it, how often it is read, and when.
+"""The training data of attend-chat: each source, what is kept of it, and how often and when it is read.
 
 A mixture is data. `training.data` reads the files and turns them into packed rows; nothing here touches the disk.
 Judgements on the sources' style, and their licences, are in the model card.
@@ -17,18 +17,18 @@ Turns = list[str]
 
 
 def keep_turns(record: Record) -> Turns | None:
-    """All turns as they are."""
+    """Keep all turns unchanged."""
     return record["turns"]
 
 
 def tidy(record: Record) -> Turns | None:
-    """Dialogues written with care: every turn begins with a capital or digit and ends like a sentence."""
+    """Keep carefully written dialogues: every turn begins with a capital or digit and ends like a sentence."""
     turns = record["turns"]
     return turns if all(re.match(r"[A-Z0-9\"'“]", turn) and re.search(r"[.!?)\"'”]$", turn) for turn in turns) else None
 
 
 def named(record: Record) -> Turns | None:
-    """Names for the placeholders that the source's makers left in a third of the dialogues.
+    """Fill in names for the placeholders that the source's makers left in a third of the dialogues.
 
     "[user 1's name]" becomes a first name, "[user 2's name]" (the assistant) the model's own; a dialogue with any other
     placeholder, such as "(hometown)", is left out.
@@ -50,7 +50,7 @@ _NAMES = (
 
 
 def friendly(record: Record) -> Turns | None:
-    """Personality Chat in its friendly voice, less a United States crisis line and answers that deny having a name."""
+    """Keep Personality Chat in its friendly voice, without a US crisis line and answers that deny having a name."""
     if record["style"] not in ("friendly", "the_friend"):
         return None
     answer = record["turns"][1]
@@ -62,7 +62,7 @@ _UNFIT = ("That's not me, but hello nonetheless!", "No way.", "Eh, I like how I 
 
 
 def honest(keep: Callable[[Record], Turns | None]) -> Callable[[Record], Turns | None]:
-    """What `keep` keeps, less all but the longest stretch in which no answer claims a life that a program cannot have.
+    """Keep what `keep` keeps, but only the longest stretch in which no answer claims a life that a program cannot have.
 
     The data is talk between people: both sides have families, pets and jobs.
     """
@@ -98,7 +98,7 @@ _CLAIM = re.compile(
 
 
 def renamed(record: Record) -> Turns | None:
-    """The model's own name in place of the one the source was written for."""
+    """Put the model's own name in place of the one that the source was written for."""
     new = [_MAKER.sub("the Attend project", turn.replace("Vicuna", "Attend")) for turn in record["turns"]]
     return [turn[:1].upper() + turn[1:] for turn in new]
 
@@ -109,7 +109,7 @@ _MAKER = re.compile(
 
 
 def small_talk(record: Record) -> Turns | None:
-    """The canned pairs that are conversation."""
+    """Keep those of the canned pairs that are conversation."""
     return record["turns"] if record["topic"] in ("greetings", "conversations") else None
 
 
@@ -118,14 +118,14 @@ class Source:
     """One file of the data folder."""
 
     path: str  # below the data folder, without .jsonl.gz
-    passes: float = 1.0  # how often it is read; 2.5 reads it twice and then half of it
+    passes: float = 1.0  # how often it is read; 2.5 means twice and then half of it
     span: tuple[float, float] = (0.0, 1.0)  # the part of training in which it appears
     keep: Callable[[Record], Turns | None] = keep_turns  # the turns to learn, or None to leave the record out
-    alike: int = 0  # how many records with the same last turn one reading has at most; 0: all
-    together: int = 1  # short exchanges strung together, up to this many, so that each turn answers the newest one
+    alike: int = 0  # how many records with the same last turn one reading may have; 0: all
+    together: int = 1  # up to so many short exchanges are joined, so that each turn answers the newest one
 
 
-# The first source is also what validation and test measure, as its makers left it, so it is read like that first.
+# The first source is also what validation and test measure, unchanged, so it is first read unchanged.
 CHAT_MIXTURE = (
     Source("chat/synthetic_persona_chat", passes=3, span=(0.0, 0.5)),
     Source("chat/synthetic_persona_chat", passes=9, span=(0.2, 1.0), keep=honest(named)),
@@ -146,5 +146,5 @@ CHAT_MIXTURE = (
 
 
 def scaled(mixture: Sequence[Source], factor: float) -> tuple[Source, ...]:
-    """The same mixture, read `factor` times as often."""
+    """The same mixture, with each source read `factor` times as often."""
     return tuple(replace(source, passes=source.passes * factor) for source in mixture)

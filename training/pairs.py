@@ -1,7 +1,8 @@
-"""Sentence pairs of two languages, split so that no sentence of one part was seen in another in any form.
+"""Sentence pairs of two languages, split so that no sentence of one part occurs in another in any form.
 
-A file is gzipped TSV, English first, one pair a line. A sentence has many translations, which have others in turn, so
-what is split are the connected groups of sentences, equal but for capitals, accents and punctuation taken as one.
+A file is gzipped TSV with one pair per line, English first. A sentence has many translations, which have others in
+turn, so connected groups of sentences are split. Sentences that only differ in capitals, accents or punctuation count
+as one.
 
     python -m training.pairs DATA --split test --output FILE.tsv.gz
 
@@ -35,7 +36,7 @@ class Pair:
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """All pairs of a file; `AttendError` when it is missing or is something else."""
+    """All pairs of a file; `AttendError` if it is missing or is something else."""
     found = []
     for number, line in enumerate(read_gzipped(path, "gzipped text"), start=1):
         parts = line.rstrip("\n").split("\t")
@@ -48,7 +49,7 @@ def read_pairs(path: Path) -> list[Pair]:
 
 
 def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
-    """1 % of the connected groups for validation, 2 % for test, the others to train on, in the file's order.
+    """Split the connected groups: 1 % for validation, 2 % for test, the rest for training, in the file's order.
 
     The part follows from a checksum of the group's sentences, so it is the same in every run.
     """
@@ -56,7 +57,7 @@ def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
     for pair in pairs:
         groups.connect("fr " + _bare(pair.source), "en " + _bare(pair.target))
     parts: dict[Split, list[Pair]] = {"train": [], "valid": [], "test": []}
-    first: dict[str, str] = {}  # of each group, the sentence that comes first in the alphabet
+    first: dict[str, str] = {}  # for each group, the sentence that comes first in the alphabet
     for sentence in groups.sentences():
         root = groups.root(sentence)
         first[root] = min(first.get(root, sentence), sentence)
@@ -75,7 +76,7 @@ def by_source(pairs: Sequence[Pair]) -> dict[str, list[str]]:
 
 
 def _bare(sentence: str) -> str:
-    """Letters and digits alone, small and without accents; the sentence itself where it has none."""
+    """The letters and digits only, in lower case and without accents; the sentence itself if it has none."""
     decomposed = unicodedata.normalize("NFKD", sentence.lower())
     return "".join(character for character in decomposed if character.isalnum()) or sentence
 
@@ -105,11 +106,11 @@ Encoded = tuple[list[int], list[int]]  # source and target ids
 
 
 def by_length(pairs: Sequence[Encoded], batch_tokens: int, rng: random.Random) -> Iterator[list[Encoded]]:
-    """Batches of pairs of about the same lengths, so that little is padding; in random order.
+    """Batches of pairs with similar lengths, so that there is little padding; in random order.
 
     Args:
-        batch_tokens: the most that a batch holds on both sides together, every pair counted as its longest one; the
-            padding of the two sides comes on top of it, where the longest source has not the longest target.
+        batch_tokens: how many tokens a batch may hold on both sides together, with every pair counted as the longest
+            one. More padding is added if the longest source does not have the longest target.
     """
     shuffled = rng.sample(pairs, len(pairs))
     shuffled.sort(key=lambda pair: (len(pair[0]), len(pair[1])))  # stable: equal lengths stay shuffled
@@ -146,7 +147,7 @@ def _command(arguments: Sequence[str] | None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
+    """Run the command; returns the exit code."""
     return exit_code(lambda: _command(arguments))
 
 

@@ -1,4 +1,4 @@
-"""One training run as one frozen record, and the two that made the embedded checkpoints."""
+"""The settings of a training run as one frozen record, and those of the runs that made the embedded checkpoints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HELP = "help"  # the key of a field's explanation in its metadata
 
 
 def flag(default: Any, help: str) -> Any:
-    """A field with what the command line says of it."""
+    """A field with its help on the command line."""
     return field(default=default, metadata={HELP: help})
 
 
@@ -100,7 +100,7 @@ class TrainingSettings:
 
 CHAT = TrainingSettings()
 
-# The paper's choices (Vaswani et al., 2017), but for the optimizer and the last fall of the rate.
+# The choices of the paper (Vaswani et al., 2017), except for the optimizer and the final decay of the rate.
 TRANSLATE = TrainingSettings(
     task="translate",
     vocabulary_size=6000,

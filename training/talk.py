@@ -39,7 +39,7 @@ def answer_tokens(
 
 
 def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) -> Iterator[tuple[str, str]]:
-    """(what the user says, what the model answers), turn by turn."""
+    """Turn by turn, what the user says and what the model answers."""
     messages: list[Message] = []
     for turn in turns:
         messages.append(Message("user", turn))
@@ -49,7 +49,7 @@ def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) 
 
 
 def read_lines(path: Path) -> list[str]:
-    """The conversations of a file, blank lines left out; `AttendError` when it cannot be read as text."""
+    """The conversations of a file, blank lines left out; `AttendError` if it cannot be read as text."""
     try:
         return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
@@ -82,7 +82,7 @@ def _command(arguments: Sequence[str] | None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
+    """Run the command; returns the exit code."""
     return exit_code(lambda: _command(arguments))
 
 

@@ -1,4 +1,4 @@
-"""What a training run needs of its task: batches in order, their loss, and a metric on unseen text."""
+"""What a training run needs from its task: batches in order, their loss, and a metric on unseen text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TrainingTask(Protocol, Generic[RowT]):
 
     @property
     def batches(self) -> Sequence[Sequence[RowT]]:
-        """Every step's rows, in order, over all processes."""
+        """The rows of every step, in order, for all processes together."""
         ...
 
     def target_tokens(self, rows: Sequence[RowT]) -> int:

@@ -1,4 +1,4 @@
-"""The command that trains: its flags, and what it says.
+"""The command that trains: its flags and its messages.
 
 python -m training.train DATA runs/chat                     one process, on whatever device there is
 python -m training.train DATA runs/translate --task translate
@@ -49,13 +49,13 @@ def _train(arguments: Sequence[str] | None) -> int:
     folder, output = given.pop("data"), given.pop("output")
     preset = PRESETS.get(given["task"] or "chat", PRESETS["chat"])
     settings = replace(preset, **{name: value for name, value in given.items() if value is not None})
-    from training.run.loop import train  # brings torch, which takes seconds
+    from training.run.loop import train  # imports torch, which takes seconds
 
     return train(settings, folder, output)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
+    """Run the command; returns the exit code."""
     return exit_code(lambda: _train(arguments))
 
 

@@ -1,7 +1,7 @@
-"""Many sentences through a translator, and how good its translations are.
+"""Translates many sentences, and scores the translations.
 
-BLEU (Papineni et al., 2002) and chrF (Popović, 2015) are sacreBLEU's (Post, 2018) with its own defaults, so that they
-can be compared with what others report; every reference of a sentence counts.
+BLEU (Papineni et al., 2002) and chrF (Popović, 2015) are computed by sacreBLEU (Post, 2018) with its defaults, so that
+they can be compared with published ones; every reference of a sentence counts.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 
-LONGEST_ANSWER = 100  # tokens; no sentence of Tatoeba has as many
+LONGEST_ANSWER = 100  # tokens; all sentences of Tatoeba are shorter
 _BATCH_SIZE = 64  # sentences
 
 
 @dataclass(frozen=True, slots=True)
 class TranslationScores:
-    """Of translations against all references, both in percent."""
+    """The scores of translations against all references, both in percent."""
 
     bleu: float
     chrf: float
@@ -34,7 +34,7 @@ class TranslationScores:
 def translated(
     loaded: LoadedModel, sentences: Sequence[str], settings: DecodingSettings, *, progress: bool = False
 ) -> list[str]:
-    """Each sentence's translation. Sentences of about the same length share a batch; a text does not depend on it."""
+    """Translate sentences. Those of similar lengths share a batch, which does not change the result."""
     prompts = [loaded.prompt(sentence) for sentence in sentences]
     order = sorted(range(len(sentences)), key=lambda index: len(prompts[index]))
     translations = [""] * len(sentences)
@@ -52,7 +52,7 @@ def translated(
 def answered(
     loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: DecodingSettings
 ) -> list[tuple[int, ...]]:
-    """The tokens of each prompt's answer, decoded in one batch and without recording what they were chosen from."""
+    """The tokens of each prompt's answer, decoded in one batch without recording the candidates."""
     requests = [Request.of(loaded, prompt, explained=False) for prompt in prompts]
     strategies = [settings.strategy_for(request) for request in requests]
     answers: list[tuple[int, ...]] = [()] * len(prompts)
@@ -64,7 +64,7 @@ def answered(
 
 
 def scored(translations: Sequence[str], references: Sequence[Sequence[str]]) -> TranslationScores:
-    """One translation a sentence against its references, however many there are."""
+    """Score one translation per sentence against any number of references."""
     most = max(map(len, references))
     # A stream holds the n-th reference of every sentence; sacreBLEU skips the sentences that have fewer.
     streams: Any = [[texts[n] if n < len(texts) else None for texts in references] for n in range(most)]

@@ -1,6 +1,6 @@
 """The translator's task: sentence pairs, trained with teacher forcing (Williams and Zipser, 1989).
 
-The decoder reads padding and then the target; at each position it predicts the next token, and `<end>` at the last.
+The decoder reads padding and then the target. At each position it predicts the next token, and at the last one `<end>`.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ QUICK_VALIDATION = 200  # sentences translated during a run
 
 
 class TranslationTask:
-    """Pairs in batches of about equal length, another order in every pass."""
+    """Pairs in batches of similar lengths, in another order in every pass."""
 
     metric = "BLEU of greedy translations of unseen sentences"
     notes: Sequence[str] = ()
 
     def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
-        """Raises `AttendError` when the data is missing or too little."""
+        """Raises `AttendError` if data is missing, or if there is too little."""
         parts = split_pairs(read_pairs(folder / SOURCE_FILE))
         if not parts["train"] or not parts["valid"]:
             raise AttendError(f"{folder} has too few sentence pairs for training and validation: add more.")
@@ -83,12 +83,12 @@ class TranslationTask:
         return scored(translations, [self._validation[sentence] for sentence in sentences]).bleu
 
     def fingerprint(self) -> str:
-        """Of the encoded pairs alone, so that a run may be resumed with more passes."""
+        """A hash of the encoded pairs only, so that a run may be resumed with more passes."""
         return hashlib.blake2b(repr(self._first).encode(), digest_size=16).hexdigest()
 
 
 def _tokenizer(settings: TrainingSettings, pairs: Sequence[Pair], output: Path) -> Tokenizer:
-    """The run's tokenizer, trained on the training text of both languages the first time; padding is no piece of it."""
+    """The run's tokenizer, trained on the training text of both languages the first time; it has no padding."""
     path = output / checkpoint.TOKENIZER
     if not path.exists():
         texts = (text for pair in pairs for text in (pair.source, pair.target))
@@ -98,6 +98,6 @@ def _tokenizer(settings: TrainingSettings, pairs: Sequence[Pair], output: Path) 
 
 
 def _padded(rows: Sequence[Sequence[int]], filler: int) -> Tensor:
-    """Rows of ids, the shorter ones filled up on the right; (R, longest)."""
+    """Rows of ids, padded on the right; (R, longest)."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in rows])

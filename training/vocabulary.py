@@ -1,7 +1,7 @@
 """Train the SentencePiece vocabulary on the text that the model will learn: BPE with byte fallback.
 
-That of the conversations normalises nothing, so that every text comes back exactly; roles are control symbols, which
-typed text cannot reach. That of the translator writes the many spaces, quotes and accents of French in one way.
+The vocabulary for conversations normalises nothing, so that every text is restored exactly. Roles are control symbols,
+which typed text cannot produce. The translator's vocabulary normalises the many spaces, quotes and accents of French.
 
     python -m training.vocabulary TEXT.txt --size 4096 --output tokenizer.model
 """
@@ -27,14 +27,14 @@ from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER
 _SPACES = "\t\n\r\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000"
 _NOTHING = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # soft hyphens and characters without width
 _PLAIN = {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"', "\u2026": "...", "\u2010": "-"}
-_PLAIN |= {"\u2011": "-", "\u2581": "_"}  # the last is how SentencePiece writes a space
+_PLAIN |= {"\u2011": "-", "\u2581": "_"}  # SentencePiece writes a space as the last
 _ACCENTS = "\u0300\u0301\u0302\u0303\u0308\u0327"
 
 
 def train_vocabulary(texts: Iterable[str], size: int) -> bytes:
     """The serialised SentencePiece model with `size` pieces; deterministic for the same texts in the same order.
 
-    Raises `AttendError` where the text has too few, or too many, different characters for that many pieces.
+    Raises `AttendError` if the text has too few or too many different characters for that many pieces.
     """
     return _trained(
         texts,
@@ -48,7 +48,7 @@ def train_vocabulary(texts: Iterable[str], size: int) -> bytes:
 
 
 def train_pairs_vocabulary(texts: Iterable[str], size: int) -> bytes:
-    """As `train_vocabulary`, for sentences: each begins with a space, and the module's text says what is made plain."""
+    """Like `train_vocabulary`, for sentences: each begins with a space; see the module for what is normalised."""
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder) / "rules.tsv"
         rules.write_text("".join(f"{_codes(given)}\t{_codes(plain)}\n" for given, plain in _rules()))
@@ -136,7 +136,7 @@ def _command(arguments: Sequence[str] | None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
+    """Run the command; returns the exit code."""
     return exit_code(lambda: _command(arguments))
 
 

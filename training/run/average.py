@@ -13,7 +13,7 @@ class Average:
     """Keeps copies of a model's last weights and lends their mean."""
 
     def __init__(self, model: nn.Module, count: int) -> None:
-        """`count`: how many; 1 is no mean, so nothing is kept and the model's own weights are lent."""
+        """`count`: how many weights to keep; with 1 nothing is kept, and the model's own weights are lent."""
         self._model, self._count = model, count
         self.kept: list[Mapping[str, Tensor]] = []  # the oldest first
 
@@ -26,7 +26,7 @@ class Average:
 
     @contextmanager
     def weights(self) -> Iterator[None]:
-        """Within, the model has the mean of what was kept; its own weights come back after. Nothing kept: its own."""
+        """Inside, the model has the mean of the kept weights, if there are any; afterwards it has its own again."""
         if not self.kept:
             yield
             return

@@ -20,12 +20,12 @@ class Point:
     step: int
     tokens: int  # fed so far, padding included
     seconds: float  # spent so far, over all sittings
-    loss: float  # nats per token, of the step's own batch
-    figure: float | None  # on unseen text, where it was measured
+    loss: float  # nats per token, in the batch of the step
+    figure: float | None  # on unseen text, if it was measured
 
 
 def write(points: Sequence[Point], folder: Path, *, measured: str) -> None:
-    """`curve.csv`, which a resumed run reads and which is therefore never there by halves, and `curve.png`.
+    """Write `curve.png`, and `curve.csv` in one piece, since a resumed run reads it.
 
     Args:
         measured: the metric behind the points' figures, in words.
@@ -55,7 +55,7 @@ def read(folder: Path) -> list[Point]:
 
 def draw(points: Sequence[Point], measured: str) -> Figure:
     """The loss and, on a second axis, the metric on validation data."""
-    from matplotlib.figure import Figure  # here, so that only a run that saves pays for it
+    from matplotlib.figure import Figure  # a slow import, so only runs that save do it
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()

@@ -1,7 +1,7 @@
 """The training loop: for a decoder on conversations and stories, or an encoder with a decoder on sentence pairs.
 
-A run that was stopped goes on from its last save with the same result: the order of the data follows from the seed,
-every step seeds its own dropout, and all other state is saved. The run's folder then holds the checkpoint (config,
+A run that was stopped continues from its last save with the same result: the order of the data follows from the seed,
+every step seeds its own dropout, and all other state is saved. The run's folder then contains the checkpoint (config,
 weights, tokenizer), `curve.csv` and `curve.png`.
 """
 
@@ -39,17 +39,17 @@ from training.translation import TranslationTask
 
 
 def make_task(settings: TrainingSettings, folder: Path, output: Path) -> TrainingTask[Any]:
-    """Those of the run's task; `AttendError` when the data is missing or too little."""
+    """The run's task; `AttendError` if data is missing, or if there is too little."""
     return (TranslationTask if settings.task == "translate" else ChatTask)(settings, folder, output)
 
 
 def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
-    """Run, or go on with, one training; the module's text says what `output` holds then.
+    """Run or continue one training; the module's docstring says what `output` contains then.
 
     Returns:
-        The command's exit code: 0, or that of Ctrl-C, which like SIGTERM ends the run with a save after the step.
+        The command's exit code: 0, or that of Ctrl-C, which like SIGTERM saves after the step and ends the run.
 
-    Raises `AttendError` when the data is missing, when `output` holds another run, or when the loss is no number.
+    Raises `AttendError` if data is missing, if `output` contains another run, or if the loss is not a number.
     """
     torch.manual_seed(settings.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -124,7 +124,7 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
 
 
 def _precision(requested: str, device: torch.device) -> tuple[str, str]:
-    """The precision of matrix products as accelerate calls it, and in words; "auto" is the faster one here."""
+    """The precision of matrix products, in accelerate's terms and in words; "auto" means the faster one."""
     chosen = fastest_precision(device) if requested == "auto" else requested
     words = "float32" if chosen == "no" else "bfloat16 where it is safe"
     return chosen, f"{words}, the faster here" if requested == "auto" else words
@@ -132,7 +132,7 @@ def _precision(requested: str, device: torch.device) -> tuple[str, str]:
 
 @contextmanager
 def _stop_signals() -> Iterator[Callable[[], bool]]:
-    """Yields a function that tells whether Ctrl-C or SIGTERM has arrived; a second one ends the program at once."""
+    """Yield a function that tells whether Ctrl-C or SIGTERM has arrived; a second one ends the program at once."""
     came: list[int] = []
     before = {}
 
@@ -140,7 +140,7 @@ def _stop_signals() -> Iterator[Callable[[], bool]]:
         came.append(number)
         signal.signal(number, before[number])
 
-    if threading.current_thread() is threading.main_thread():  # no other may listen
+    if threading.current_thread() is threading.main_thread():  # no other thread may handle signals
         for number in (signal.SIGINT, signal.SIGTERM):
             before[number] = signal.getsignal(number)
             signal.signal(number, note)
@@ -152,7 +152,7 @@ def _stop_signals() -> Iterator[Callable[[], bool]]:
 
 
 def _begin(settings: TrainingSettings) -> Transformer:
-    """The model before its first step; `AttendError` when the weights to begin with are another model's."""
+    """The model before its first step; `AttendError` if the initial weights are those of another model."""
     model = build(settings.config())
     if settings.init_from:
         first = checkpoint.load(Path(settings.init_from))
@@ -172,10 +172,10 @@ def learn(
     batch: Sequence[Any],
     clip: float,
 ) -> float:
-    """One step on this process's share of a batch: forward, backward, optimizers.
+    """Take one step on this process's share of a batch: forward, backward, optimizers.
 
-    Where a batch has fewer rows than there are processes, those without a row feed one with a loss of 0: all of them
-    must meet where gradients are averaged.
+    If a batch has fewer rows than there are processes, those without a row feed one with a loss of 0, since all
+    processes must take part when gradients are averaged.
 
     Returns:
         The whole batch's loss, in nats per target token.
@@ -201,7 +201,7 @@ def _save(
     optimizers: Sequence[torch.optim.Optimizer],
     history: Sequence[curve.Point],
 ) -> None:
-    """The checkpoint people use, the curve, and the state to resume from; the last by renaming, so never by halves."""
+    """Save the checkpoint, the curve and the state to resume from; a rename completes the state, so it is never partial."""
     with averaged.weights():
         checkpoint.save(model, output)
     curve.write(history, output, measured=task.metric)
@@ -226,12 +226,12 @@ def _resume(
     optimizers: Sequence[torch.optim.Optimizer],
     device: torch.device,
 ) -> tuple[int, list[curve.Point]]:
-    """Load what `_save` left, if anything: the step to go on with and the curve so far."""
+    """Load what `_save` wrote, if anything; returns the next step and the curve so far."""
     path = output / "resume.pt"
     if not path.exists():
         return 0, []
     state = torch.load(path, map_location=device, weights_only=True)
-    free = ("precision", "save_minutes", "validate_steps", "passes")  # may change between two sittings of one run
+    free = ("precision", "save_minutes", "validate_steps", "passes")  # may change when a run is resumed
     for name, value in asdict(settings).items():
         if name not in free and (held := state["settings"].get(name)) != value:
             raise AttendError(

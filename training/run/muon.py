@@ -1,7 +1,7 @@
-"""Muon (Jordan et al., 2024): momentum whose every step is made nearly orthogonal by a few matrix products.
+"""Muon (Jordan et al., 2024): momentum, with each step made nearly orthogonal by a few matrix products.
 
-As `torch.optim.Muon`, but in the precision of the weights: that one multiplies in bfloat16, which took a processor
-without instructions for it twice as long as forward and backward together.
+It is `torch.optim.Muon` in the precision of the weights. PyTorch multiplies in bfloat16, which took a processor without
+instructions for it twice as long as forward and backward together.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import torch
 from torch import Tensor, nn
 
 _MOMENTUM = 0.95
-_COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the quintic that Jordan et al. chose: steep at zero
+_COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # the quintic that Jordan et al. chose, which is steep at zero
 _ITERATIONS = 5
 
 
 def orthogonalized(matrix: Tensor) -> Tensor:
-    """The same singular vectors with singular values near 1, by Newton-Schulz iterations; (M, N) to the same."""
+    """The matrix (M, N) with its singular values moved near 1, by Newton-Schulz iterations."""
     a, b, c = _COEFFICIENTS
     wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T  # so that the products have the smaller size
-    wide = wide / wide.norm().clamp(min=1e-7)  # no singular value is above 1
+    wide = wide / wide.norm().clamp(min=1e-7)  # now no singular value is above 1
     for _ in range(_ITERATIONS):
         gram = wide @ wide.T
         wide = torch.addmm(wide, torch.addmm(gram, gram, gram, beta=b, alpha=c), wide, beta=a)
@@ -28,8 +28,11 @@ def orthogonalized(matrix: Tensor) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """For matrices alone; each step is scaled to the size of AdamW's, so that one learning rate serves both (Liu et
-    al., 2025, "Muon is Scalable for LLM Training")."""
+    """Muon, for matrices only.
+
+    Each step is scaled to the size of AdamW's, so that one learning rate serves both (Liu et al., 2025, "Muon is
+    Scalable for LLM Training").
+    """
 
     def __init__(self, matrices: Iterable[nn.Parameter], *, lr: float, weight_decay: float) -> None:
         super().__init__(matrices, {"lr": lr, "weight_decay": weight_decay})

@@ -1,4 +1,4 @@
-"""How weights move: the optimisers and their learning rate over a run."""
+"""The optimisers, and their learning rate over a run."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def lr_schedule(step: int, steps: int, *, warm_up: float, decay: float, schedule
     """The learning rate at a step, as a share of its peak: linear warm-up, a plateau, linear decay to zero.
 
     Args:
-        step: from 0.
-        steps: in the whole run.
+        step: the step, from 0.
+        steps: how many steps the whole run has.
         warm_up: the share of the run, 0 to 1, over which the rate rises.
-        decay: the same for its fall at the end; 0 for none.
+        decay: the share over which it falls at the end; 0 for none.
         schedule: "flat" keeps the plateau level; "inverse_sqrt" lets it fall with the inverse square root of the step
             (Vaswani et al., 2017, section 5.3).
     """
@@ -33,8 +33,8 @@ def make_optimizers(
 ) -> list[torch.optim.Optimizer]:
     """AdamW (Loshchilov and Hutter, 2019); with "muon", the blocks' matrices take Muon (Jordan et al., 2024) instead.
 
-    Muon makes each matrix's step orthogonal, scaled here to the size of AdamW's so that one rate serves both. The model
-    card has what each reached in equal tokens. Norms and biases are not decayed.
+    Muon makes each matrix's step orthogonal; here the step is scaled to the size of AdamW's, so that one rate serves
+    both. The model card says what each reached with equally many tokens. Norms and biases are not decayed.
     """
     named = list(model.named_parameters())
     in_blocks = [parameter for name, parameter in named if parameter.dim() == 2 and "embedding" not in name]

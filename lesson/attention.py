@@ -1,6 +1,6 @@
-"""Attention by hand: weights from similarities, from scaled and masked scores, and its blindness to order.
+"""Attention by hand: weights from similarities and from scaled and masked scores, and its blindness to order.
 
-The first parts have no parameters at all, as lectures begin; the last uses the model's own `attend`.
+The first parts have no parameters, as in the beginning of many lectures; the last one uses the model's own `attend`.
 
 Shapes: N words, T tokens, W width.
 """
@@ -30,8 +30,8 @@ def by_division(similarities: Tensor, vectors: Tensor) -> Mixture:
     """Weights are similarities divided by their sum, which must be positive.
 
     Args:
-        similarities: of one word to each, (N,).
-        vectors: of each word, (N, W).
+        similarities: how similar one word is to each, (N,).
+        vectors: the vector of each word, (N, W).
     """
     return _mixture(similarities / similarities.sum(), vectors)
 
@@ -51,7 +51,7 @@ class ScaledScores:
 
     scaled: Tensor  # (N,), divided by the root of the width
     weights: Tensor  # (N,), softmax of those
-    unscaled: Tensor  # (N,), softmax of the dots themselves
+    unscaled: Tensor  # (N,), softmax of the dot products themselves
 
 
 def scale_scores(dots: Tensor, width: int) -> ScaledScores:
@@ -61,7 +61,7 @@ def scale_scores(dots: Tensor, width: int) -> ScaledScores:
 
 
 def mask_scores(scores: Tensor, *, mask: bool) -> tuple[Tensor, Tensor]:
-    """Scores (T, T) and their softmax, row by row; with the mask, keys behind the query get -inf and weight 0."""
+    """Scores (T, T) and their softmax, row by row; with the mask, keys after the query get -inf and weight 0."""
     if mask:
         ahead = torch.ones_like(scores, dtype=torch.bool).triu(1)  # (T, T)
         scores = scores.masked_fill(ahead, -math.inf)

@@ -1,9 +1,9 @@
-"""A whole encoder-decoder small enough to be worked by hand, and what a person can change of it.
+"""A whole encoder-decoder small enough to compute by hand, and what a person can change in it.
 
-It is `model.transformer.encoder_decoder` as it stands, six numbers wide, filled with the numbers of a lecture that
-works one block by hand on "how are you". What the lecture prints is taken over: embeddings, W1 and b1 as they are; of
-Q, K, V and of what attention adds it prints the results alone, so their weights are the smallest that give those
-results. All else, which is the decoder, W2 and the words that the lecture does not use, is drawn from a fixed seed.
+It is `model.transformer.encoder_decoder` with a width of six, filled with the numbers of a lecture that computes one
+block by hand for "how are you". The embeddings, W1 and b1 are printed in the lecture. For Q, K, V and the output of
+attention it only prints results, so their weights are the smallest that give these results. Everything else (the
+decoder, W2 and the words that the lecture does not use) is drawn from a fixed seed.
 
 Shapes: T tokens, W model width.
 """
@@ -28,9 +28,9 @@ Rows = tuple[tuple[float, ...], ...]
 WORDS = ("<sos>", "<eos>", "hello", "am", "fine", "how", "I", "is", "are", "you", "<pad>")  # by their ids
 START, PADDING = 0, len(WORDS) - 1
 WIDTH = 6
-HEADS = (1, 2, 3, 6)  # those that share the width out evenly
-LONGEST = 5  # tokens of a text, so that its tables can be read
-MAX_NUMBER = 100.0  # of what a person changes
+HEADS = (1, 2, 3, 6)  # numbers of heads that divide the width
+LONGEST = 5  # tokens in a text, so that its tables stay readable
+MAX_NUMBER = 100.0  # for numbers that a person changes
 
 _SCALE = math.sqrt(WIDTH)  # between the embedding matrix and the embeddings, see `TransformerConfig.embedding_scale`
 _SEED = 6
@@ -82,12 +82,12 @@ def _rows(values: Tensor, *, digits: int) -> Rows:
 
 
 def _drawn(*shape: int, generator: torch.Generator) -> Tensor:
-    """Normal numbers of two decimals, (…)."""
+    """Normally distributed numbers with two decimals, (…)."""
     return (torch.randn(*shape, generator=generator) * 100).round() / 100  # (…)
 
 
 def _all_embeddings() -> Rows:
-    """(PADDING, W): the lecture's three words, and drawn ones of their size for the others."""
+    """(PADDING, W): the lecture's three words, and random ones of similar size for the others."""
     drawn = _drawn(PADDING, WIDTH, generator=torch.Generator().manual_seed(_SEED))  # (PADDING, W)
     return tuple(_HOW_ARE_YOU.get(word, row) for word, row in enumerate(_rows(drawn, digits=2)))
 
@@ -96,8 +96,11 @@ _PLACED = torch.tensor(tuple(_HOW_ARE_YOU.values())) + sinusoids(3, WIDTH)  # (T
 
 
 def _output() -> Rows:
-    """W_O of the encoder. The lecture's three weighted sums are nearly one and the same, and so is what it adds for
-    them: all beyond the first singular value is its rounding."""
+    """W_O of the encoder.
+
+    The lecture's three weighted sums are nearly equal, and so are its outputs for them: everything beyond the first
+    singular value is rounding.
+    """
     queries, keys, values = (torch.tensor(rows)[None, None] for rows in (_QUERIES, _KEYS, _VALUES))  # (1, 1, T, W) each
     mixed, _ = attend(queries, keys, values, attention_mask=None, causal=False, capture=0)  # (1, 1, T, W)
     return _smallest(mixed[0, 0], torch.tensor(_ADDED) - _PLACED, tolerance=0.1)
@@ -112,20 +115,20 @@ _OUTPUT_WEIGHTS = _output()
 
 @dataclass(frozen=True, slots=True)
 class BlockSettings:
-    """What is read and written, and the numbers that can be changed; `AttendError` when one is out of its range.
+    """What is read and written, and the numbers that can be changed; `AttendError` if one is out of range.
 
-    Matrices are as they are multiplied on paper, x W: a row for each number that goes in.
+    Matrices are written as on paper, x W: one row for each input.
     """
 
     source: tuple[int, ...] = (5, 8, 9)  # what the encoder reads
     answer: tuple[int, ...] = (6, 3, 4)  # what the decoder should say
     heads: int = 1
-    encoder_mask: bool = False  # hides later words from the encoder too, which the model itself never does
-    embeddings: Rows = EMBEDDINGS  # (PADDING, W), of every word but padding, whose embedding is zero
-    query_weights: Rows = QUERY_WEIGHTS  # (W, W), the encoder's, as the next four
+    encoder_mask: bool = False  # hides later words from the encoder, too, unlike in the real model
+    embeddings: Rows = EMBEDDINGS  # (PADDING, W), for every word but padding, whose embedding is zero
+    query_weights: Rows = QUERY_WEIGHTS  # (W, W), in the encoder, as are the next four
     key_weights: Rows = KEY_WEIGHTS
     value_weights: Rows = VALUE_WEIGHTS
-    first_weights: Rows = _W1  # of its feed-forward
+    first_weights: Rows = _W1  # in its feed-forward layer
     first_bias: tuple[float, ...] = _B1  # (W,)
 
     def __post_init__(self) -> None:
@@ -140,12 +143,12 @@ class BlockSettings:
 
     @property
     def decoder_input(self) -> tuple[int, ...]:
-        """Its answer, shifted right by the start, so that the target of each position is the word after it."""
+        """The answer, shifted right by the start token, so that the target of each position is the word after it."""
         return (START, *self.answer[:-1])
 
 
 def make_model(settings: BlockSettings) -> EncoderDecoder:
-    """The transformer of these settings: the 2017 paper's, a layer on each side, one matrix for words in and out."""
+    """The transformer for these settings: as in the 2017 paper, with one layer on each side and tied embeddings."""
     config = TransformerConfig(
         vocabulary_size=len(WORDS),
         context_length=LONGEST,
@@ -164,7 +167,7 @@ def make_model(settings: BlockSettings) -> EncoderDecoder:
     )
     model = EncoderDecoder(config).eval()
     generator = torch.Generator().manual_seed(_SEED)
-    for parameter in model.parameters():  # biases are zero and norms change nothing, as they begin
+    for parameter in model.parameters():  # biases start at zero, and norms start by changing nothing
         if parameter.dim() == 2:
             _put(parameter, _drawn(*parameter.shape, generator=generator) * 0.4)
     _put(model.embedding.weight[:PADDING], torch.tensor(settings.embeddings) / _SCALE)
@@ -179,7 +182,7 @@ def make_model(settings: BlockSettings) -> EncoderDecoder:
 
 
 def blocks_of(model: EncoderDecoder) -> tuple[Block, Block]:
-    """Its encoder's only block and its decoder's."""
+    """The only block of the encoder, and that of the decoder."""
     encoder, decoder = model.encoder_blocks[0], model.blocks[0]
     assert isinstance(encoder, Block) and isinstance(decoder, Block)
     return encoder, decoder

@@ -1,6 +1,6 @@
 """A word in its context: an encoder's vectors in several sentences, layer by layer, and a decoder's last one.
 
-A cosine means little alone, since in many layers the vectors of any two words are alike (Ethayarajh, 2019, "How
+A cosine alone means little, since in many layers the vectors of any two words are alike (Ethayarajh, 2019, "How
 Contextual are Contextualized Word Representations?"). So other words of the same sentences are the control.
 
 Shapes: S sentences, W model width, M other words.
@@ -35,24 +35,24 @@ class WordInContext:
 class LayerSimilarities:
     """One word after one layer, in sentences of two meanings."""
 
-    cosines: Tensor  # (S, S), of the word's vectors
+    cosines: Tensor  # (S, S), between the word's vectors
     same: float  # their mean over pairs of sentences with one meaning
     different: float  # over pairs with two meanings
     control: float  # the mean cosine of the word with the other words of the other sentences
     points: Tensor  # (S, 2), on the plane of the first two principal components
-    shares: tuple[float, float]  # explained variance ratio of each
+    shares: tuple[float, float]  # the explained variance ratio of each component
 
 
 def similarities_by_layer(
     encoder: Encoder, word: str, meanings: tuple[Sequence[str], Sequence[str]]
 ) -> list[LayerSimilarities]:
-    """The word in the sentences of the first meaning, then of the second: after the embeddings, then after each layer.
+    """Compare the word in sentences of two meanings, after the embeddings and after each layer.
 
     Args:
-        meanings: at least two sentences of each.
+        meanings: at least two sentences with each meaning.
 
-    Raises `AttendError` where a sentence does not contain the word or is longer than the encoder's context, and where
-    there is no other word in any of them.
+    Raises `AttendError` if a sentence does not contain the word or is longer than the encoder's context, or if none of
+    them contains another word.
     """
     readings = [encoder.read(sentence) for sentences in meanings for sentence in sentences]
     second = torch.tensor([meaning == 1 for meaning, sentences in enumerate(meanings) for _ in sentences])  # (S,)
@@ -63,7 +63,7 @@ def _similarities(readings: Sequence[Reading], word: str, second: Tensor, layer:
     vectors = [reading.vector(word, layer) for reading in readings]
     found = cosines(vectors)  # (S, S)
     alike = second[:, None] == second[None]  # (S, S)
-    pairs = ~torch.eye(len(vectors), dtype=torch.bool)  # a sentence with itself is no pair
+    pairs = ~torch.eye(len(vectors), dtype=torch.bool)  # a sentence is not paired with itself
     seen = plane(vectors)
     return LayerSimilarities(
         found,

@@ -9,8 +9,8 @@ from statistics import fmean
 
 from model.names import EMBEDDED, embedded
 
-POINTS = 50  # of a curve
-_FILES = {  # by model and name: what a training was for
+POINTS = 50  # in a curve
+_FILES = {  # for each model and file, what the training was for
     ("attend-chat", "curve-first.csv"): "attend-chat, from random weights: small talk",
     ("attend-chat", "curve.csv"): "attend-chat, afterwards: half of it dialogues with facts to remember",
     ("attend-translate", "curve.csv"): "attend-translate, from random weights: French to English",
@@ -19,17 +19,17 @@ _FILES = {  # by model and name: what a training was for
 
 @dataclass(frozen=True, slots=True)
 class LossCurve:
-    """A training in equal parts."""
+    """The loss of a training, divided into equal parts."""
 
     name: str
     steps: int
     tokens: tuple[int, ...]  # fed by the end of each part
-    losses: tuple[float, ...]  # the mean of each part's steps, in nats a token
+    losses: tuple[float, ...]  # the mean of each part's steps, in nats per token
 
 
 @cache
 def recorded() -> tuple[LossCurve, ...]:
-    """The curves of the embedded models that are there."""
+    """The curves of those embedded models that are present."""
     return tuple(
         _read(model, file, name)
         for (model, file), name in _FILES.items()

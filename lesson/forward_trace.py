@@ -1,4 +1,4 @@
-"""A trace of one forward pass of the small transformer: named matrices, each with those that it was computed from.
+"""A trace of one forward pass of the small transformer: named matrices, each with those it was computed from.
 
 The numbers come from the model's own modules (`model/transformer/layers.py`); only what those do not return, such as
 the scores before they are scaled, is computed here beside them. `how` names the operation, so that a page can write out
@@ -50,7 +50,7 @@ class Stage:
     of: tuple[str, ...]  # the stages it was computed from, in the order of `how`
     values: Tensor  # (rows, columns), or (H, rows, columns)
     rows: tuple[str, ...]
-    columns: tuple[str, ...]  # empty where numbers of a vector have no names
+    columns: tuple[str, ...]  # empty if the numbers of a vector have no names
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +124,14 @@ def _embedded(recorder: _Recorder, side: str, model: EncoderDecoder, ids: tuple[
 
 
 def _weights(recorder: _Recorder, name: str, layer: nn.Linear, part: slice = slice(None)) -> None:
-    """A linear layer's matrix as it is multiplied on paper, x W: (in, out)."""
+    """A linear layer's matrix as written on paper, x W: (in, out)."""
     recorder.record(name, "given", (), layer.weight[part].T)
 
 
 def _self_attention(
     recorder: _Recorder, side: str, block: Block, hidden: Tensor, words: tuple[str, ...], visible: Tensor | None
 ) -> Tensor:
-    """Attention of a text to itself, added and normed, (T, W)."""
+    """Attention of a text to itself, added and normalized, (T, W)."""
     name, given, module = f"{side}.self", f"{side}.input", block.attention
     parts = module.qkv_proj(hidden).chunk(3, dim=-1)  # (T, W) each
     heads = {}
@@ -201,7 +201,7 @@ def _attended(
 def _added(
     recorder: _Recorder, name: str, hidden: Tensor, given: str, update: Tensor, norm: nn.Module, words: tuple[str, ...]
 ) -> Tensor:
-    """hidden + update, normed, (T, W) each."""
+    """hidden + update, normalized, (T, W) each."""
     added = recorder.record(f"{name}.added", "add", (given, f"{name}.output"), hidden + update, words)
     spread = torch.stack((added.mean(-1), added.std(-1, unbiased=False)), dim=-1)  # (T, 2)
     recorder.record(f"{name}.spread", "spread", (f"{name}.added",), spread, words, ("mean", "deviation"))
@@ -209,7 +209,7 @@ def _added(
 
 
 def _feed_forward(recorder: _Recorder, side: str, block: Block, hidden: Tensor, words: tuple[str, ...]) -> Tensor:
-    """Each token on its own, added and normed, (T, W)."""
+    """The feed-forward layer for each token on its own, added and normalized, (T, W)."""
     name, module = f"{side}.feed_forward", block.feed_forward
     given = "encoder.self.normed" if side == "encoder" else "decoder.cross.normed"
     _weights(recorder, f"{name}.first_weights", module.up_proj)

@@ -1,4 +1,4 @@
-"""Several heads: how one attention is split and joined, in shapes, and what heads of the embedded models attend to.
+"""Several heads: how attention is split and joined, shown by shapes, and what heads of our models attend to.
 
 Shapes: L layers, H heads, T tokens of the text, S of the source, W model width, D head width.
 """
@@ -28,7 +28,7 @@ class MultiHeadShapes:
     """The arrays of self-attention with several heads, and the numbers that are learned."""
 
     computed: tuple[ArrayShape, ...]
-    weights: tuple[ArrayShape, ...]  # as Keras' MultiHeadAttention keeps them
+    weights: tuple[ArrayShape, ...]  # as in Keras' MultiHeadAttention
     parameters: int  # biases included
 
 

@@ -29,7 +29,7 @@ class Scheme:
 
 
 def schemes(length: int, width: int) -> dict[str, Scheme]:
-    """Encodes T positions in four ways, in one number each or, the last two, in W."""
+    """Encodes T positions in four ways: the first two with one number each, the last two with W."""
     positions = torch.arange(length).float()  # (T,)
     bits = torch.arange(length)[:, None] >> torch.arange(width) & 1  # (T, W), least significant bit first
     return {
@@ -81,11 +81,11 @@ def shift(position: int, by: int, width: int) -> list[PairRotation]:
 def rotary_scores(length: int, width: int, seed: int) -> Tensor:
     """Scores (T, T) of one query and one key at every pair of positions, rotated by rotary positions (Su et al., 2021).
 
-    They depend on the distance alone.
+    They only depend on the distance.
 
     Args:
-        width: of the query and the key; even.
-        seed: of the query and the key.
+        width: the width of the query and the key, an even number.
+        seed: draws the query and the key.
     """
     query, key = torch.randn(2, 1, 1, 1, width, generator=torch.Generator().manual_seed(seed))  # (1, 1, 1, W) each
     cosines, sines = (table[None, :, None] for table in rotary_tables(length, width, 10_000.0))  # (1, T, 1, W) each

@@ -26,7 +26,7 @@ class WordAttention:
 
 @dataclass(frozen=True, slots=True)
 class HeadTargets:
-    """How many heads attend most to what; each head counts once, in the first group that fits."""
+    """How many heads attend most to what; each head counts once, in the first matching group."""
 
     itself: int  # the word's own tokens
     first: int  # the first token of the text
@@ -56,7 +56,7 @@ def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> W
 
 
 def head_targets(attention: WordAttention) -> HeadTargets:
-    """Counts the heads by the token that gets the most of their attention, the earlier one where two get the same."""
+    """Groups the heads by the token that they attend to most; of two equal ones the earlier counts."""
     most = attention.weights.argmax(dim=-1).flatten().tolist()  # L H positions
     groups = (("itself", set(attention.word)), ("first", {0}), ("previous", {attention.word.start - 1}))
     named = [next((name for name, places in groups if at in places), "elsewhere") for at in most]

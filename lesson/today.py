@@ -1,4 +1,4 @@
-"""From the block of 2017 to today's models: parameters by part, norms and activations, and what a cache saves.
+"""From the block of 2017 to today's models: parameters by part, norms and activations, and the cost of a cache.
 
 Shapes: W model width, N numbers of a curve.
 """
@@ -65,7 +65,7 @@ class Norms:
 
 
 def normalize(vector: Sequence[float]) -> Norms:
-    """By the modules that our blocks are built of, before their learned scale."""
+    """Apply the norms of our blocks, without their learned scale."""
     given = torch.tensor(vector)
     width = len(vector)
     with torch.no_grad():
@@ -79,7 +79,7 @@ def activation_curves(points: Sequence[float]) -> Mapping[str, Tensor]:
 
 
 def cache_bytes(config: TransformerConfig, tokens: int) -> int:
-    """What the key/value cache of a text takes in float32: a key and a value for each layer, key head and token."""
+    """The bytes of a text's key/value cache in float32: a key and a value for each layer, key head and token."""
     numbers = 2 * config.layers * config.key_value_heads * config.head_width * tokens
     return numbers * torch.finfo(torch.float32).bits // 8
 
@@ -94,11 +94,11 @@ class CacheTiming:
 
 
 def time_cache(loaded: LoadedModel, lengths: Sequence[int], *, tries: int = 5) -> list[CacheTiming]:
-    """Measures a decoder alone, now and on this machine, on texts of one token repeated.
+    """Measures a decoder-only model, now and on this machine, on texts of one repeated token.
 
     Args:
-        lengths: of the texts, in tokens; `AttendError` for one beyond the model's context.
-        tries: of each pass, after one that isn't timed. The model is free for others between two of them.
+        lengths: the lengths of the texts in tokens; `AttendError` for one beyond the model's context.
+        tries: how often each pass is timed, after one that isn't. Between two passes, others can use the model.
     """
     model: Any = loaded.model
     timings = []
@@ -116,5 +116,5 @@ def _seconds(loaded: LoadedModel, forward: Callable[[], Forward[Any]]) -> float:
     """The time of one pass, without waiting for the model."""
     with loaded.lock:
         start = time.perf_counter()
-        forward().logits[0, 0].item()  # which waits for a GPU
+        forward().logits[0, 0].item()  # this waits for a GPU
         return time.perf_counter() - start

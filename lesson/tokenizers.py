@@ -1,4 +1,4 @@
-"""The tokenizers that can be had without a model: those that come with Attend, those in a folder, and an encoder's."""
+"""The tokenizers that are available without a model: those of Attend, those in a folder, and that of an encoder."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from model.text.tokenizer import TextTokenizer
 from model.transformer import checkpoint
 from model.transformer.config import TransformerConfig
 
-VARIABLE = "ATTEND_TOKENIZERS"  # names the folder, which holds one of its own for each
+VARIABLE = "ATTEND_TOKENIZERS"  # names the folder, which contains a folder for each
 MAX = 6  # that are read from there
 _FILE = "tokenizer.json"
 
 
 def present() -> dict[str, Callable[[], TextTokenizer]]:
-    """Name → what reads the tokenizer, or raises `AttendError` where its file is damaged."""
+    """Name → a function that reads the tokenizer, or raises `AttendError` if its file is damaged."""
     ours = {name: partial(_embedded, names.EMBEDDED / name) for name in names.embedded()}
     folder = Path(os.environ.get(VARIABLE) or names.EMBEDDED / "tokenizers")
     files = sorted(folder.glob(f"*/{_FILE}"))[:MAX]
@@ -35,7 +35,7 @@ def of_encoder(address: str) -> Callable[[], TextTokenizer] | None:
     """
     folder = Path(os.path.expanduser(address))
     if not folder.is_dir():
-        from model.hub.download import HubCache  # brings the Hub's client, which a page of ours does without
+        from model.hub.download import HubCache  # imports the Hub's client, which a page may not need
 
         repository, _, revision = address.partition("@")
         cache = HubCache(repository)
@@ -56,6 +56,6 @@ def _embedded(folder: Path) -> TextTokenizer:
 
 @lru_cache(maxsize=2 * MAX)
 def _of_file(path: Path, changed: int) -> TextTokenizer:
-    from model.huggingface.tokenizers import vocabulary  # brings transformers, which takes seconds
+    from model.huggingface.tokenizers import vocabulary  # imports transformers, which takes seconds
 
     return vocabulary.load(path)

@@ -36,7 +36,7 @@ def _in_word(character: str) -> bool:
 
 
 def by_words(text: str) -> Tokenization:
-    """Ids in the order in which words first appear, so they hold for this text alone."""
+    """Ids in the order in which words first appear, so they are only valid for this text."""
     check_whole(text)
     pieces = words_of(text)
     id_of = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
@@ -44,20 +44,20 @@ def by_words(text: str) -> Tokenization:
 
 
 def by_characters(text: str) -> Tokenization:
-    """Unicode's code points are pieces and ids at once."""
+    """Unicode's code points are both pieces and ids."""
     check_whole(text)
     return Tokenization(tuple(text), tuple(map(ord, text)), sys.maxunicode + 1, text)
 
 
 def by_bytes(text: str) -> Tokenization:
-    """Bytes of UTF-8, written as two hexadecimal digits."""
+    """The bytes of UTF-8, written as two hexadecimal digits."""
     check_whole(text)
     encoded = text.encode()
     return Tokenization(tuple(f"{byte:02X}" for byte in encoded), tuple(encoded), 256, text)
 
 
 def by_tokenizer(tokenizer: TextTokenizer, text: str) -> Tokenization:
-    """As a model reads a text, without the special tokens around it; `AttendError` where it cannot be encoded."""
+    """The tokens that a model reads, without special tokens around them; `AttendError` if the text can't be encoded."""
     ids = tokenizer.encode(text, begins=True)
     pieces = tuple(tokenizer.label(piece) for piece in ids)
     return Tokenization(pieces, tuple(ids), tokenizer.vocabulary_size, tokenizer.decode(ids, begins=True))

@@ -1,9 +1,9 @@
 """One training step of the small transformer: teacher forcing, the loss, its gradients, and Adam's update.
 
-Nothing is kept between two questions: the steps before the one that is shown are repeated from the first weights.
+Nothing is kept between two requests: the steps before the one that is shown are repeated from the initial weights.
 
-Shapes: T positions of the decoder, V words, P weights of the whole model. Adam treats every number alike, so it is
-given all of them as one long vector.
+Shapes: T positions of the decoder, V words, P weights of the whole model. Adam treats all numbers alike, so it gets all
+of them as one long vector.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from model.transformer.encoder_decoder import EncoderDecoder
 
 MAX_STEPS = 100  # half a second
 MAX_RATE = 1.0
-BETAS, EPSILON = (0.9, 0.999), 1e-8  # of Adam, as its paper has them
+BETAS, EPSILON = (0.9, 0.999), 1e-8  # the values in Adam's paper
 
-# What a person may look at, by its name in the model; the gradients of all else are counted and applied as well.
+# The matrices that a person may look at, by their names in the model; all gradients are computed and applied.
 MATRICES: Mapping[str, str] = MappingProxyType(
     {
         "embedding": "embedding.weight",
@@ -47,9 +47,9 @@ MATRICES: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class StepSettings:
-    """What is learned, how fast, and the matrix to look at; `AttendError` when one is out of its range."""
+    """What is learned, how fast, and the matrix to look at; `AttendError` if a value is out of range."""
 
-    block: BlockSettings = field(default_factory=BlockSettings)  # its encoder_mask is for the forward trace alone
+    block: BlockSettings = field(default_factory=BlockSettings)  # its encoder_mask is only for the forward trace
     learning_rate: float = 0.01
     step: int = 1  # the one that is shown, counted from 1
     matrix: str = "decoder W2"
@@ -71,7 +71,7 @@ class Position:
 
     read: tuple[int, ...]  # ids
     target: int
-    probabilities: Tensor  # (V,), of the next word
+    probabilities: Tensor  # (V,), for the next word
     loss: float  # -log of the target's probability, in nats
 
 
@@ -85,7 +85,7 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What one step does to one matrix, each as it is multiplied on paper: a row for each number that goes in."""
+    """What one step does to one matrix, written as on paper: a row for each input."""
 
     before: Tensor
     gradient: Tensor
@@ -101,8 +101,8 @@ class TrainingStep:
 
     positions: tuple[Position, ...]  # before the step
     losses: tuple[float, ...]  # before the first step, and after each up to this one
-    norms: Mapping[str, float]  # of each matrix's gradient
-    norm: float  # of all gradients together, vectors included
+    norms: Mapping[str, float]  # the norm of each matrix's gradient
+    norm: float  # that of all gradients together, vectors included
     update: Update
 
 
@@ -140,7 +140,7 @@ def train(settings: StepSettings) -> TrainingStep:
 
 @torch.no_grad()
 def teacher_forcing(model: EncoderDecoder, block: BlockSettings) -> tuple[Position, ...]:
-    """Every position of the decoder in one pass: the look-ahead mask keeps from each what comes after it."""
+    """Every position of the decoder in one pass: the look-ahead mask hides from each what comes after it."""
     logits = _logits(model, block)  # (T, V)
     losses = functional.cross_entropy(logits, torch.tensor(block.answer), reduction="none")  # (T,)
     probabilities = logits.softmax(-1)  # (T, V)
@@ -151,10 +151,10 @@ def teacher_forcing(model: EncoderDecoder, block: BlockSettings) -> tuple[Positi
 
 
 def adam(gradient: Tensor, moments: Moments, number: int, learning_rate: float) -> tuple[Tensor, Moments]:
-    """Adam (Kingma and Ba, 2015, algorithm 1): what to add to the weights, and the moments after it.
+    """Adam (Kingma and Ba, 2015, algorithm 1): what to add to the weights, and the new moments.
 
     Args:
-        number: of the step, from 1: both means begin at zero, and are divided by what they lack for that.
+        number: the number of the step, from 1. Both means begin at zero, which a division corrects.
     """
     (beta1, beta2), (first, second) = BETAS, (moments.first, moments.second)
     first = beta1 * first + (1 - beta1) * gradient

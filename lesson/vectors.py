@@ -22,7 +22,7 @@ from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
 from model.transformer.decoder import Transformer
 
-_ROWS = 16_384  # of the matrix, converted to float32 at a time
+_ROWS = 16_384  # rows of the matrix that are converted to float32 at a time
 _SAMPLE, _SEED = 600, 0  # words whose cosines are the baseline
 
 
@@ -50,13 +50,13 @@ class Analogy:
     """The answer to an analogy."""
 
     nearest: list[Neighbour]
-    rank: int | None  # of the expected token, 1 being the nearest; None if none was given, or a word of several tokens
-    rank_without: int | None  # the same where c alone is looked up: the control of Linzen (2016)
+    rank: int | None  # of the expected token, from 1; None if none is given, or if the word has several tokens
+    rank_without: int | None  # the same for c alone: the control of Linzen (2016)
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The cosines of words drawn at random: what a cosine must exceed to mean anything."""
+    """The cosines of random words, which a cosine must exceed to mean anything."""
 
     words: int
     mean: float
@@ -78,7 +78,7 @@ class Plane:
 
 
 class Vectors:
-    """A model's word vectors. Refers to the model's matrix, and so keeps the model in memory."""
+    """A model's word vectors. This refers to the model's matrix, so it keeps the model in memory."""
 
     def __init__(self, matrix: Tensor, tokenizer: TextTokenizer) -> None:
         """`matrix`: (V, W), of any dtype, on any device; never copied as a whole."""
@@ -122,7 +122,7 @@ class Vectors:
         """The tokens nearest to a - b + c, without those of a, b and c: what is to c as a is to b.
 
         The vectors are normalized to length 1 first (Mikolov et al., 2013, "Linguistic Regularities in Continuous Space
-        Word Representations"). Where c alone has the same nearest token, the analogy shows nothing (Linzen, 2016,
+        Word Representations"). If c alone has the same nearest token, the analogy shows nothing (Linzen, 2016,
         "Issues in evaluating semantic spaces using word analogies").
         """
         first, second, third = _normalized([a.vector, b.vector, c.vector])
@@ -176,7 +176,7 @@ class Vectors:
 
 
 def _rank(token: int, neighbours: Iterable[Neighbour]) -> int | None:
-    """The place of a token, the nearest being 1; None if it is not among them."""
+    """The rank of a token, from 1 for the nearest; None if it is not among them."""
     return next((rank for rank, neighbour in enumerate(neighbours, start=1) if neighbour.id == token), None)
 
 

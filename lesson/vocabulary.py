@@ -1,10 +1,10 @@
 """A byte-pair vocabulary from a few sentences, merge after merge (Sennrich et al., 2016, "Neural Machine Translation of
 Rare Words with Subword Units"), beside the vocabularies of their words and of their characters.
 
-Each word is spelled in characters, with a mark of its own behind the last. Then, again and again, the pair of symbols
-that stands side by side most often, each word counted as often as it occurs, becomes one symbol everywhere; of pairs
-that are equally frequent the one seen first. A new word is spelled and merged in the same order. Written to be read:
-every merge counts all pairs anew. What Attend's models use is made by SentencePiece (training/vocabulary.py).
+Each word is spelled in characters, with an end mark after the last one. Then, again and again, the most frequent pair
+of adjacent symbols becomes one symbol everywhere; of equally frequent pairs, the one seen first. Each word counts as
+often as it occurs. A new word is spelled and merged in the same order. The code is written to be read: every merge
+counts all pairs anew. The vocabularies of Attend's models are made by SentencePiece (training/vocabulary.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-END = "</w>"  # of a word; typed text cannot become it, since all of its symbols are single characters at first
-LEAST = 2  # how often a pair must occur to be merged: one that occurs once is no rule
+END = "</w>"  # the end mark; typed text cannot become it, since its symbols are single characters at first
+LEAST = 2  # how often a pair must occur to be merged
 
 Spelling = tuple[str, ...]  # a word as symbols
 SymbolPair = tuple[str, str]
@@ -58,12 +58,12 @@ def apply_merge(spelling: Spelling, pair: SymbolPair) -> Spelling:
 
 
 def learn(words: Iterable[str], most: int) -> tuple[Merge, ...]:
-    """The merges that these words teach, in order; fewer than `most` where no pair is left that occurs twice."""
+    """The merges learned from these words, in order; fewer than `most` if no pair is left that occurs twice."""
     spellings = Counter(map(spell, words))
     merges: list[Merge] = []
     while len(merges) < most:
         counts = pair_counts(spellings)
-        pair = max(counts, key=counts.__getitem__, default=None)  # of equal ones the first
+        pair = max(counts, key=counts.__getitem__, default=None)  # the first of equal ones
         if pair is None or counts[pair] < LEAST:
             break
         merges.append(Merge(pair, counts[pair]))
@@ -87,6 +87,6 @@ def apply_merges(spellings: Counter[Spelling], merges: Sequence[Merge]) -> Count
 
 
 def symbols_of(words: Iterable[str], merges: Sequence[Merge]) -> tuple[str, ...]:
-    """The byte-pair vocabulary: the end mark and every character, as first seen, then what the merges made."""
+    """The byte-pair vocabulary: the end mark and every character in the order seen, then the merged symbols."""
     characters = (character for word in words for character in word)
     return tuple(dict.fromkeys([END, *characters, *(merge.symbol for merge in merges)]))

@@ -1,4 +1,4 @@
-"""What five settings do to the distribution of one step, by decoding's own processors.
+"""What five settings do to the distribution of one step, computed by the processors of `decoding`.
 
 Shapes: V is the vocabulary.
 """
@@ -28,7 +28,7 @@ from decoding.processors.truncation import TOP_K, TOP_P
 from decoding.recorder import record
 from decoding.step import Choice
 
-# Temperature has no upper limit; here it reaches far enough to see all words come close to each other.
+# Temperature has no upper limit; this one is high enough to show all words becoming nearly equal.
 SLIDERS: Parameters = (
     replace(TEMPERATURE, minimum=0.1, maximum=5, step=0.1),
     replace(TOP_K, maximum=9),
@@ -53,12 +53,12 @@ class Filters:
             object.__setattr__(self, parameter.name, parameter.checked(getattr(self, parameter.name)))
 
     def changed(self) -> Mapping[str, float]:
-        """Those that do something, by their names."""
+        """The settings that do something, by their names."""
         values: dict[str, float] = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: value for name, value in values.items() if value != _PARAMETERS[name].neutral}
 
     def chain(self) -> tuple[Processor, ...]:
-        """The processors of those that do something, in decoding's order."""
+        """The processors of the settings that do something, in the usual order."""
         stages: Mapping[str, Processor] = {
             "frequency_penalty": FrequencyPenalty(self.frequency_penalty),
             "presence_penalty": PresencePenalty(self.presence_penalty),
@@ -78,7 +78,7 @@ def filter_step(logits: Tensor, used: Sequence[int], filters: Filters) -> Choice
 
     Args:
         logits: (V,).
-        used: how often the text so far has each token, V numbers.
+        used: how often each token occurs in the text so far, V numbers.
     """
     written = tuple(token for token, count in enumerate(used) for _ in range(count))
     chain = filters.chain()

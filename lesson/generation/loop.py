@@ -1,4 +1,4 @@
-"""The loop that writes a text token by token, greedily or drawn, with the probability of its end at every step.
+"""The loop that writes a text token by token, greedily or at random, with the probability of its end at each step.
 
 Shapes: V is the vocabulary, T the tokens written so far.
 """
@@ -19,13 +19,13 @@ from model.errors import AttendError
 from model.interface import NO_RULES, GenerationRules, LanguageModel
 from model.loaded import FairLock
 
-TOP_CANDIDATES = 8  # of the next token that are shown one by one
+TOP_CANDIDATES = 8  # for the next token, shown one by one
 Ended = Literal["end token", "length"]
 
 
 @dataclass(frozen=True, slots=True)
 class LoopStart:
-    """The text that a loop begins with, and the model that continues it, a decoder alone."""
+    """The text that a loop begins with, and the decoder-only model that continues it."""
 
     model: LanguageModel[Any]
     prompt: tuple[int, ...]
@@ -40,7 +40,7 @@ class WrittenToken:
 
     token: int
     probability: float
-    end_probability: float  # of the end tokens in its place
+    end_probability: float  # of all end tokens at its position
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class LoopState:
     """Where the loop is: the tokens written, and the choice of the next."""
 
     written: tuple[WrittenToken, ...]
-    next: Choice | None  # None where the text has ended
-    next_ends: Mapping[int, float]  # the probability of each end token next; empty where the text has ended
+    next: Choice | None  # None if the text has ended
+    next_ends: Mapping[int, float]  # the probability of each end token as the next one; empty if the text has ended
     ended: Ended | None
 
     @property
     def end_probability(self) -> float | None:
-        """Of all end tokens next; None where the text has ended."""
+        """The probability that an end token comes next; None if the text has ended."""
         return None if self.next is None else sum(self.next_ends.values())
 
 
@@ -64,10 +64,10 @@ def run_loop(
     """Choose the token that follows a text, or all that follow until it ends.
 
     Args:
-        tokens: written so far, behind the prompt; `AttendError` where they go on after an end token.
-        most: of them; where there are as many, the text has ended.
-        sample: draw each token by its probability, rather than take the most probable one. The draws are those of the
-            seed, one for every token, so that single steps and a whole run give the same text.
+        tokens: the tokens written so far, after the prompt; `AttendError` if any of them follows an end token.
+        most: how many tokens the text may have before it ends.
+        sample: draw each token by its probability, rather than take the most probable one. The seed gives one draw for
+            every token, so that single steps and a whole run give the same text.
     """
     model, prompt, ends = start.model, start.prompt, start.end_tokens
     written = tuple(tokens)
@@ -117,7 +117,7 @@ def _ended(tokens: Sequence[int], ends: frozenset[int], room: int) -> Ended | No
 
 
 def _probabilities(start: LoopStart, tokens: Sequence[int], *, ahead: bool) -> Tensor:
-    """The distribution that each token was chosen from, (T, V); with `ahead`, that of the next as well."""
-    scored = (*tokens, 0) if ahead else tuple(tokens)  # whichever token comes last, only those before it are read
+    """The distribution that each token was chosen from, (T, V); with `ahead`, also that of the next token."""
+    scored = (*tokens, 0) if ahead else tuple(tokens)  # the last token can be any, since only those before it are read
     with start.lock:
         return start.model.logits(start.prompt, scored).cpu().double().softmax(dim=-1)

@@ -1,4 +1,4 @@
-"""Greedy decoding and beam search in a tree of words, by decoding's own strategies."""
+"""Greedy decoding and beam search in a tree of words, with the strategies of `decoding`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class TreeSearch:
 
     found: TokenPath
     kept: tuple[tuple[TokenPath, ...], ...]  # after each step, best first
-    # Of every text: whether it leads to what was found, was kept for a step, was weighed and dropped, or never weighed.
+    # For every text: whether it leads to the result, was kept for a step, was considered and dropped, or not
+    # considered.
     outcomes: Mapping[TokenPath, Outcome]
 
 

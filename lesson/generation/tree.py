@@ -1,7 +1,7 @@
-"""A tree of words as a language model: small enough to draw, and searched by the strategies of decoding/.
+"""A tree of words as a language model: small enough to draw, and searched by the strategies of `decoding`.
 
 A word's token is its number in the tree, level by level: the root is 0, and the continuations of token t are 3t + 1,
-3t + 2 and 3t + 3. So a word may be any, even the same one twice. A text ends after the second word.
+3t + 2 and 3t + 3. So the same word may occur several times. A text ends after the second word.
 
 Shapes: R is the rows of a pass, V the vocabulary.
 """
@@ -22,13 +22,13 @@ from model.errors import AttendError
 from model.interface import Forward, Inspection, Want
 from model.text.tokenizer import check_whole
 
-TokenPath = tuple[int, ...]  # tokens behind the root
+TokenPath = tuple[int, ...]  # tokens after the root
 BranchWeights = tuple[tuple[float, ...], ...]
 
 BRANCHES, DEPTH = 3, 2
 WORDS = ("The", "nice", "dog", "car", "woman", "house", "guy", "has", "runs", "and", "drives", "is", "turns")
 ROOT, END = 0, len(WORDS)
-LONGEST_WORD = 20  # characters, for which the picture has room
+LONGEST_WORD = 20  # characters, as many as fit into the picture
 # After "The", "nice", "dog" and "car", as in von Platen, "How to generate text" (Hugging Face, 2020).
 WEIGHTS: BranchWeights = ((0.5, 0.4, 0.1), (0.4, 0.3, 0.3), (0.9, 0.05, 0.05), (0.5, 0.3, 0.2))
 
@@ -43,7 +43,7 @@ class WordTree:
     """How probable each continuation is; `AttendError` for numbers that no probabilities can be made of, and for words
     that can't be drawn."""
 
-    weights: BranchWeights = WEIGHTS  # a row for each word that is continued; divided by its sum
+    weights: BranchWeights = WEIGHTS  # a row for each word that is continued, to be divided by its sum
     words: tuple[str, ...] = WORDS  # by their tokens
 
     def __post_init__(self) -> None:

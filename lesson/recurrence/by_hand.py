@@ -1,6 +1,6 @@
 """Why attention: a recurrent encoder-decoder step by step, and how Bahdanau's attention scores what it has read.
 
-The small network has random weights and shows what is passed on, not what is learned; the trained ones are in
+The small network has random weights and shows what is passed on, not what is learned; for trained ones see
 `lesson/recurrence/translation.py`.
 
 Shapes: S states, W width, A width of the scores' hidden layer.
@@ -30,7 +30,7 @@ class GruWeights:
 
     @classmethod
     def random(cls, width: int, seed: int) -> GruWeights:
-        """Standard normal weights, larger than those that a training would begin with, so that gates open and close."""
+        """Standard normal weights, larger than at the start of a training, so that gates open and close."""
         generator = torch.Generator().manual_seed(seed)
         shapes = ((3 * width, width), (3 * width, width), (3 * width,), (3 * width,))
         return cls(*(torch.randn(shape, generator=generator) for shape in shapes))
@@ -76,7 +76,7 @@ def read_and_write(source: Sequence[str], target: Sequence[str], width: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class ScoredStates:
-    """The encoder's states as one step of the decoder sees them."""
+    """The encoder's states, scored by one step of the decoder."""
 
     scores: Tensor  # (S,)
     mixture: Mixture  # the weights, and the context vector
@@ -94,7 +94,7 @@ def by_small_network(
 
     Args:
         query: the decoder's state, (W,).
-        states: the encoder's, (S, W).
+        states: the encoder's states, (S, W).
         query_weights: W, (A, W).
         state_weights: U, (A, W).
         score_weights: v, (A,).

@@ -1,4 +1,4 @@
-"""A sentence translated greedily, with the model's alignment, and the recurrent translators that come with Attend.
+"""Greedy translation of a sentence with the model's alignment, and the recurrent translators that come with Attend.
 
 Shapes: S source tokens, T tokens of the translation.
 """
@@ -22,7 +22,7 @@ from model.text.sentencepiece_tokenizer import Tokenizer
 
 RECURRENT = EMBEDDED / "gru-translate"
 WITHOUT_ATTENTION, WITH_ATTENTION = "gru", "gru-attention"  # folders in it
-VOCABULARY_OF = "attend-translate"  # whose tokenizer both use
+VOCABULARY_OF = "attend-translate"  # both use its tokenizer
 
 _loading = threading.Lock()
 
@@ -34,7 +34,7 @@ class AlignedTranslation:
     text: str
     source: tuple[int, ...]
     tokens: tuple[int, ...]
-    complete: bool  # False: cut off at the most tokens
+    complete: bool  # False if it was cut off at the token limit
     alignment: Tensor | None  # (T, S), each row sums to 1; None for a model without attention to its source
 
 
@@ -42,14 +42,14 @@ def translate(loaded: LoadedModel, sentence: str, most: int) -> AlignedTranslati
     """A greedy translation of at most `most` tokens, with the last layer's attention to the source, the mean of its
     heads.
 
-    A token was chosen by the pass that read the token before it, so that is its row's query.
+    Each token was chosen by the pass that read the token before it, so that token is the query of its row.
     """
     source = loaded.prompt(sentence)
     request = Request.of(loaded, source)
     strategy = DecodingSettings(strategy="greedy", max_new_tokens=most).strategy_for(request)
     steps = generate(loaded.model, source, strategy)
     while True:
-        with loaded.lock:  # for one pass at a time, so that others take their turns between two
+        with loaded.lock:  # for one pass at a time, so that others take their turns in between
             step = next(steps)
         if step.finished:
             break
@@ -68,7 +68,7 @@ def translate(loaded: LoadedModel, sentence: str, most: int) -> AlignedTranslati
 def recurrent_translator(name: str) -> LoadedModel:
     """One of the two GRUs, loaded when it is first asked for and then kept for everybody: 5 MB in memory each.
 
-    Raises `AttendError` where its folder is damaged or missing.
+    Raises `AttendError` if its folder is damaged or missing.
     """
     with _loading:  # two visitors who come at once wait for one load
         return _load(RECURRENT / name, name)

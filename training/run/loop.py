@@ -201,7 +201,7 @@ def _save(
     optimizers: Sequence[torch.optim.Optimizer],
     history: Sequence[curve.Point],
 ) -> None:
-    """Save the checkpoint, the curve and the state to resume from; a rename completes the state, so it is never partial."""
+    """Save the checkpoint, the curve and the state to resume from, which a rename puts in place as a whole."""
     with averaged.weights():
         checkpoint.save(model, output)
     curve.write(history, output, measured=task.metric)

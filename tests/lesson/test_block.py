@@ -225,7 +225,7 @@ def test_padding_has_no_embedding_and_is_no_answer(lecture: ForwardTrace) -> Non
 
 def test_what_cannot_be_is_refused() -> None:
     wrong = (math.nan,) + (0.0,) * 5
-    for changes, words in (
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"source": ()}, "The source has 0 words, but must have 1 to 5."),
         ({"source": (5,) * 6}, "The source has 6 words, but must have 1 to 5."),
         ({"source": (PADDING,)}, "The source contains the id 10, but ids must be from 0 to 9."),
@@ -234,6 +234,7 @@ def test_what_cannot_be_is_refused() -> None:
         ({"first_bias": (0.0,) * 5}, "The first bias must have 1 rows of 6 numbers."),
         ({"first_bias": wrong}, "The first bias can't contain nan: each must be a number from −100 to 100."),
         ({"embeddings": EMBEDDINGS[1:]}, "The embeddings must have 10 rows of 6 numbers."),
-    ):
+    ]
+    for changes, words in refused:
         with pytest.raises(AttendError, match=words):
             BlockSettings(**changes)

@@ -189,7 +189,7 @@ def test_the_order_of_the_chain_is_the_order_of_the_tuple() -> None:
 
 def test_a_processor_refuses_what_it_cannot_do() -> None:
     kinds = (Temperature, TopK, TopH, EpsilonCutoff, TopNSigma)
-    refused = [(kind, (0,)) for kind in kinds]
+    refused: list[tuple[Callable[..., object], tuple[float, ...]]] = [(kind, (0,)) for kind in kinds]
     refused += [(Temperature, (math.nan,)), (TopP, (1.1,)), (MinP, (-0.1,)), (TypicalP, (math.nan,))]
     refused += [(EtaCutoff, (1.0,)), (TopA, (2.0,))]
     refused += [(DynamicTemperature, values) for values in ((1.0, 0.5), (0.0, 0.0), (0.5, 1.0, 0.0))]

@@ -265,7 +265,8 @@ def test_a_ban_that_would_leave_nothing_is_not_obeyed_in_that_row() -> None:
 
 
 def test_a_penalty_refuses_what_it_cannot_do() -> None:
-    dry = (Dry, (1.0, 1.75, 0, bool)), (Dry, (1.0, 0.5, 1, bool))
-    for kind, values in ((RepetitionPenalty, (0.0,)), (NoRepeatNgram, (0,)), (BannedWords, (((),),)), *dry):
+    refused: list[tuple[Any, tuple[Any, ...]]] = [(Dry, (1.0, 1.75, 0, bool)), (Dry, (1.0, 0.5, 1, bool))]
+    refused += [(RepetitionPenalty, (0.0,)), (NoRepeatNgram, (0,)), (BannedWords, (((),),))]
+    for kind, values in refused:
         with pytest.raises(ValueError):
             kind(*values)

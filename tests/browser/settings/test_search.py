@@ -34,11 +34,9 @@ def test_a_search_leaves_the_settings_in_sight_that_it_finds(visit: Opener) -> N
     box.fill("seed")
     expect(page.locator("#attend-seed")).to_be_visible()
     box.fill("no such thing")
-    expect(page.get_by_text("No setting matches “no such thing”.")).to_be_visible()
     expect(fields).to_have_count(0)
     box.press("Escape")
     expect(box).to_have_value("")
-    expect(page.get_by_text("No setting matches")).to_have_count(0)
     expect(page.locator("#attend-temperature")).to_be_visible()
     expect(page.locator("#attend-min-p, #attend-seed").filter(visible=True)).to_have_count(0)  # folded as before
     page.locator("#attend-advanced summary").click()

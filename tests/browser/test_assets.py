@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from typing import Any
 
@@ -14,20 +13,9 @@ from starlette.routing import Mount
 
 from tests.conftest import unused_port
 from tests.helpers.stage import BROWSER, WORDS, Stage, conversation, inspector, turn
+from tests.helpers.waiting import eventually
 
 pytestmark = BROWSER
-
-
-def test_every_module_is_fetched_once_a_page(served: tuple[Stage, Any]) -> None:
-    stage, browser = served
-    page, fetched = browser.new_page(), Counter[str]()
-    page.on("request", lambda request: fetched.update([request.url]))
-    page.goto(stage.demo.local_url)
-    page.wait_for_selector(".attend-inspector > *")
-    modules = {url: count for url, count in fetched.items() if "/attend/" in url}
-    assert any(url.endswith("/kit/js/dom.js") for url in modules), "both components use it"
-    assert set(modules.values()) == {1}
-    page.close()
 
 
 def test_what_is_set_before_the_scripts_arrive_is_shown(served: tuple[Stage, Any]) -> None:
@@ -52,21 +40,24 @@ def test_what_is_set_before_the_scripts_arrive_is_shown(served: tuple[Stage, Any
     context.close()
 
 
-def test_the_page_works_behind_a_path(served: tuple[Stage, Any]) -> None:
+def test_every_module_is_fetched_once_behind_a_path_as_well(served: tuple[Stage, Any]) -> None:
     stage, browser = served
     port = unused_port()
     behind = Starlette(routes=[Mount("/some/path", app=stage.demo.app)])
     server = uvicorn.Server(uvicorn.Config(behind, host="127.0.0.1", port=port, log_level="error"))
     thread = threading.Thread(target=server.run)
     thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    page, faults = browser.new_page(), list[str]()
+    eventually(lambda: server.started)
+    page, faults, fetched = browser.new_page(), list[str](), Counter[str]()
+    page.on("request", lambda request: fetched.update([request.url]))
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("response", lambda answer: faults.append(answer.url) if answer.status >= 400 else None)
     page.goto(f"http://127.0.0.1:{port}/some/path/")
     page.wait_for_selector(".attend-inspector > *")
     assert [fault for fault in faults if "/attend/" in fault or "Error" in fault] == []
+    modules = {url: count for url, count in fetched.items() if "/attend/" in url}
+    assert any(url.endswith("/kit/js/dom.js") for url in modules), "both components use it"
+    assert set(modules.values()) == {1}
     page.close()
     server.should_exit = True
     thread.join()

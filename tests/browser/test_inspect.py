@@ -20,7 +20,7 @@ from tests.helpers.app_thread import app_page
 from tests.helpers.browsing import DESK, PHONE, Opener, load, page_of, reload, watch
 from tests.helpers.folders import bert
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import name_by_hand, pick, rest, say
+from tests.helpers.visitor import name_by_hand, pick, rest, say, wait_for_drawing
 from ui.runs.models import Models
 from ui.runs.models.cache import AnyModel
 
@@ -38,9 +38,9 @@ def address(folder: Path) -> Iterator[str]:
         yield served
 
 
-@pytest.fixture(scope="module", params=[{"viewport": DESK}, PHONE], ids=["wide", "phone"])
-def opened(request: pytest.FixtureRequest, address: str, browser: Browser) -> Iterator[tuple[Page, list[str]]]:
-    context = browser.new_context(**request.param, reduced_motion="reduce")
+@pytest.fixture(scope="module")
+def opened(address: str, browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
     page = context.new_page()
     with watch(page, address) as faults:
         yield load(page, address, ".at-cosines"), faults
@@ -53,7 +53,10 @@ def page(opened: tuple[Page, list[str]]) -> Iterator[Page]:
     page, faults = opened
     faults.clear()
     yield page
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "wider than the window"
+    for size in (PHONE["viewport"], DESK):
+        page.set_viewport_size(size)
+        wait_for_drawing(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "wider than the window"
     assert faults == []
 
 

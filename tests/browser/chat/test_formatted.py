@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.helpers.browsing import Opener, reload
@@ -69,11 +68,10 @@ def test_a_growing_answer_shows_tokens_until_it_is_whole(fresh: Stage) -> None:
     expect(fresh.find(".at-formatted em")).to_have_text("I am")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_is_drawn_as_text(fresh: Stage, text: str) -> None:
+def test_hostile_text_is_drawn_as_text(fresh: Stage) -> None:
     fresh.find("#attend-text-view label").nth(1).click()
-    fresh.show(conversation=conversation(turn("user", "Hi"), turn("assistant", f"a {text} b", [f"a {text} b"])))
-    expect(fresh.find(".at-formatted p").first).to_contain_text("a")
+    fresh.show(conversation=conversation(*(turn("assistant", f"a {text} b", [f"a {text} b"]) for text in HOSTILE)))
+    expect(fresh.find(".at-assistant:has(.at-formatted p)")).to_have_count(len(HOSTILE))
     assert fresh.find(".at-formatted :is(img, script)").count() == 0
 
 

@@ -97,18 +97,6 @@ def test_an_entry_of_the_history_has_its_own_chapter(visit: Opener) -> None:
     expect(page).to_have_url(re.compile("chapter=tokens"))
 
 
-@pytest.mark.parametrize("name", BOX)
-def test_a_link_opens_its_tab_with_the_prompt_in_its_box(visit: Opener, name: str) -> None:
-    prompt = 'a "b" <img src=x onerror=alert(1)> & ?tab=Learn\nand more'
-    page = visit(f"?tab={name}&prompt={quote(prompt)}&seed=3")
-    seen(page, name, "attend-translate" if name == "Translate" else "attend-chat")
-    expect(page.locator(BOX[name])).to_have_value(prompt)
-    page.locator("#attend-tabs label", has_text="Learn").click()
-    expect(page).to_have_url(re.compile("chapter="))
-    assert parts(page).items() >= {"tab": "Learn", "chapter": "tokens", "seed": "3"}.items()
-    assert "prompt" not in parts(page)
-
-
 def test_a_copied_link_opens_what_it_was_copied_from(visit: Opener) -> None:
     page = visit("?max_new_tokens=4")
     choose(page, "Top-k")
@@ -153,16 +141,19 @@ def test_a_copied_link_brings_the_cards_of_a_comparison_back(visit: Opener) -> N
 
 
 def test_a_link_with_bad_parts_is_refused_in_a_sentence_and_the_rest_opens(visit: Opener) -> None:
-    page = visit("?tab=<b>Chat&chapter=__proto__&model=/etc/passwd&top_k=7&prompt=Hello")
-    refused = "ignored: tab=<b>Chat, chapter=__proto__ and model=/etc/passwd. The rest of the link applies."
-    expect(page.locator(".toast-body")).to_contain_text(refused)
+    prompt = 'a "b" <img src=x onerror=alert(1)> & ?tab=Learn\nand more'
+    page = visit(f"?tab=<b>Chat&chapter=__proto__&model=/etc/passwd&top_k=7&prompt={quote(prompt)}")
+    expect(page.locator(".toast-body")).to_contain_text("tab=<b>Chat, chapter=__proto__ and model=/etc/passwd")
     seen(page, "Chat", "attend-chat")
-    expect(page.locator(BOX["Chat"])).to_have_value("Hello")
+    expect(page.locator(BOX["Chat"])).to_have_value(prompt)
     expect(page).to_have_url(re.compile("method=Custom"))  # it is written anew, in one go
-    assert parts(page) == {"method": "Custom", "top_k": "7", "prompt": "Hello"}
+    assert parts(page) == {"method": "Custom", "top_k": "7", "prompt": prompt}
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    expect(page).to_have_url(re.compile("chapter=tokens"))
+    assert "prompt" not in parts(page)
 
 
-def test_the_method_of_a_link_belongs_to_its_model(visit: Opener) -> None:
+def test_the_method_of_a_link_belongs_to_its_model_which_compare_takes_only_if_it_is_chosen(visit: Opener) -> None:
     page = visit("?tab=Translate&model=attend-translate&method=Greedy")
     seen(page, "Translate", "attend-translate")
     method = page.locator("#attend-method label.selected .at-name")
@@ -170,10 +161,7 @@ def test_the_method_of_a_link_belongs_to_its_model(visit: Opener) -> None:
     page.locator("#attend-tabs label", has_text="Chat").click()
     seen(page, "Chat", "attend-chat")
     expect(method).to_have_text("Temperature")
-
-
-def test_compare_leaves_the_translator_with_translate_unless_it_is_chosen(visit: Opener) -> None:
-    page = visit("?tab=Translate")
+    page.locator("#attend-tabs label", has_text="Translate").click()
     seen(page, "Translate", "attend-translate")
     page.locator("#attend-tabs label", has_text="Compare").click()
     seen(page, "Compare", "attend-chat")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from lesson.context import similarities_by_layer
 from model.catalog import load_encoder
-from ui.learn.context.chapter import RECORDED_FILE, layer_value
+from ui.learn.chapters.context import RECORDED_FILE, layer_value
 
 MODEL = "all-MiniLM-L6-v2"
 WORDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the sentences of each of two meanings

@@ -22,10 +22,8 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.progress import Progress
 from tests.helpers.folders import bert
-from ui.learn import chapters as lessons
-from ui.learn.tokens import chapter as lesson_tokens
-from ui.learn.vectors import chapter as lesson_vectors
-from ui.learn.vocabulary import chapter as lesson_vocabulary
+from ui.learn import course
+from ui.learn.chapters import tokens, vectors, vocabulary
 from ui.models import select as choosing
 from ui.page.layout import build
 from ui.runs.models import Models
@@ -41,9 +39,9 @@ HARD = ["\x00" * 2_000, "👩\u200d👧" * 600, "</script><b>${7*7}{{x}}" * 80, 
 
 Answer = Callable[[Models, dict[str, Any]], dict[str, Any]]
 CHAPTERS: dict[str, Answer] = {
-    "tokens": lesson_tokens.answer,
-    "vocabulary": lesson_vocabulary.answer,
-    "vectors": lesson_vectors.answer,
+    "tokens": tokens.answer,
+    "vocabulary": vocabulary.answer,
+    "vectors": vectors.answer,
 }
 
 
@@ -62,7 +60,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_nobody_changed_is_the_default_and_what_is_sent_back_stays(chapter: str, models: Models) -> None:
     answered = CHAPTERS[chapter](models, {})
     assert sent(answered) < LARGEST
-    assert CHAPTERS[chapter](models, dict(lessons.CHAPTERS[chapter].first)) == answered, (
+    assert CHAPTERS[chapter](models, dict(course.CHAPTERS[chapter].first)) == answered, (
         "the page's fields hold something else"
     )
     inputs = {
@@ -85,9 +83,9 @@ def test_the_hardest_texts_stay_small(chapter: str, models: Models) -> None:
 def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
     text = " ".join(f"w{number}x" for number in range(400))[:2_000]
     for merges in (0, 200):
-        assert sent(lesson_vocabulary.answer(models, {"text": text, "merges": merges})) < LARGEST
+        assert sent(vocabulary.answer(models, {"text": text, "merges": merges})) < LARGEST
     words = " ".join(f"word{number}" for number in range(24))
-    assert sent(lesson_vectors.answer(models, {"words": words, "around": 3})) < LARGEST
+    assert sent(vectors.answer(models, {"words": words, "around": 3})) < LARGEST
 
 
 @pytest.mark.parametrize(
@@ -123,17 +121,17 @@ def test_what_cannot_be_shown_is_one_sentence(
     chapter: str, given: dict[str, Any], sentence: str, models: Models
 ) -> None:
     with pytest.raises(AttendError, match=sentence) as refused:
-        lessons.CHAPTERS[chapter].answer(models, given)
+        course.CHAPTERS[chapter].answer(models, given)
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
 
 
 @pytest.mark.usefixtures("here")
 def test_tokenizers_of_models_in_memory_stand_beside_ours(models: Models) -> None:
     text = "How are you?"
-    cuts = [cut["name"] for cut in lesson_tokens.answer(models, {"text": text})["cuts"]]
+    cuts = [cut["name"] for cut in tokens.answer(models, {"text": text})["cuts"]]
     assert cuts == ["words", "characters", "bytes", *names.embedded(), "tiny-chat"]  # the page's first, always
     held = models.get("tiny-writer")
-    cuts = {cut["name"]: cut for cut in lesson_tokens.answer(models, {"text": text})["cuts"]}
+    cuts = {cut["name"]: cut for cut in tokens.answer(models, {"text": text})["cuts"]}
     ids = held.tokenizer.encode(text, begins=True)
     assert cuts["tiny-writer"]["pieces"] == [(held.tokenizer.label(piece), piece) for piece in ids]
     assert cuts["tiny-writer"]["count"] == len(ids) and cuts["tiny-writer"]["vocabulary"] == held.model.vocabulary_size
@@ -147,9 +145,9 @@ def test_a_folder_is_called_as_everywhere_and_its_path_only_pointed_at(tiny_chec
     private = Models((str(tiny_checkpoint),), lambda name, _: catalog.load(name), any_name=True)
     visitor = Session(model=private.default)
     list(choosing.choose(visitor, private, folder))
-    cuts = lesson_tokens.answer(private, {})["cuts"]
+    cuts = tokens.answer(private, {})["cuts"]
     assert (cuts[-1]["name"], cuts[-1]["location"]) == ("fox/final", folder)
-    answered = lesson_vectors.answer(private, {"model": folder})
+    answered = vectors.answer(private, {"model": folder})
     assert answered["model"] == folder and (folder, "fox/final") in answered["models"]
 
 
@@ -176,12 +174,12 @@ def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
     text = "The quick fox jumps."
     pieces = [piece.label for piece in visitor.encoder.pieces(text) if not piece.special]
     list(choosing.choose(visitor, private, private.default))
-    cut = lesson_tokens.answer(private, {"text": text})["cuts"][-1]
+    cut = tokens.answer(private, {"text": text})["cuts"][-1]
     assert visitor.encoder is None and (cut["name"], cut["location"]) == (names.display_name(name), name)
     ids = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text, add_special_tokens=False).ids
     assert cut["pieces"] == list(zip(pieces, ids, strict=True))
     shutil.rmtree(folder)
-    assert lesson_tokens.answer(private, {"text": text})["cuts"][-1]["name"] != cut["name"]
+    assert tokens.answer(private, {"text": text})["cuts"][-1]["name"] != cut["name"]
 
 
 def test_a_tokenizer_named_like_a_rule_replaces_no_rule(
@@ -190,7 +188,7 @@ def test_a_tokenizer_named_like_a_rule_replaces_no_rule(
     (tmp_path / "words").mkdir()
     (tmp_path / "words" / "tokenizer.json").write_text("{}")
     monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path))
-    cuts = lesson_tokens.answer(models, {"text": "How are you?"})["cuts"]
+    cuts = tokens.answer(models, {"text": "How are you?"})["cuts"]
     words = [(cut["rule"], cut.get("count")) for cut in cuts if cut["name"] == "words"]
     assert words == [(True, 4), (False, None)]  # the rule, and the file, which cannot be read
 
@@ -199,41 +197,48 @@ def test_a_damaged_tokenizer_leaves_the_others(tmp_path: Path, models: Models, m
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "tokenizer.json").write_text("{}")
     monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path))
-    cuts = {cut["name"]: cut for cut in lesson_tokens.answer(models, {})["cuts"]}
+    cuts = {cut["name"]: cut for cut in tokens.answer(models, {})["cuts"]}
     assert cuts["broken"]["error"].endswith("not a readable tokenizer: copy it again.")
     assert cuts["bytes"]["error"] == "" and cuts["bytes"]["count"] > 0
 
 
 def test_a_vocabulary_is_that_of_so_many_merges(models: Models) -> None:
-    answered = lesson_vocabulary.answer(models, {"merges": 5})
-    assert answered["learned"][:5] == [
-        *(("e", "s", "es", 9), ("es", "t", "est", 9), ("est", "</w>", "est</w>", 9)),
-        *(("l", "o", "lo", 7), ("lo", "w", "low", 7)),
+    answered = vocabulary.answer(models, {"merges": 5})
+    learned = [
+        (row["cells"][1]["pieces"], row["cells"][2]["pieces"], row["cells"][3], row["later"])
+        for row in answered["learned"]
     ]
-    assert answered["pairs"][0] == ("n", "e", 6)  # what comes next
-    assert answered["learned"][5] == ("n", "e", "ne", 6)
+    assert learned[:6] == [
+        (["e", "s"], ["es"], "9", False),
+        (["es", "t"], ["est"], "9", False),
+        (["est", "</w>"], ["est</w>"], "9", False),
+        (["l", "o"], ["lo"], "7", False),
+        (["lo", "w"], ["low"], "7", False),
+        (["n", "e"], ["ne"], "6", True),
+    ]
+    assert answered["pairs"][0] == ({"pieces": ["n", "e"]}, "6", {"bar": 1.0}, "next")
     assert answered["words"][0] == (("low", "</w>"), 5)
     # 5 low of 2, 2 lower of 4 (low e r and the mark), 6 newest of 4 (n e w est</w>) and 3 widest of 4
-    assert (answered["word_count"], answered["tokens"]) == (16, 5 * 2 + 2 * 4 + 6 * 4 + 3 * 4)
-    assert (answered["different"], answered["characters"], answered["symbols"]) == (4, 10, 10 + 1 + 5)
+    assert answered["words_and_tokens"] == f"16 words in {5 * 2 + 2 * 4 + 6 * 4 + 3 * 4} tokens."
+    assert [size[1].partition(":")[0] for size in answered["sizes"]] == ["4", "10", f"{10 + 1 + 5}"]
     (cut,) = answered["cut"]
     assert not cut["known"] and cut["pieces"] == [("low", True), ("est</w>", True)]
-    unknown = lesson_vocabulary.answer(models, {"new": "lowly low"})["cut"]
+    unknown = vocabulary.answer(models, {"new": "lowly low"})["cut"]
     assert unknown[0]["characters"][-1] == ("y", False) and ("y", False) in unknown[0]["pieces"]
     assert unknown[1]["known"]
-    assert lesson_vocabulary.answer(models, {"merges": 200})["merges"] == len(answered["learned"])
+    assert vocabulary.answer(models, {"merges": 200})["merges"] == len(answered["learned"])
 
 
 def test_vectors_are_those_of_the_models_matrix(models: Models, tiny: LoadedModel) -> None:
-    answered = lesson_vectors.answer(models, {"model": "tiny-chat", "words": "you fox dog", "around": 2})
+    answered = vectors.answer(models, {"model": "tiny-chat", "words": "you fox dog", "around": 2})
     assert answered["size"] == (tiny.model.vocabulary_size, 32)
-    assert [word["text"] for word in answered["words"]] == ["you", "fox", "dog"]
+    assert answered["listed"] == ["you", "fox", "dog"]
     own = [row[index] for index, row in enumerate(answered["cosines"])]
     assert own == pytest.approx([1.0] * 3, abs=2e-6)  # 0.999999 where rounding left a little less than 1
     assert answered["cosines"][0][1] == answered["cosines"][1][0]
     assert len(answered["points"]) == 3 and 0 < len(answered["neighbours"]) <= 6
     assert sum(answered["shares"]) == pytest.approx(1.0, abs=1e-3)  # three points lie in a plane
-    assert lesson_vectors.answer(models, {"expected": ""})["analogy"]["expected"] is None
+    assert vectors.answer(models, {"expected": ""})["verdict"] == ["nearest"]
 
 
 @EMBEDDED
@@ -257,7 +262,7 @@ def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -
     handlers["leave"](visit)
     gc.collect()
     assert page.in_memory() == (CHAT,) and networks[0]() is not None and networks[1]() is None
-    assert lesson_vectors.answer(page, {})["analogy"]["rank"] == 1  # mother - father + brother is sister
+    assert vectors.answer(page, {})["analogy"]["rank"] == 1  # mother - father + brother is sister
 
     kept: dict[str, AnyModel] = {}
     models.with_embedded_cache(kept).get("tiny-writer")

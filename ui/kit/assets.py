@@ -35,9 +35,9 @@ STYLES = (  # of equally specific rules the later one wins
     *(f"compare/{name}" for name in ("compare", "card", "metrics", "form")),
     *(f"translate/{name}" for name in ("translation", "alignment")),
     "encoder/reading",
-    *(f"learn/{name}" for name in ("matrix", "picture", "pieces", "lesson", "words", "explanation", "exercises")),
-    *(f"learn/{name}/chapter" for name in ("positions", "attention", "sentences", "block", "recurrence")),
-    *(f"learn/{name}/chapter" for name in ("training", "generation", "context", "today")),
+    *(f"learn/{name}" for name in ("matrix", "picture", "pieces", "lesson", "explanation", "exercises")),
+    *(f"learn/chapters/{name}" for name in ("tokens", "vocabulary", "vectors", "positions", "attention", "block")),
+    *(f"learn/chapters/{name}" for name in ("recurrence", "training", "generation", "sentences", "context", "today")),
     "page/print",
 )
 _TYPES = {".js": "text/javascript", ".css": "text/css"}

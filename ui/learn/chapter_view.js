@@ -1,9 +1,9 @@
 /**
  * A chapter on the page: its heading and aim, its questions to the server, its exercises, and the link to what it shows.
  *
- * @typedef {{key: string, chapter: import('./course.js').Chapter, first: Record<string, any>, input: object,
- *   questions: import('../kit/js/questions.js').Questions, onSolved: () => void}} ChapterWiring `first`: the initial
- *   values of its fields; `input`: what a link fills in instead
+ * @typedef {{key: string, chapter: import('./course.js').Chapter, input: object,
+ *   questions: import('../kit/js/questions.js').Questions, onSolved: () => void}} ChapterWiring `input`: what a link fills in
+ *   instead of the chapter's own example
  */
 
 /** @import { LessonValue } from './learn_contract' */
@@ -11,16 +11,18 @@
 import { withParts } from '../kit/address/address.js';
 import { make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
+import { chapterText } from './chapter_text.js';
 import { exerciseList } from './exercises.js';
 import { inputText, MAX_INPUT } from './input.js';
 import { plainButton, sideBySide } from './lesson.js';
+import { SCRIPTS } from './course.js';
 
 const ONCE = ['measure', 'to_end']; // what a button asks for once: neither a check nor a link does it again
 const LOCAL = ['encoder']; // what only this server has under its name: no link carries it
 const PATIENCE_MS = 300; // before the chapter says that it is computing
 
 /** @param {ChapterWiring} wiring */
-export function chapterView({ key, chapter, first, input, questions, onSolved }) {
+export function chapterView({ key, chapter, input, questions, onSolved }) {
   const refused = make('p', { class: 'at-lesson-refused', role: 'alert', hidden: true });
   const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
   const inside = make('div', { class: `at-lesson-inside at-lesson-${key}` });
@@ -36,48 +38,58 @@ export function chapterView({ key, chapter, first, input, questions, onSolved })
     make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
     make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `About ${chapter.minutes} minutes, then exercises` })),
     refused, inside, exercises.node, sideBySide(link));
-  /** @type {import('./lesson.js').Build} */
-  let build;
-  /** @type {ReturnType<import('./lesson.js').Build>} draws a result */
-  let draw;
+  /** @type {import('./chapter_text.js').ChapterPage} */
+  let page;
+  /** @type {import('./chapter_text.js').ChapterScript} */
+  let script;
+  /** @type {ReturnType<typeof chapterText>} */
+  let text;
   /** @type {Record<string, any>} what was asked last */
   let now = {};
   let latest = 0;
   let patience = 0;
 
-  chapter.load().then((module) => {
-    build = module.build;
+  const fetched = SCRIPTS[key]?.() ?? Promise.resolve({});
+  question('text', { chapter: key }, async (result) => {
+    page = result;
+    try {
+      script = await fetched;
+    } catch {
+      return refuse('This chapter couldn’t be loaded: check the connection, then reload the page.');
+    }
     begin(input);
-  }, () => refuse('This chapter couldn’t be loaded: check the connection, then reload the page.'));
+  });
 
   /** Show the chapter with other values than its own. @param {Record<string, any>} changed */
   function begin(changed) {
-    let initial = changed;
-    const known = Object.fromEntries(Object.entries(changed).filter(([name]) => Object.hasOwn(first, name)));
-    inside.replaceChildren();
-    draw = build(inside, (given) => ask({ ...initial, ...given }), { ...first, ...known });
-    initial = {}; // only the first question takes them
+    const known = Object.fromEntries(Object.entries(changed).filter(([name]) => Object.hasOwn(page.first, name)));
+    text = chapterText(inside, page, script, ask);
+    text.put({ ...page.first, ...known });
+    ask(changed);
   }
 
   /** @param {Record<string, any>} given */
   function ask(given) {
     now = Object.fromEntries(Object.entries(given).filter(([name]) => !ONCE.includes(name)));
+    question(key, given, (result) => {
+      text.draw(result);
+      exercises.begin(page.exercises);
+    });
+  }
+
+  /** @param {string} about @param {object} given @param {(result: any) => void} then */
+  function question(about, given, then) {
     questions.drop(latest);
     clearTimeout(patience);
     patience = setTimeout(() => {
       waits.textContent = 'Computing …';
     }, PATIENCE_MS);
-    latest = questions.ask('ask', { chapter: key, given }, answered);
-  }
-
-  /** @param {LessonValue} value which holds neither a result nor a refusal where something went wrong */
-  function answered({ error, result }) {
-    clearTimeout(patience);
-    waits.textContent = '';
-    refuse(error);
-    if (!result) return;
-    draw(result);
-    exercises.begin();
+    latest = questions.ask('ask', { chapter: about, given }, (/** @type {LessonValue} */ { error, result }) => {
+      clearTimeout(patience);
+      waits.textContent = '';
+      refuse(error); // neither a result nor a refusal: something went wrong
+      if (result) then(result);
+    });
   }
 
   /** @param {string} error empty where nothing is wrong */
@@ -87,7 +99,8 @@ export function chapterView({ key, chapter, first, input, questions, onSolved })
   }
 
   function copyLink() {
-    const numbers = inputText(Object.fromEntries(Object.entries(now).filter(([name]) => !LOCAL.includes(name))), first);
+    const own = Object.fromEntries(Object.entries(now).filter(([name]) => !LOCAL.includes(name)));
+    const numbers = inputText(own, page?.first ?? {});
     if (numbers && numbers.length > MAX_INPUT) {
       return refuse(`Your numbers take ${numbers.length.toLocaleString('en-GB')} characters, but a link holds `
         + `${MAX_INPUT.toLocaleString('en-GB')}: change fewer of them.`);

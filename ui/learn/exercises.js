@@ -11,30 +11,24 @@
 
 import { explained } from '../glossary/marking.js';
 import { make } from '../kit/js/dom.js';
-import { lessonPart, plainButton, sideBySide } from './lesson.js';
+import { plainButton, sideBySide } from './lesson.js';
 import { isSolved, markSolved } from './progress.js';
 
 /** @param {ExerciseWiring} wiring */
 export function exerciseList(wiring) {
   const list = make('ol', { class: 'at-exercises' });
   const all = plainButton('Show all answers', () => views.forEach(({ reveal }) => reveal()));
-  const node = lessonPart('Exercises', list, sideBySide(all));
+  const node = make('section', { class: 'at-lesson-part', 'aria-label': 'Exercises' }, make('h3', { text: 'Exercises' }), list, sideBySide(all));
   /** @type {ReturnType<typeof exerciseView>[]} */
   let views = [];
-  let begun = false;
   node.hidden = true;
 
-  /** Fetch them, once. */
-  function begin() {
-    if (begun) return;
-    begun = true;
-    wiring.ask({}, ({ result }) => {
-      if (!result) begun = false; // the next result asks again
-      if (!result?.exercises.length) return;
-      views = result.exercises.map((exercise, index) => exerciseView(exercise, index, wiring));
-      list.replaceChildren(...views.map((view) => view.node));
-      node.hidden = false;
-    });
+  /** Show them, under the first result. @param {Exercise[]} exercises */
+  function begin(exercises) {
+    if (views.length || !exercises.length) return;
+    views = exercises.map((exercise, index) => exerciseView(exercise, index, wiring));
+    list.replaceChildren(...views.map((view) => view.node));
+    node.hidden = false;
   }
 
   return { node, begin };

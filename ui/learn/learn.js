@@ -19,7 +19,7 @@ import { solvedCount } from './progress.js';
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-lesson');
-  const first = unpacked(props.form);
+  Object.assign(CHAPTERS, unpacked(props.chapters));
   const offered = Object.keys(CHAPTERS);
   /** @type {Map<string, ReturnType<typeof chapterView>>} those that were opened, by their keys */
   const opened = new Map();
@@ -77,7 +77,7 @@ export function start({ element, props, trigger, watch }) {
   /** @param {string} key */
   function openChapter(key) {
     const view = chapterView({
-      key, chapter: CHAPTERS[key], first: first[key] ?? {}, input: parsedInput(partOf('chapter') === key ? partOf('numbers') : null),
+      key, chapter: CHAPTERS[key], input: parsedInput(partOf('chapter') === key ? partOf('numbers') : null),
       questions, onSolved: () => showProgress(key),
     });
     view.node.append(neighbours(key));

@@ -1,18 +1,31 @@
 /**
- * Texts in pieces, for the chapters on tokens, vocabularies and vectors: every piece a box, coloured in turns.
+ * Texts in pieces: every piece a box, coloured in turns; and bars.
  */
 
 import { make } from '../kit/js/dom.js';
 import { counted, tokenChip, visible } from '../kit/js/text.js';
 
+const END_MARK = '</w>'; // of a word, in a vocabulary that is learned
+
 /**
- * @param {Node[]} shown its content
+ * @param {Node[]} content
  * @param {{index: number, note?: string | number, title?: string, unknown?: boolean}} about `index` decides the colour, the
  *   note stands under it
  */
-export const pieceBox = (shown, { index, note, title, unknown }) => make('span', {
+export const pieceBox = (content, { index, note, title, unknown }) => make('span', {
   class: 'at-piece', 'data-colour': index % 4, 'data-unknown': unknown || null, title,
-}, make('span', { class: 'at-chip', dir: 'auto' }, ...shown), note === undefined ? '' : make('small', { text: note }));
+}, make('span', { class: 'at-chip', dir: 'auto' }, ...content), note === undefined ? '' : make('small', { text: note }));
+
+/** A symbol of a vocabulary, with the end mark set apart. @param {string} symbol @returns {Node[]} */
+export function symbolNodes(symbol) {
+  const plain = symbol.endsWith(END_MARK) ? symbol.slice(0, -END_MARK.length) : symbol;
+  if (plain === symbol) return visible(symbol);
+  return [...(plain ? visible(plain) : []), make('span', { class: 'at-mark', text: END_MARK })];
+}
+
+/** @param {string[]} symbols */
+export const symbolChips = (symbols) => make('span', { class: 'at-pieces-inline' },
+  ...symbols.map((symbol, index) => pieceBox(symbolNodes(symbol), { index })));
 
 /** A token as text; three dots mark one that continues a word. @param {string} text */
 export const tokenName = (text) => (text.startsWith(' ')
@@ -28,20 +41,3 @@ export function extentBar(share) {
   part.style.width = `${(100 * Math.max(0, Math.min(1, share))).toFixed(1)}%`;
   return make('span', { class: 'at-extent', 'aria-hidden': 'true' }, part);
 }
-
-/** Ask a moment after the last key, so that a word is not looked up letter by letter. @param {() => void} ask */
-export function debounced(ask) {
-  let waiting = 0;
-  return () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(ask, 250);
-  };
-}
-
-/**
- * Buttons that fill a field.
- * @param {string} name what they are, for screen readers
- * @param {[string, () => void][]} choices
- */
-export const chipRow = (name, choices) => make('div', { class: 'at-chips', role: 'group', 'aria-label': name },
-  ...choices.map(([text, onclick]) => make('button', { type: 'button', class: 'at-plain', text, onclick })));

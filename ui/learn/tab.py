@@ -10,7 +10,7 @@ from ui.frame import Frame, Tab
 from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK, field, reply
-from ui.learn import chapters
+from ui.learn import course
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -25,8 +25,10 @@ class LearnTab(Tab):
     takes_settings = False
 
     def lay_out(self, models: Models, *, first: bool) -> None:
-        form = {name: chapter.first for name, chapter in chapters.CHAPTERS.items() if chapter.first}
-        self.lesson = component("learn/learn.js", "ask", name="lesson", form=form)
+        chapters = {
+            key: {"title": text.title, "aim": text.aim, "minutes": text.minutes} for key, text in course.texts().items()
+        }
+        self.lesson = component("learn/learn.js", "ask", name="lesson", chapters=chapters)
 
     def wire(self, frame: Frame) -> None:
         models = frame.models
@@ -38,7 +40,7 @@ class LearnTab(Tab):
             with for_people():
                 chapter, given = field(event, "chapter", str), field(event, "given", dict)
                 broken = {"chapter": chapter, "error": "", "result": None}
-                return reply(event, lambda: chapters.answer(cached, chapter, given), broken)
+                return reply(event, lambda: course.answer(cached, chapter, given), broken)
             return gr.skip()
 
         lessons = {**QUICK, "concurrency_limit": _LESSONS, "concurrency_id": "lessons"}

@@ -15,7 +15,7 @@ from lesson.generation.tree import WORDS
 from model.loaded import LoadedModel
 from tests.helpers.browsing import PHONE, Opener, serving
 from tests.helpers.stage import BROWSER
-from ui.learn import chapters
+from ui.learn import course
 
 pytestmark = BROWSER
 
@@ -52,7 +52,7 @@ def test_after_a_fault_of_ours_nothing_is_computing_any_more(
         waiting.wait(120)  # until the page says that something is computed
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr(chapters, "answer", fault)
+    monkeypatch.setattr(course, "answer", fault)
     with serving(tiny) as address:
         page = visit(at=address)
         part = chapter(page, "Positions")
@@ -188,7 +188,7 @@ def test_a_text_grows_token_by_token_and_its_settings_open_in_compare(shared_pag
     candidates.get_by_role("button").nth(1).click()  # the visitor's choice, not the loop's
     expect(strip).to_have_count(3)
     expect(candidates.get_by_role("button").first).to_be_focused()
-    expect(part.locator(".at-gen-steps tbody tr")).to_have_count(3)
+    expect(part.get_by_role("region", name="Tokens so far").locator("tbody tr")).to_have_count(3)
     part.get_by_role("button", name="To the end").click()
     expect(part.get_by_role("button", name="Next token")).to_be_disabled()
     expect(part.get_by_role("button", name="Undo")).to_be_focused()

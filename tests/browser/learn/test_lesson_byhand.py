@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from lesson.block import BlockSettings
 from lesson.forward_trace import trace_forward
@@ -198,21 +198,6 @@ def test_the_line_covers_no_number_that_the_keys_reach(shared_page: Page) -> Non
         assert page.evaluate(
             f"{below} <= document.querySelector('.at-lesson-training .at-explanation').getBoundingClientRect().top"
         )
-
-
-def test_a_table_that_waits_for_its_numbers_says_nothing_of_its_zeros(visit: Opener) -> None:
-    page = visit()
-    held: list[Route] = []
-    page.route("**/gradio_api/**", lambda route: held.append(route))  # no answer comes
-    page.locator("#attend-tabs label", has_text="Learn").click()
-    page.locator(".at-lesson-list button", has_text=TRAINING).click()
-    chapter = page.get_by_role("region", name=TRAINING, exact=True)
-    tables(chapter, "Weights before, w").locator("tbody td").first.focus()
-    tables(chapter, "Weights before, w").locator("tbody td").first.hover()
-    expect(chapter.locator(".at-explanation")).to_contain_text("to see how it was computed")
-    for route in held:
-        route.continue_()
-    page.unroute("**/gradio_api/**")
 
 
 def test_a_phone_needs_no_scrolling_sideways_and_shows_the_line(visit: Opener) -> None:

@@ -94,7 +94,7 @@ def test_merges_are_stepped_through_and_a_new_word_is_split(shared_page: Page) -
         expect(chapter).to_contain_text("Merges: 4 of 15")
     number.fill("4")
     expect(chapter.get_by_text("a whole number from 0 to 15")).to_be_hidden()
-    chapter.get_by_label("New text to split").fill("slower")
+    chapter.get_by_label("New text", exact=True).fill("slower")
     expect(chapter.locator(".at-segmentations dd").first.locator("[data-unknown]")).to_have_text("slower")
     expect(new.locator(".at-piece")).to_have_text(["s", "lo", "w", "e", "r", "</w>"])
     chapter.get_by_label("Sentences to learn from").fill("aaa aaa")
@@ -119,12 +119,12 @@ def test_analogies_say_where_they_fail(shared_page: Page) -> None:
     )  # checkpoints/attend-translate/README.md
     chapter.get_by_role("button", name="mother − father + brother").click()
     expect(chapter).to_contain_text("“sister” is number")
-    chapter.get_by_label("A word", exact=True).fill("winter")
+    chapter.get_by_label("Word", exact=True).fill("winter")
     expect(chapter.locator(".at-near").first.locator("li").first).to_contain_text("summer")
     chapter.get_by_role("button", name="Reset").click()
     expect(chapter).to_contain_text("4,096 tokens")
     expect(chapter).not_to_contain_text("sentence pairs")
-    expect(chapter.get_by_label("A word", exact=True)).to_have_value("dog")
+    expect(chapter.get_by_label("Word", exact=True)).to_have_value("dog")
 
 
 @EMBEDDED

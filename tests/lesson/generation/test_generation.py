@@ -24,7 +24,7 @@ from lesson.generation.tree import DEPTH, END, ROOT, WORDS, TokenPath, TreeModel
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers.tiny import make_request, random_model
-from ui.learn.generation.chapter import LOGITS, USED, VOCABULARY
+from ui.learn.chapters.generation import LOGITS, USED, VOCABULARY
 
 NONE_USED = [0] * len(VOCABULARY)
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import test from 'node:test';
 
 import { ENTRIES } from '../../../ui/glossary/entries.js';
@@ -8,7 +9,8 @@ import { helps } from '../../../ui/glossary/helps.js';
 import { ALL } from '../../../ui/glossary/term_link.js';
 import { termsIn } from '../../../ui/glossary/matching.js';
 import { TERMS } from '../../../ui/glossary/terms.js';
-import { CHAPTERS } from '../../../ui/learn/course.js';
+
+const CHAPTERS = readdirSync(new URL('../../../ui/learn/chapters/', import.meta.url));
 
 /** @param {string} text */
 const named = (text) => termsIn(text).map(({ key, from, to }) => [key, text.slice(from, to)]);
@@ -37,7 +39,7 @@ test('an entry is a few short sentences', () => {
 
 test('every chapter that an entry names is in the course', () => {
   const shown = new Set(Object.values(ENTRIES).map(({ chapter }) => chapter).filter(Boolean));
-  assert.deepEqual([...shown].filter((key) => !Object.hasOwn(CHAPTERS, key)), []);
+  assert.deepEqual([...shown].filter((key) => !CHAPTERS.includes(`${key}.md`)), []);
   assert.equal(shown.size, Object.keys(CHAPTERS).length); // and each chapter shows some term
 });
 

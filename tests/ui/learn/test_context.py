@@ -12,18 +12,18 @@ import pytest
 from model import catalog, names
 from model.loaded import LoadedModel
 from tests.helpers.folders import bert
-from ui.learn import chapters
-from ui.learn.context.chapter import RECORDED
+from ui.learn import course
+from ui.learn.chapters.context import RECORDED
 from ui.runs.models import Models
 from ui.runs.models.cache import when_loaded
 
 
 def refusal(models: Models, **given: Any) -> str:
-    return chapters.answer(models, "context", json.loads(json.dumps(given)))["error"]
+    return course.answer(models, "context", json.loads(json.dumps(given)))["error"]
 
 
 def ask(models: Models, **given: Any) -> dict[str, Any]:
-    answer = chapters.answer(models, "context", json.loads(json.dumps(given)))
+    answer = course.answer(models, "context", json.loads(json.dumps(given)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 

@@ -15,14 +15,23 @@ from torch.nn import functional
 from lesson.block import BlockSettings, make_model
 from model import catalog, names
 from model.errors import AttendError
-from ui.learn import chapters
+from ui.learn import course
 from ui.learn.exercise import ChangeExercise, ChoiceExercise, Exercise, NumberExercise
+from ui.learn.exercise_text import ExerciseText
 from ui.runs.models import Models
 
 pytestmark = pytest.mark.skipif(
     not {"attend-chat", "attend-translate"} <= set(names.embedded()), reason="the embedded models are not there"
 )
-EVERY = [(name, index) for name, chapter in chapters.CHAPTERS.items() for index in range(len(chapter.exercises))]
+EVERY = [(name, index) for name, chapter in course.CHAPTERS.items() for index in range(len(chapter.exercises))]
+
+
+def exercise_of(chapter: str, index: int) -> tuple[Exercise, ExerciseText]:
+    """What it checks, and its words."""
+    name, exercise = list(course.CHAPTERS[chapter].exercises.items())[index]
+    return exercise, course.text_of(chapter).exercises[name]
+
+
 EXERCISES = pytest.mark.parametrize(("chapter", "index"), EVERY)
 SOLUTIONS: Mapping[tuple[str, int], float | str] = {  # by hand, or what the explanation says of trained models
     ("tokens", 0): 8 + 2 * 2,  # eight characters of ASCII, and two of two bytes in UTF-8
@@ -55,21 +64,23 @@ def models() -> Models:
 
 def ask(models: Models, chapter: str, **given: Any) -> dict[str, Any]:
     """Ask as the page does, through JSON both ways."""
-    answer = chapters.answer(models, "exercises", json.loads(json.dumps({"chapter": chapter, **given})))
+    answer = course.answer(models, "exercises", json.loads(json.dumps({"chapter": chapter, **given})))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
 
 def right_answer(models: Models, chapter: str, exercise: Exercise) -> Any:
     def compute(given: Any) -> Any:
-        return chapters.CHAPTERS[chapter].answer(models, given)
+        return course.CHAPTERS[chapter].answer(models, given)
 
     return exercise.solve(compute) if isinstance(exercise, NumberExercise | ChoiceExercise) else None
 
 
 def test_every_chapter_has_two_to_four_and_tells_no_answer(models: Models) -> None:
-    for name, chapter in chapters.CHAPTERS.items():
-        listed = ask(models, name)["exercises"]
+    for name, chapter in course.CHAPTERS.items():
+        page = course.answer(models, "text", {"chapter": name})["result"]
+        assert page is not None
+        listed = page["exercises"]
         assert 2 <= len(listed) == len(chapter.exercises) <= 4
         assert all(one.keys() == {"kind", "question", "hint", "options"} for one in listed)
         assert len({one["question"] for one in listed}) == len(listed)  # progress is kept by the question
@@ -77,22 +88,22 @@ def test_every_chapter_has_two_to_four_and_tells_no_answer(models: Models) -> No
 
 @EXERCISES
 def test_the_solution_is_right_and_explained(models: Models, chapter: str, index: int) -> None:
-    exercise = chapters.CHAPTERS[chapter].exercises[index]
+    exercise, text = exercise_of(chapter, index)
     state = dict(exercise.example) if isinstance(exercise, ChangeExercise) else {}
     answer = right_answer(models, chapter, exercise)
     checked = ask(models, chapter, exercise=index, answer=answer, state=state)
-    assert checked == {"exercise": index, "right": True, "explanation": exercise.explanation}
+    assert checked == {"exercise": index, "right": True, "explanation": text.explanation}
     revealed = ask(models, chapter, exercise=index, reveal=True)
-    assert revealed["right"] is None and revealed["solution"] and revealed["explanation"] == exercise.explanation
+    assert revealed["right"] is None and revealed["solution"] and revealed["explanation"] == text.explanation
     assert revealed["example"] == (json.loads(json.dumps(state)) or None)
 
 
 @pytest.mark.parametrize(("chapter", "index"), SOLUTIONS)
 def test_the_solution_is_that_of_plain_arithmetic(models: Models, chapter: str, index: int) -> None:
-    exercise, expected = chapters.CHAPTERS[chapter].exercises[index], SOLUTIONS[chapter, index]
+    (exercise, text), expected = exercise_of(chapter, index), SOLUTIONS[chapter, index]
     found = right_answer(models, chapter, exercise)
     if isinstance(exercise, ChoiceExercise):
-        assert exercise.options[found] == expected
+        assert text.options[found] == expected
     else:
         assert found == pytest.approx(expected, rel=5e-4)  # the page's numbers have four digits
 
@@ -101,7 +112,7 @@ def test_the_solutions_of_training_are_pytorchs(models: Models) -> None:
     """The target's share of nn.Softmax and the exponential of nn.CrossEntropyLoss."""
     block = BlockSettings()
     logits = make_model(block)(torch.tensor([block.source]), torch.tensor([block.decoder_input]))[0].detach()
-    share, perplexity = (right_answer(models, "training", one) for one in chapters.CHAPTERS["training"].exercises[:2])
+    share, perplexity = (right_answer(models, "training", exercise_of("training", index)[0]) for index in (0, 1))
     assert share == pytest.approx(100 * nn.Softmax(dim=-1)(logits)[0, block.answer[0]].item(), rel=1e-3)
     assert perplexity == pytest.approx(math.exp(nn.CrossEntropyLoss()(logits, torch.tensor(block.answer))), rel=1e-3)
 
@@ -113,17 +124,17 @@ def test_the_nearest_word_is_that_of_torchs_cosines(models: Models) -> None:
     matrix: torch.Tensor = loaded.model.embedding.weight.detach().float()  # type: ignore[attr-defined]
     alike = functional.cosine_similarity(matrix, matrix[monday], dim=-1)
     alike[monday] = -1
-    found = right_answer(models, "vectors", chapters.CHAPTERS["vectors"].exercises[0])
+    found = right_answer(models, "vectors", exercise_of("vectors", 0)[0])
     assert found == pytest.approx(alike.max().item(), rel=5e-4)
 
 
 @EXERCISES
 def test_a_chapter_that_computes_nothing_has_no_solution(chapter: str, index: int) -> None:
     """So none is stored: every answer, and the verdict on every change, is read from a result."""
-    exercise = chapters.CHAPTERS[chapter].exercises[index]
+    exercise, text = exercise_of(chapter, index)
     with pytest.raises(KeyError):
         if isinstance(exercise, ChangeExercise):
-            exercise.check(lambda _: {}, None, exercise.example)
+            exercise.check(lambda _: {}, None, exercise.example, text)
         else:
             exercise.solve(lambda _: {})
 
@@ -136,12 +147,12 @@ def test_a_width_of_213_is_the_first_as_its_answer_says(models: Models) -> None:
 
 @EXERCISES
 def test_anything_else_is_wrong(models: Models, chapter: str, index: int) -> None:
-    exercise = chapters.CHAPTERS[chapter].exercises[index]
+    exercise, text = exercise_of(chapter, index)
     right = right_answer(models, chapter, exercise)
     if isinstance(exercise, NumberExercise):
         wrong = [right + 3 * 10.0**-exercise.digits, right - 3 * 10.0**-exercise.digits, -right - 1]
     elif isinstance(exercise, ChoiceExercise):
-        wrong = [option for option in range(len(exercise.options)) if option != right]
+        wrong = [option for option in range(len(text.options)) if option != right]
     else:
         wrong = [None]  # the chapter's own example must not fulfil it already
     for answer in wrong:
@@ -167,13 +178,13 @@ def test_anything_else_is_wrong(models: Models, chapter: str, index: int) -> Non
     ],
 )
 def test_a_hostile_attempt_gets_one_sentence(models: Models, given: dict[str, Any], sentence: str) -> None:
-    answer = chapters.answer(models, "exercises", given)
+    answer = course.answer(models, "exercises", given)
     assert answer["result"] is None and sentence in answer["error"]
 
 
 @pytest.mark.parametrize("answer", [10**400, -(10**400), 1e300, float("nan"), float("inf")])
 def test_a_number_beyond_all_is_wrong(models: Models, answer: float) -> None:
-    assert chapters.answer(models, "exercises", {"chapter": "tokens", "exercise": 0, "answer": answer})["result"] == {
+    assert course.answer(models, "exercises", {"chapter": "tokens", "exercise": 0, "answer": answer})["result"] == {
         "exercise": 0,
         "right": False,
         "explanation": "",
@@ -185,7 +196,7 @@ def test_the_cosine_is_that_of_the_model_chosen_in_the_chapter(models: Models) -
         name: ask(models, "vectors", exercise=0, state={"model": name}, reveal=True)["solution"]
         for name in models.names
     }
-    nearest = chapters.CHAPTERS["vectors"].answer(models, {"model": "attend-translate", "word": "Monday"})["nearest"]
+    nearest = course.CHAPTERS["vectors"].answer(models, {"model": "attend-translate", "word": "Monday"})["nearest"]
     assert solutions["attend-translate"] == f"{nearest[0][1]:.2f}" != solutions["attend-chat"]
 
 
@@ -194,4 +205,5 @@ def test_a_number_that_is_cut_instead_of_rounded_is_right(models: Models) -> Non
     verdicts = [ask(models, "positions", exercise=0, answer=answer)["right"] for answer in (0.84, 0.85, 0.86)]
     assert verdicts == [True, True, False]
     with pytest.raises(AttendError):
-        chapters.CHAPTERS["positions"].exercises[0].check(lambda _: {}, "0.84", {})
+        exercise, text = exercise_of("positions", 0)
+        exercise.check(lambda _: {}, "0.84", {}, text)

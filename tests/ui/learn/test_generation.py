@@ -13,8 +13,8 @@ from lesson.generation.tree import WEIGHTS, WORDS
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.compare.cards import checked_cards
-from ui.learn import chapters as lessons
-from ui.learn.generation.chapter import LOGITS, MAX_TOKENS, VOCABULARY
+from ui.learn import course
+from ui.learn.chapters.generation import LOGITS, MAX_TOKENS, VOCABULARY
 from ui.runs.models import Models
 
 ECHOED = ("mode", "prompt", "tokens", "sample", "seed")
@@ -27,7 +27,7 @@ def models(tiny: LoadedModel) -> Models:
 
 def ask(models: Models, **given: Any) -> dict[str, Any]:
     """Ask as the page does, through JSON both ways."""
-    answer = lessons.answer(models, "generation", json.loads(json.dumps(given)))
+    answer = course.answer(models, "generation", json.loads(json.dumps(given)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
@@ -120,7 +120,7 @@ def test_other_words_replace_them_in_the_search(models: Models, tiny_translator:
     assert result["loop"]["read"] == ["Das"]
     assert [label for label, _, _ in result["loop"]["written"]] == [" " + "a" * 20, " New York", "<end>"]
     changed = [[1, 1, 7], *WEIGHTS[1:]]
-    refused = lessons.answer(models, "generation", {"words": own, "tree": changed})["error"]
+    refused = course.answer(models, "generation", {"words": own, "tree": changed})["error"]
     assert refused == "A number after “Das” is 7, but must be from 0 to 1."
 
 
@@ -185,6 +185,6 @@ def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
     ],
 )
 def test_what_no_page_of_ours_sends_is_refused(models: Models, given: dict[str, Any], message: str) -> None:
-    answer = lessons.answer(models, "generation", given)
+    answer = course.answer(models, "generation", given)
     assert answer["result"] is None
     assert answer["error"].startswith(message)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from model import catalog, names
-from ui.learn import chapters
+from ui.learn import course
 from ui.runs.models import Models
 
 NONE = Models(("none",), lambda name, _: pytest.fail(f"these parts need no model, but asked for {name}"))
@@ -22,29 +22,30 @@ def ours() -> Models:
 
 
 def ask(models: Models, chapter: str, **given: Any) -> dict[str, Any]:
-    answer = chapters.answer(models, chapter, json.loads(json.dumps(given)))
+    answer = course.answer(models, chapter, json.loads(json.dumps(given)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
 
 def test_where_our_models_are_missing_the_rest_is_there(models: Models) -> None:
     heads, today = ask(NONE, "heads", split=3), ask(models, "today")
-    assert heads["maps"] is None and heads["kinds"] is None and len(heads["stages"]["weights"]) == 3
-    assert today["ours"] == [] and today["counts"] and today["cache"]["name"] == models.default
+    assert heads["maps"] == {"one": None, "other": None} and not any(heads["kinds"].values())
+    assert len(heads["stages"]["weights"]) == 3
+    assert "chat.norm" not in today and today["shares"] and today["cache"]["name"] == models.default
     assert today["norms"]["LayerNorm"][0][2] == 0.0  # 3 is the mean of 1, 2, 3 and 6
 
 
 def test_the_shapes_begin_with_those_of_keras() -> None:
     """../shared/REFERENCE.md: `MultiHeadAttention(num_heads=3, key_dim=2)` on width 16."""
-    weights = ask(NONE, "heads")["weights"]
-    assert [weight["shape"] for weight in weights] == [*[[16, 3, 2], [3, 2]] * 3, [3, 2, 16], [16]]
+    shapes = [shape for _, _, shape in ask(NONE, "heads")["learned"]]
+    assert shapes == [*["(16, 3, 2)", "(3, 2)"] * 3, "(3, 2, 16)", "(16)"]
 
 
 @EMBEDDED
 def test_a_head_of_attend_chat_looks_up_the_name(ours: Models) -> None:
     """The pair that the chapter begins with: the token before, and from the second "called" the name's first token."""
     maps = ask(ours, "heads")["maps"]
-    previous, lookup = maps["of"]
+    previous, lookup = maps["one"], maps["other"]
     tokens = [token.strip() for token in maps["tokens"]]
     back = [row[at - 1] for at, row in enumerate(previous) if at]
     assert sum(back) / len(back) > 0.6
@@ -54,13 +55,11 @@ def test_a_head_of_attend_chat_looks_up_the_name(ours: Models) -> None:
 @EMBEDDED
 def test_a_chats_tokens_and_the_cache_of_its_model(ours: Models) -> None:
     today = ask(ours, "today", message="Hi!", tokens=100, measure=True)
-    assert [token.strip() for token in today["chat"]] == ["<s>", "<user>", "Hi", "!", "<end>", "<assistant>"]
+    assert [token.strip() for token in today["chat_tokens"]] == ["<s>", "<user>", "Hi", "!", "<end>", "<assistant>"]
     assert today["cache"]["bytes"] == 2 * 6 * 8 * 32 * 100 * 4
-    assert [one["tokens"] for one in today["cache"]["timings"]] == [16, 64, 256]
-    assert [(model["name"], model["norm_place"]) for model in today["ours"]] == [
-        (OURS[0], "before"),
-        (OURS[1], "after"),
-    ]
+    assert [row[0] for row in today["timings"]] == ["16 tokens", "64 tokens", "256 tokens"]
+    assert (today["chat.norm_place"], today["translate.norm_place"]) == ("before", "after")
+    assert today["chat.key_value_heads"] == "8, for 8 query heads"
 
 
 @EMBEDDED
@@ -86,6 +85,6 @@ def test_a_chats_tokens_and_the_cache_of_its_model(ours: Models) -> None:
     ],
 )
 def test_what_cannot_be_shown_is_one_sentence(ours: Models, chapter: str, given: dict[str, Any], sentence: str) -> None:
-    answer = chapters.answer(ours, chapter, given)
+    answer = course.answer(ours, chapter, given)
     assert answer["result"] is None and sentence in answer["error"]
     assert answer["error"].endswith(".") and "\n" not in answer["error"]

@@ -12,7 +12,7 @@ import torch
 from lesson.block import WORDS, BlockSettings
 from lesson.forward_trace import trace_forward
 from lesson.training import StepSettings, train
-from ui.learn import chapters as lessons
+from ui.learn import course
 from ui.runs.models import Models
 
 NONE = Models(("none",), lambda name, _: pytest.fail(f"these chapters need no model, but asked for {name}"))
@@ -20,27 +20,32 @@ NONE = Models(("none",), lambda name, _: pytest.fail(f"these chapters need no mo
 
 def ask(chapter: str, **given: Any) -> dict[str, Any]:
     """Ask as the page does, through JSON both ways."""
-    answer = lessons.answer(NONE, chapter, json.loads(json.dumps(given)))
+    answer = course.answer(NONE, chapter, json.loads(json.dumps(given)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
 
 def refusal(chapter: str, **given: Any) -> str:
-    answer = lessons.answer(NONE, chapter, given)
+    answer = course.answer(NONE, chapter, given)
     assert answer["result"] is None
     return answer["error"]
 
 
 def test_the_steps_arrive_complete_and_in_order() -> None:
     result, traced = ask("block"), trace_forward(BlockSettings())
-    assert [stage["name"] for stage in result["stages"]] == [stage.name for stage in traced.stages]
+    sent_stages = {name: value for name, value in result.items() if isinstance(value, dict) and "how" in value}
+    assert list(sent_stages) == [stage.name for stage in traced.stages]
     assert result["loss"] == pytest.approx(traced.loss, abs=0.0005)
-    for sent, stage in zip(result["stages"], traced.stages, strict=True):
-        assert (sent["how"], sent["of"], sent["rows"]) == (stage.how, list(stage.of), list(stage.rows))
-        values = torch.tensor(sent["values"]) if stage.how != "mask" else stage.values
+    for stage in traced.stages:
+        sent = sent_stages[stage.name]
+        assert (sent["how"], sent["of"], sent["rowNames"] or []) == (stage.how, list(stage.of), list(stage.rows))
+        values = torch.tensor(sent["rows"]) if stage.how != "mask" else stage.values
         torch.testing.assert_close(values, stage.values, rtol=0, atol=0.0006)
-    masked = next(stage for stage in result["stages"] if stage["name"] == "decoder.self.masked")
-    assert [row.count(None) for row in masked["values"][0]] == [2, 1, 0]  # minus infinity, which JSON cannot tell
+    assert [row.count(None) for row in result["decoder.self.masked"]["rows"][0]] == [
+        2,
+        1,
+        0,
+    ]  # minus infinity, which JSON cannot tell
 
 
 @pytest.mark.parametrize("chapter", ["block", "training"])
@@ -53,10 +58,9 @@ def test_what_was_changed_is_answered_with_what_it_changed() -> None:
     given = ask("block")["given"]
     given["embeddings"][5][0] = 3.5
     result = ask("block", **{**given, "source": [5, 5], "heads": 3, "encoder_mask": True})
-    stages = {stage["name"]: stage for stage in result["stages"]}
-    assert [row[0] for row in stages["encoder.embeddings"]["values"]] == [3.5, 3.5]
-    assert len(stages["encoder.self.weights"]["values"]) == 3
-    assert stages["encoder.self.masked"]["values"][2][0][1] is None
+    assert [row[0] for row in result["encoder.embeddings"]["rows"]] == [3.5, 3.5]
+    assert len(result["encoder.self.weights"]["rows"]) == 3
+    assert result["encoder.self.masked"]["rows"][2][0][1] is None
     assert result["given"]["heads"] == 3 and result["given"]["embeddings"][5][0] == 3.5
 
 
@@ -79,15 +83,16 @@ def test_a_step_arrives_as_it_was_computed() -> None:
         ("second", step.update.moments.second),
         ("after", step.update.after),
     ):
-        assert result["update"][name] == [pytest.approx(row, rel=1e-3) for row in values.tolist()]
+        assert result["update"][name]["rows"] == [pytest.approx(row, rel=1e-3) for row in values.tolist()]
 
 
 def test_rows_and_columns_are_named_where_they_have_names() -> None:
     words = ask("training", matrix="embedding")
-    assert words["rows"] == list(WORDS) and len(words["update"]["gradient"]) == len(WORDS)
+    gradient = words["update"]["gradient"]
+    assert gradient["rowNames"] == list(WORDS) and len(gradient["rows"]) == len(WORDS)
     joint = ask("training", matrix="cross-attention keys, values")
-    assert joint["columns"][0] == "K 0" and joint["columns"][-1] == "V 5"
-    assert len(joint["update"]["gradient"][0]) == len(joint["columns"])
+    columns = joint["update"]["gradient"]["columnNames"]
+    assert (columns[0], columns[-1]) == ("K 0", "V 5") and len(joint["update"]["gradient"]["rows"][0]) == len(columns)
 
 
 @pytest.mark.parametrize("step", [1, 30])
@@ -177,9 +182,12 @@ def test_what_no_table_can_be_is_refused(chapter: str, given: dict[str, Any], me
 def test_attention_begins_with_the_lectures_numbers() -> None:
     """../shared/REFERENCE.md, "Attention, by hand"; the mask's rows are in tests/lesson/test_attention.py."""
     first = ask("attention")
-    assert (first["pair"], first["division"]) == ("apple fruit", {"weights": [[0.8, 0.2]], "vector": [[4.0, 7.2]]})
+    assert (first["pair"], first["division"]) == (
+        "apple fruit",
+        {"weights": [[0.8, 0.2]], "vector": [[4.0, 7.2]], "sum": "0.80 · (5, 7) + 0.20 · (0, 8) = (4.00, 7.20)"},
+    )
     phone = ask("attention", pair="apple phone", similarities=[[1, 1 / 9]], vectors=[[5, 7], [6, 0]])
-    assert phone["division"] == {"weights": [[0.9, 0.1]], "vector": [[5.1, 6.3]]}
+    assert (phone["division"]["weights"], phone["division"]["vector"]) == ([[0.9, 0.1]], [[5.1, 6.3]])
     assert first["scaled"] == [[14, 12]]
     assert first["weights"][0] == pytest.approx([0.88, 0.12], abs=0.005)
     assert first["looked"][0] == [1, 0, 0, 0]

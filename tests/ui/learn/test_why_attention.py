@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from model import catalog, names
-from ui.learn import chapters
-from ui.learn.recurrence import chapter
+from ui.learn import course
+from ui.learn.chapters import recurrence
 from ui.runs.models import Models
 
 EMBEDDED = Models(names.embedded(), lambda name, _: catalog.load(name))
@@ -19,7 +19,7 @@ EMBEDDED = Models(names.embedded(), lambda name, _: catalog.load(name))
 
 def ask(**given: Any) -> dict[str, Any]:
     """Ask as the page does, through JSON both ways."""
-    answer = chapters.answer(EMBEDDED, "recurrence", json.loads(json.dumps(given)))
+    answer = course.answer(EMBEDDED, "recurrence", json.loads(json.dumps(given)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
@@ -53,7 +53,7 @@ def test_states_are_passed_on(first: dict[str, Any]) -> None:
     befores, afters = ([step[row] for step in first["steps"]] for row in (1, 5))
     assert befores[1:] == afters[:-1]
     longer = ask(source="le " * 8)
-    assert [len(step[5]) for step in longer["steps"]] == [chapter.WIDTH] * 12
+    assert [len(step[5]) for step in longer["steps"]] == [recurrence.WIDTH] * 12
 
 
 def test_a_sentence_is_translated_by_all(first: dict[str, Any]) -> None:
@@ -71,7 +71,7 @@ def test_a_sentence_is_translated_by_all(first: dict[str, Any]) -> None:
 
 def test_without_attend_translate_there_are_the_other_two() -> None:
     models = Models(("none",), lambda name, _: pytest.fail(f"this page has no models, but was asked for {name}"))
-    answer = chapters.answer(models, "recurrence", {"sentence": "Bonjour !"})
+    answer = course.answer(models, "recurrence", {"sentence": "Bonjour !"})
     assert answer["result"] is not None
     assert [one["name"] for one in answer["result"]["translations"]] == ["gru", "gru-attention"]
 
@@ -100,5 +100,5 @@ def test_the_record_is_complete(first: dict[str, Any]) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence(given: dict[str, Any], sentence: str) -> None:
-    answer = chapters.answer(EMBEDDED, "recurrence", given)
+    answer = course.answer(EMBEDDED, "recurrence", given)
     assert answer["result"] is None and answer["error"].startswith(sentence) and "\n" not in answer["error"]

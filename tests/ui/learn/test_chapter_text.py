@@ -1,0 +1,163 @@
+"""The texts of the chapters: every one fits its chapter, and what a teacher breaks is named in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ui.learn import course
+from ui.learn.chapter import FOLDER
+from ui.learn.chapter_text import read_text
+from ui.learn.markdown import TextError
+from ui.learn.slots import DRAWING, TEXT, Slot, cases, slider, table
+
+SLOTS: dict[str, Slot] = {
+    "width": slider(1, 9),
+    "scores": table(),
+    "loss": TEXT,
+    "verdict": cases("better", "worse"),
+    "picture": DRAWING,
+}
+WHOLE = """---
+title: A title
+aim: An aim.
+minutes: 5
+---
+
+It takes {{steps}} steps of $e^{{steps}}$, `f({{steps}})`, and the loss is {{loss}}.
+
+{{width: Width}} {{scores: Scores}}
+
+## ▸ A part
+
+> {{verdict}}
+> - better: It is **better**.
+> - worse: It is worse by {{loss}}.
+
++ {{picture}}
++ A word <b>about</b> it.
+
+## Exercises
+
+### {{sum}}
+
+What is 1 + {{steps}}?
+
+- Hint: Count.
+- Explanation: It is a sum.
+"""
+
+
+def read(tmp_path: Path, text: str) -> Any:
+    (tmp_path / "lesson.md").write_text(text, encoding="utf-8")
+    return read_text(tmp_path / "lesson.md", SLOTS, ("steps",), ("sum",))
+
+
+def test_a_text_becomes_trees_with_its_numbers_filled_in(tmp_path: Path) -> None:
+    text = read(tmp_path, WHOLE).filled({"steps": "3"})
+    assert (text.title, text.aim, text.minutes) == ("A title", "An aim.", 5)
+    paragraph, row, part = text.blocks
+    assert paragraph["parts"] == [
+        *("It takes 3 steps of ", {"formula": "e^3"}, ", ", {"code": "f(3)"}),
+        *(", and the loss is ", {"slot": "loss", "label": ""}, "."),
+    ]
+    assert row["kind"] == "row" and [part["label"] for part in row["parts"] if part != " "] == ["Width", "Scores"]
+    verdict, columns = part["blocks"]
+    assert (part["title"], part["fold"], verdict["quiet"]) == (["A part"], "closed", True)
+    assert verdict["cases"]["better"] == ["It is ", {"strong": ["better"]}, "."]
+    assert [column[0]["kind"] for column in columns["columns"]] == ["row", "text"]
+    assert columns["columns"][1][0]["parts"] == ["A word <b>about</b> it."], "markup stays text"
+    assert text.exercises["sum"].question == "What is 1 + 3?"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("minutes: 5\n", "", "lesson.md must begin with the lines ---, title, aim, minutes and ---."),
+        (
+            "{{width: Width}}",
+            "{{wdith: Width}}",
+            "lesson.md has a slot {{wdith}}, but its chapter has nothing of this name.",
+        ),
+        ("{{width: Width}} ", "", "lesson.md has no slot {{width}}, but its chapter has something to put there."),
+        ("is {{loss}}", "is {{los}}", "lesson.md has a slot {{los}}, but its chapter has nothing of this name."),
+        ("e^{{steps}}", "e^{{stops}}", "lesson.md has a slot {{stops}}, but its chapter has nothing of this name."),
+        (
+            "> - worse: It is worse by {{loss}}.\n",
+            "",
+            "lesson.md doesn't say under {{verdict}} what it is in the case “worse”, but must.",
+        ),
+        (
+            "> - worse",
+            "> - bad: So.\n> - worse",
+            "lesson.md says under {{verdict}} what it is in the case “bad”, which is never the case.",
+        ),
+        (
+            "- better: It",
+            "- It",
+            "lesson.md has a line under {{verdict}} that doesn't begin with a case and a colon.",
+        ),
+        (
+            "+ {{picture}}",
+            "+ {{picture}}\n\n  ```\n  code\n  ```",
+            "lesson.md has something that no chapter can show: fence.",
+        ),
+        (
+            "### {{sum}}",
+            "### {{product}}",
+            "lesson.md has an exercise “{{product}}”, but its chapter has none of this name.",
+        ),
+        ("### {{sum}}\n", "", "lesson.md doesn't ask the exercise {{sum}}."),
+        (
+            "- Hint: Count.\n",
+            "",
+            "lesson.md must have one question, one hint and one explanation in the exercise {{sum}}.",
+        ),
+        (
+            "- Hint: Count.",
+            "- Hints: Count.",
+            "lesson.md has a line “Hints” in the exercise {{sum}}: it must be one of Hint, Explanation, Option, "
+            "Answer.",
+        ),
+        (
+            "1 + {{steps}}",
+            "1 + {{loss}}",
+            "lesson.md has a slot {{loss}} in an exercise, but its chapter has nothing of this name.",
+        ),
+    ],
+)
+def test_what_a_teacher_breaks_is_named_in_one_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
+    assert old in WHOLE
+    with pytest.raises(TextError) as refused:
+        read(tmp_path, WHOLE.replace(old, new, 1))
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("name", course.CHAPTERS)
+def test_every_chapter_has_its_text_and_no_more_than_is_small_to_send(name: str) -> None:
+    chapter, text = course.CHAPTERS[name], course.text_of(name)
+    page = json.dumps(chapter.page(text))
+    assert len(page) < 40_000 and not any(f"{{{{{fact}}}}}" in page for fact in chapter.facts)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "old", "new", "sentence"),
+    [
+        ("most_lopsided", "- Option: 1 and 0\n", "", "has 2 lines “Option”, but its chapter expects 3."),
+        ("wide_enough", "- Answer: a width of 240; any from 213 on\n", "", "must have a line “Answer”."),
+        ("weight_of_fruit", "- Hint: Type 0.6", "- Answer: 1\n- Hint: Type 0.6", "must have no line “Answer”."),
+    ],
+)
+def test_an_exercise_without_its_words_is_refused(
+    exercise: str, old: str, new: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = (FOLDER / "attention.md").read_text(encoding="utf-8")
+    assert old in source
+    (tmp_path / "attention.md").write_text(source.replace(old, new), encoding="utf-8")
+    monkeypatch.setattr("ui.learn.chapter.FOLDER", tmp_path)
+    with pytest.raises(TextError, match=sentence) as refused:
+        course.CHAPTERS["attention"].read_text("attention")
+    assert str(refused.value).startswith(f"The exercise {{{{{exercise}}}}} of attention.md ")

@@ -1,0 +1,206 @@
+"""A chapter's text, as its `.md` file has it: read once, checked against what the chapter computes, and sent as trees.
+
+The text begins with a few lines between `---`: title, aim, minutes. Below, beside plain Markdown:
+
+- `$…$` is a formula; a paragraph of formulas alone stands by itself, and so does a list whose items begin with one.
+- `{{name}}` is a slot, see `ui/learn/slots.py`; a paragraph with fields, tables or drawings is a row of them.
+- A list `- case: sentence` under a slot is what is said there, case by case; a list with `+` stands in columns.
+- `> …` is a side note. `## ▾ …` can be folded, and `## ▸ …` begins folded, as does a paragraph that begins with `▸`.
+- `## Exercises` ends the chapter: under `### {{name}}` stand the question and a list of `Hint`, `Explanation`,
+  `Option` and `Answer`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from markdown_it.tree import SyntaxTreeNode
+
+from ui.learn.exercise_text import ExerciseText, read_exercises
+from ui.learn.markdown import PARSER, SLOT, TextError, UnknownMarkupError, joined, line_of, plain
+from ui.learn.slots import Slot
+
+Node = dict[str, Any]  # of a tree, as `ui/learn/chapter_text.js` draws it
+
+_INSIDE = re.compile(r"\{\{?([\w.]+)\}\}?")  # a value within a label or a formula
+_CASE = re.compile(r"([\w. -]+): ")
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterText:
+    """A chapter's words."""
+
+    title: str
+    aim: str  # what a reader can do afterwards
+    minutes: int  # what it takes to read it and to try its examples
+    blocks: list[Node]
+    exercises: Mapping[str, ExerciseText]
+
+    def filled(self, facts: Mapping[str, str]) -> ChapterText:
+        """The same with these values in the place of their slots."""
+        exercises = {name: exercise.filled(facts) for name, exercise in self.exercises.items()}
+        return replace(self, blocks=_filled(self.blocks, facts), exercises=exercises)
+
+
+def read_text(path: Path, slots: Mapping[str, Slot], facts: Sequence[str], exercises: Sequence[str]) -> ChapterText:
+    """A chapter's text; `TextError` if it isn't whole.
+
+    Args:
+        slots: all that must stand in it, once or more.
+        facts: values that may stand in it, and in the exercises, which never change.
+        exercises: the names of all that must be asked.
+    """
+    source = path.read_text(encoding="utf-8")
+    head = re.match(r"---\ntitle: (.+)\naim: (.+)\nminutes: (\d+)\n---\n", source)
+    if head is None:
+        raise TextError(f"{path.name} must begin with the lines ---, title, aim, minutes and ---.")
+    nodes = SyntaxTreeNode(PARSER.parse(source[head.end() :])).children
+    named = [index for index, node in enumerate(nodes) if node.type == "heading" and plain(node) == "Exercises"]
+    end = named[0] if named else len(nodes)
+    try:
+        blocks = _Blocks(path.name, slots, facts).parts(nodes[:end])
+    except UnknownMarkupError as markup:
+        raise TextError(f"{path.name} has something that no chapter can show: {markup}.") from markup
+    used = {name for block in blocks for name in _slots_in(block)}
+    for name in sorted(used - slots.keys() - set(facts)):
+        raise TextError(f"{path.name} has a slot {{{{{name}}}}}, but its chapter has nothing of this name.")
+    for name in slots.keys() - used:
+        raise TextError(f"{path.name} has no slot {{{{{name}}}}}, but its chapter has something to put there.")
+    return ChapterText(
+        head[1], head[2], int(head[3]), blocks, read_exercises(path.name, nodes[end + 1 :], exercises, facts)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Makes the blocks of a chapter from Markdown's."""
+
+    file: str
+    slots: Mapping[str, Slot]
+    facts: Sequence[str]
+
+    def parts(self, nodes: Sequence[SyntaxTreeNode]) -> list[Node]:
+        """The blocks under each heading, in a part of their own."""
+        made: list[Node] = []
+        blocks = made
+        part: Node = {}
+        for node in nodes:
+            if node.type != "heading":
+                self._add(blocks, node)
+                continue
+            title = line_of(node)
+            if node.tag == "h2":
+                fold = {"▾": "open", "▸": "closed"}.get(str(title[0])[:1], "")
+                title = [str(title[0])[2:], *title[1:]] if fold else title
+                part = {"kind": "part", "title": title, "fold": fold, "blocks": []}
+                made.append(part)
+                blocks = part["blocks"]
+            else:
+                step: Node = {"kind": "step", "title": title, "blocks": []}
+                part["blocks"].append(step)
+                blocks = step["blocks"]
+        return made
+
+    def _all(self, nodes: Sequence[SyntaxTreeNode]) -> list[Node]:
+        blocks: list[Node] = []
+        for node in nodes:
+            self._add(blocks, node)
+        return blocks
+
+    def _add(self, blocks: list[Node], node: SyntaxTreeNode, *, quiet: bool = False) -> None:
+        match node.type:
+            case "blockquote":
+                for child in node.children:
+                    self._add(blocks, child, quiet=True)
+            case "paragraph":
+                blocks.append({**self._paragraph(line_of(node)), **({"quiet": True} if quiet else {})})
+            case "heading":
+                blocks.append({"kind": "heading", "tag": node.tag, "parts": line_of(node)})
+            case "bullet_list" | "ordered_list":
+                self._add_list(blocks, [self._all(item.children) for item in node.children], node)
+            case "table":
+                rows = [[line_of(cell) for cell in row.children] for group in node.children for row in group.children]
+                blocks.append({"kind": "prose_table", "head": rows[0], "rows": rows[1:]})
+            case _:
+                raise UnknownMarkupError(node.type.replace("_", " "))
+
+    def _add_list(self, blocks: list[Node], items: list[list[Node]], node: SyntaxTreeNode) -> None:
+        if node.markup == "+":
+            blocks.append({"kind": "columns", "columns": items})
+            return
+        before = blocks[-1] if blocks else {}
+        lines = [item[0]["parts"] for item in items]
+        slots = [part["slot"] for part in before.get("parts", ()) if _is_slot(part) and self._has_cases(part["slot"])]
+        if len(slots) == 1:
+            before["cases"] = self._cases(slots[0], lines)
+        elif all(isinstance(line[0], dict) and "formula" in line[0] for line in lines):
+            blocks.append({"kind": "equations", "items": lines})
+        else:
+            blocks.append({"kind": "list", "ordered": node.type == "ordered_list", "items": lines})
+
+    def _has_cases(self, name: str) -> bool:
+        return name in self.slots and bool(self.slots[name].cases)
+
+    def _cases(self, name: str, lines: list[list[Any]]) -> dict[str, list[Any]]:
+        """What stands under a slot, by the case."""
+        said: dict[str, list[Any]] = {}
+        for parts in lines:
+            found = _CASE.match(parts[0]) if parts and isinstance(parts[0], str) else None
+            if found is None:
+                raise TextError(
+                    f"{self.file} has a line under {{{{{name}}}}} that doesn't begin with a case and a colon."
+                )
+            rest = parts[0][found.end() :]
+            said[found[1]] = [*([rest] if rest else []), *parts[1:]]
+        needed = self.slots[name].cases if name in self.slots else ()
+        for case in [*(case for case in needed if case not in said), *(case for case in said if case not in needed)]:
+            what = "doesn't say" if case in needed else "says"
+            why = "but must" if case in needed else "which is never the case"
+            raise TextError(f"{self.file} {what} under {{{{{name}}}}} what it is in the case “{case}”, {why}.")
+        return said
+
+    def _paragraph(self, parts: list[Any]) -> Node:
+        kinds = [self.slots[part["slot"]].kind for part in parts if _is_slot(part) and part["slot"] in self.slots]
+        if any(kind not in ("text", "cases") for kind in kinds):
+            folded = isinstance(parts[0], str) and parts[0].startswith("▸")
+            return {"kind": "row", "fold": folded, "parts": parts[1:] if folded else parts}
+        if parts and all(isinstance(part, dict) and "formula" in part for part in parts if part != " "):
+            return {"kind": "equation", "parts": [part for part in parts if part != " "]}
+        return {"kind": "text", "parts": parts}
+
+
+def _is_slot(part: Any) -> bool:
+    return isinstance(part, dict) and "slot" in part
+
+
+def _slots_in(value: Any) -> Iterator[str]:
+    """The names of all slots of a tree, those in labels and formulas included."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _slots_in(each)
+    elif isinstance(value, dict):
+        if "slot" in value:
+            yield value["slot"]
+            yield from _INSIDE.findall(value["label"])
+        yield from (slot[0] for slot in SLOT.findall(value.get("formula", "") + value.get("code", "")))
+        for key, each in value.items():
+            if key not in ("slot", "label", "formula", "code"):
+                yield from _slots_in(each)
+
+
+def _filled(value: Any, facts: Mapping[str, str]) -> Any:
+    """A tree with these values in the place of their slots."""
+    if isinstance(value, list):
+        return joined(_filled(each, facts) for each in value)
+    if not isinstance(value, dict):
+        return value
+    if value.get("slot") in facts:
+        return facts[value["slot"]]
+    for kind in ("formula", "code"):
+        if kind in value:
+            return {kind: SLOT.sub(lambda slot: facts.get(slot[1], slot[0]), value[kind])}
+    return {key: _filled(each, facts) for key, each in value.items()}

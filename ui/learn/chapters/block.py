@@ -1,0 +1,177 @@
+"""The chapter on a block by hand, which `lesson/forward_trace.py` walks through."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import torch
+
+from decoding.parameters.parameter import quoted
+from lesson.block import EMBEDDINGS, HEADS, LONGEST, PADDING, WIDTH, WORDS, BlockSettings
+from lesson.forward_trace import Stage, trace_forward
+from model.errors import AttendError
+from ui.kit.validation import checked_switch
+from ui.learn.chapter import Chapter
+from ui.learn.exercise import ChangeExercise, Compute, NumberExercise, Result
+from ui.learn.slots import CHECK, EXPLANATION, RESET, TEXT, Slot, numbers, select, table, words
+from ui.learn.validation import Given, decimals, matrix
+from ui.runs.models import Models
+
+DIGITS = 3  # behind the point; two are shown
+EDITABLE = {  # the stages that are a setting of the walk
+    "encoder.self.queries_weights": "query_weights",
+    "encoder.self.keys_weights": "key_weights",
+    "encoder.self.values_weights": "value_weights",
+    "encoder.feed_forward.first_weights": "first_weights",
+    "encoder.feed_forward.first_bias": "first_bias",
+    "encoder.embeddings": "embeddings",
+    "decoder.embeddings": "embeddings",
+}
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: the fields of `BlockSettings`, matrices as lists of rows; those that are not there are the lecture's.
+    """
+    settings = read_settings(given)
+    traced = trace_forward(settings)
+    return {
+        "given": as_given(settings),
+        "words": WORDS[:PADDING],
+        "head_counts": HEADS,
+        "longest": LONGEST,
+        **{stage.name: _stage(stage, settings) for stage in traced.stages},
+        "loss": plain(traced.loss),
+        "average_loss": decimals(traced.loss, DIGITS),
+    }
+
+
+def _stage(stage: Stage, settings: BlockSettings) -> dict[str, Any]:
+    """A stage as a table; what can be changed of it is exact, all else rounded."""
+    rows: Any = plain(stage.values.tolist())
+    sent = {"how": stage.how, "of": stage.of, "rowNames": stage.rows or None, "columnNames": stage.columns or None}
+    if stage.name.endswith(".embeddings"):
+        ids = settings.source if stage.name.startswith("encoder") else settings.decoder_input
+        return {**sent, "rows": [settings.embeddings[id] for id in ids], "at": ids}
+    if stage.name in EDITABLE:
+        rows = as_given(settings)[EDITABLE[stage.name]]
+    return {**sent, "rows": rows}
+
+
+def read_settings(given: Given) -> BlockSettings:
+    """What the page sent, checked; `AttendError` for anything else."""
+    default = BlockSettings()
+    matrices = {
+        name: tuple(map(tuple, matrix(given, name, getattr(default, name))))
+        for name in ("embeddings", "query_weights", "key_weights", "value_weights", "first_weights")
+    }
+    heads = given.get("heads", default.heads)
+    if isinstance(heads, bool) or not isinstance(heads, int):
+        raise AttendError(f"heads is {quoted(heads)}, but must be one of {', '.join(map(str, HEADS))}.")
+    return BlockSettings(
+        source=_ids(given, "source", default.source),
+        answer=_ids(given, "answer", default.answer),
+        heads=heads,
+        encoder_mask=checked_switch(given.get("encoder_mask", default.encoder_mask), "The encoder's mask"),
+        first_bias=tuple(matrix(given, "first_bias", [default.first_bias])[0]),
+        **matrices,
+    )
+
+
+def as_given(settings: BlockSettings) -> Mapping[str, Any]:
+    """The settings as the page sends them back."""
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    return {**values, "first_bias": [settings.first_bias]}
+
+
+def plain(values: Any) -> Any:
+    """Numbers, in lists or not, as they are sent: rounded, and None for minus infinity."""
+    if isinstance(values, list):
+        return [plain(value) for value in values]
+    return round(values, DIGITS) + 0.0 if math.isfinite(values) else None  # no minus zero
+
+
+def _ids(given: Given, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+    value = given.get(name, default)
+    if not isinstance(value, list | tuple) or any(isinstance(id, bool) or not isinstance(id, int) for id in value):
+        raise AttendError(f"The {name} is {quoted(value)}, but must be a list of whole numbers, the words' ids.")
+    return tuple(value)
+
+
+# ---- the exercises ----
+
+_SHARP = 0.6
+
+
+def _divisor(compute: Compute) -> float:
+    """What the scores of two heads are divided by, read from the largest of them."""
+    result = compute({"heads": 2})
+    before, after = (torch.tensor(result[f"encoder.self.{name}"]["rows"]).flatten() for name in ("scores", "scaled"))
+    largest = before.abs().argmax()
+    return float(before[largest] / after[largest])
+
+
+def _is_sharp(result: Result) -> bool:
+    return max(max(row) for head in result["encoder.self.weights"]["rows"] for row in head) > _SHARP
+
+
+def _louder_you() -> list[list[float]]:
+    """The embeddings, with a larger fourth number of “you”."""
+    rows = [list(row) for row in EMBEDDINGS]
+    rows[WORDS.index("you")][3] = 8.0
+    return rows
+
+
+# ---- the chapter ----
+
+_NORM = ("added", "spread", "normed")
+_FEED_FORWARD = ("before", "after", "output", "first_weights", "first_bias", "second_weights", *_NORM)
+_ATTENTION = (
+    *("queries", "keys", "values", "queries_weights", "keys_weights", "values_weights", "scores", "scaled"),
+    *("weights", "mixed", "joined", "output", "output_weights", *_NORM),
+)
+_STAGES = {
+    **dict.fromkeys(("encoder", "decoder"), ("embeddings", "positions", "input")),
+    **dict.fromkeys(("encoder.self", "decoder.self", "decoder.cross"), _ATTENTION),
+    **{f"{side}.feed_forward": _FEED_FORWARD for side in ("encoder", "decoder")},
+    "output": ("logits", "weights", "probabilities", "losses"),
+}
+_MASKED = ("encoder.self.masked", "decoder.self.masked")
+_NAMES = (*_MASKED, *(f"{place}.{stage}" for place, stages in _STAGES.items() for stage in stages))
+
+
+def _slot(name: str) -> Slot:
+    if name in EDITABLE:
+        return numbers(edits=EDITABLE[name], scale="signed")
+    is_share = name.endswith((".weights", "probabilities")) and name != "output.weights"
+    return table(scale="share" if is_share else "signed")
+
+
+CHAPTER = Chapter(
+    answer,
+    slots={
+        "source": words(),
+        "answer": words(),
+        "heads": select("head_counts"),
+        "encoder_mask": CHECK,
+        "reset": RESET,
+        **{name: _slot(name) for name in _NAMES},
+        "average_loss": TEXT,
+        "line": EXPLANATION,
+    },
+    exercises={
+        "divisor": NumberExercise(_divisor, digits=2),
+        "loss_of_a_guess": NumberExercise(lambda compute: math.log(len(compute({})["words"])), digits=2),
+        "sharp": ChangeExercise(_is_sharp, {"embeddings": _louder_you()}),
+    },
+    facts={
+        "columns": lambda: str(WIDTH),
+        "words": lambda: str(PADDING),
+        "loss_of_a_guess": lambda: decimals(math.log(PADDING)),
+        "sharp": lambda: f"{_SHARP:.0%}",
+    },
+)

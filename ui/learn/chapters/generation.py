@@ -1,0 +1,477 @@
+"""The chapter on how a text is generated, which `lesson/generation/` computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from decoding.parameters.parameter import Parameter, quoted
+from decoding.processors.temperature import TEMPERATURE
+from decoding.step import Choice
+from lesson.generation.filters import SLIDERS, Filters, filter_step
+from lesson.generation.loop import LoopStart, LoopState, run_loop
+from lesson.generation.search import greedy_path, search_tree
+from lesson.generation.tree import END, ROOT, WEIGHTS, WORDS, TokenPath, TreeModel, WordTree
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.text.conversation import Message
+from ui.kit.labels import LABELS
+from ui.kit.validation import checked_switch
+from ui.learn.chapter import Chapter
+from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.slots import (
+    DRAWING,
+    RESET,
+    TEXT,
+    button,
+    cases,
+    drawing,
+    line,
+    numbers,
+    presets,
+    records,
+    slider,
+    switch,
+)
+from ui.learn.validation import (
+    Given,
+    choice,
+    counted,
+    decimals,
+    integer,
+    matrix,
+    number,
+    percent,
+    rounded,
+    short,
+    text,
+)
+from ui.runs.models import Models
+
+MAX_TOKENS = 48  # of the loop
+MAX_CHARACTERS = 300  # of what it begins with
+MAX_SEED = 10_000
+MAX_BEAMS = 3
+MAX_LOGIT, MAX_USED = 20, 9
+P_DIGITS = 6  # of a probability
+
+MODES = ("message", "text")  # what a model that chats makes of the prompt
+PROMPTS: Mapping[str, str] = {"message": "Hi! How are you today?", "text": "Once upon a time there was a little fox"}
+
+# Raschka, "Build a Large Language Model (From Scratch)", 2024, section 5.3.1: what may follow "every effort moves you".
+VOCABULARY = ("closer", "every", "effort", "forward", "inches", "moves", "pizza", "toward", "you")
+LOGITS = (4.51, 0.89, -1.90, 6.75, 1.63, -1.62, -1.89, 6.28, 1.79)
+USED = (0, 0, 0, 2, 0, 0, 0, 1, 0)  # ours, so that the penalties have something to count
+
+FIRST: Mapping[str, Any] = {
+    "tokens": [],
+    "sample": False,
+    "seed": 1,
+    "logits": [LOGITS],
+    "used": [USED],
+    **{slider.name: slider.default for slider in SLIDERS},
+    "tree": WEIGHTS,
+    "words": WORDS,
+    "beams": 2,
+}
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: of the loop `mode`, `prompt`, `tokens`, `sample`, `seed`, and `to_end`, which writes the whole text at
+            once; of the filters `logits`, `used` and the sliders by their names; of the search `tree`, which is its
+            numbers, `words` and `beams`.
+    """
+    filters, tree = _filters(given), _tree(given)
+    beams = integer(given, "beams", FIRST["beams"], 1, MAX_BEAMS)
+    logits = matrix(given, "logits", FIRST["logits"])
+    used = matrix(given, "used", FIRST["used"])
+    _check_table(logits[0], used[0])
+    record = filter_step(torch.tensor(logits[0]), [int(count) for count in used[0]], filters)
+    loop = _loop(models.for_task("generation"), models, given, tree)
+    sliders = {slider.name: getattr(filters, slider.name) for slider in SLIDERS}
+    stages, cards = _stages(record), _cards(filters, beams)
+    return {
+        "given": {
+            **{name: loop[name] for name in ("mode", "prompt", "tokens", "sample", "seed")},
+            **sliders,
+            "logits": logits,
+            "used": used,
+            "tree": tree.weights,
+            "words": tree.words,
+            "beams": beams,
+        },
+        "loop": loop,
+        **_loop_words(loop),
+        "filters": {**sliders, "logits": logits, "used": used, "bars": _bars(record), "stages": stages},
+        "vocabulary": VOCABULARY,
+        "stages": [(name, kept, percent(1 - (mass or 0))) for name, kept, mass in stages],
+        "search": _search(tree, beams),
+        **_search_words(tree, beams),
+        "cards": cards,
+        "limit": ["temperature"] if filters.temperature > TEMPERATURE.maximum else [],
+    }
+
+
+def _loop(name: str, models: Models, given: Given, tree: WordTree) -> dict[str, Any]:
+    """The loop with a model that continues texts or, where there is none, with the tree."""
+    loaded = models.get(name) if name else None
+    mode = choice(given, "mode", MODES[0] if loaded and loaded.chat else MODES[1], MODES)
+    prompt = text(given, "prompt", PROMPTS[mode], MAX_CHARACTERS)
+    if loaded is None:
+        prompt, start = tree.words[ROOT], LoopStart(TreeModel(tree), (ROOT,), frozenset({END}))
+        label = partial(_tree_label, tree)
+    else:
+        start, label = _start(loaded, prompt, mode), loaded.tokenizer.label
+    sample = checked_switch(given.get("sample", FIRST["sample"]), "Random draws")
+    seed = integer(given, "seed", FIRST["seed"], 0, MAX_SEED)
+    to_end = checked_switch(given.get("to_end", False), "To the end")
+    tokens = _tokens(given, start.model.vocabulary_size)
+    state = run_loop(start, tokens, most=MAX_TOKENS, sample=sample, seed=seed, to_end=to_end)
+    return {
+        "model": name,
+        "chats": bool(loaded and loaded.chat),
+        "vocabulary_size": start.model.vocabulary_size,
+        "mode": mode,
+        "prompt": prompt,
+        "sample": sample,
+        "seed": seed,
+        "most": MAX_TOKENS,
+        "read": [label(token) for token in start.prompt],
+        "tokens": [written.token for written in state.written],
+        "written": [
+            (label(written.token), rounded(written.probability, P_DIGITS), rounded(written.end_probability, P_DIGITS))
+            for written in state.written
+        ],
+        "ended": state.ended,
+        "ends": [label(token) for token in sorted(start.end_tokens)],
+        "next": _next(state, start.end_tokens, label),
+    }
+
+
+def _loop_words(loop: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page says of the loop, case by case."""
+    following, written = loop["next"], loop["written"]
+    words: dict[str, Any] = {
+        "hidden": [
+            *([] if loop["chats"] else ["mode"]),
+            *([] if loop["sample"] else ["draws"]),
+        ],
+        "readonly": [] if loop["model"] else ["prompt"],
+        "missing": [] if loop["model"] else ["no model"],
+        "special": ["message"] if loop["mode"] == "message" else [],
+        "length": counted(len(written), "token"),
+        "end_tokens": " or ".join(f"“{end}”" for end in loop["ends"]),
+        "most": str(loop["most"]),
+        "written_tokens": [
+            (number, {"token": label}, percent(p), {"bar": end, "text": percent(end)})
+            for number, (label, p, end) in enumerate(written, start=1)
+        ],
+    }
+    if following is None:
+        ended = "end token" if loop["ended"] == "end token" else "length"
+        return {**words, "chosen": ended, "ending": ["end token" if loop["ends"] else "no end token", "length"]}
+    chosen = next((entry for entry in following["candidates"] if entry[0] == following["token"]), None)
+    share, draw = following["share"], following["draw"]
+    case = "most probable" if draw is None else "drawn" if share else "drawn from the rest"
+    end_share = sum(p for _, _, p, is_end in following["candidates"] if is_end)
+    return {
+        **words,
+        "chosen": case,
+        "vocabulary_size": f"{loop['vocabulary_size']:,}",
+        "chosen_token": {"token": chosen[1]} if chosen else "another token",
+        "chosen_share": percent(chosen[2]) if chosen else "",
+        "draw": decimals(draw or 0, 3),
+        "stretch": " to ".join(decimals(end, 3) for end in share or ()),
+        "ending": ["end token now" if loop["ends"] else "no end token", "length"],
+        "end_share": percent(end_share),
+    }
+
+
+def _start(loaded: LoadedModel, prompt: str, mode: str) -> LoopStart:
+    if mode == "message":
+        ids = loaded.chat_prompt([Message("user", prompt)], reserve=MAX_TOKENS).ids
+    else:
+        ids = loaded.prompt(prompt)
+    return LoopStart(loaded.model, ids, loaded.end_tokens, loaded.rules, loaded.lock)
+
+
+def _tree_label(tree: WordTree, token: int) -> str:
+    """A word of the tree as a tokenizer would show it, with the space before it."""
+    if token == END:
+        return "<end>"
+    return tree.words[token] if token == ROOT else f" {tree.words[token]}"
+
+
+def _tokens(given: Given, vocabulary_size: int) -> list[int]:
+    value = given.get("tokens", FIRST["tokens"])
+    right = isinstance(value, list) and all(type(token) is int and 0 <= token < vocabulary_size for token in value)
+    if not right:
+        raise AttendError(f"The tokens are {quoted(value)}, but must be a list of the model's ids: start again.")
+    if len(value) > MAX_TOKENS:
+        raise AttendError(f"The text has {len(value):,} tokens, but this loop stops at {MAX_TOKENS}: start again.")
+    return value
+
+
+def _next(state: LoopState, ends: frozenset[int], label: Callable[[int], str]) -> dict[str, Any] | None:
+    """What can follow: the most probable tokens, an end token in any case, and what is left for all others."""
+    following = state.next
+    if following is None:
+        return None
+    likely = [(one.id, one.probabilities[-1]) for one in following.candidates]
+    before = sum(p for _, p in likely[: following.rank - 1])
+    rest = following.rest[-1]
+    hidden = [(end, p) for end, p in state.next_ends.items() if end not in {token for token, _ in likely}]
+    likely, rest = [*likely, *hidden], max(0.0, rest - sum(p for _, p in hidden))
+    return {
+        "token": following.token,
+        "draw": None if following.draw is None else rounded(following.draw, P_DIGITS),
+        # The part of the line from 0 to 1 that belongs to the token; None where it is not among the most probable.
+        "share": [rounded(before, P_DIGITS), rounded(before + following.final_probability, P_DIGITS)]
+        if following.rank <= len(following.candidates)
+        else None,
+        "candidates": [(token, label(token), rounded(p, P_DIGITS), token in ends) for token, p in likely],
+        "rest": rounded(rest, P_DIGITS),
+    }
+
+
+def _filters(given: Given) -> Filters:
+    return Filters(**{slider.name: _slider(given, slider) for slider in SLIDERS})
+
+
+def _slider(given: Given, slider: Parameter[Any]) -> Any:
+    name, default, least, most = slider.name, slider.default, slider.minimum, slider.maximum
+    if slider.integer:
+        return integer(given, name, default, int(least), int(most))
+    return number(given, name, default, least, most)
+
+
+def _check_table(logits: Sequence[float], used: Sequence[float]) -> None:
+    if (wrong := next((logit for logit in logits if abs(logit) > MAX_LOGIT), None)) is not None:
+        raise AttendError(f"A logit is {wrong:g}, but must be from −{MAX_LOGIT} to {MAX_LOGIT}.")
+    wrong = next((count for count in used if not (0 <= count <= MAX_USED and count == int(count))), None)
+    if wrong is not None:
+        raise AttendError(f"A word is used {wrong:g} times, but it must be a whole number from 0 to {MAX_USED}.")
+
+
+def _bars(record: Choice) -> list[dict[str, Any]]:
+    """Every word, the most probable first, before and after; and the filter that removed it."""
+    return [
+        {
+            "word": VOCABULARY[candidate.id],
+            "before": rounded(candidate.probabilities[0], P_DIGITS),
+            "after": rounded(candidate.probabilities[-1], P_DIGITS),
+            "cut": next(
+                (
+                    LABELS[stage]
+                    for stage, p in zip(record.stages, candidate.probabilities, strict=True)
+                    if p == 0 and stage != "model"
+                ),
+                "",
+            ),
+        }
+        for candidate in record.candidates
+    ]
+
+
+def _stages(record: Choice) -> list[tuple[str, int, float | None]]:
+    """Each filter, how many words it left, and the share of the probability that it kept."""
+    numbers = zip(record.stages, record.kept, record.mass, strict=True)
+    return [(LABELS[stage], kept, rounded(mass, P_DIGITS)) for stage, kept, mass in numbers if stage != "model"]
+
+
+def _tree(given: Given) -> WordTree:
+    return WordTree(tuple(map(tuple, matrix(given, "tree", FIRST["tree"]))), _words(given))
+
+
+def _words(given: Given) -> tuple[str, ...]:
+    """The words of the tree, without the spaces around them."""
+    value = given.get("words", FIRST["words"])
+    right = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+    if not right or len(value) != len(WORDS):
+        raise AttendError(
+            f"The tree's words are {quoted(value)}, but must be {len(WORDS)} texts: reload the page to start again."
+        )
+    return tuple(word.strip() for word in value)
+
+
+def _search(tree: WordTree, beams: int) -> dict[str, Any]:
+    found = search_tree(tree, beams)
+
+    def entry(path: TokenPath) -> dict[str, Any]:
+        factors = [rounded(factor) for factor in tree.factors(path)]
+        return {"path": path, "factors": factors, "p": rounded(tree.probability(path))}
+
+    return {
+        "tree": tree.weights,
+        "words": tree.words,
+        "beams": beams,
+        "paths": [{**entry(path), "outcome": found.outcomes[path]} for path in tree.paths()],
+        "steps": [[entry(path) for path in kept] for kept in found.kept],
+        "found": entry(found.found),
+        "greedy": entry(greedy_path(tree)),
+        "best": entry(tree.most_probable()),
+    }
+
+
+def _search_words(tree: WordTree, beams: int) -> dict[str, Any]:
+    """What greedy decoding and beam search find, in words."""
+    search, greedy, best = search_tree(tree, beams), greedy_path(tree), tree.most_probable()
+    found = search.found
+    is_better = tree.probability(found) > tree.probability(greedy) * (1 + 1e-9)
+    is_missed = tree.probability(best) > tree.probability(found) * (1 + 1e-9)
+
+    def text_of(path: TokenPath) -> str:
+        return f"“{' '.join(tree.words[token] for token in (ROOT, *path))}”"
+
+    def product(path: TokenPath) -> str:
+        return f"{' × '.join(short(factor, 3) for factor in tree.factors(path))} = {short(tree.probability(path), 3)}"
+
+    def listed(paths: Sequence[TokenPath]) -> str:
+        return ", ".join(
+            f"{' '.join(tree.words[token] for token in path)} ({short(tree.probability(path), 3)})" for path in paths
+        )
+
+    uneven = [(sum(row), word) for row, word in zip(tree.weights, tree.words, strict=False) if abs(sum(row) - 1) > 1e-6]
+    return {
+        "sums": " ".join(
+            f"The numbers after “{word}” add up to {short(total, 3)}, so each is divided by that."
+            for total, word in uneven
+        ),
+        "greedy_text": text_of(greedy),
+        "greedy_product": product(greedy),
+        "searched": ["beams", "better" if is_better else "one beam" if beams == 1 else "same"],
+        "beam_count": counted(beams, "beam"),
+        "found_text": text_of(found),
+        "found_product": product(found),
+        "kept_first": listed(search.kept[0]),
+        "kept_second": listed(search.kept[1]),
+        "won": tree.words[found[0]],
+        "lost": tree.words[greedy[0]],
+        "missed": ["missed"] if is_missed else [],
+        "best_text": text_of(best),
+        "best_product": product(best),
+    }
+
+
+def _cards(filters: Filters, beams: int) -> list[dict[str, Any]]:
+    """The settings of this chapter as cards of a comparison: what is not as it is by default."""
+    changed = dict(filters.changed())
+    if "temperature" in changed:  # which has a limit there
+        changed["temperature"] = min(changed["temperature"], TEMPERATURE.maximum)
+    return [
+        {"strategy": "greedy"},
+        *([{"strategy": "beam", "num_beams": beams}] if beams > 1 else []),
+        {},
+        *([changed] if changed else []),
+    ]
+
+
+# ---- the exercises ----
+
+_SETTINGS = {"temperature": 5, "top_k": 3, "top_p": 0.9, "frequency_penalty": 1}  # of the choice, in its order
+
+
+def _reorders(compute: Compute) -> int:
+    """The setting that puts another word on top."""
+
+    def best(given: dict[str, float]) -> str:
+        return max(compute(given)["filters"]["bars"], key=lambda bar: bar["after"])["word"]
+
+    others = [best({name: value}) != best({}) for name, value in _SETTINGS.items()]
+    return others.index(True)
+
+
+def _keeps_five(result: Result) -> bool:
+    filters = result["filters"]
+    left = sum(not bar["cut"] for bar in filters["bars"])
+    return (filters["top_p"], filters["top_k"], filters["logits"]) == (0.9, 0, [list(FIRST["logits"][0])]) and left == 5
+
+
+def _greedy_wins(result: Result) -> bool:
+    search, weights = result["search"], [list(row) for row in WEIGHTS]
+    others = [row for index, row in enumerate(map(list, search["tree"])) if index != 2]
+    unchanged = others == [*weights[:2], weights[3]] and search["beams"] == 2
+    return unchanged and search["found"]["path"] == search["greedy"]["path"]
+
+
+# ---- the chapter ----
+
+_OFF = {one.name: one.default for one in SLIDERS}
+_EXAMPLES = {
+    "temperature 0.1": {"temperature": 0.1},
+    "temperature 5": {"temperature": 5},
+    "top-k 3": {"top_k": 3},
+    "top-p 0.9": {"top_p": 0.9},
+    "frequency penalty 1": {"frequency_penalty": 1},
+    "all off": {},
+    "Reset": {"logits": None, "used": None},
+}
+_TEXTS = (
+    *(
+        "chosen_token",
+        "chosen_share",
+        "vocabulary_size",
+        "draw",
+        "stretch",
+        "length",
+        "end_tokens",
+        "end_share",
+        "most",
+    ),
+    *(
+        "sums",
+        "greedy_text",
+        "greedy_product",
+        "beam_count",
+        "found_text",
+        "found_product",
+        "kept_first",
+        "kept_second",
+    ),
+    *("won", "lost", "best_text", "best_product"),
+)
+CHAPTER = Chapter(
+    answer,
+    slots={
+        "reset": RESET,
+        "missing": cases("no model"),
+        "mode": switch(*MODES, also={"tokens": [], "prompt": None}),
+        "prompt": line(MAX_CHARACTERS, wide=True, also={"tokens": []}),
+        "sample": switch("greedy", "sample", values=(False, True), also={"tokens": []}),
+        "draws": button({"tokens": []}, adds={"seed": 1}),
+        "text_so_far": DRAWING,
+        "special": cases("message"),
+        "steps": DRAWING,
+        "chosen": cases("most probable", "drawn", "drawn from the rest", "end token", "length"),
+        "candidates": DRAWING,
+        "ending": cases("end token now", "end token", "no end token", "length"),
+        "written_tokens": records(),
+        "logits": numbers(columns=VOCABULARY),
+        "used": numbers(columns=VOCABULARY, digits=0),
+        "examples": presets({name: {**_OFF, **changes} for name, changes in _EXAMPLES.items()}),
+        **{one.name: slider(one.minimum, one.maximum, one.step or 1) for one in SLIDERS},
+        "bars": DRAWING,
+        "stages": records(),
+        "beams": switch("one", "two", "three", values=(1, 2, MAX_BEAMS)),
+        "tree_examples": presets({"Reset": {"tree": None, "words": None, "beams": None}}),
+        "tree": drawing("found", "kept", "dropped", "unseen"),
+        "searched": cases("beams", "better", "one beam", "same"),
+        "missed": cases("missed"),
+        "cards": DRAWING,
+        "limit": cases("temperature"),
+        **dict.fromkeys(_TEXTS, TEXT),
+    },
+    exercises={
+        "top_two": NumberExercise(lambda compute: 100 * compute({"top_k": 2})["filters"]["bars"][0]["after"], digits=1),
+        "reorders": ChoiceExercise(_reorders, len(_SETTINGS)),
+        "keeps_five": ChangeExercise(_keeps_five, {"top_p": 0.9, "temperature": 2.5}),
+        "greedy_wins": ChangeExercise(_greedy_wins, {"tree": [*WEIGHTS[:2], (0.4, 0.3, 0.3), WEIGHTS[3]]}),
+    },
+    first=FIRST,
+    facts={"highest_temperature": lambda: short(TEMPERATURE.maximum)},
+)

@@ -1,0 +1,115 @@
+"""The chapter of sentences to look at: what `lesson/sentences.py` finds in a model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from torch import Tensor
+
+from lesson.sentences import WordAttention, attention_of_word, head_targets
+from model import names
+from model.loaded import LoadedModel
+from ui.kit.packing import packed_bytes
+from ui.learn.chapter import Chapter
+from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, Result
+from ui.learn.slots import DRAWING, EXAMPLES, RESET, TEXT, cases, line, select
+from ui.learn.validation import Given, choice, text
+from ui.runs.models import Models
+
+MAX_CHARACTERS, MAX_TOKENS = 300, 96
+SENTENCES = (  # model, sentence, word, the word that one of its heads looks at
+    ("attend-chat", "The animal did not cross the street because it was too tired.", "it", "animal"),
+    ("attend-translate", "Elle a perdu sa clé et elle la cherche.", "la", "clé"),
+)
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: `model`, `sentence` and `word`.
+    """
+    offered = tuple(dict.fromkeys((*(name for name in names.embedded() if name in models.names), models.default)))
+    examples = [entry for entry in SENTENCES if entry[0] in offered] or [(models.default, *SENTENCES[0][1:])]
+    name = choice(given, "model", examples[0][0], offered)
+    example = next((entry for entry in examples if entry[0] == name), examples[0])
+    sentence = text(given, "sentence", example[1], MAX_CHARACTERS)
+    word = text(given, "word", example[2], 40).strip()
+    loaded = models.get(name)
+    found = attention_of_word(loaded, sentence, word, MAX_TOKENS)
+    return {
+        "given": {"model": name, "sentence": sentence, "word": word},
+        "models": offered,
+        "at": example[3],
+        "examples": [
+            (f"{sentence} ({word})", {"model": name, "sentence": sentence, "word": word})
+            for name, sentence, word, _ in examples
+        ],
+        **_attention(loaded, found),
+    }
+
+
+def _attention(loaded: LoadedModel, found: WordAttention) -> dict[str, Any]:
+    layers, heads, _ = found.weights.shape
+    tokens = [loaded.tokenizer.label(token) for token in found.tokens]
+    before = found.word[0] - 1
+
+    def quoted(index: int) -> str:
+        return f"“{tokens[index].strip() or tokens[index]}”"
+
+    return {
+        "attention": {
+            "tokens": tokens,
+            "word": list(found.word),
+            "layers": layers,
+            "heads": heads,
+            "targets": asdict(head_targets(found)),
+            "weights": _bytes(found.weights),
+        },
+        "all_heads": str(layers * heads),
+        "first_token": quoted(0),
+        "previous": f", {head_targets(found).previous} to {quoted(before)} just before" if before > 0 else "",
+        "reading": [] if loaded.model.decoder_start else ["left to right"],  # an encoder sees what is behind, too
+    }
+
+
+def _bytes(shares: Tensor) -> str:
+    """Shares of 1 as bytes, the last dimension fastest."""
+    return packed_bytes((shares * 255).round().byte())
+
+
+_GROUPS = ("itself", "first", "previous", "elsewhere")
+
+
+def _most_heads(compute: Compute) -> int:
+    targets = compute({})["attention"]["targets"]
+    return _GROUPS.index(max(_GROUPS, key=targets.__getitem__))
+
+
+def _rests_on_the_first_token(result: Result) -> bool:
+    attention = result["attention"]
+    behind = attention["word"][0] > 1  # where there is more to attend to than the word and the first token
+    return behind and attention["targets"]["first"] > attention["layers"] * attention["heads"] / 2
+
+
+CHAPTER = Chapter(
+    answer,
+    slots={
+        "model": select("models"),
+        "sentence": DRAWING,
+        "word": line(size=10),
+        "reset": RESET,
+        "examples": EXAMPLES,
+        "heads": DRAWING,
+        **dict.fromkeys(("all_heads", "first_token", "previous"), TEXT),
+        **{f"attention.targets.{name}": TEXT for name in ("first", "itself", "elsewhere")},
+        "reading": cases("left to right"),
+    },
+    exercises={
+        "most_heads": ChoiceExercise(_most_heads, len(_GROUPS)),
+        "rests_on_the_first_token": ChangeExercise(
+            _rests_on_the_first_token,
+            {"model": "attend-chat", "sentence": "My name is Anna. What is my name?", "word": "name"},
+        ),
+    },
+)

@@ -1,0 +1,216 @@
+"""The chapter on today's models, which `lesson/today.py` counts, computes and measures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from lesson.today import activation_curves, cache_bytes, count_parameters, normalize, time_cache
+from model import names
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.text.conversation import Message
+from model.transformer.config import TransformerConfig
+from model.transformer.decoder import Transformer
+from ui.kit.validation import checked_switch
+from ui.learn.chapter import Chapter
+from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.slots import (
+    BARS,
+    DRAWING,
+    RESET,
+    TEXT,
+    TOKENS,
+    button,
+    cases,
+    line,
+    numbers,
+    records,
+    select,
+    slider,
+    table,
+)
+from ui.learn.validation import Given, choice, decimals, integer, matrix, percent, rounded, rounded_rows, text
+from ui.runs.models import Models
+
+OURS = {"chat": "attend-chat", "translate": "attend-translate"}  # the models whose settings stand beside each other
+COMPARED = ("norm_place", "norm", "activation", "positions", "biases", "key_value_heads")
+CALLED = {"rms": "RMSNorm", "layer": "LayerNorm", "relu": "ReLU", "swiglu": "SwiGLU", "True": "true", "False": "false"}
+LENGTHS = (16, 64, 256)  # tokens of the texts that are timed
+POINTS = [x / 4 for x in range(-16, 17)]
+MAX_CHARACTERS, MAX_TOKENS = 80, 100_000
+FIRST: Mapping[str, Any] = {
+    "vector": [[1.0, 2.0, 3.0, 6.0]],
+    "message": "Hi! How are you?",
+    "tokens": 512,
+    "measure": False,
+}
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: any of the keys of `FIRST`, and `model`, whose parameters are counted.
+    """
+    offered = tuple(dict.fromkeys((*(name for name in names.embedded() if name in models.names), *models.in_memory())))
+    vector = matrix(given, "vector", FIRST["vector"])
+    norms = normalize(vector[0])
+    tokens = integer(given, "tokens", FIRST["tokens"], 1, MAX_TOKENS)
+    message = text(given, "message", FIRST["message"], MAX_CHARACTERS)
+    reader = next((loaded for loaded in map(models.get, offered) if _is_decoder(loaded)), None)
+    name = choice(given, "model", offered[0], offered) if offered else ""
+    measure = checked_switch(given.get("measure", FIRST["measure"]), "Measure")
+    return {
+        "vector": vector,
+        "norms": {"LayerNorm": rounded_rows(norms.layer[None]), "RMSNorm": rounded_rows(norms.rms[None])},
+        "points": POINTS,
+        "curves": {kind: [rounded(y) for y in values.tolist()] for kind, values in activation_curves(POINTS).items()},
+        "model": name,
+        "models": [(one, models.display_name(one)) for one in offered],
+        **_counts(models.get(name) if name else None),
+        **{f"{kind}.{one}": value for kind, of in OURS.items() for one, value in _described(models, of).items()},
+        "message": message,
+        "chat_tokens": _chat_tokens(reader, message),
+        "tokens": tokens,
+        **_cache(reader, tokens, measure=measure),
+    }
+
+
+def _is_decoder(loaded: LoadedModel) -> bool:
+    return isinstance(loaded.model, Transformer) and not loaded.model.decoder_start
+
+
+def _counts(loaded: LoadedModel | None) -> dict[str, Any]:
+    """A model's parameters by part."""
+    if loaded is None:
+        return {"shares": None}
+    counts = sorted(count_parameters(loaded).items(), key=lambda entry: -entry[1])
+    total = sum(count for _, count in counts)
+    return {
+        "shares": [(part, count / total, percent(count / total)) for part, count in counts],
+        "all_parameters": f"{total:,}",
+        "parameters_by_part": ", ".join(f"{part} {count:,}" for part, count in counts),
+    }
+
+
+def _described(models: Models, name: str) -> dict[str, str]:
+    """What one of our own models is built of, as far as this page has it."""
+    if name not in models.names:
+        return {}
+    config = _config(models.get(name))
+    described = {one: CALLED.get(str(value := getattr(config, one, "")), str(value)) for one in COMPARED}
+    return {**described, "key_value_heads": f"{described['key_value_heads']}, for {config.heads} query heads"}
+
+
+def _config(loaded: LoadedModel) -> TransformerConfig:
+    assert isinstance(loaded.model, Transformer)
+    return loaded.model.config
+
+
+def _chat_tokens(reader: LoadedModel | None, message: str) -> list[str] | None:
+    """The tokens of a message as the model is given them in a chat; none without a model that chats."""
+    if reader is None or reader.chat is None:
+        return None
+    prompt = reader.chat.prompt([Message("user", message)], context_length=reader.model.context_length, reserve=0)
+    return [reader.tokenizer.label(token) for token in prompt.ids]
+
+
+def _cache(reader: LoadedModel | None, tokens: int, *, measure: bool) -> dict[str, Any]:
+    """What the cache takes and, if asked, what it saves; nothing without a decoder of our own."""
+    if reader is None:
+        return {"cache": None, "timings": None, "size": []}
+    config = _config(reader)
+    lengths = [length for length in LENGTHS if length < config.context_length]
+    size = cache_bytes(config, tokens)
+    timings = [
+        (
+            f"{one.tokens} tokens",
+            f"{1000 * one.with_cache:.1f} ms",
+            f"{1000 * one.without:.1f} ms",
+            f"{one.without / one.with_cache:.1f} times as long",
+        )
+        for one in (time_cache(reader, lengths) if measure else [])
+    ]
+    return {
+        "cache": {
+            "name": reader.name,
+            "layers": config.layers,
+            "heads": config.key_value_heads,
+            "width": config.head_width,
+            "bytes": size,
+        },
+        "size": ["size", *(["too long"] if tokens > config.context_length else [])],
+        "token_count": f"{tokens:,}",
+        "cache_size": decimals(size / 2**20, 2 if size < 2**24 else 0),
+        "longest": f"{config.context_length:,}",
+        **({"timings": timings} if measure else {}),  # else those that were measured before stay
+    }
+
+
+# ---- the exercises ----
+
+_KINDS = ("ReLU", "GELU", "SiLU")  # the options of the choice
+_READER = "attend-chat"
+_LEAST = 0.1  # of a vector's largest number, so that the norms' epsilon doesn't count
+
+
+def _rms_of_a_constant(compute: Compute) -> float:
+    return compute({"vector": [[5.0, 5.0, 5.0, 5.0]]})["norms"]["RMSNorm"][0][0]
+
+
+def _cache_of_a_text(compute: Compute) -> float:
+    """In MiB; `AttendError` on a page that doesn't offer the model."""
+    cache = compute({"tokens": 512})["cache"]
+    if cache is None or cache["name"] != _READER:
+        raise AttendError(f"This page doesn't offer {_READER}, so this can't be checked: go on with the next exercise.")
+    return cache["bytes"] / 2**20
+
+
+def _lowest(compute: Compute) -> int:
+    """The activation whose curve falls lowest."""
+    curves = compute({})["curves"]
+    lows = [min(curves[kind]) for kind in _KINDS]
+    return lows.index(min(lows))
+
+
+def _norms_agree(result: Result) -> bool:
+    """Whether the two norms of a vector that isn't near 0 are the same, but for rounding."""
+    pairs = zip(result["norms"]["LayerNorm"][0], result["norms"]["RMSNorm"][0], strict=True)
+    return max(map(abs, result["vector"][0])) >= _LEAST and all(
+        math.isclose(one, other, abs_tol=0.005) for one, other in pairs
+    )
+
+
+_AXES = ("1", "2", "3", "4")
+CHAPTER = Chapter(
+    answer,
+    slots={
+        "reset": RESET,
+        **{f"{kind}.{one}": TEXT for kind in OURS for one in COMPARED},
+        "vector": numbers(columns=_AXES),
+        "norms.LayerNorm": table(columns=_AXES),
+        "norms.RMSNorm": table(columns=_AXES),
+        "activations": DRAWING,
+        "model": select("models"),
+        "shares": BARS,
+        "all_parameters": TEXT,
+        "parameters_by_part": TEXT,
+        "message": line(MAX_CHARACTERS, wide=True),
+        "chat_tokens": TOKENS,
+        "tokens": slider(1, MAX_TOKENS),
+        "size": cases("size", "too long"),
+        **{f"cache.{name}": TEXT for name in ("name", "width", "heads", "layers")},
+        **dict.fromkeys(("token_count", "cache_size", "longest"), TEXT),
+        "measure": button({"measure": True}, once=True),
+        "timings": records(),
+    },
+    exercises={
+        "rms_of_a_constant": NumberExercise(_rms_of_a_constant, digits=2),
+        "lowest": ChoiceExercise(_lowest, len(_KINDS)),
+        "cache_of_a_text": NumberExercise(_cache_of_a_text, digits=1),
+        "norms_agree": ChangeExercise(_norms_agree, {"vector": [[-3.0, -1.0, 1.0, 3.0]]}),
+    },
+    first=FIRST,
+    facts={"least": lambda: str(_LEAST)},
+)

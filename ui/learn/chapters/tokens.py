@@ -1,0 +1,149 @@
+"""The chapter on tokens: one text cut by rules and by tokenizers, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from lesson import tokenizers, tokens
+from lesson.tokens import Tokenization
+from model.errors import AttendError
+from model.text.tokenizer import TextTokenizer
+from ui.learn.chapter import Chapter
+from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.slots import RESET, area, drawing, presets
+from ui.learn.validation import Given, brief, rounded, text
+from ui.runs.models import Models
+
+FIRST = {"text": "The quick brown fox jumps over the lazy dog. Don't panic: a naïve café asks 3.50 € for tea! 🦊"}
+EXAMPLES = {
+    "A fox": FIRST["text"],
+    "Rare words": "Antidisestablishmentarianism in Llanfairpwllgwyngyll: supercalifragilistic, isn’t it?",
+    "French": "Les élèves naïfs ont mangé des œufs à Noël, n’est-ce pas ?",
+    "Many scripts": "Hello, Привет, नमस्ते, こんにちは, مرحبا 👩‍👧",
+    "Numbers and code": "for i in range(1000):\n    total += 3.14159 * i  # 2024-12-31",
+}
+MAX = 2_000  # characters
+PIECES = 1_500  # that are sent, of all cuts together
+JOINED = 200  # characters that are sent of a text that does not come back
+MODELS = 4  # in memory besides ours, whose tokenizers are shown
+
+_RULES: dict[str, Callable[[str], Tokenization]] = {
+    "words": tokens.by_words,
+    "characters": tokens.by_characters,
+    "bytes": tokens.by_bytes,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Method:
+    """One way to split a text into tokens."""
+
+    name: str  # as the page calls it
+    cut: Callable[[str], Tokenization]
+    rule: bool = False
+    location: str = ""  # of a model, the name that loads it, such as a folder's path
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: `text`.
+    """
+    content = text(given, "text", FIRST["text"], MAX)
+    methods = _methods(models)
+    return {
+        "text": content,
+        "characters": len(content),
+        "cuts": [
+            {
+                "name": method.name,
+                "location": method.location,
+                "rule": method.rule,
+                **_cut(method, content, PIECES // len(methods)),
+            }
+            for method in methods
+        ],
+    }
+
+
+def _methods(models: Models) -> list[_Method]:
+    """Rules, then the tokenizers that come without a model, then those of loaded models (not of the folders that have
+    their names), and those of the last encoders, even when these are no longer in memory."""
+    alone = tokenizers.present()
+    others = [name for name in models.in_memory() if name not in alone][:MODELS]
+    return [
+        *(_Method(name, cut, rule=True) for name, cut in _RULES.items()),
+        *(_Method(name, _cut_by(read)) for name, read in alone.items()),
+        *(
+            _Method(models.display_name(name), _cut_by(lambda name=name: models.get(name).tokenizer), location=name)
+            for name in others
+        ),
+        *(
+            _Method(models.display_name(name), _cut_by(read), location=name)
+            for name in models.encoders()
+            if (read := tokenizers.of_encoder(name)) is not None
+        ),
+    ]
+
+
+def _cut_by(read: Callable[[], TextTokenizer]) -> Callable[[str], Tokenization]:
+    return lambda content: tokens.by_tokenizer(read(), content)
+
+
+def _cut(method: _Method, content: str, most: int) -> dict[str, Any]:
+    """The tokens of one method as shown, or in one sentence why there are none."""
+    try:
+        cut = method.cut(content)
+    except AttendError as error:
+        return {"error": str(error)}
+    lost = tokens.lost(content, cut.joined)
+    return {
+        "error": "",
+        "pieces": [(brief(piece), number) for piece, number in zip(cut.pieces[:most], cut.ids, strict=False)],
+        "count": len(cut.ids),
+        "each": rounded(len(content) / len(cut.ids)) if cut.ids else None,
+        "vocabulary": cut.vocabulary_size,
+        "lost": lost,
+        "joined": cut.joined[:JOINED] if lost else None,
+        "shortened": bool(lost) and len(cut.joined) > JOINED,
+    }
+
+
+_SCRIPTS = ("hello", "été", "привет", "日本")  # the options of the exercise
+
+
+def _cut_named(result: Result, name: str) -> dict[str, Any]:
+    return next(cut for cut in result["cuts"] if cut["rule"] and cut["name"] == name)
+
+
+def _bytes_of(compute: Compute, text: str) -> float:
+    return _cut_named(compute({"text": text}), "bytes")["count"]
+
+
+def _most_bytes(compute: Compute) -> int:
+    each = [_bytes_of(compute, text) / len(text) for text in _SCRIPTS]
+    return each.index(max(each))
+
+
+def _is_lost(result: Result) -> bool:
+    cut = _cut_named(result, "words")
+    return cut["count"] == 3 and bool(cut["lost"])
+
+
+CHAPTER = Chapter(
+    answer,
+    slots={
+        "text": area(3, live=True, bare=True),
+        "examples": presets({name: {"text": content} for name, content in EXAMPLES.items()}),
+        "reset": RESET,
+        "cuts": drawing("words", "characters", "bytes", "same", "same words"),
+    },
+    exercises={
+        "bytes_of_a_text": NumberExercise(lambda compute: _bytes_of(compute, "naïve café")),
+        "most_bytes": ChoiceExercise(_most_bytes, len(_SCRIPTS)),
+        "lost_spaces": ChangeExercise(_is_lost, {"text": "one  two three"}),
+    },
+    first=FIRST,
+)

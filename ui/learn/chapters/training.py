@@ -1,0 +1,175 @@
+"""The chapter on one training step, which `lesson/training.py` computes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lesson.block import LONGEST, PADDING, WIDTH, WORDS
+from lesson.curves import recorded
+from lesson.training import BETAS, EPSILON, MATRICES, MAX_RATE, MAX_STEPS, StepSettings, TrainingStep, Update, train
+from ui.learn.chapter import Chapter
+from ui.learn.chapters.block import read_settings
+from ui.learn.exercise import ChangeExercise, Compute, NumberExercise, Result
+from ui.learn.slots import DRAWING, EXPLANATION, RESET, TEXT, button, cases, table, words
+from ui.learn.validation import Given, choice, decimals, integer, number, rounded, rounded_rows, short
+from ui.runs.models import Models
+
+LEAST_RATE = 1e-6
+SHARE_DIGITS = 6  # of a probability, so that −ln of what is shown is the loss that is shown
+
+_COLUMNS = {  # of matrices that are several in one
+    "encoder attention in": "QKV",
+    "decoder attention in": "QKV",
+    "cross-attention keys, values": "KV",
+}
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: `learning_rate`, `step` and `matrix`, and of the small model what the chapter on the block takes.
+    """
+    default = StepSettings()
+    settings = StepSettings(
+        block=read_settings(given),
+        learning_rate=number(given, "learning_rate", default.learning_rate, LEAST_RATE, MAX_RATE),
+        step=integer(given, "step", default.step, 1, MAX_STEPS),
+        matrix=choice(given, "matrix", default.matrix, tuple(MATRICES)),
+    )
+    step = train(settings)
+    return {
+        "given": {
+            "source": settings.block.source,
+            "answer": settings.block.answer,
+            "learning_rate": settings.learning_rate,
+            "step": settings.step,
+            "matrix": settings.matrix,
+        },
+        "limits": {"step": (1, MAX_STEPS)},
+        "words": WORDS[:PADDING],
+        "longest": LONGEST,
+        "betas": BETAS,
+        "epsilon": EPSILON,
+        "positions": [
+            {
+                "read": position.read,
+                "target": position.target,
+                "probabilities": [rounded(p, SHARE_DIGITS) for p in position.probabilities.tolist()],
+                "loss": rounded(position.loss),
+            }
+            for position in step.positions
+        ],
+        "probabilities": {
+            "rows": [
+                [rounded(p, SHARE_DIGITS) for p in position.probabilities.tolist()] for position in step.positions
+            ],
+            "rowNames": [f"→ {WORDS[position.target]}" for position in step.positions],
+        },
+        **_outcome(step, settings.step),
+        "losses": [rounded(loss) for loss in step.losses],
+        "norms": {name: rounded(norm) for name, norm in step.norms.items()},
+        "update": _update(step.update, settings.matrix),
+        "curves": [
+            {
+                "name": curve.name,
+                "steps": curve.steps,
+                "tokens": curve.tokens,
+                "losses": [rounded(loss, 3) for loss in curve.losses],
+            }
+            for curve in recorded()
+        ]
+        or None,
+    }
+
+
+def _outcome(step: TrainingStep, number: int) -> dict[str, Any]:
+    """What the step has achieved, in words and numbers."""
+    before, after = step.losses[-2:]
+    last = ["last step"] if number >= MAX_STEPS else []
+    return {
+        "outcome": ["worse" if after > before else "better", "perplexity", *last],
+        "step": str(number),
+        "loss_before": decimals(before, 3),
+        "loss_after": decimals(after, 3),
+        "perplexity": short(math.exp(after), 3),
+        "gradient_norm": f"{step.norm:#.3g}".rstrip("."),
+        "most_steps": str(MAX_STEPS),
+    }
+
+
+def _update(update: Update, matrix: str) -> dict[str, Any]:
+    before, after = update.moments_before, update.moments
+    tensors = {
+        "before": update.before,
+        "gradient": update.gradient,
+        "first_before": before.first,
+        "first": after.first,
+        "second_before": before.second,
+        "second": after.second,
+        "change": update.change,
+        "after": update.after,
+    }
+    names = {
+        "rowNames": WORDS if matrix == "embedding" else None,
+        "columnNames": [f"{part} {i}" for part in _COLUMNS.get(matrix, "") for i in range(WIDTH)] or None,
+    }
+    return {
+        name: {"rows": rounded_rows(values), "digits": _digits(float(values.abs().max())), **names}
+        for name, values in tensors.items()
+    }
+
+
+def _digits(largest: float) -> int:
+    """How many decimals show the largest number of a table with three digits."""
+    return min(9, max(2, 2 - math.floor(math.log10(largest)))) if largest else 2
+
+
+_GOAL, _GOAL_STEPS = 0.2, 20
+_A_LOSS = 1.8
+
+
+def _first_target(compute: Compute) -> float:
+    first = compute({})["positions"][0]
+    return 100 * first["probabilities"][first["target"]]
+
+
+def _has_learned(result: Result) -> bool:
+    return min(result["losses"][: _GOAL_STEPS + 1]) < _GOAL
+
+
+CHAPTER = Chapter(
+    answer,
+    slots={
+        "source": words(also={"step": 1}),  # earlier steps learned from other data
+        "answer": words(also={"step": 1}),
+        "rate": DRAWING,
+        "one_step": button(adds={"step": 1}, primary=True),
+        "ten_steps": button(adds={"step": 10}),
+        "reset": RESET,
+        "outcome": cases("better", "worse", "perplexity", "last step"),
+        **dict.fromkeys(("step", "loss_before", "loss_after", "perplexity", "gradient_norm", "most_steps"), TEXT),
+        "loss_curve": DRAWING,
+        "targets": DRAWING,
+        "probabilities": table(columns="words", scale="share"),
+        "norms": DRAWING,
+        **{f"update.{name}": table() for name in ("before", "gradient", "first", "second", "change", "after")},
+        "curves": DRAWING,
+        "line": EXPLANATION,
+    },
+    exercises={
+        "first_target": NumberExercise(_first_target, digits=1),
+        "perplexity": NumberExercise(lambda compute: math.exp(compute({})["losses"][0]), digits=1),
+        "too_large_a_step": ChangeExercise(
+            lambda result: result["given"]["step"] == 1 and result["losses"][-1] > result["losses"][0],
+            {"learning_rate": 1.0},
+        ),
+        "learned": ChangeExercise(_has_learned, {"learning_rate": 0.05, "step": _GOAL_STEPS}),
+    },
+    facts={
+        "a_loss": lambda: str(_A_LOSS),
+        "its_perplexity": lambda: decimals(math.exp(_A_LOSS)),
+        "goal": lambda: str(_GOAL),
+        "goal_steps": lambda: str(_GOAL_STEPS),
+    },
+)

@@ -1,0 +1,153 @@
+"""The chapter on vocabularies: what `lesson/vocabulary.py` learns from typed sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+
+from lesson import vocabulary
+from lesson.tokens import words_of
+from lesson.vocabulary import Merge
+from ui.learn.chapter import Chapter
+from ui.learn.exercise import ChangeExercise, Compute, NumberExercise, Result
+from ui.learn.slots import DRAWING, RESET, TEXT, area, cases, line, presets, records, slider
+from ui.learn.validation import Given, brief, counted, integer, text
+from ui.runs.models import Models
+
+FIRST: Mapping[str, Any] = {  # the words of the paper, as often as it counts them, and a new one
+    "text": " ".join(["low"] * 5 + ["lower"] * 2 + ["newest"] * 6 + ["widest"] * 3),
+    "new": "lowest",
+    "merges": 5,
+}
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "The paper’s example": FIRST,
+    "She sells": {
+        "text": "She sells seashells by the seashore. The shells she sells are surely seashells. So if she sells "
+        "shells on the seashore, I am sure she sells seashore shells.",
+        "new": "She sells a shell on the shore.",
+        "merges": FIRST["merges"],
+    },
+    "French": {
+        "text": "Les chats dorment. Les chiens dormaient. Nous dormons, vous dormez, ils dormiront. Le chat et le "
+        "chien mangent; nous mangeons, vous mangez.",
+        "new": "Les oiseaux dorment et mangent.",
+        "merges": FIRST["merges"],
+    },
+}
+MAX, MAX_NEW = 2_000, 200  # characters
+MAX_MERGES = 200
+PAIRS, WORDS = 12, 150  # that are shown
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: `text`, the sentences; `merges`, how many of the merges are made; and `new`, a text to cut with them.
+    """
+    sentences = text(given, "text", FIRST["text"], MAX)
+    new = text(given, "new", FIRST["new"], MAX_NEW, "The new text")
+    words = words_of(sentences)
+    learned = vocabulary.learn(words, MAX_MERGES)
+    made = learned[: integer(given, "merges", FIRST["merges"], 0, MAX_MERGES)]
+    now = vocabulary.apply_merges(Counter(map(vocabulary.spell, words)), made)
+    pairs = vocabulary.pair_counts(now)
+    symbols = set(vocabulary.symbols_of(words, made))
+    times = Counter(words)
+    tokens = sum(len(spelling) * count for spelling, count in now.items())
+    others = len(pairs) - PAIRS
+    return {
+        "text": sentences,
+        "new": new,
+        "merges": len(made),
+        "limits": {"merges": (0, max(1, len(learned)))},
+        "merges_made": len(made),
+        "merges_possible": len(learned),
+        "learned": [_merge(merge, number, later=number > len(made)) for number, merge in enumerate(learned, start=1)],
+        "no_merges": [] if learned else "none",
+        "pairs": _pairs(pairs),
+        "no_pairs": "none" if not pairs else "more" if others > 0 else [],
+        "other_pairs": counted(others, "other"),
+        "words": [
+            (tuple(map(brief, vocabulary.segment(word, made))), count) for word, count in list(times.items())[:WORDS]
+        ],
+        "words_and_tokens": f"{counted(len(words), 'word')} in {counted(tokens, 'token')}.",
+        "different": len(times),
+        "cut": [_cut(word, made, symbols, known=word in times) for word in words_of(new)],
+        "sizes": [
+            ("Words", f"{len(times):,}", f"{len(words):,}"),
+            ("Characters", f"{len(set(''.join(words))):,}", f"{sum(map(len, words)):,}"),
+            ("Byte pairs", f"{len(symbols):,}: the characters, the end mark and the merges", f"{tokens:,}"),
+        ],
+    }
+
+
+def _merge(merge: Merge, number: int, *, later: bool) -> dict[str, Any]:
+    pair = [brief(symbol) for symbol in merge.pair]
+    return {"cells": (number, {"pieces": pair}, {"pieces": [brief(merge.symbol)]}, f"{merge.count:,}"), "later": later}
+
+
+def _pairs(pairs: Counter[tuple[str, str]]) -> list[tuple[Any, ...]]:
+    """The most frequent pairs, of equal ones the first."""
+    most = max(pairs.values(), default=0)
+    return [
+        (
+            {"pieces": [brief(symbol) for symbol in pair]},
+            f"{count:,}",
+            {"bar": count / most},
+            "" if index or most < 2 else "next",
+        )
+        for index, (pair, count) in enumerate(pairs.most_common(PAIRS))
+    ]
+
+
+def _cut(word: str, merges: tuple[Merge, ...], symbols: set[str], *, known: bool) -> dict[str, Any]:
+    """A word of the new text: what each of the three vocabularies makes of it."""
+    pieces = vocabulary.segment(word, merges)
+    return {
+        "word": brief(word),
+        "known": known,
+        "characters": [(character, character in symbols) for character in word],
+        "pieces": [(brief(piece), piece in symbols) for piece in pieces],
+    }
+
+
+def _pieces_of(result: Result, word: str) -> int:
+    return next(len(pieces) for pieces, _ in result["words"] if "".join(pieces).startswith(word))
+
+
+def _merges_until_whole(compute: Compute) -> float:
+    return next(merges for merges in count() if _pieces_of(compute({"merges": merges}), "newest") == 1)
+
+
+def _joins_q_and_u(result: Result) -> bool:
+    return bool(result["learned"]) and result["learned"][0]["cells"][1]["pieces"] == ["q", "u"]
+
+
+CHAPTER = Chapter(
+    answer,
+    slots={
+        "text": area(4, live=True, bare=True),
+        "examples": presets(EXAMPLES),
+        "reset": RESET,
+        "merges": slider(0, MAX_MERGES),
+        "merges_made": TEXT,
+        "merges_possible": TEXT,
+        "learned": records(),
+        "no_merges": cases("none"),
+        "pairs": records(),
+        "no_pairs": cases("none", "more"),
+        "other_pairs": TEXT,
+        "words_and_tokens": TEXT,
+        "spelled": DRAWING,
+        "new": line(None, live=True),
+        "cut": DRAWING,
+        "sizes": records(),
+    },
+    exercises={
+        "merges_until_whole": NumberExercise(_merges_until_whole),
+        "q_and_u": ChangeExercise(_joins_q_and_u, {"text": "quick quiet queen", "merges": 1, "new": "quiz"}),
+    },
+    first=FIRST,
+)

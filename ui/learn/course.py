@@ -1,0 +1,96 @@
+"""The course: its chapters in order, and the answers to what its page asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, partial
+from types import MappingProxyType
+from typing import Any
+
+from model.errors import AttendError
+from ui.learn.chapter import Chapter
+from ui.learn.chapter_text import ChapterText
+from ui.learn.chapters import (
+    attention,
+    block,
+    context,
+    generation,
+    heads,
+    positions,
+    recurrence,
+    sentences,
+    today,
+    tokens,
+    training,
+    vectors,
+    vocabulary,
+)
+from ui.learn.exercise import answer as answer_exercise
+from ui.learn.learn_contract import LessonAnswer
+from ui.learn.validation import Given
+from ui.runs.models import Models
+
+CHAPTERS: Mapping[str, Chapter] = MappingProxyType(
+    {
+        "tokens": tokens.CHAPTER,
+        "vocabulary": vocabulary.CHAPTER,
+        "vectors": vectors.CHAPTER,
+        "positions": positions.CHAPTER,
+        "attention": attention.CHAPTER,
+        "heads": heads.CHAPTER,
+        "block": block.CHAPTER,
+        "recurrence": recurrence.CHAPTER,
+        "training": training.CHAPTER,
+        "generation": generation.CHAPTER,
+        "sentences": sentences.CHAPTER,
+        "context": context.CHAPTER,
+        "today": today.CHAPTER,
+    }
+)
+
+
+@cache
+def texts() -> Mapping[str, ChapterText]:
+    """The text of every chapter; `TextError` if one doesn't fit what its chapter computes."""
+    return MappingProxyType({name: chapter.read_text(name) for name, chapter in CHAPTERS.items()})
+
+
+@cache
+def text_of(name: str) -> ChapterText:
+    """The text of a chapter with the numbers that it quotes."""
+    return texts()[name].filled({fact: compute() for fact, compute in CHAPTERS[name].facts.items()})
+
+
+def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
+    """The result of a chapter, or an error message.
+
+    Args:
+        chapter: its name; or `text` for the text of the chapter that `given` names, or `exercises` for an attempt at
+            one of its exercises, see `ui.learn.exercise.answer`.
+        given: the input, as the page sent it; empty for the chapter's own example.
+    """
+    result, message = None, ""
+    try:
+        if chapter == "text":
+            name = _known(given.get("chapter"))
+            result = CHAPTERS[name].page(text_of(name))
+        elif chapter == "exercises":
+            result = _attempt(models, given)
+        else:
+            result = CHAPTERS[_known(chapter)].result(models, given)
+    except AttendError as error:
+        message = str(error)
+    return {"chapter": chapter, "error": message, "result": result}
+
+
+def _attempt(models: Models, given: Given) -> dict[str, Any]:
+    name = _known(given.get("chapter"))
+    chapter, text = CHAPTERS[name], text_of(name)
+    exercises = [(exercise, text.exercises[one]) for one, exercise in chapter.exercises.items()]
+    return answer_exercise(exercises, partial(chapter.answer, models), given)
+
+
+def _known(name: object) -> str:
+    if not isinstance(name, str) or name not in CHAPTERS:
+        raise AttendError("This page is out of date: reload it.")
+    return name

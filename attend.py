@@ -32,9 +32,9 @@ from model.errors import AttendError
 if TYPE_CHECKING:  # imported when a model is loaded: torch takes seconds
     from torch import Tensor
 
+    from decoding.run.trace import Trace
     from decoding.settings import DecodingSettings
     from decoding.step import Choice, FinishReason
-    from decoding.trace import Trace
     from model.loaded import LoadedModel
     from model.text.tokenizer import TextTokenizer
 
@@ -132,8 +132,8 @@ class Run:
         return self.trace.settings
 
     def document(self) -> dict[str, Any]:
-        """The run as JSON values ("attend.trace/1"): what `generate.py --json` writes and the page opens."""
-        return self.trace.document()
+        """The run as JSON values ("attend.trace/2"): what `generate.py --json` writes and the page opens."""
+        return dict(self.trace.document())
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +237,8 @@ class Model:
     def stream(self, prompt: str | Messages, *, attention: bool = False, **settings: Any) -> Stream:
         """Like `generate` for a text and `chat` for messages, but token by token."""
         from decoding.request import Request
+        from decoding.run.trace import Trace
         from decoding.settings import DecodingSettings, for_translator
-        from decoding.trace import Trace
         from model.text.conversation import as_dicts, from_dicts
 
         loaded, conversation = self.loaded, []

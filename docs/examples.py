@@ -148,16 +148,21 @@ def record_translate(models: Models) -> tuple[Recorded, Recorded, Recorded]:
 
 def most_surprising(value: InspectorValue) -> int:
     """The generated token to which the model gave the least probability."""
-    generated = [number for number, (_, kind, _) in enumerate(value["tokens"]) if kind == "generated"]
-    return min(generated, key=lambda number: value["tokens"][number][2] or 1)
+    generated = [number for number, kind in enumerate(value["kinds"]) if kind == "generated"]
+    return min(generated, key=lambda number: value["probabilities"][number] or 1)
+
+
+def _words(value: InspectorValue) -> list[str]:
+    """The texts of all tokens, without the spaces around them."""
+    return [value["labels"][str(token)].strip() for token in value["ids"]]
 
 
 def most_attentive(value: InspectorValue, number: int) -> tuple[int, int]:
     """The layer and head that attended most to earlier tokens with the text of token `number` when it was chosen."""
     row = value["rows"][number - 1 - value["rows_from"]]  # the pass that chose it had the token before as its query
     roots = np.frombuffer(base64.b64decode(row), dtype=np.uint8).reshape(value["layers"], value["heads"], -1)
-    text = value["tokens"][number][0].strip()
-    keys = [key for key in range(roots.shape[-1]) if value["tokens"][key][0].strip() == text]
+    words = _words(value)
+    keys = [key for key in range(roots.shape[-1]) if words[key] == words[number]]
     weights = np.square(roots[..., keys] / 255).sum(-1)  # (layers, heads, keys) -> (layers, heads)
     layer, head = np.unravel_index(int(weights.argmax()), weights.shape)
     return int(layer), int(head)
@@ -165,7 +170,7 @@ def most_attentive(value: InspectorValue, number: int) -> tuple[int, int]:
 
 def _name_begins(value: InspectorValue) -> int:
     """The first token of the answer that the messages before have, too, and that begins with a capital: the name."""
-    texts = [text.strip() for text, _, _ in value["tokens"]]
+    texts = _words(value)
     first = value["first"]
     return next(
         number
@@ -176,8 +181,7 @@ def _name_begins(value: InspectorValue) -> int:
 
 def _token_with(value: InspectorValue, word: str) -> int:
     """The generated token that is this word."""
-    texts = [text.strip() for text, _, _ in value["tokens"]]
-    return texts.index(word, value["first"])
+    return _words(value).index(word, value["first"])
 
 
 def example_name(run: str) -> str:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from decoding.generate import generate
 from decoding.request import Request
+from decoding.run.trace import Trace
 from decoding.settings import STRATEGIES, DecodingSettings
 from decoding.stop import Stop, before_stop, certain
-from decoding.trace import Trace
 from model.errors import AttendError
 from tests.helpers.tiny import TinyModel, make_request, random_model
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 from playwright.sync_api import Browser, BrowserContext
 
+from decoding.run.document import TokenOrigin
 from decoding.step import CandidateRecord, Choice
 from tests.browser.chromium import CHROMIUM, REASON
 from tests.conftest import unused_port
@@ -25,7 +26,7 @@ from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.events import field, reply
 from ui.runs.attention import attention_row
-from ui.runs.runs_contract import AnswerUpdate, TokenOrigin, TurnValue
+from ui.runs.runs_contract import AnswerUpdate, TurnValue
 
 BROWSER = [
     pytest.mark.browser,
@@ -151,16 +152,19 @@ def inspector(
 ) -> InspectorValue:
     """A run whose tokens from `first` on were generated."""
     texts = dict(enumerate(words)) | {900: " better", 901: " removed"}
-    tokens: Any = [("<s>", "control", None)] + [(text, "prompt", None) for text in words[1:first]]
-    tokens += [(text, "generated", 0.25) for text in words[first:]]
+    numbers = range(since, len(words))
+    kinds: Any = ["control" if n == 0 else "prompt" if n < first else "generated" for n in numbers]
     start = max(first, since)
     value: InspectorValue = {
         "run": run,
         "mode": "chat",
-        "tokens": tokens[since:],
+        "ids": list(numbers),
+        "kinds": kinds,
+        "probabilities": [None if n < first else 0.25 for n in numbers],
+        "labels": {str(token): text for token, text in texts.items()} | ({"0": "<s>"} if words else {}),
         "source": 0,
         "first": first,
-        "steps": [step_value(choice(i), texts.__getitem__, origin) for i in range(start, len(words))],
+        "steps": [step_value(choice(i), origin) for i in range(start, len(words))],
         "layers": LAYERS,
         "heads": HEADS,
         "rows": [row(query) for query in range(start - 1, len(words) - 1)],

@@ -36,7 +36,7 @@ def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
     assert (code, document["finish_reason"]) == (0, "length")
     assert errors == "Note: stopped at the length limit of 20 tokens: raise --max-new-tokens for more.\n"
     assert text == document["text"] + "\n"
-    assert document["schema"] == "attend.trace/1" and document["seed"] == 7
+    assert document["schema"] == "attend.trace/2" and document["seed"] == 7
     settings = DecodingSettings(temperature=0.8, top_k=40, top_p=0.95, seed=7, max_new_tokens=20)
     assert document["settings"] == settings.to_dict()
     code, only, errors = run("The quick", *flags, "--json", "-")
@@ -77,7 +77,7 @@ def test_the_prompt_is_the_text_after_the_begin_token_or_a_conversation(run: Run
     assert "messages" not in plain
     _, text, _ = run("Hi! How are you?", "--json", "-", "--max-new-tokens", "2", "--chat")
     chat = json.loads(text)
-    assert chat["messages"] == [{"role": "user", "content": "Hi! How are you?"}]
+    assert chat["prompt"]["messages"] == [{"role": "user", "content": "Hi! How are you?"}]
     assert chat["prompt"]["ids"][-1] == loaded.tokenizer.special_token_id("<assistant>")
 
 

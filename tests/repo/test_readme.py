@@ -249,7 +249,7 @@ def test_terminal_examples_run(
     notes = ("Note: stopped at", "Note: the seed was", "Note: This model", "Compiling for this processor")
     assert all(line.startswith(notes) for line in capsys.readouterr().err.splitlines() if line)
     for written in (arguments[arguments.index("--json") + 1],) if "--json" in arguments else ():
-        assert "attend.trace/1" in (tmp_path / written).read_text(encoding="utf-8")
+        assert "attend.trace/2" in (tmp_path / written).read_text(encoding="utf-8")
 
 
 def test_example_for_python_runs(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from decoding.run.reader import unpack
 from docs import examples
 from model import catalog, names
 from tests.ui.history.test_history_view import ask
 from ui.examples.recorded import MODEL, MODELS, offers_examples
 from ui.runs.documents.document import MAX_BYTES
-from ui.runs.documents.runs import unpacked
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -32,7 +32,7 @@ def value(module: str) -> Any:
     """What a module exports, with the runs of a document unpacked."""
     found = exported(module)
     if "schema" in found:
-        found["runs"] = {name: json.loads(unpacked(packed, MAX_BYTES)) for name, packed in found["runs"].items()}
+        found["runs"] = {name: json.loads(unpack(packed, MAX_BYTES)) for name, packed in found["runs"].items()}
     return found
 
 
@@ -67,9 +67,9 @@ def test_recording_again_gives_the_same(recorded: dict[str, str], name: str) -> 
 def test_the_dialogue_looks_up_the_name_and_the_map_shows_where(recorded: dict[str, str]) -> None:
     answers = value(recorded["chat.js"])
     run = answers["runs"][-1]
-    text = "".join(text for text, _, _ in run["tokens"][run["first"] :]).replace("␣", " ")
+    text = "".join(run["labels"][str(token)] for token in run["ids"][run["first"] :]).replace("␣", " ")
     assert "Biscuit" in text
-    assert run["tokens"][run["selected"]][0].strip().startswith("B")
+    assert run["labels"][str(run["ids"][run["selected"]])].strip().startswith("B")
     assert (answers["layer"], answers["head"]) == examples.most_attentive(run, run["selected"])
 
 

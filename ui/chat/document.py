@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from decoding.run.document import InvalidDocument
+from decoding.run.reader import checked
 from ui.kit.validation import checked_system
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
-from ui.runs.documents.reader import InvalidDocument, list_in
-from ui.runs.documents.turns import conversation_document, read_conversation
+from ui.runs.documents.turns import KeptPlacedTurn, conversation_document, read_conversation
 from ui.runs.run import name_kept
 from ui.runs.session import Session
 from ui.runs.versions.conversation import MAX_MESSAGES
+
+
+class KeptChat(TypedDict):
+    system: str
+    messages: Annotated[list[KeptPlacedTurn], Field(max_length=MAX_MESSAGES)]
 
 
 def chat_document(session: Session, key: str = "") -> Document | None:
@@ -32,12 +43,12 @@ def chat_document(session: Session, key: str = "") -> Document | None:
 
 def open_chat(session: Session, document: OpenedDocument) -> None:
     """Put a conversation that was kept in place of the one in view; `AttendError` for what is none."""
-    system = checked_system(document.content.get("system"))
     try:
-        listed = list_in("its messages", document.content, "messages", MAX_MESSAGES)
-        conversation = read_conversation(listed, document.runs, document.key)
+        content = checked(KeptChat, document.content)
+        conversation = read_conversation(content["messages"], document.runs, document.key)
     except InvalidDocument as error:
         raise refused(error) from error
+    system = checked_system(content["system"])
     # nothing is refused from here on
     session.conversation, session.cleared, session.system = conversation, None, system
     session.runs |= {run.id: run for run in document.runs.values()}

@@ -37,7 +37,7 @@ def chat_endpoint(models: Models) -> Callable[..., Iterator[dict[str, Any]]]:
         Returns:
             Whenever there is more, {"text": the answer so far, "tokens": the new ones, [{"id", "text"}, …],
             "finish_reason": null}; a search may still change what it gave. The last item has a finish_reason and, as
-            "trace", the run as an attend.trace/1 document.
+            "trace", the run as an attend.trace/2 document.
         """
         yield from chat_items(models, message, history or [], model, settings or {}, system)
 

@@ -5,37 +5,65 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, cast, get_args
+from typing import Annotated, Any
 
+from pydantic import Field, StrictBool
+from typing_extensions import TypedDict
+
+from decoding.run.document import MAX_STEPS, MAX_TOKENS, Count, InvalidDocument, Label, Name, TokenIds
+from decoding.run.reader import checked
 from decoding.settings import DecodingSettings
 from decoding.step import FinishReason
 from model.errors import AttendError
 from model.text.languages import unmarked
 from ui.compare.cards import MAX
 from ui.compare.values import form_settings
-from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.comparison import Card, CardMetrics, Comparison, Prompt
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
-from ui.runs.documents.reader import (
-    InvalidDocument,
-    as_count,
-    as_mapping,
-    as_number,
-    as_switch,
-    as_text,
-    ids_in,
-    list_in,
-    wrong,
-)
-from ui.runs.documents.runs import MAX_NAME, MAX_TOKENS, run_name
-from ui.runs.documents.steps import MAX_STEPS
-from ui.runs.documents.traces import read_messages
-from ui.runs.documents.turns import read_tokens
+from ui.runs.documents.runs import run_name
+from ui.runs.documents.turns import ShortText, Tokens
 from ui.runs.run import RunRecord, name_kept
 from ui.runs.session import Session
 
-MAX_METRIC = math.exp(700.0)  # the largest perplexity there is
-MAX_SEED = 2**64
+LARGEST = math.exp(700.0)  # the largest perplexity there is
+Metric = Annotated[float, Field(ge=-LARGEST, le=LARGEST)] | None
+
+
+class KeptMetrics(TypedDict):
+    """`CardMetrics` but for the first difference, which is found again."""
+
+    tokens: Annotated[int, Field(ge=0, le=MAX_STEPS)]
+    tokens_per_second: Metric
+    mean_log_probability: Metric
+    perplexity: Metric
+    mean_entropy: Metric
+    distinct_2: Metric
+    top_share: Metric
+
+
+class KeptCard(TypedDict):
+    settings: dict[str, Any]
+    form: dict[str, Any]  # what the visitor typed
+    length: Annotated[int, Field(ge=0, le=MAX_TOKENS)]
+    run: Label
+    tokens: Tokens
+    ids: Annotated[TokenIds, Field(max_length=MAX_STEPS)]
+    finish_reason: FinishReason
+    note: Label | None
+    metrics: KeptMetrics
+
+
+class KeptComparison(TypedDict):
+    model: Name
+    text: ShortText
+    ids: TokenIds
+    messages: Annotated[list[dict[Name, ShortText]], Field(max_length=1000)]
+    dropped: Count
+    context: Annotated[int, Field(ge=1, le=MAX_TOKENS)]
+    common: StrictBool
+    history: StrictBool
+    seed: Annotated[int, Field(ge=-1, le=2**64)]
+    cards: Annotated[list[KeptCard], Field(min_length=1, max_length=MAX)]
 
 
 def compare_document(session: Session, key: str = "") -> Document | None:
@@ -96,69 +124,47 @@ def _read_comparison(document: OpenedDocument, identifier: str) -> Comparison:
     Args:
         identifier: what the runs of the cards are called, with the card's number behind it.
     """
-    content = document.content
-    text = as_text("its prompt", content.get("text"), MAX_CHARACTERS)
-    dropped = as_count("the number of dropped messages", content.get("dropped"), 0, MAX_STEPS)
-    ids = ids_in("the tokens of its prompt", content, "ids", MAX_TOKENS)
-    prompt = Prompt(text, ids, tuple(read_messages(content)), dropped)
-    model = as_text("its model", content.get("model"), MAX_NAME)
-    listed = list_in("its cards", content, "cards", MAX)
-    if not listed:
-        raise wrong("its cards", listed)
+    content = checked(KeptComparison, document.content)
+    messages = tuple(dict(message) for message in content["messages"])
     cards = [
-        _read_card(as_mapping("a card", each), document.runs, model, f"{identifier}-{number}")
-        for number, each in enumerate(listed, start=1)
+        _read_card(card, document.runs, content["model"], f"{identifier}-{number}")
+        for number, card in enumerate(content["cards"], start=1)
     ]
     return Comparison(
-        model,
-        prompt,
-        as_count("the model's context", content.get("context"), 1, MAX_TOKENS),
-        as_switch("the use of random numbers", content.get("common")),
+        content["model"],
+        Prompt(content["text"], tuple(content["ids"]), messages, content["dropped"]),
+        content["context"],
+        content["common"],
         tuple(cards),
-        history=as_switch("the use of the chat", content.get("history")),
-        seed=as_count("its seed", content.get("seed"), -1, MAX_SEED),
+        history=content["history"],
+        seed=content["seed"],
         key=document.key,
     )
 
 
-def _read_card(card: Mapping[str, Any], runs: Mapping[str, RunRecord], model: str, identifier: str) -> Card:
-    reason, note = card.get("finish_reason"), card.get("note")
-    if reason not in get_args(FinishReason):
-        raise wrong("the end of a card", reason)
-    name = as_text("the run of a card", card.get("run"))
-    known = runs.get(name)
-    form = as_mapping("the settings of a card", card.get("form"))
-    read = Card(
-        RunRecord(identifier, "compare", model, [], forgotten=True)
-        if known is None
-        else dataclasses.replace(known, id=identifier),
-        _read_settings(card.get("settings")),
-        as_count("the length of a card", card.get("length"), 0, MAX_TOKENS),
-        kept_run="" if known else name,
-        form=form_settings(_read_settings(form), form),
-        tokens=read_tokens(card),
-        ids=ids_in("the tokens of a card", card, "ids", MAX_STEPS),
-        finish_reason=cast(FinishReason, reason),
-        note=None if note is None else as_text("the note of a card", note),
-        metrics=_read_metrics(as_mapping("the numbers of a card", card.get("metrics"))),
+def _read_card(card: KeptCard, runs: Mapping[str, RunRecord], model: str, identifier: str) -> Card:
+    known = runs.get(card["run"])
+    if known is None:
+        run = RunRecord(identifier, "compare", model, [], forgotten=True)
+    else:
+        run = dataclasses.replace(known, id=identifier)
+    return Card(
+        run,
+        _read_settings(card["settings"]),
+        card["length"],
+        kept_run="" if known else card["run"],
+        form=form_settings(_read_settings(card["form"]), card["form"]),
+        tokens=card["tokens"],
+        ids=tuple(card["ids"]),
+        text=run.trace.text if run.trace else "".join(text for text, _ in card["tokens"]),
+        finish_reason=card["finish_reason"],
+        note=card["note"],
+        metrics=CardMetrics(**card["metrics"]),
     )
-    trace = read.run.trace
-    read.text = trace.text if trace else "".join(text for text, _ in read.tokens)
-    return read
 
 
-def _read_settings(value: object) -> DecodingSettings:
+def _read_settings(settings: Mapping[str, Any]) -> DecodingSettings:
     try:
-        return DecodingSettings.from_dict(as_mapping("the settings of a card", value))
+        return DecodingSettings.from_dict(settings)
     except AttendError as error:
         raise InvalidDocument(str(error)) from error
-
-
-def _read_metrics(numbers: Mapping[str, Any]) -> CardMetrics:
-    """All but the first difference, which is found again."""
-    read: dict[str, Any] = {
-        field.name: as_number("a number of a card", value, -MAX_METRIC, MAX_METRIC)
-        for field in dataclasses.fields(CardMetrics)
-        if (value := numbers.get(field.name)) is not None and field.name not in ("tokens", "first_difference")
-    }
-    return CardMetrics(as_count("the tokens of a card", numbers.get("tokens"), 0, MAX_STEPS), **read)

@@ -40,7 +40,7 @@ def compare_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
             system: the system prompt before that, likewise.
 
         Returns:
-            The comparison as an attend.compare/1 document, with each run as an attend.trace/1 document.
+            The comparison as an attend.compare/1 document, with each run as an attend.trace/2 document.
         """
         return comparison(models, prompt, model, settings or [], common_draws, chat, history or [], system)
 

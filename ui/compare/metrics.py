@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from decoding.trace import Trace
+from decoding.run.trace import Trace
 from ui.runs.answer_text import common_prefix
 from ui.runs.comparison import Card, CardMetrics, Comparison
 
@@ -75,7 +75,7 @@ def table(comparison: Comparison) -> str:
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
-    """The comparison in plain values, ready for JSON; each card with its run as an attend.trace/1 document.
+    """The comparison in plain values, ready for JSON; each card with its run as an attend.trace/2 document.
 
     `AttendError` where the runs were too large to store.
     """

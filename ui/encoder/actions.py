@@ -77,7 +77,8 @@ def read(encoder: Encoder, text: object) -> ReadingValue:
         )
     reading = encoder.read(given)
     return {
-        "tokens": [(piece.label, "control" if piece.special else "prompt", None) for piece in reading.pieces],
+        "labels": [piece.label for piece in reading.pieces],
+        "kinds": ["control" if piece.special else "prompt" for piece in reading.pieces],
         "layers": encoder.layer_count,
         "heads": encoder.head_count,
         "rows": [attention_row(reading.attention[:, :, query]) for query in range(tokens)],

@@ -10,7 +10,8 @@ from ui.runs.runs_contract import TokenKind
 class ReadingValue(TypedDict):
     """A text as an encoder reads it."""
 
-    tokens: list[tuple[str, TokenKind, None]]
+    labels: list[str]  # of the tokens
+    kinds: list[TokenKind]
     layers: int
     heads: int
     rows: list[str]  # `attention_row` of every token, over all tokens

@@ -17,13 +17,13 @@ import { unpacked } from '../kit/js/values.js';
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
   const root = find(element, '.attend-reading');
-  const read = { tokens: /** @type {[string, string, null][]} */ ([]), selected: -1 };
-  const textOf = (token) => read.tokens[token]?.[0] ?? '';
+  const read = { tokens: /** @type {import('../inspector/tokens.js').ShownToken[]} */ ([]), selected: -1 };
+  const textOf = (token) => read.tokens[token]?.text ?? '';
   const attention = makeAttention(() => read.tokens.length);
   const strip = makeStrip(select);
   const attentionPanel = makeAttentionPanel({
     attention, textOf, onPick: select, onChange: draw, both: true,
-    sinks: { name: 'the special tokens', are: (key) => read.tokens[key]?.[1] === 'control' },
+    sinks: { name: 'the special tokens', are: (key) => read.tokens[key]?.kind === 'control' },
   });
   const data = makeData(() => {
     const weights = attentionPanel.numbers(read.selected);
@@ -45,12 +45,12 @@ export function start({ element, props, watch }) {
   function receive() {
     if (!props.value) return;
     const value = /** @type {ReadingValue} */ (unpacked(props.value));
-    read.tokens = value.tokens;
+    read.tokens = value.labels.map((text, index) => ({ text, kind: value.kinds[index], probability: null }));
     attention.cut(0);
     attention.put(value.rows, 0, [value.layers, value.heads]);
-    strip.update(value.tokens);
+    strip.update(read.tokens);
     attentionPanel.offer();
-    select(value.tokens.findLastIndex(([, kind]) => kind !== 'control'));
+    select(read.tokens.findLastIndex(({ kind }) => kind !== 'control'));
   }
 
   /** @param {number} index */

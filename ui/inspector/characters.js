@@ -16,14 +16,14 @@ function lengthOf(byte) {
 
 /**
  * The tokens that only together form a character, or several where a token ends one and begins the next.
- * @param {[label: string, kind: string, ...unknown[]][]} tokens @returns {CharacterGroup[]}
+ * @param {{text: string, kind: string}[]} tokens @returns {CharacterGroup[]}
  */
 export function characterGroups(tokens) {
   const groups = /** @type {CharacterGroup[]} */ ([]);
   const decoder = new TextDecoder();
   let bytes = /** @type {number[]} */ ([]);
   let from = 0;
-  tokens.forEach(([label, kind], index) => {
+  tokens.forEach(({ text: label, kind }, index) => {
     for (const [, hex] of kind === 'control' ? [['', undefined]] : label.matchAll(PARTS)) {
       const byte = hex === undefined ? -1 : parseInt(hex, 16);
       if (bytes.length && byte >> 6 === 0b10) bytes.push(byte);

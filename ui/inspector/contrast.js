@@ -2,7 +2,8 @@
  * Details of two strategies: the candidates of contrastive search, and the layers that DoLa contrasts.
  */
 
-/** @import { ContrastValue, StepValue, ContrastiveRow } from './inspector_contract' */
+/** @import { ContrastEntry } from '../../decoding/run/document' */
+/** @import { Step } from './step.js' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
 import { termLink } from '../glossary/term_link.js';
@@ -10,16 +11,16 @@ import { make, makeTable } from '../kit/js/dom.js';
 import { percent, signed, tokenChip, visibleText } from '../kit/js/text.js';
 import { barCell, headCells } from './step.js';
 
-/** @param {StepValue} step @returns {Node[]} nothing under the other strategies */
+/** @param {Step} step @returns {Node[]} nothing under the other strategies */
 export function stepContrast(step) {
-  if (step.contrastive) return [contrastiveTable(step.contrastive)];
+  if (step.contrastive) return [contrastiveTable(step)];
   return step.contrast ? [contrastWords(step.contrast), contrastTable(step.contrast)] : [];
 }
 
-/** @param {ContrastiveRow[]} candidates */
-function contrastiveTable(candidates) {
-  const rows = candidates.map(([text, confidence, degeneration, score, won]) => make('tr', { class: won ? 'at-won' : '' },
-    make('th', { scope: 'row', title: visibleText(text) }, tokenChip(text)),
+/** @param {Step} step */
+function contrastiveTable({ id: chosen, contrastive, nameOf }) {
+  const rows = contrastive.map(({ id, confidence, degeneration, score }) => make('tr', { class: id === chosen ? 'at-won' : '' },
+    make('th', { scope: 'row', title: visibleText(nameOf(id)) }, tokenChip(nameOf(id))),
     barCell(percent(confidence), confidence), barCell(signed(degeneration.toFixed(3)), degeneration),
     make('td', { class: 'at-number', text: signed(score.toFixed(3)) })));
   const [head, name] = [headCells([['Token'], ['Confidence'], ['Degeneration'], ['Score']]), 'Candidates of contrastive search'];
@@ -27,19 +28,19 @@ function contrastiveTable(candidates) {
     makeTable({ class: 'at-grid at-contrastive' }, head, rows, name));
 }
 
-/** @param {ContrastValue} contrast */
+/** @param {ContrastEntry} contrast */
 function contrastWords({ layer, divergences }) {
-  const [, bits] = divergences.find(([one]) => one === layer);
+  const { bits } = divergences.find((one) => one.layer === layer);
   const why = divergences.length > 1
     ? `of the layers compared, it differs most from the last one, by ${bits.toFixed(3)} bits`
     : `it differs from the last layer by ${bits.toFixed(3)} bits`;
   return make('p', { class: 'at-why' }, termLink('dola', 'DoLa'), ` subtracted the prediction of ${layerName(layer)}: ${why}.`);
 }
 
-/** @param {ContrastValue} contrast */
+/** @param {ContrastEntry} contrast */
 function contrastTable({ layer, divergences }) {
-  const most = Math.max(...divergences.map(([, bits]) => bits)) || 1;
-  const rows = divergences.map(([one, bits]) => make('tr', { class: one === layer ? 'at-won' : '' },
+  const most = Math.max(...divergences.map(({ bits }) => bits)) || 1;
+  const rows = divergences.map(({ layer: one, bits }) => make('tr', { class: one === layer ? 'at-won' : '' },
     make('th', { scope: 'row', text: layerName(one) }), barCell(`${bits.toFixed(3)} bits`, bits / most)));
   return makeTable({ class: 'at-grid at-contrast' }, headCells([['Layer'], ['Difference from the last']]), rows,
     'How much each layer’s prediction differs from the last layer’s');
@@ -48,12 +49,13 @@ function contrastTable({ layer, divergences }) {
 /** @param {number} layer */
 const layerName = (layer) => (layer ? `layer ${layer}` : 'the embeddings');
 
-/** @param {StepValue} step @returns {Sheet[]} the same as data */
+/** @param {Step} step @returns {Sheet[]} the same as data */
 export function contrastSheets(step) {
   if (step.contrastive) {
-    const rows = step.contrastive.map(([text, ...numbers]) => [JSON.stringify(text), ...numbers]);
+    const rows = step.contrastive.map(({ id, confidence, degeneration, score }) =>
+      [JSON.stringify(step.nameOf(id)), confidence, degeneration, score, id === step.id ? 1 : 0]);
     return [{ title: 'Contrastive search', head: ['token', 'confidence', 'degeneration', 'score', 'chosen'], rows }];
   }
   if (!step.contrast) return [];
-  return [{ title: 'Layers', head: ['layer', 'difference from the last layer, bits'], rows: step.contrast.divergences }];
+  return [{ title: 'Layers', head: ['layer', 'difference from the last layer, bits'], rows: step.contrast.divergences.map(({ layer, bits }) => [layer, bits]) }];
 }

@@ -2,7 +2,7 @@
  * The filters in the order they ran: one row per stage, with candidates left, probability removed and entropy.
  */
 
-/** @import { StepValue } from './inspector_contract' */
+/** @import { Step } from './step.js' */
 
 import { around, make, makeTable } from '../kit/js/dom.js';
 import { counted, percent, stageName } from '../kit/js/text.js';
@@ -16,7 +16,7 @@ const STAGE_COLUMNS = [
   ['Entropy (bits)', 'How uncertain the choice still is: each bit doubles the number of equally likely tokens', 'entropy'],
 ];
 
-/** @param {StepValue} step @returns {Node[]} nothing where the model's own distribution was used as it is */
+/** @param {Step} step @returns {Node[]} nothing where the model's own distribution was used as it is */
 export function stepStages(step) {
   if (step.stages.length < 2) return [];
   const sentence = make('p', { class: 'at-filter-effect', 'aria-live': 'polite', text: 'Point at a filter to see what it did.' });
@@ -31,7 +31,7 @@ export function stepStages(step) {
   return [part('Filters, step by step', table, sentence)];
 }
 
-/** @param {StepValue} step @param {number} index */
+/** @param {Step} step @param {number} index */
 function stageRow(step, index) {
   const most = Math.max(...step.entropy) || 1;
   return make('tr', { tabindex: 0, 'data-sentence': stageSentence(step, index) },
@@ -42,7 +42,7 @@ function stageRow(step, index) {
     barCell(step.entropy[index].toFixed(2), step.entropy[index] / most));
 }
 
-/** @param {StepValue} step @param {number} index */
+/** @param {Step} step @param {number} index */
 function stageSentence(step, index) {
   const bits = step.entropy[index];
   if (index === 0) {

@@ -47,7 +47,7 @@ export function start({ element, props, trigger, watch }) {
     },
   });
   const attentionPanel = makeAttentionPanel({
-    attention: run.attention, textOf: (token) => run.tokens[token]?.[0] ?? '', onPick: select, onChange: redraw,
+    attention: run.attention, textOf: (token) => run.tokens[token]?.text ?? '', onPick: select, onChange: redraw,
   });
   const beams = makeBeams(run.search, select);
   const data = makeData(sheets);
@@ -287,7 +287,7 @@ export function start({ element, props, trigger, watch }) {
     return [
       ...(shown ? [candidateSheet(shown), ...contrastSheets(shown)] : []),
       ...(run.search.length ? [beamSheet(run.search)] : []),
-      ...(weights ? [attentionSheet(weights, (key) => run.tokens[key][0])] : []),
+      ...(weights ? [attentionSheet(weights, (key) => run.tokens[key].text)] : []),
     ];
   }
 }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from decoding.run.writer import ids_in
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.inspector.inspector_contract import InspectorValue
-from ui.inspector.values import empty_inspector, inspector_value, step_value
+from ui.inspector.values import empty_inspector, inspector_value, labels, step_value
 from ui.runs.attention import prompt_choices, restore_attention
 from ui.runs.documents.document import complete_runs
 from ui.runs.memory import limit_memory
@@ -99,7 +100,8 @@ def explained_prompt(session: Session, models: Models, identifier: str) -> Inspe
     choices = prompt_choices(run, loaded, candidates=_PROMPT_CANDIDATES)
     value = streamed(session, run, len(run.tokens), loaded, busy=run.id in session.growing)
     if value is not None:
-        value["prompt_steps"] = [step_value(choice, loaded.tokenizer.label, "given") for choice in choices]
+        value["prompt_steps"] = [step_value(choice, "given") for choice in choices]
+        value["labels"] |= labels(ids_in(value["prompt_steps"]), loaded.tokenizer)
     return value
 
 

@@ -2,18 +2,18 @@
  * Why this token: the cumulative distribution, where the random draw landed, and the greedy choice.
  */
 
-/** @import { CandidateRow, StepValue } from './inspector_contract' */
+/** @import { Candidate, Step } from './step.js' */
 
 import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';
 import { counted, percent, tokenChip, visible, visibleText } from '../kit/js/text.js';
 import { stepContrast } from './contrast.js';
-import { chosenRow, last, part, ranked } from './step.js';
+import { chosenOf, last, part, ranked } from './step.js';
 
 // The two filters that may remove the most probable token on purpose; all others leave it the first.
 const AGAINST_THE_LIKELY = new Set(['typical_p', 'xtc']);
 
-/** @param {StepValue} step @returns {Node} */
+/** @param {Step} step @returns {Node} */
 export function stepReason(step) {
   const shown = cumulativeShares(step);
   return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, shown)),
@@ -22,27 +22,28 @@ export function stepReason(step) {
 
 /**
  * The tokens in the order in which a draw walks over them, and where each one's share begins.
- * @param {StepValue} step @returns {{row: CandidateRow, from: number, to: number}[]}
+ * @param {Step} step @returns {{candidate: Candidate, from: number, to: number}[]}
  */
 function cumulativeShares(step) {
   // A token that is there only because it was chosen may have others, not shown, before it.
-  const listed = (row) => last(row[3]) > 0 && (!row[2] || step.rank <= step.rows.length);
+  const listed = ({ probabilities, isChosen }) =>
+    last(probabilities) > 0 && (!isChosen || step.rank <= step.candidates.length);
   let from = 0;
-  return ranked(step.rows, step.stages.length - 1).filter(listed).map((row) => {
-    const to = from + last(row[3]);
-    const extent = { row, from, to };
+  return ranked(step.candidates, step.stages.length - 1).filter(listed).map((candidate) => {
+    const to = from + last(candidate.probabilities);
+    const extent = { candidate, from, to };
     from = to;
     return extent;
   });
 }
 
-/** @param {StepValue} step @param {ReturnType<typeof cumulativeShares>} shown @returns {(Node | string)[]} */
+/** @param {Step} step @param {ReturnType<typeof cumulativeShares>} shown @returns {(Node | string)[]} */
 function sentences(step, shown) {
-  const chosen = chosenRow(step);
+  const chosen = chosenOf(step);
   const rank = `rank ${counted.format(step.rank)} of ${counted.format(step.kept[0])}`;
-  const gave = `The model gave it ${percent(chosen[3][0])}, ${rank}`;
-  const first = ranked(step.rows, 0)[0];
-  const likeliest = first === chosen ? ['; no token was more likely.'] : ['; the most likely was ', tokenChip(first[1]), '.'];
+  const gave = `The model gave it ${percent(chosen.probabilities[0])}, ${rank}`;
+  const first = ranked(step.candidates, 0)[0];
+  const likeliest = first === chosen ? ['; no token was more likely.'] : ['; the most likely was ', tokenChip(first.text), '.'];
   switch (step.origin) {
     case 'given': return ['Part of the prompt, not generated. ', gave, ...likeliest];
     case 'taken': return ['Chosen by you. ', gave, ...likeliest];
@@ -52,48 +53,48 @@ function sentences(step, shown) {
   }
 }
 
-/** @param {StepValue} step @param {CandidateRow} chosen @param {CandidateRow} first the model's top choice, before any filter */
+/** @param {Step} step @param {Candidate} chosen @param {Candidate} first the model's top choice, before any filter */
 function taken(step, chosen, first) {
   if (step.contrastive) {
-    return [tokenChip(chosen[1]), ' scored best of these candidates. ', termLink('contrastive-search', 'Contrastive search'),
+    return [tokenChip(chosen.text), ' scored best of these candidates. ', termLink('contrastive-search', 'Contrastive search'),
       ' looks for a token that is likely (high confidence) and unlike the text so far (low degeneration).'];
   }
   if (chosen === first) return ['The most probable token was chosen; there was no random draw.'];
   return ['The most probable token was chosen; there was no random draw. Before the filters, the most probable was ',
-    tokenChip(first[1]), '.'];
+    tokenChip(first.text), '.'];
 }
 
-/** @param {StepValue} step @param {CandidateRow} chosen @param {ReturnType<typeof cumulativeShares>} shown */
+/** @param {Step} step @param {Candidate} chosen @param {ReturnType<typeof cumulativeShares>} shown */
 function drawn(step, chosen, shown) {
-  const extent = shown.find(({ row }) => row === chosen);
+  const extent = shown.find(({ candidate }) => candidate === chosen);
   const fell = extent ? ` (${extent.from.toFixed(3)}–${extent.to.toFixed(3)}). ` : ', which is not among those listed. ';
-  return [termLink('sampling', 'Random draw'), ` ${step.draw.toFixed(3)} landed on `, tokenChip(chosen[1]), fell, ...undrawn(step, chosen)];
+  return [termLink('sampling', 'Random draw'), ` ${step.draw.toFixed(3)} landed on `, tokenChip(chosen.text), fell, ...undrawn(step, chosen)];
 }
 
-/** The choice without a random draw. @param {StepValue} step @param {CandidateRow} chosen @returns {(Node | string)[]} */
+/** The choice without a random draw. @param {Step} step @param {Candidate} chosen @returns {(Node | string)[]} */
 function undrawn(step, chosen) {
   const turned = step.stages.findIndex((stage) => AGAINST_THE_LIKELY.has(stage));
   const stage = turned < 0 ? step.stages.length - 1 : turned - 1;
-  const [first] = ranked(step.rows, stage);
-  const sure = first === ranked(step.rows, 0)[0] || first[3][stage] > step.rest[stage];
+  const [first] = ranked(step.candidates, stage);
+  const sure = first === ranked(step.candidates, 0)[0] || first.probabilities[stage] > step.rest[stage];
   if (!sure) return []; // after a penalty it may be a token that is not listed
   if (step.contrast) { // which greedy does not do
     return first === chosen ? ['It was also the most probable token after DoLa.']
-      : ['The most probable token after DoLa was ', tokenChip(first[1]), '.'];
+      : ['The most probable token after DoLa was ', tokenChip(first.text), '.'];
   }
   const greedy = termLink('greedy', 'Greedy decoding');
   if (first === chosen) return [greedy, ' would also choose it.'];
-  return [greedy, ' would choose ', tokenChip(first[1]), '.'];
+  return [greedy, ' would choose ', tokenChip(first.text), '.'];
 }
 
-/** @param {StepValue} step @param {ReturnType<typeof cumulativeShares>} shown */
+/** @param {Step} step @param {ReturnType<typeof cumulativeShares>} shown */
 function cumulativeBar(step, shown) {
   const bar = make('div', { class: 'at-cumulative', 'aria-hidden': 'true' });
-  for (const { row, from, to } of shown) {
-    const title = `${visibleText(row[1])} · ${percent(to - from)}`;
-    const segment = make('span', { class: row[2] ? 'at-won' : '', title });
+  for (const { candidate, from, to } of shown) {
+    const title = `${visibleText(candidate.text)} · ${percent(to - from)}`;
+    const segment = make('span', { class: candidate.isChosen ? 'at-won' : '', title });
     segment.style.flexGrow = String(to - from);
-    if (to - from > 0.09) segment.append(...visible(row[1]));
+    if (to - from > 0.09) segment.append(...visible(candidate.text));
     bar.append(segment);
   }
   const others = 1 - (last(shown)?.to ?? 0);

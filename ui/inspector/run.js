@@ -2,11 +2,16 @@
  * The run in the inspector: its tokens, the steps that chose them, its attention and its beams. Draws nothing.
  */
 
-/** @import { InspectorValue, StepValue } from './inspector_contract' */
+/**
+ * @typedef {{id: number, text: string, kind: string, probability: number | null}} Token
+ */
+
+/** @import { InspectorValue } from './inspector_contract' */
+/** @import { Step } from './step.js' */
 
 import { makeAttention } from './attention/attention.js';
 import { makeSearch } from './beams/search.js';
-import { chosenRow } from './step.js';
+import { named, probabilityOf } from './step.js';
 
 export class Run {
   /** @type {string | null} */
@@ -14,9 +19,9 @@ export class Run {
   mode = 'chat';
   isBusy = false; // it is being written
   first = 0; // the first token that was generated
-  /** @type {[text: string, kind: string, probability: number | null][]} */
+  /** @type {Token[]} */
   tokens = [];
-  /** @type {(StepValue | undefined)[]} by token number */
+  /** @type {(Step | undefined)[]} by token number */
   steps = [];
   isMissingTokens = false; // an update was lost
   attention = makeAttention();
@@ -38,22 +43,23 @@ export class Run {
   /** Everything before `since` stands; what is from there on is replaced. @param {InspectorValue} value */
   merge(value) {
     const since = value.since || 0;
-    this.isMissingTokens = since > this.tokens.length || !this.search.put(value.search);
+    this.isMissingTokens = since > this.tokens.length || !this.search.put(value.search, value.labels);
     if (this.isMissingTokens) return;
-    this.tokens = this.tokens.slice(0, since).concat(value.tokens);
+    this.tokens = this.tokens.slice(0, since).concat(value.ids.map((id, i) =>
+      ({ id, text: value.labels[id], kind: value.kinds[i], probability: value.probabilities[i] })));
     const from = Math.max(this.first, since);
     this.steps.length = Math.min(this.steps.length, from);
     const stepsFrom = value.steps_from ?? from;
     value.steps.forEach((step, i) => {
-      this.steps[stepsFrom + i] = step;
+      this.steps[stepsFrom + i] = named(step, value.labels);
     });
     const promptFrom = this.first - (value.prompt_steps?.length ?? 0);
     value.prompt_steps?.forEach((step, i) => {
-      this.steps[promptFrom + i] = step;
+      this.steps[promptFrom + i] = named(step, value.labels);
     });
     this.tokens = this.tokens.map((token, index) => {
-      const step = index < this.first && token[2] === null ? this.steps[index] : undefined;
-      return step ? [token[0], token[1], chosenRow(step)[3][0]] : token;
+      const step = index < this.first && token.probability === null ? this.steps[index] : undefined;
+      return step ? { ...token, probability: probabilityOf(step) } : token;
     });
     if (since) this.attention.cut(since - 1); // the pass that chose token `since` had its query one before it
     this.attention.put(value.rows, value.rows_from, [value.layers, value.heads], value.source);
@@ -64,7 +70,7 @@ export class Run {
   get newest() {
     const end = this.tokens.length - 1;
     for (let index = end; index >= this.first; index -= 1) {
-      if (this.tokens[index][1] !== 'control') return index;
+      if (this.tokens[index].kind !== 'control') return index;
     }
     return end;
   }

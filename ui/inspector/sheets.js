@@ -2,15 +2,15 @@
  * The numbers behind the inspector's plots, as tables to read and to copy.
  */
 
-/** @import { StepValue } from './inspector_contract' */
+/** @import { Step } from './step.js' */
 /** @import { Sheet } from '../kit/js/data.js' */
 /** @import { Search } from './beams/search.js' */
 
 import { stageName } from '../kit/js/text.js';
 
-/** @param {StepValue} step @returns {Sheet} */
+/** @param {Step} step @returns {Sheet} */
 export function candidateSheet(step) {
-  const rows = step.rows.map(([id, text, isChosen, probabilities, removedBy]) => {
+  const rows = step.candidates.map(({ id, text, isChosen, probabilities, removedBy }) => {
     const fate = removedBy ? `removed by ${stageName(removedBy)}` : '';
     return [id, JSON.stringify(text), ...probabilities, isChosen ? 'chosen' : fate];
   });
@@ -25,9 +25,10 @@ export function candidateSheet(step) {
 /** @param {Search} search @returns {Sheet} */
 export function beamSheet(search) {
   const rows = Array.from({ length: search.length }, (_, step) => search.order(step).map((index, rank) => {
-    const [token, added, sum, modelSum, parent, final] = search.beam({ step, index });
-    const from = step ? search.order(step - 1).indexOf(parent) + 1 : '';
-    return [step + 1, rank + 1, JSON.stringify(token), added, sum, modelSum, final ?? '', from, search.fate({ step, index })];
+    const beam = search.beam({ step, index });
+    const from = step ? search.order(step - 1).indexOf(beam.parent) + 1 : '';
+    return [step + 1, rank + 1, JSON.stringify(beam.text), beam.step_score, beam.score, beam.log_probability,
+      beam.final_score ?? '', from, search.fate({ step, index })];
   }));
   return {
     title: 'Beams',

@@ -1,11 +1,14 @@
 /**
  * One step: its headline, and helpers for the table, the reason and the filters.
  *
+ * @typedef {CandidateEntry & {text: string, isChosen: boolean, removedBy: string | null}} Candidate with its name, and what
+ *   became of it
+ * @typedef {Omit<StepEntry, 'candidates'> & {candidates: Candidate[], nameOf: (id: number) => string}} Step
  * @typedef {[text: string, title?: string, term?: import('../glossary/terms.js').Term]} Head a word over a column, what it
  *   means, and which entry of the glossary it opens
  */
 
-/** @import { CandidateRow, StepValue } from './inspector_contract' */
+/** @import { CandidateEntry, StepEntry } from '../../decoding/run/document' */
 
 import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';
@@ -14,19 +17,41 @@ import { counted, percent, tokenChip } from '../kit/js/text.js';
 /** @template Item @param {Item[]} list */
 export const last = (list) => list[list.length - 1];
 
-/** @param {StepValue} step */
-export const chosenRow = (step) => step.rows.find((row) => row[2]);
+/**
+ * A step of a run document, with the names of its tokens.
+ * @param {StepEntry} step @param {Record<string, string>} labels @returns {Step}
+ */
+export function named(step, labels) {
+  const nameOf = (id) => labels[id] ?? '';
+  const candidates = step.candidates.map((candidate) => ({
+    ...candidate, text: nameOf(candidate.id), isChosen: candidate.id === step.id, removedBy: removedBy(step, candidate),
+  }));
+  return { ...step, candidates, nameOf };
+}
 
-/** @param {CandidateRow[]} rows @param {number} stage @returns {CandidateRow[]} most probable first after that stage, ties by id */
-export const ranked = (rows, stage) => rows.toSorted((a, b) => b[3][stage] - a[3][stage] || a[0] - b[0]);
+/** The filter that removed a token: its probability was above 0 before. @param {StepEntry} step @param {CandidateEntry} candidate */
+function removedBy({ stages }, { probabilities }) {
+  const stage = probabilities.findIndex((share, index) => index > 0 && share === 0 && probabilities[index - 1] > 0);
+  return stage < 0 ? null : stages[stage];
+}
+
+/** @param {Step} step */
+export const chosenOf = (step) => step.candidates.find(({ isChosen }) => isChosen);
+
+/** The model's own probability of the token that was chosen. @param {Step} step */
+export const probabilityOf = (step) => chosenOf(step).probabilities[0];
+
+/** @param {Candidate[]} candidates @param {number} stage @returns {Candidate[]} most probable first after it, ties by id */
+export const ranked = (candidates, stage) =>
+  candidates.toSorted((a, b) => b.probabilities[stage] - a.probabilities[stage] || a.id - b.id);
 
 /**
  * The headline: which token, how probable, how surprising.
- * @param {{text: string, position: string, step: StepValue | undefined, why: string}} about
+ * @param {{text: string, position: string, step: Step | undefined, why: string}} about
  */
 export function stepHeadline({ text, position, step, why }) {
   const facts = step
-    ? [`${percent(chosenRow(step)[3][0])} · rank ${counted.format(step.rank)} of ${counted.format(step.kept[0])} · `,
+    ? [`${percent(probabilityOf(step))} · rank ${counted.format(step.rank)} of ${counted.format(step.kept[0])} · `,
        termLink('entropy', 'entropy'), ` ${step.entropy[0].toFixed(1)} bits`]
     : [why];
   return [

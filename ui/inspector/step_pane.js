@@ -2,7 +2,7 @@
  * How the selected token was chosen: its headline with the buttons to its neighbours, the table, the reason and the filters.
  */
 
-/** @import { StepValue } from './inspector_contract' */
+/** @import { Step } from './step.js' */
 /** @import { Run } from './run.js' */
 
 import { isExample } from '../examples/example.js';
@@ -30,7 +30,7 @@ export function makeStepPane(run, { move, follow, take }) {
   const stages = make('div', { class: 'at-stages-pane' });
   const body = make('div', { class: 'at-step-pane' }, table, reason, stages);
   let selected = -1;
-  /** @type {{step: StepValue | undefined, key: string} | null} */
+  /** @type {{step: Step | undefined, key: string} | null} */
   let drawn = null;
 
   /** @param {number} index @param {boolean} isFollowing it is selected because it is the newest */
@@ -41,12 +41,12 @@ export function makeStepPane(run, { move, follow, take }) {
     earlier.disabled = index <= 0;
     later.disabled = index >= run.tokens.length - 1;
     headline.replaceChildren(...stepHeadline({
-      text: run.tokens[index][0], position: run.positionOf(index), step, why: 'part of the prompt, not generated',
+      text: run.tokens[index].text, position: run.positionOf(index), step, why: 'part of the prompt, not generated',
     }));
     drawStep(step);
   }
 
-  /** @param {StepValue | undefined} step */
+  /** @param {Step | undefined} step */
   function drawStep(step) {
     const canTake = !run.isBusy && (run.mode === 'write' || (run.mode === 'chat' && selected >= run.first)) && !isExample(run.name);
     const key = step ? `${run.name} ${selected} ${canTake}` : '';

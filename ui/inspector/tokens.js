@@ -3,6 +3,8 @@
  * in a frame with it.
  *
  * It knows texts, kinds, probabilities and shades; what a selection means is the inspector's business.
+ *
+ * @typedef {{text: string, kind: string, probability: number | null}} ShownToken
  */
 
 import { around, make } from '../kit/js/dom.js';
@@ -19,7 +21,7 @@ export function makeStrip(onSelect) {
   const node = make('div', { class: 'at-strip', role: 'listbox', 'aria-label': 'Tokens of the context', tabindex: -1 });
   /** @type {HTMLElement[]} */
   const boxes = [];
-  /** @type {[string, string, number | null][]} what each box shows */
+  /** @type {ShownToken[]} what each box shows */
   let shown = [];
   /** @type {Map<string, HTMLElement>} frames around the parts of a character, by what is in them */
   let groups = new Map();
@@ -63,12 +65,12 @@ export function makeStrip(onSelect) {
     return best;
   }
 
-  /** Show these tokens, touching only those that differ. @param {[string, string, number | null][]} tokens */
+  /** Show these tokens, touching only those that differ. @param {ShownToken[]} tokens */
   function update(tokens) {
     const fresh = [];
     tokens.forEach((token, index) => {
       const old = shown[index];
-      if (old && old[0] === token[0] && old[1] === token[1] && old[2] === token[2]) return;
+      if (old && old.text === token.text && old.kind === token.kind && old.probability === token.probability) return;
       const box = makeBox(token, index);
       if (boxes[index]) boxes[index].replaceWith(box);
       else fresh.push(box);
@@ -137,8 +139,8 @@ export function makeStrip(onSelect) {
   return { node, update, select, reveal, shade };
 }
 
-/** @param {[string, string, number | null]} token @param {number} index */
-function makeBox([text, kind, p], index) {
+/** @param {ShownToken} token @param {number} index */
+function makeBox({ text, kind, probability: p }, index) {
   const name = visibleText(text) + (p === null ? ` · ${KINDS[kind]}` : ` · ${percent(p)}`);
   return make('span', {
     class: `at-box at-${kind}`, role: 'option', tabindex: -1, dir: 'auto', title: name, 'aria-label': name,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 
-from decoding.step import CandidateRecord, Choice, ContrastiveCandidate
-from ui.inspector.beams.search import search_value
-from ui.inspector.inspector_contract import CandidateRow, ContrastiveRow, InspectorValue, StepValue
-from ui.runs.run import RunRecord, TokenLabels, TokenRecord
-from ui.runs.runs_contract import RunMode, TokenKind, TokenOrigin
+from decoding.run.document import RunDocument, StepEntry, TokenOrigin
+from decoding.run.reader import read_choice
+from decoding.run.trace import Trace
+from decoding.run.writer import ids_in, search_entries, step_entry
+from decoding.step import CandidateRecord, Choice
+from ui.inspector.inspector_contract import InspectorValue, SearchValue
+from ui.runs.run import RunRecord, TokenLabels
+from ui.runs.runs_contract import RunMode, TokenKind
 from ui.runs.values import MAX_ROWS, short, short_share
 
 _LEAST = math.ulp(0.0)  # in the place of a probability that no float can hold
@@ -31,9 +34,10 @@ def inspector_value(
         most_rows: bytes of attention; of a longer text the newest rows.
         most_steps: how many steps, the newest; None for all.
     """
-    first = run.first
+    first, tokens = run.first, run.tokens[since:]
     explained = run.tokens[max(first, since) :]
     left_out = 0 if most_steps is None else max(0, len(explained) - most_steps)
+    steps = [step_value(token.choice, token.origin) for token in explained[left_out:] if token.choice is not None]
     rows: list[str] = []
     size = 0
     for token in reversed(explained):
@@ -42,22 +46,23 @@ def inspector_value(
             break
         rows.append(token.row)
     rows.reverse()
+    search = search_value(run.trace, since)
+    named = ids_in(steps, search["steps"] if search else ()).union(token.id for token in tokens)
     value: InspectorValue = {
         "run": run.id,
         "mode": run.mode,
-        "tokens": [_token(token, tokenizer) for token in run.tokens[since:]],
+        "ids": [token.id for token in tokens],
+        "kinds": [_kind(tokenizer.is_special(token.id), token.given) for token in tokens],
+        "probabilities": [None if token.choice is None else _probability(token.choice) for token in tokens],
+        "labels": labels(named, tokenizer),
         "source": len(run.source),
         "first": first,
-        "steps": [
-            step_value(token.choice, tokenizer.label, token.origin)
-            for token in explained[left_out:]
-            if token.choice is not None
-        ],
+        "steps": steps,
         "layers": run.shape[0],
         "heads": run.shape[1],
         "rows": rows,
         "rows_from": len(run.tokens) - len(rows) - 1,
-        "search": search_value(run.trace, tokenizer.label, since),
+        "search": search,
         "selected": selected,
         "busy": busy,
     }
@@ -78,7 +83,10 @@ def empty_inspector(mode: RunMode, *, unloaded: str = "") -> InspectorValue:
         "unloaded": unloaded,
         "run": None,
         "mode": mode,
-        "tokens": [],
+        "ids": [],
+        "kinds": [],
+        "probabilities": [],
+        "labels": {},
         "source": 0,
         "first": 0,
         "steps": [],
@@ -92,40 +100,84 @@ def empty_inspector(mode: RunMode, *, unloaded: str = "") -> InspectorValue:
     }
 
 
-def step_value(choice: Choice, label: Callable[[int], str], origin: TokenOrigin = "chosen") -> StepValue:
-    """One choice as the inspector shows it; `label` names a token id as a table does."""
-    rows = [_row(candidate, choice, label) for candidate in choice.candidates]
-    known = [sum(row[3][stage] > 0 for row in rows) for stage in range(len(choice.stages))]
-    value: StepValue = {
-        "stages": list(choice.stages),
-        "kept": list(choice.kept),
-        "mass": [_mass(choice, stage) for stage in range(len(choice.mass))],
-        "entropy": [short(bits) for bits in choice.stage_entropy],
-        "rank": choice.rank,
-        "draw": choice.draw,
-        "origin": origin,
-        "rest": [
-            short(mass) or (_LEAST if kept > listed else 0.0)
-            for mass, kept, listed in zip(choice.rest, choice.kept, known, strict=True)
-        ],
-        "rows": rows,
+def document_value(document: RunDocument, name: str) -> InspectorValue:
+    """A run from a file under this name. A prompt without labels, as earlier files have it, is one box."""
+    source, steps, names = document.get("source", []), document["steps"], dict(document["labels"])
+    ids = [*source, *document["prompt"]["ids"], *document["ids"]]
+    ids = ids[: len(ids) - len(steps)]
+    if not ids or any(str(token) not in names for token in ids):
+        ids, source = [-1], []
+        names["-1"] = document["prompt"]["text"]
+    special = set(document.get("special", ()))
+    given = [*(True for _ in ids), *(step["origin"] == "given" for step in steps)]
+    ids = [*ids, *(step["id"] for step in steps)]
+    first = len(ids) - len(steps)
+    choices, attention = [read_choice(step) for step in steps], document.get("attention")
+    search: SearchValue | None = None
+    if (entries := document.get("search")) is not None:
+        search = {"first": len(ids) - len(document["ids"]), "since": 0, "steps": entries}
+    return {
+        **empty_inspector("file"),
+        "run": name,
+        "ids": ids,
+        "kinds": [_kind(token in special, is_given) for token, is_given in zip(ids, given, strict=True)],
+        "probabilities": [*(None for _ in ids[:first]), *map(_probability, choices)],
+        "labels": names,
+        "source": len(source),
+        "first": first,
+        "steps": [step_value(choice, step["origin"]) for choice, step in zip(choices, steps, strict=True)],
+        "layers": attention["layers"] if attention else 0,
+        "heads": attention["heads"] if attention else 0,
+        "rows": attention["rows"] if attention else [],
+        "rows_from": first - 1,
+        "search": search,
     }
-    if choice.contrastive_candidates:
-        value["contrastive"] = [
-            _contrastive_row(candidate, choice, label) for candidate in choice.contrastive_candidates
-        ]
-    if choice.contrast is not None:
-        divergences = [(layer, short(bits)) for layer, bits in choice.contrast.divergences]
-        value["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
-    return value
 
 
-def _token(token: TokenRecord, tokenizer: TokenLabels) -> tuple[str, TokenKind, float | None]:
-    kind: TokenKind = "prompt" if token.given else "generated"
-    if tokenizer.is_special(token.id):
-        kind = "control"
-    p = None if token.choice is None else short_share(token.choice.probability, token.choice.kept[0])
-    return tokenizer.label(token.id), kind, p
+def step_value(choice: Choice, origin: TokenOrigin = "chosen") -> StepEntry:
+    """One step in the six digits that a screen shows."""
+    entry = step_entry(choice, origin)
+    entry["candidates"] = [
+        {"id": candidate.id, "probabilities": _shares(candidate, choice)} for candidate in choice.candidates
+    ]
+    entry["mass"] = [_mass(choice, stage) for stage in range(len(choice.mass))]
+    entry["entropy"] = [short(bits) for bits in choice.stage_entropy]
+    for stage, (rest, kept) in enumerate(zip(choice.rest, choice.kept, strict=True)):
+        listed = sum(candidate["probabilities"][stage] > 0 for candidate in entry["candidates"])
+        entry["rest"][stage] = short(rest) or (_LEAST if kept > listed else 0.0)
+    for candidate in entry.get("contrastive", ()):
+        for name in ("confidence", "degeneration", "score"):
+            candidate[name] = short(candidate[name])
+    for divergence in entry["contrast"]["divergences"] if "contrast" in entry else ():
+        divergence["bits"] = short(divergence["bits"])
+    return entry
+
+
+def search_value(trace: Trace | None, since: int = 0) -> SearchValue | None:
+    """The steps from the one that chose token `since` on; None if the trace is not that of a search.
+
+    Each step lengthens every text by one token, so no text has more tokens than there were steps.
+    """
+    if trace is None or not trace.settings.beams:
+        return None
+    first = len(trace.request.attended)
+    known = max(0, since - first)
+    return {"first": first, "since": known, "steps": search_entries(trace.steps, known, lambda score: round(score, 4))}
+
+
+def labels(ids: Iterable[int], tokenizer: TokenLabels) -> dict[str, str]:
+    """What these tokens are called."""
+    return {str(token): tokenizer.label(token) for token in ids}
+
+
+def _kind(is_special: bool, is_given: bool) -> TokenKind:
+    if is_special:
+        return "control"
+    return "prompt" if is_given else "generated"
+
+
+def _probability(choice: Choice) -> float:
+    return short_share(choice.probability, choice.kept[0])
 
 
 def _mass(choice: Choice, stage: int) -> float:
@@ -134,25 +186,19 @@ def _mass(choice: Choice, stage: int) -> float:
     return short_share(choice.mass[stage], 2) if removed else float(f"{choice.mass[stage]:.6g}")
 
 
-def _row(candidate: CandidateRecord, choice: Choice, label: Callable[[int], str]) -> CandidateRow:
-    probabilities = candidate.probabilities
-    left = next(
+def _shares(candidate: CandidateRecord, choice: Choice) -> list[float]:
+    """Its probabilities; above 0 before the stage that removed it, so that the page can tell which one that was."""
+    shares: Sequence[float] = candidate.probabilities
+    removed = next(
         (
-            i
-            for i in range(1, len(probabilities))
+            stage
+            for stage in range(1, len(shares))
             # a stage that keeps as many as before removed nothing: its 0 is a number too small to write
-            if probabilities[i] == 0 < probabilities[i - 1] and choice.kept[i] < choice.kept[i - 1]
+            if shares[stage] == 0 < shares[stage - 1] and choice.kept[stage] < choice.kept[stage - 1]
         ),
-        len(probabilities) if probabilities[0] else 0,
-    )  # how many stages have it
-    removed_by = choice.stages[left] if 0 < left < len(probabilities) else None
-    sent = [
-        short_share(p or _LEAST, kept) if i < left else p
-        for i, (p, kept) in enumerate(zip(probabilities, choice.kept, strict=True))
+        len(shares) if shares[0] else 0,
+    )
+    return [
+        short_share(share or _LEAST, kept) if stage < removed else share
+        for stage, (share, kept) in enumerate(zip(shares, choice.kept, strict=True))
     ]
-    return candidate.id, label(candidate.id), int(candidate.id == choice.token), sent, removed_by
-
-
-def _contrastive_row(candidate: ContrastiveCandidate, choice: Choice, label: Callable[[int], str]) -> ContrastiveRow:
-    numbers = short(candidate.confidence), short(candidate.degeneration), short(candidate.score)
-    return label(candidate.id), *numbers, int(candidate.id == choice.token)

@@ -1,4 +1,4 @@
-"""Writes the `.d.ts` of every `*_contract.py` of ui/: its types in TypeScript, for the check of the scripts.
+"""Writes the run document and every `*_contract.py` of ui/ as TypeScript, `.d.ts`, for the check of the scripts.
 
     python -m ui.kit.declarations
 
@@ -12,12 +12,13 @@ from os.path import relpath
 from pathlib import Path
 
 UI = Path(__file__).resolve().parent.parent
+RUN = UI.parent / "decoding" / "run" / "document.py"
 _NAMES = {"str": "string", "int": "number", "float": "number", "bool": "boolean", "Any": "any", "None": "null"}
 
 
 def contracts() -> list[Path]:
     """The modules that declare the values sent to scripts."""
-    return sorted(UI.rglob("*_contract.py"))
+    return [RUN, *sorted(UI.rglob("*_contract.py"))]
 
 
 def declarations(source: str, folder: Path = UI) -> str:
@@ -29,16 +30,28 @@ def declarations(source: str, folder: Path = UI) -> str:
     imports, parts = "", []
     for node in ast.parse(source).body:
         match node:
-            case ast.ImportFrom(module=str(module), names=names) if module.startswith("ui."):
+            case ast.ImportFrom(module=str(module), names=names) if module.startswith(("ui.", "decoding.run.")):
                 address = relpath(UI.parent / module.replace(".", "/"), folder)
                 imports += f"import type {{ {', '.join(name.name for name in names)} }} from '{address}';\n"
-            case ast.ClassDef(name=name, bases=[ast.Name(id=base)], body=body):
+            case ast.ImportFrom(module="decoding.step", names=names):
+                parts += [_alias("decoding.step", name.name) for name in names]
+            case ast.ClassDef(name=name, bases=[ast.Name(id=base)], body=body) if base != "Exception":
                 extends = "" if base == "TypedDict" else f" extends {base}"
                 fields = "".join(f"  {field};\n" for statement in body for field in _field(statement))
                 parts.append(f"export interface {name}{extends} {{\n{fields}}}\n")
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() | ast.Name() as value):
                 parts.append(f"export type {name} = {typescript(value)};\n")
     return "\n".join(["// Made by `python -m ui.kit.declarations`.\n", *filter(None, [imports]), *parts])
+
+
+def _alias(module: str, name: str) -> str:
+    """An alias that another module, which is no contract, declares."""
+    source = (UI.parent / module.replace(".", "/")).with_suffix(".py").read_text(encoding="utf-8")
+    for node in ast.parse(source).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+                return f"export type {name} = {typescript(value)};\n"
+    raise ValueError(f"{module} has no alias {name}")
 
 
 def _field(node: ast.stmt) -> list[str]:
@@ -61,6 +74,8 @@ def typescript(node: ast.expr) -> str:
             return _NAMES.get(name, name)
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             return f"{typescript(left)} | {typescript(right)}"
+        case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[value, *_])):
+            return typescript(value)
         case ast.Subscript(value=ast.Name(id="Literal"), slice=inner):
             values = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             return " | ".join(_literal(value) for value in values)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Self
 
+from decoding.run.trace import Trace
 from decoding.step import FinishReason
-from decoding.trace import Trace
 from model.loaded import LoadedModel
 from ui.runs.answer_text import AnswerText, common_prefix
 from ui.runs.run import RunRecord

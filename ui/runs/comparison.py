@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import FinishReason, Step
 from decoding.strategies.base import Strategy
-from decoding.trace import Trace
 from model.errors import AttendError
 from model.interface import Forward, Want
 from ui.kit.validation import on_card

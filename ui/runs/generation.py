@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from decoding.trace import Trace
+from decoding.run.trace import Trace
 from model.loaded import LoadedModel
 from ui.runs.answers import GrowingAnswer
 from ui.runs.memory import limit_memory

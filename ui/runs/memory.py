@@ -20,8 +20,8 @@ from dataclasses import replace
 from typing import Self
 from weakref import WeakValueDictionary
 
+from decoding.run.trace import Trace
 from decoding.step import Choice, Dropped, Hypothesis
-from decoding.trace import Trace
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session, Version
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from decoding.request import Request
+from decoding.run.document import TokenOrigin
+from decoding.run.trace import Trace
 from decoding.step import Choice
-from decoding.trace import Trace
-from ui.runs.runs_contract import TokenOrigin
 
 Mode = Literal["chat", "write", "translate", "compare"]
 

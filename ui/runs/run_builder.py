@@ -10,12 +10,12 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Self
 
+from decoding.run.document import TokenOrigin
+from decoding.run.trace import Trace
 from decoding.step import FinishReason, Hypothesis, Step
-from decoding.trace import Trace
 from ui.runs.answer_text import common_prefix
 from ui.runs.attention import attention_row, shape_of
 from ui.runs.run import RunRecord, TokenRecord
-from ui.runs.runs_contract import TokenOrigin
 
 
 class RunBuilder:

@@ -7,8 +7,6 @@ from typing import Literal, NotRequired, TypedDict
 AnswerState = Literal["done", "streaming", "stopped"]
 RunMode = Literal["chat", "write", "translate", "compare", "file"]  # where a run comes from, or is awaited
 TokenKind = Literal["control", "prompt", "generated"]
-# Where a token comes from: chosen by its probability, given in a text, taken by hand, or found by a search.
-TokenOrigin = Literal["chosen", "given", "taken", "search"]
 
 
 class TurnValue(TypedDict):

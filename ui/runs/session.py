@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from decoding.trace import Trace
+from decoding.run.trace import Trace
 from model.errors import AttendError
 from ui.limits import Limits
 from ui.runs.comparison import Comparison

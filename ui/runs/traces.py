@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from decoding.request import Request
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
-from decoding.trace import Trace
 from model.loaded import LoadedModel
 
 

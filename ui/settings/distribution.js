@@ -13,7 +13,7 @@
  * @typedef {{bars: Bar[], rest: {before: number, after: number}, isEstimate: boolean}} Picture
  */
 
-/** @import { CandidateRow, StepValue } from '../inspector/inspector_contract' */
+/** @import { Candidate, Step } from '../inspector/step.js' */
 
 const VISIBLE = 0.005; // a share that may be wrong by more than this is called an estimate
 
@@ -53,44 +53,45 @@ export const isDrawable = (stage) => Object.hasOwn(FILTERS, stage);
 
 /**
  * The known tokens before and after the filters.
- * @param {StepValue} step
+ * @param {Step} step
  * @param {Filter[]} filters in their order, drawable ones
  * @returns {Picture | null} null where no candidates were recorded
  */
 export function pictureOf(step, filters) {
   const known = knownOf(step);
-  if (!known.rows.length) return null;
+  if (!known.listed.length) return null;
   const estimate = filtered(known, filters, known.evenness);
   const [low, high] = [0, 1].map((evenness) => filtered(known, filters, evenness));
   const isEstimate = estimate.some((share, index) =>
     Math.max(Math.abs(share - low[index]), Math.abs(share - high[index])) > VISIBLE);
-  const bars = known.rows.map(([, text, chosen], index) =>
-    ({ text, chosen: Boolean(chosen), before: known.probabilities[index], after: estimate[index] }));
+  const bars = known.listed.map(({ text, isChosen }, index) =>
+    ({ text, chosen: isChosen, before: known.probabilities[index], after: estimate[index] }));
   return { bars, rest: { before: known.mass, after: 1 - sum(estimate) }, isEstimate };
 }
 
 /**
  * The share of each known token, for an evenness of the others from 0 to 1: between the two lies every truth.
- * @param {StepValue} step @param {Filter[]} filters @param {number} evenness @returns {number[]}
+ * @param {Step} step @param {Filter[]} filters @param {number} evenness @returns {number[]}
  */
 export const sharesOf = (step, filters, evenness) => filtered(knownOf(step), filters, evenness);
 
-/** @param {StepValue} step */
-function knownOf({ stages, rows, rest, kept, entropy, rank }) {
+/** @param {Step} step */
+function knownOf({ stages, candidates, rest, kept, entropy, rank }) {
   const base = stages[1] === 'suppress_tokens' ? 1 : 0; // what a model may never say is no candidate
-  /** @param {CandidateRow} row */
-  const at = (row) => row[3][base];
+  /** @param {Candidate} candidate */
+  const at = ({ probabilities }) => probabilities[base];
   // a chosen token behind the others says nothing of those between
-  const listed = rows.filter((row) => at(row) > 0 && !(row[2] && rank > rows.length)).toSorted((a, b) => at(b) - at(a) || a[0] - b[0]);
+  const listed = candidates.filter((one) => at(one) > 0 && !(one.isChosen && rank > candidates.length))
+    .toSorted((a, b) => at(b) - at(a) || a.id - b.id);
   const probabilities = listed.map(at);
-  const mass = rest[base] + sum(rows.filter((row) => !listed.includes(row)).map(at));
+  const mass = rest[base] + sum(candidates.filter((one) => !listed.includes(one)).map(at));
   const count = kept[base] - listed.length;
   const top = Math.min(probabilities.at(-1) ?? 0, mass);
   const even = Math.min(mass / count, top);
   const nats = entropy[base] * Math.LN2 + sum(probabilities.map((p) => p * Math.log(p))); // of the others alone
   const [least, most] = [-mass * Math.log(top), -mass * Math.log(even)];
   const evenness = most > least ? Math.min(1, Math.max(0, (nats - least) / (most - least))) : 1;
-  return { rows: listed, probabilities, mass, top, even, evenness };
+  return { listed, probabilities, mass, top, even, evenness };
 }
 
 /** @param {ReturnType<typeof knownOf>} known @param {Filter[]} filters @param {number} evenness */

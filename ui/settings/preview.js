@@ -4,7 +4,7 @@
  * It is drawn with the inspector, so both always show the same token; nothing is drawn while the panel is out of sight.
  */
 
-/** @import { StepValue } from '../inspector/inspector_contract' */
+/** @import { Step } from '../inspector/step.js' */
 /** @import { PanelForm } from './settings_contract' */
 /** @import { Filter, Picture } from './distribution.js' */
 /** @import { PanelState } from './panel_state.js' */
@@ -28,7 +28,7 @@ export function makePreview(owner, settings) {
   const estimate = make('span', { class: 'at-hint', text: 'estimate', title: 'Only the most probable tokens are recorded individually.' });
   const node = make('section', { id: 'attend-preview', 'aria-label': 'Preview at the selected token', hidden: true },
     make('h3', {}, 'Preview at the selected token ', estimate), list, note);
-  /** @type {StepValue | null} */
+  /** @type {Step | null} */
   let step = null;
   let isInSight = false;
   let timer = 0;
@@ -59,7 +59,7 @@ export function makePreview(owner, settings) {
     redraw();
   }).observe(owner);
   shownStep.subscribe(owner, (shown) => {
-    step = /** @type {StepValue | null} */ (shown.step);
+    step = /** @type {Step | null} */ (shown.step);
     if (isInSight) draw();
   });
   return { node, redraw };

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing_extensions import TypedDict
+
+from decoding.run.document import InvalidDocument
+from decoding.run.reader import checked
 from model.text.languages import unmarked
-from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.documents.document import (
     Document,
     OpenedDocument,
@@ -12,10 +15,14 @@ from ui.runs.documents.document import (
     restore_languages,
     runs_so_far,
 )
-from ui.runs.documents.reader import InvalidDocument, as_text, wrong
-from ui.runs.documents.turns import read_turn, turn_document
+from ui.runs.documents.turns import KeptTurn, ShortText, read_turn, turn_document
 from ui.runs.run import name_kept
 from ui.runs.session import Session, Translation
+
+
+class KeptTranslation(TypedDict):
+    text: ShortText
+    answer: KeptTurn
 
 
 def translate_document(session: Session, key: str = "") -> Document | None:
@@ -36,14 +43,14 @@ def open_translation(session: Session, document: OpenedDocument) -> None:
     """Put a translation that was kept in place of the one in view, and the model between its languages; `AttendError`
     for what is none."""
     try:
-        text = as_text("its text", document.content.get("text"), MAX_CHARACTERS)
-        answer = read_turn(document.content.get("answer"), document.runs)
+        content = checked(KeptTranslation, document.content)
+        answer = read_turn(content["answer"], document.runs)
         if answer.role != "assistant":
-            raise wrong("the role of its translation", answer.role)
+            raise InvalidDocument("its translation is not an answer")
     except InvalidDocument as error:
         raise refused(error) from error
     # nothing is refused from here on
-    session.translation = Translation(text, answer, document.key)
+    session.translation = Translation(content["text"], answer, document.key)
     session.runs |= {run.id: run for run in document.runs.values()}
     session.drop_unused_runs()
     for run in document.runs.values():

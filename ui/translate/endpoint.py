@@ -29,7 +29,7 @@ def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
             model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: fields of DecodingSettings by name; what is missing keeps its default, but that the strategy is
                 beam search where neither one is named nor a setting of sampling.
-            trace: whether the run comes with the text, as an attend.trace/1 document.
+            trace: whether the run comes with the text, as an attend.trace/2 document.
 
         Returns:
             {"text": the translation, "finish_reason", and with trace "trace"}

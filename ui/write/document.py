@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from ui.kit.validation import MAX_CHARACTERS
+from typing_extensions import TypedDict
+
+from decoding.run.document import InvalidDocument, Label
+from decoding.run.reader import checked
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
-from ui.runs.documents.reader import InvalidDocument, as_text, wrong
 from ui.runs.documents.runs import run_name
+from ui.runs.documents.turns import ShortText
 from ui.runs.run import name_kept
 from ui.runs.session import Session
+
+
+class KeptText(TypedDict):
+    text: ShortText
+    run: Label
 
 
 def write_document(session: Session, key: str = "") -> Document | None:
@@ -26,17 +34,17 @@ def open_text(session: Session, document: OpenedDocument) -> None:
     A text whose run is missing has to be tokenized again.
     """
     try:
-        text = as_text("its text", document.content.get("text"), MAX_CHARACTERS)
-        run = document.runs.get(as_text("its run", document.content.get("run")))
+        content = checked(KeptText, document.content)
+        run = document.runs.get(content["run"])
         if run is not None and run.source:
-            raise wrong("the length of its source", len(run.source))
+            raise InvalidDocument("its run is a translation's")
     except InvalidDocument as error:
         raise refused(error) from error
     # nothing is refused from here on
     if session.draft.run is not None:
         session.remember_draft()
     draft = session.draft
-    draft.key, draft.text, draft.run = document.key, text, None
+    draft.key, draft.text, draft.run = document.key, content["text"], None
     if run is not None:
         session.runs[run.id] = run
         draft.run = run.id

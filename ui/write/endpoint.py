@@ -24,7 +24,7 @@ def generate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
             settings: fields of DecodingSettings by name; what is missing keeps its default.
 
         Returns:
-            The run as an attend.trace/1 document.
+            The run as an attend.trace/2 document.
         """
         return continuation(models, prompt, model, settings or {})
 
@@ -38,4 +38,4 @@ def continuation(models: Models, prompt: object, model: object, settings: object
     text = checked_start(prompt, "The prompt")
     trace = new_trace(loaded, loaded.prompt(text), chosen, text=text)
     run_for_program(models, loaded, trace)
-    return trace.document()
+    return dict(trace.document())

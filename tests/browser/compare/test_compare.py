@@ -119,7 +119,8 @@ def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(
     expect(page.locator(".at-headline")).to_contain_text("Token 5 of")
     expect(token).to_have_class(re.compile("at-shown"))
     step = result["cards"][2]["trace"]["steps"][4]
-    expect(page.locator(".at-table tbody tr.at-won")).to_contain_text(f"{100 * step['probability']:.2f}")
+    share = next(each["probabilities"][0] for each in step["candidates"] if each["id"] == step["id"])
+    expect(page.locator(".at-table tbody tr.at-won")).to_contain_text(f"{100 * share:.2f}")
 
     rows = list(csv.DictReader(download(page, "CSV", tmp_path).splitlines()))
     assert [float(row["temperature"]) for row in rows] == [0, 0.5, 1, 1.5]

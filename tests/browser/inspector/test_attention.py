@@ -151,7 +151,7 @@ def test_the_colour_switch_is_for_both_and_is_remembered(fresh: Stage) -> None:
 
 def test_given_tokens_are_underlined_in_their_colour_where_there_is_one(stage: Stage) -> None:
     value = inspector(WORDS, first=4, mode="write")
-    value["tokens"][2] = ("I", "prompt", 0.25)
+    value["probabilities"][2] = 0.25
     stage.show(inspector=value)
     # eleven shades by the square root: 10 · √0.25 = 5
     sync_api.expect(stage.find('.at-box[data-index="2"]')).to_have_attribute("data-level", "5")

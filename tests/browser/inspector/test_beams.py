@@ -2,40 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from playwright import sync_api
 
+from decoding.run.document import BeamEntry, DropEntry, SearchEntry
+from decoding.step import DropReason
 from tests.helpers.stage import BROWSER, WORDS, Stage, inspector
-from ui.inspector.inspector_contract import BeamRecord, DropRecord, SearchValue
+from ui.inspector.inspector_contract import InspectorValue, SearchValue
 
 pytestmark = BROWSER
 
 # Tokens 2, 3 and 4 of WORDS lead: " I am a"; of the second row the first step's is dropped. Sums by hand; the text that
 # ended has 3 tokens, and -1.5 / 3 = -0.5.
-STEPS: list[list[BeamRecord]] = [
-    [("I", -0.4, -0.4, -0.4, 0, None), ("You", -1.2, -1.2, -1.1, 0, None)],
-    [(" am", -0.5, -0.9, -0.8, 0, None), (" was", -1.0, -1.4, -1.3, 0, None)],
-    [(" a", -0.3, -1.2, -1.1, 0, None), (" the", -0.2, -1.6, -1.5, 1, None), (".", -0.6, -1.5, -1.4, 0, -0.5)],
+TEXTS = ("I", "You", " am", " was", " a", " the", ".", " something", " \u05de\u05e9\u05d4\u05d5")
+LABELS = {str(1000 + number): text for number, text in enumerate(TEXTS)}
+
+
+def beam(text: str, added: float, score: float, own: float, parent: int = 0, final: float | None = None) -> BeamEntry:
+    return {
+        "id": 1000 + TEXTS.index(text),
+        "parent": parent,
+        "score": score,
+        "step_score": added,
+        "log_probability": own,
+        "final_score": final,
+        "finish_reason": None if final is None else "stop",
+        "group": 0,
+    }
+
+
+BEAMS = [
+    [beam("I", -0.4, -0.4, -0.4), beam("You", -1.2, -1.2, -1.1)],
+    [beam(" am", -0.5, -0.9, -0.8), beam(" was", -1.0, -1.4, -1.3)],
+    [beam(" a", -0.3, -1.2, -1.1), beam(" the", -0.2, -1.6, -1.5, 1), beam(".", -0.6, -1.5, -1.4, 0, -0.5)],
 ]
 
 
+def drop(step: int, index: int, reason: DropReason, score: float, to_beat: float) -> DropEntry:
+    return {"step": step, "index": index, "reason": reason, "row": None, "score": score, "to_beat": to_beat}
+
+
 # What the third step let go: the first step's second text, whose best continuation would have come to -1.6.
-OUTSCORED: DropRecord = (0, 1, "outscored", -1.6, -1.4)
-LEFT: list[DropRecord] = [(2, 0, "search over", -1.2, -1.0), (2, 1, "search over", -1.6, -1.0)]
+OUTSCORED = drop(0, 1, "outscored", -1.6, -1.4)
+LEFT = [drop(2, 0, "search over", -1.2, -1.0), drop(2, 1, "search over", -1.6, -1.0)]
 
 
-def search(since: int = 0, end: int = 3, best: tuple[int, int] | None = None, *, over: bool = False) -> SearchValue:
-    best = best or (end - 1, 0)
-    return {
-        "first": 2,
-        "since": since,
-        "steps": STEPS[since:end],
-        "dropped": LEFT if over else [OUTSCORED],
-        "best": best,
-        "over": over,
-        "returned": [best] if over else [],
-    }
+def search(
+    since: int = 0, end: int = 3, best: int = 0, *, over: bool = False, returned: Sequence[int] = ()
+) -> SearchValue:
+    """
+    Args:
+        best: the index of the last step's best text.
+        returned: those of the texts that are returned; the best one alone where the search is over.
+    """
+    steps: list[SearchEntry] = [
+        {"beams": beams, "best": {"step": number, "index": 0}, "returned": [], "dropped": []}
+        for number, beams in enumerate(BEAMS[since:end], start=since)
+    ]
+    steps[-1]["best"] = {"step": end - 1, "index": best}
+    steps[-1]["dropped"] = LEFT if over and not returned else [] if returned else [OUTSCORED]
+    places = returned or ([best] if over else [])
+    steps[-1]["returned"] = [{"step": end - 1, "index": index} for index in places]
+    return {"first": 2, "since": since, "steps": steps}
+
+
+def searched(words: list[str], value: SearchValue, **changes: Any) -> InspectorValue:
+    shown = inspector(words, search=value, **changes)
+    shown["labels"] |= LABELS
+    return shown
 
 
 def rows(stage: Stage) -> list[list[str]]:
@@ -54,7 +90,7 @@ def nodes(stage: Stage) -> dict[str, Any]:
 
 
 def test_the_texts_of_a_step_stand_best_first_with_what_became_of_them(stage: Stage) -> None:
-    stage.show(inspector=inspector(WORDS[:5], search=search(), busy=True))
+    stage.show(inspector=searched(WORDS[:5], search(), busy=True))
     sync_api.expect(outcomes(stage)).to_have_count(3)
     assert rows(stage) == [
         ["I am a", "−0.30", "−1.20", "−1.10", "", "#1", "in the lead"],
@@ -70,9 +106,17 @@ def test_the_texts_of_a_step_stand_best_first_with_what_became_of_them(stage: St
 def test_of_a_long_text_the_table_shows_the_newest_token(stage: Stage) -> None:
     latin, hebrew = " something", " \u05de\u05e9\u05d4\u05d5"
     for word in (latin, hebrew):
-        steps: list[list[BeamRecord]] = [[(word, -0.1, -0.1 * n, -0.1 * n, 0, None)] for n in range(1, 21)]
-        value: SearchValue = {**search(), "steps": steps, "dropped": [], "best": (19, 0)}
-        stage.show(inspector=inspector(["<s>", "Hi", *[word] * 20], search=value, run=word))
+        steps: list[SearchEntry] = [
+            {
+                "beams": [beam(word, -0.1, -0.1 * n, -0.1 * n)],
+                "best": {"step": n - 1, "index": 0},
+                "returned": [],
+                "dropped": [],
+            }
+            for n in range(1, 21)
+        ]
+        value: SearchValue = {"first": 2, "since": 0, "steps": steps}
+        stage.show(inspector=searched(["<s>", "Hi", *[word] * 20], value, run=word))
         last_word = """cell => {
           const text = cell.querySelector('.at-chip').firstChild, range = document.createRange();
           range.setStart(text, text.length - 4), range.setEnd(text, text.length);
@@ -86,13 +130,12 @@ def test_of_a_long_text_the_table_shows_the_newest_token(stage: Stage) -> None:
 
 
 def test_texts_returned_beside_the_best_say_so(stage: Stage) -> None:
-    value: SearchValue = {**search(over=True), "dropped": [], "returned": [(2, 0), (2, 2), (2, 1)]}
-    stage.show(inspector=inspector(WORDS[:5], search=value))
+    stage.show(inspector=searched(WORDS[:5], search(over=True, returned=(0, 2, 1))))
     sync_api.expect(outcomes(stage)).to_have_text(["returned, 1st of 3", "returned, 2nd of 3", "returned, 3rd of 3"])
 
 
 def test_the_tree_shows_who_leads_who_survives_and_who_was_dropped(stage: Stage) -> None:
-    stage.show(inspector=inspector(WORDS[:5], search=search(), busy=True))
+    stage.show(inspector=searched(WORDS[:5], search(), busy=True))
     sync_api.expect(stage.find(".at-node")).to_have_count(7)
     assert nodes(stage) == {
         "I": "at-leads",
@@ -105,14 +148,14 @@ def test_the_tree_shows_who_leads_who_survives_and_who_was_dropped(stage: Stage)
     }
     assert stage.find(".at-edge").count() == 2 + 3
     # the search returned the text that had ended: the other two were left
-    stage.show(inspector=inspector(["<s>", "Hi", "I", " am", "."], since=3, search=search(2, 3, (2, 2), over=True)))
+    stage.show(inspector=searched(["<s>", "Hi", "I", " am", "."], search(2, 3, 2, over=True), since=3))
     unfinished = "unfinished when the search ended"
     sync_api.expect(outcomes(stage)).to_have_text([unfinished, "returned", unfinished])
     assert nodes(stage)["."] == "at-leads"
 
 
 def test_the_tree_works_from_the_keyboard(stage: Stage) -> None:
-    stage.show(inspector=inspector(WORDS[:5], search=search(), busy=True))
+    stage.show(inspector=searched(WORDS[:5], search(), busy=True))
     sync_api.expect(stage.find(".at-node")).to_have_count(7)
     stage.find(".at-tree").focus()
     stage.page.keyboard.press("ArrowLeft")
@@ -128,16 +171,16 @@ def test_the_tree_works_from_the_keyboard(stage: Stage) -> None:
 
 
 def test_new_steps_are_appended_and_a_lost_one_is_requested(stage: Stage) -> None:
-    stage.show(inspector=inspector(WORDS[:4], search=search(0, 2), busy=True))
-    stage.show(inspector=inspector(WORDS[:5], since=4, search=search(2), busy=True))
+    stage.show(inspector=searched(WORDS[:4], search(0, 2), busy=True))
+    stage.show(inspector=searched(WORDS[:5], search(2), since=4, busy=True))
     sync_api.expect(outcomes(stage)).to_have_count(3)
-    stage.show(inspector=inspector(WORDS, run="r2", busy=True, search=search(0, 1)))
-    stage.show(inspector=inspector(WORDS, run="r2", since=6, search=search(2)))
+    stage.show(inspector=searched(WORDS, search(0, 1), run="r2", busy=True))
+    stage.show(inspector=searched(WORDS, search(2), run="r2", since=6))
     assert stage.wait_for_events() == [("missing", {"run": "r2"})]
 
 
 def test_no_beams_are_shown_where_none_were(stage: Stage) -> None:
-    stage.show(inspector=inspector(WORDS[:5], search=search()))
+    stage.show(inspector=searched(WORDS[:5], search()))
     sync_api.expect(stage.find(".at-tree")).to_be_visible()
     stage.page.keyboard.press("Home")
     stage.find('.at-box[data-index="1"]').click()  # given: no search chose it
@@ -148,7 +191,7 @@ def test_no_beams_are_shown_where_none_were(stage: Stage) -> None:
 
 
 def test_the_beams_fit_a_phone(phone: Stage) -> None:
-    phone.show(inspector=inspector(WORDS[:5], search=search()))
+    phone.show(inspector=searched(WORDS[:5], search()))
     sync_api.expect(phone.find(".at-tree")).to_be_visible()
     assert phone.page.evaluate("document.documentElement.scrollWidth") <= 390
     for selector in (".at-tree", ".at-beams-scroll", ".at-axis-columns", ".at-stages"):

@@ -34,7 +34,7 @@ def test_the_newest_token_is_shown_with_its_table(stage: Stage) -> None:
 
 def test_a_token_that_ends_the_answer_is_not_the_newest(stage: Stage) -> None:
     value = inspector([*WORDS, "<end>"])
-    value["tokens"][-1] = ("<end>", "control", 0.9)
+    value["kinds"][-1], value["labels"][str(value["ids"][-1])] = "control", "<end>"
     stage.show(inspector=value)
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 5 of 6")
     sync_api.expect(stage.find(".at-follow")).to_be_hidden()
@@ -85,7 +85,10 @@ def test_why_this_token_is_explained(stage: Stage, origin: Any, draw: float | No
 def test_contrastive_search_shows_what_it_weighed(stage: Stage) -> None:
     value = inspector(WORDS)
     value["steps"][-1]["draw"] = None
-    value["steps"][-1]["contrastive"] = [(" better", 0.6, 0.95, -0.21, 0), (".", 0.25, 0.1, 0.09, 1)]
+    value["steps"][-1]["contrastive"] = [
+        {"id": 900, "confidence": 0.6, "degeneration": 0.95, "score": -0.21},
+        {"id": value["ids"][-1], "confidence": 0.25, "degeneration": 0.1, "score": 0.09},
+    ]
     stage.show(inspector=value)
     sync_api.expect(stage.find(".at-why")).to_have_text(re.compile(r"^\. scored best of these candidates"))
     read = (
@@ -101,7 +104,10 @@ def test_contrastive_search_shows_what_it_weighed(stage: Stage) -> None:
 
 def test_dola_shows_the_layer_and_how_far_each_is(stage: Stage) -> None:
     value = inspector(WORDS)
-    value["steps"][-1]["contrast"] = {"layer": 2, "divergences": [(0, 0.1), (2, 0.25)]}
+    value["steps"][-1]["contrast"] = {
+        "layer": 2,
+        "divergences": [{"layer": 0, "bits": 0.1}, {"layer": 2, "bits": 0.25}],
+    }
     stage.show(inspector=value)
     for sentence in (
         "DoLa subtracted the prediction of layer 2",
@@ -217,9 +223,9 @@ def test_a_lost_update_is_requested_once_the_run_is_over(stage: Stage) -> None:
 def test_an_update_that_comes_late_brings_back_no_other_run(fresh: Stage) -> None:
     fresh.show(inspector=inspector(WORDS, number=2))
     sync_api.expect(fresh.find(".at-box")).to_have_count(len(WORDS))
-    fresh.show(inspector=inspector([], run="begun before", number=1))
+    fresh.show(inspector=inspector(["<s>"], run="begun before", number=1))
     assert fresh.find(".at-box").count() == len(WORDS)
-    fresh.show(inspector=inspector([], run="begun after", number=3))
+    fresh.show(inspector=inspector(["<s>"], run="begun after", number=3))
     sync_api.expect(fresh.find(".at-box")).to_have_count(1)
 
 

@@ -204,7 +204,7 @@ def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_pa
     file = tmp_path / "run.json"
     file.write_text(json.dumps(saved(page)), encoding="utf-8")
     page.locator(".attend-record input[type=file]").set_input_files(file)
-    expect(page.locator(".at-record-bar")).to_contain_text("attention isn’t saved")
+    expect(page.locator(".at-record-bar")).to_contain_text("Opened from a file.")
     banner = page.locator(".at-opened")
     expect(banner).to_contain_text("You’re viewing run.json, a saved run.")
     expect(banner).to_be_in_viewport()
@@ -212,7 +212,7 @@ def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_pa
     expect(page.locator(".at-node")).to_have_text(nodes)
     expect(page.locator(".at-beams tbody")).to_have_text(cells, use_inner_text=True)
     banner.get_by_role("button", name="Close file").click()
-    expect(page.locator(".at-record-bar")).not_to_contain_text("attention isn’t saved")
+    expect(page.locator(".at-record-bar")).not_to_contain_text("Opened from a file.")
     expect(banner).to_be_hidden()
     expect(page.locator(".at-box").first).to_be_visible()  # its own run again
 
@@ -222,20 +222,21 @@ def test_a_saved_run_is_shown_again_without_a_model(page: Page, tmp_path: Path) 
     document = saved(page)
     first = document["steps"][0]
     file = tmp_path / "run.json"
-    first["candidates"][1]["text"] = hostile = "<img src=x onerror=alert(1)>"
+    document["labels"][str(first["candidates"][1]["id"])] = hostile = "<img src=x onerror=alert(1)>"
     file.write_text(json.dumps(document), encoding="utf-8")
     chooser = page.locator(".attend-record input[type=file]")
     chooser.set_input_files(file)
-    expect(page.locator(".at-record-bar")).to_contain_text("attention isn’t saved")
-    expect(page.locator(".at-box")).to_have_count(1 + len(document["ids"]))
-    expect(page.locator(".at-box").first).to_have_text("How are you today?")
-    page.locator(".at-box").nth(1).click()
+    expect(page.locator(".at-record-bar")).to_contain_text("Opened from a file.")
+    given, tokens = len(document["prompt"]["ids"]), len(document["prompt"]["ids"]) + len(document["ids"])
+    expect(page.locator(".at-box")).to_have_count(tokens)
+    page.locator(".at-box").nth(given).click()
+    expect(page.locator(".at-map canvas, canvas.at-canvas").first).to_be_visible()  # of the attention in the file
     expect(page.locator(".at-table")).to_contain_text(hostile)
     assert page.locator("#attend-main img").count() == 0
     file.write_text("nonsense", encoding="utf-8")
     chooser.set_input_files(file)
-    expect(page.locator(".at-record-bar")).to_contain_text("attention isn’t saved")  # of the run that is still shown
+    expect(page.locator(".at-record-bar")).to_contain_text("Opened from a file.")  # of the run that is still shown
     expect(page.locator(".toast-body").last).to_be_visible()
-    expect(page.locator(".at-box")).to_have_count(1 + len(document["ids"]))  # what was shown stays
+    expect(page.locator(".at-box")).to_have_count(tokens)  # what was shown stays
     page.locator(".at-assistant .at-tok:not(:empty)").first.click()
-    expect(page.locator(".at-record-bar")).not_to_contain_text("attention isn’t saved")
+    expect(page.locator(".at-record-bar")).not_to_contain_text("Opened from a file.")

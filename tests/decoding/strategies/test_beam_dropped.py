@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections import Counter
-from typing import Any
 
 import pytest
 
 from decoding.generate import generate
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
-from decoding.trace import Trace
 from tests.helpers.tiny import TinyModel, make_request, random_model, table_model
 
 ENDS = (2, 5)
@@ -128,23 +126,18 @@ def test_the_records_by_hand() -> None:
 def test_the_document_has_the_outcome_of_each_hypothesis(strategy: str) -> None:
     for seed in range(10):
         _, _, trace = any_run(seed, strategy)
-        document = json.loads(json.dumps(trace.document(), allow_nan=False))
-        before: list[dict[str, Any]] = [{"ids": [], "score": 0.0, "dropped": None}]
+        search = trace.document().get("search", [])
         dropped = 0
-        for number, beams in enumerate(document["beams"]):
-            for beam in beams:
-                parent = before[beam["parent"]]
-                assert beam["ids"][:-1] == parent["ids"]
+        for number, entry in enumerate(search):
+            for beam in entry["beams"] if number else ():
+                parent = search[number - 1]["beams"][beam["parent"]]
+                assert parent["finish_reason"] is None
                 assert beam["step_score"] == pytest.approx(beam["score"] - parent["score"], abs=1e-5)
-                record = beam["dropped"]
-                if record is not None:
-                    dropped += 1
-                    assert record["step"] >= number
-                if beam["finished"]:
-                    assert record is None or record["reason"] == "outranked"
-            living = [beam for beam in beams if not beam["finished"]]
-            going_on = [beam for beam in living if beam["dropped"] is None or beam["dropped"]["step"] > number]
-            parents = [beam["ids"][:-1] for beam in next(iter(document["beams"][number + 1 :]), [])]
-            assert all(parent in [beam["ids"] for beam in going_on] for parent in parents)
-            before = living
+            for drop in entry["dropped"]:
+                dropped += 1
+                beam = search[drop["step"]]["beams"][drop["index"]]
+                assert drop["step"] <= number
+                assert beam["finish_reason"] is None or drop["reason"] == "outranked"
+                if drop["step"] == number - 1:  # nothing continues it
+                    assert all(each["parent"] != drop["index"] or drop["reason"] == "ended" for each in entry["beams"])
         assert dropped == sum(len(step.dropped) for step in trace.steps)

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from decoding.generate import generate
 from decoding.request import Request
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import Step
-from decoding.trace import Trace
 from model.errors import AttendError
 from model.interface import LanguageModel, Want
 from tests.helpers.tiny import TinyModel, decided_transformer, make_request, random_model
@@ -179,11 +179,10 @@ def test_the_document_has_the_contrastive_candidates() -> None:
     trace.collect(generate(by_hand(), request.prompt, settings.strategy_for(request)))
     document = json.loads(json.dumps(trace.document(), allow_nan=False))
     assert document["ids"] == [1, 0, 0] and len(document["steps"]) == 3
-    first = document["steps"][0]["weighed"]
-    assert [list(candidate) for candidate in first] == [["id", "text", "confidence", "degeneration", "score"]] * 2
+    first = document["steps"][0]["contrastive"]
+    assert len(first) == 2 and document["labels"]["1"] == "<1>"
     assert first[1] == {
         "id": 1,
-        "text": "<1>",
         "confidence": pytest.approx(0.3),
         "degeneration": pytest.approx(0.0),
         "score": pytest.approx(0.12),

@@ -12,10 +12,10 @@ import torch
 from decoding.generate import generate
 from decoding.processors import Context, run_chain
 from decoding.recorder import record
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import Step
 from decoding.strategies.dola import CandidateLayers, ContrastWithLayer, jensen_shannon
-from decoding.trace import Trace
 from model.errors import AttendError
 from model.interface import LanguageModel, Want
 from tests.helpers.tiny import TinyModel, decided_transformer, make_request, random_model

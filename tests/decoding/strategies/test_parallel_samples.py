@@ -7,9 +7,9 @@ import json
 import pytest
 
 from decoding.generate import generate
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import Step
-from decoding.trace import Trace
 from tests.helpers.tiny import TinyModel, make_request, random_model
 from ui.runs.run_builder import BestPath
 

@@ -175,7 +175,7 @@ def test_a_comparison_is_checked(encoder: HuggingFaceEncoder) -> None:
 def test_a_map_too_large_to_send_is_refused(encoder: HuggingFaceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     """8 heads of 10 × 10 weights, four characters for three bytes, are 1,067 characters; of 11 × 11 1,291."""
     monkeypatch.setattr(inspecting, "MAX_ROWS", 1_070)
-    assert len(inspecting.read(encoder, "a " * 8)["tokens"]) == 10
+    assert len(inspecting.read(encoder, "a " * 8)["labels"]) == 10
     with pytest.raises(AttendError, match=r"11 tokens, but maps of this model's 8 heads .* at most 10"):
         inspecting.read(encoder, "a " * 9)
     with pytest.raises(AttendError, match="empty"):

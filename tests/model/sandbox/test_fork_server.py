@@ -49,7 +49,8 @@ from model.sandbox.process import Sandbox
 of_page = Sandbox("chat_template", seconds=600)
 process = psutil.Process(of_page.answer(None))
 if (pid := os.fork()) == 0:
-    own = psutil.Process(Sandbox("chat_template", seconds=600).answer(None))
+    of_fork = Sandbox("chat_template", seconds=600)  # named, since a sandbox that nobody holds ends at once
+    own = psutil.Process(of_fork.answer(None))
     print("own" if own.ppid() != process.ppid() else "shared", flush=True)
     sys.exit()
 os.waitpid(pid, 0)

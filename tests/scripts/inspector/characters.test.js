@@ -4,7 +4,7 @@ import test from 'node:test';
 import { characterGroups } from '../../../ui/inspector/characters.js';
 
 /** @param {...string} labels */
-const groups = (...labels) => characterGroups(labels.map((label) => [label, 'prompt', null]));
+const groups = (...labels) => characterGroups(labels.map((label) => ({ text: label, kind: 'prompt' })));
 
 test('the bytes F0 9F A6 8A are a fox', () => {
   assert.deepEqual(groups(' a', '<0xF0>', '<0x9F>', '<0xA6>', '<0x8A>', '.'), [{ from: 1, end: 5, text: '🦊' }]);
@@ -30,7 +30,7 @@ test('bytes that form no character are in no group', () => {
 });
 
 test('no group goes over a special token, whatever its name', () => {
-  assert.deepEqual(characterGroups([['<0xC3>', 'prompt'], ['<0xA9>', 'control'], ['<0xA9>', 'prompt']]), []);
+  assert.deepEqual(characterGroups([{ text: '<0xC3>', kind: 'prompt' }, { text: '<0xA9>', kind: 'control' }, { text: '<0xA9>', kind: 'prompt' }]), []);
 });
 
 test('long texts take linear time', () => {

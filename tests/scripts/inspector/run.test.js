@@ -5,29 +5,35 @@ import { Run } from '../../../ui/inspector/run.js';
 
 /** @param {object} changes @returns {any} an update of a run without attention or beams */
 const update = (changes) => ({
-  run: 'write-1', since: 0, tokens: [], steps: [], search: null, rows: [], rows_from: 0, layers: 0, heads: 0, source: 0, ...changes,
+  run: 'write-1', since: 0, ids: [], kinds: [], probabilities: [], labels: {}, steps: [], search: null, rows: [], rows_from: 0, layers: 0, heads: 0, source: 0, ...changes,
 });
-const token = (text, kind = 'chosen') => [text, kind, 0.5];
+/** @param {[text: string, kind?: string][]} listed @returns {object} their columns */
+const tokens = (...listed) => ({
+  ids: listed.map((_, id) => id), kinds: listed.map(([, kind = 'generated']) => kind), probabilities: listed.map(() => 0.5),
+  labels: Object.fromEntries(listed.map(([text], id) => [id, text])),
+});
+/** @param {number} rank @returns {object} */
+const step = (rank) => ({ rank, stages: [], candidates: [] });
 
 /** A prompt of one token, and two that were generated. */
 function newRun() {
   const run = new Run();
   run.begin('write-1');
   run.first = 1;
-  run.merge(update({ tokens: [token('Once', 'given'), token(' upon'), token(' a')], steps: [{ rank: 1 }, { rank: 2 }] }));
+  run.merge(update({ ...tokens(['Once', 'prompt'], [' upon'], [' a']), steps: [step(1), step(2)] }));
   return run;
 }
 
 test('an update replaces what comes from its first token on', () => {
   const run = newRun();
-  run.merge(update({ since: 2, tokens: [token(' the'), token(' hill')], steps: [{ rank: 3 }, { rank: 4 }] }));
-  assert.deepEqual(run.tokens.map(([text]) => text), ['Once', ' upon', ' the', ' hill']);
+  run.merge(update({ since: 2, ...tokens([' the'], [' hill']), steps: [step(3), step(4)] }));
+  assert.deepEqual(run.tokens.map(({ text }) => text), ['Once', ' upon', ' the', ' hill']);
   assert.deepEqual(Array.from(run.steps, (step) => step?.rank), [undefined, 1, 3, 4]);
 });
 
 test('an update after a lost one changes nothing and is noticed', () => {
   const run = newRun();
-  run.merge(update({ since: 7, tokens: [token(' there')] }));
+  run.merge(update({ since: 7, ...tokens([' there']) }));
   assert.deepEqual([run.isMissingTokens, run.tokens.length], [true, 3]);
   run.begin('write-2');
   assert.deepEqual([run.isMissingTokens, run.tokens], [false, []]);
@@ -35,7 +41,7 @@ test('an update after a lost one changes nothing and is noticed', () => {
 
 test('the newest token is the last one with a text', () => {
   const run = newRun();
-  run.merge(update({ since: 3, tokens: [token('<|end|>', 'control')] }));
+  run.merge(update({ since: 3, ...tokens(['<|end|>', 'control']) }));
   assert.equal(run.newest, 2);
   assert.deepEqual([0, 1, 3].map((index) => run.positionOf(index)), ['Prompt token 1 of 1', 'Token 1 of 3', 'Token 3 of 3']);
 });

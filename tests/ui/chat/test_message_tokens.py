@@ -40,7 +40,10 @@ def test_the_prompt_is_as_surprising_as_the_model_itself_says(tiny: LoadedModel)
     prompt = run.ids[:before]
     logits = tiny.model.inspect(prompt[:-1]).logits.double()
     expected = logits.log_softmax(-1)[range(before - 1), list(prompt[1:])].exp()
-    probabilities = [row[3][0] for step in value.get("prompt_steps", []) for row in step["rows"] if row[2]]
+    probabilities = [
+        next(each["probabilities"][0] for each in step["candidates"] if each["id"] == step["id"])
+        for step in value.get("prompt_steps", [])
+    ]
     assert probabilities == pytest.approx(expected.tolist(), rel=1e-4)
     assert {step["origin"] for step in value.get("prompt_steps", [])} == {"given"}
     session.shown = None  # another run, or none

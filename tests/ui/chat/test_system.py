@@ -152,15 +152,15 @@ def test_a_refused_message_leaves_it_as_it_was(
 def test_a_saved_run_and_a_comparison_carry_it(both: Models, chatml: LoadedModel) -> None:
     session = Session(system=FOX)
     list(chat.send(session, both, chatml.name, "Hi!", GREEDY))
-    document = json.loads(record.saved(session, session.turns[1].run)[1])
+    document = json.loads(record.saved(session, both, session.turns[1].run)[1])
     conversation = [{"role": "system", "content": FOX}, {"role": "user", "content": "Hi!"}]
-    assert document["messages"] == conversation
+    assert document["prompt"]["messages"] == conversation
     options: dict[str, Any] = {"answer": True, "history": False, "common_draws": True, "panel": GREEDY}
     list(comparing.compare(session, both, chatml.name, "Hi!", CARDS, **options))
     assert session.comparison is not None
     result = metrics.document(session.comparison)
     assert result["prompt"]["ids"] == document["prompt"]["ids"]
-    assert [card["trace"]["messages"] for card in result["cards"]] == [conversation] * 2
+    assert [card["trace"]["prompt"]["messages"] for card in result["cards"]] == [conversation] * 2
     list(comparing.compare(session, both, chatml.name, "Hi!", CARDS, **{**options, "answer": False}))
     assert metrics.document(session.comparison)["prompt"]["ids"] == list(chatml.prompt("Hi!"))
 
@@ -186,7 +186,7 @@ def test_the_code_for_a_model_that_takes_none_has_none(tiny: LoadedModel) -> Non
 def test_programs_send_it(both: Models, chatml: LoadedModel, tiny: LoadedModel) -> None:
     history = [{"role": "user", "content": "Hi!"}, {"role": "assistant", "content": "Hello"}]
     *_, last = chat_items(both, "And you?", history, chatml.name, CARDS[0], FOX)
-    assert last["trace"]["messages"][0] == {"role": "system", "content": FOX}
+    assert last["trace"]["prompt"]["messages"][0] == {"role": "system", "content": FOX}
     messages = [Message("user", "Hi!"), Message("assistant", "Hello"), Message("user", "And you?")]
     assert last["trace"]["prompt"]["ids"] == list(chatml.chat_prompt(messages, system=FOX, reserve=4).ids)
     result = comparison(both, "And you?", chatml.name, CARDS, True, True, history, FOX)
@@ -207,7 +207,7 @@ def test_a_terminal_takes_it_with_chat_alone(
 
     run(FOX, "--chat", "--json", str(tmp_path / "run.json"))
     document = json.loads((tmp_path / "run.json").read_text())
-    assert document["messages"] == [{"role": "system", "content": FOX}, {"role": "user", "content": "Hi!"}]
+    assert document["prompt"]["messages"] == [{"role": "system", "content": FOX}, {"role": "user", "content": "Hi!"}]
     assert document["prompt"]["ids"] == list(chatml.chat_prompt([Message("user", "Hi!")], system=FOX, reserve=2).ids)
     assert run(FOX) == "--system is for conversations: add --chat, or leave it out.\n"
     assert "tiny-chat doesn't support system prompts" in run(FOX, "--chat", model=tiny_checkpoint)

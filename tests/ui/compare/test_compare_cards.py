@@ -147,7 +147,7 @@ def test_a_message_is_answered_under_all_cards(models: Models, tiny: LoadedModel
     assert common_prompt.ids[-1] == tiny.tokenizer.special_token_id("<assistant>")
     comparison = prepare(tiny, common_prompt, settings)
     ran(models, comparison)
-    assert comparison.cards[0].trace.document()["messages"][0] == {"role": "user", "content": "Hi"}
+    assert comparison.cards[0].trace.document()["prompt"].get("messages", [])[0] == {"role": "user", "content": "Hi"}
 
 
 def test_a_long_conversation_leaves_room_for_the_longest_card(tiny: LoadedModel) -> None:

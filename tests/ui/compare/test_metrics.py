@@ -11,9 +11,9 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import CandidateRecord, Choice, Hypothesis, Step
-from decoding.trace import Trace
 from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
 from tests.helpers.tiny import make_request

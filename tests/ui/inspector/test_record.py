@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import json
-import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +14,8 @@ import generate
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from tests.helpers.paths import ROOT
 from tests.ui.inspector.test_trace import BEAM, GREEDY, SAMPLE, answered, flags, written
-from ui.compare import cards as compare
-from ui.inspector.beams.search import search_value
-from ui.inspector.inspector_contract import SearchValue
 from ui.inspector.toolbar import record, replay
 from ui.inspector.values import inspector_value
 from ui.runs.models import Models
@@ -29,20 +24,32 @@ from ui.write import actions as write
 
 CONTRASTIVE = DecodingSettings(strategy="contrastive", max_new_tokens=6)
 DOLA = DecodingSettings(strategy="dola", seed=3, max_new_tokens=6)
+EARLIER = ROOT / "tests" / "helpers" / "earlier"  # what was written before the second form of the run document
+NO_BEAMS: dict[str, Any] = {"beams": [], "best": None, "returned": [], "dropped": []}
+BEAM_ENTRY = {
+    "id": 1,
+    "parent": 0,
+    "score": -1.0,
+    "step_score": -1.0,
+    "log_probability": -1.0,
+    "final_score": None,
+    "finish_reason": None,
+    "group": 0,
+}
 
 
 @pytest.fixture
 def document(models: Models) -> dict[str, Any]:
     session = Session()
     run = answered(models, "Hello", SAMPLE, session)
-    return json.loads(record.saved(session, run.id)[1])
+    return json.loads(record.saved(session, models, run.id)[1])
 
 
 # --- saving ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("settings", [SAMPLE, GREEDY, BEAM], ids=lambda one: one.strategy)
-def test_the_file_is_the_one_that_the_terminal_writes(
+def test_the_file_is_the_one_that_the_terminal_writes_and_has_the_attention(
     models: Models, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: DecodingSettings
 ) -> None:
     session = Session()
@@ -51,23 +58,16 @@ def test_the_file_is_the_one_that_the_terminal_writes(
     file = tmp_path / "run.json"
     arguments = ["How are you?", "--chat", *flags(settings), "--model", str(tiny_checkpoint), "--json", str(file)]
     assert generate.main(arguments) == 0
-    assert record.saved(session, run.id)[1] == file.read_text(encoding="utf-8")
+    saved, written = json.loads(record.saved(session, models, run.id)[1]), json.loads(file.read_text(encoding="utf-8"))
+    attention, _ = saved.pop("attention"), saved.pop("special")
+    assert saved == written
+    assert len(attention["rows"]) == len(written["steps"])
 
 
 def test_its_name_has_model_words_strategy_and_seed(models: Models) -> None:
     session = Session()
-    parts, _ = record.saved(session, answered(models, "Hello", SAMPLE, session).id)
+    parts, _ = record.saved(session, models, answered(models, "Hello", SAMPLE, session).id)
     assert parts == ["tiny-chat", "Hello", "sample", "7"]
-
-
-def test_a_compared_cards_run_is_saved_like_any_other(models: Models, tiny: LoadedModel) -> None:
-    comparison = compare.prepare(tiny, compare.text_prompt(tiny, "The quick"), [SAMPLE, replace(GREEDY, seed=7)])
-    session = Session(runs={card.run.id: card.run for card in comparison.cards})
-    for _ in compare.run_cards(comparison, models, stop=session.begin(), attention=False):
-        pass
-    session.cancel()
-    for card in comparison.cards:
-        assert json.loads(record.saved(session, card.run.id)[1]) == json.loads(json.dumps(card.trace.document()))
 
 
 @pytest.mark.parametrize("identifier", [None, "", "chat-99", 7, ["chat-1"], {"run": 1}])
@@ -75,96 +75,64 @@ def test_only_ones_own_runs_can_be_saved(models: Models, identifier: object) -> 
     session = Session()
     answered(models, "Hello", SAMPLE, session)
     with pytest.raises(AttendError, match="no longer stored"):
-        record.saved(session, identifier)
+        record.saved(session, models, identifier)
 
 
 def test_nothing_is_saved_while_the_model_writes_or_of_a_text_that_was_only_typed(models: Models) -> None:
     session = Session()
     write.preview(session, models, models.default, "The quick")
     with pytest.raises(AttendError, match="are not stored"):
-        record.saved(session, session.draft.run)
+        record.saved(session, models, session.draft.run)
     session.begin()
     with pytest.raises(AttendError, match="still writing"):
-        record.saved(session, session.draft.run)
+        record.saved(session, models, session.draft.run)
 
 
 # --- opening ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("settings", [SAMPLE, GREEDY, BEAM, CONTRASTIVE, DOLA], ids=lambda one: one.strategy)
-def test_what_was_saved_is_shown_again(models: Models, tiny: LoadedModel, settings: DecodingSettings) -> None:
+def test_what_was_saved_is_shown_again_with_its_attention(
+    models: Models, tiny: LoadedModel, settings: DecodingSettings
+) -> None:
     session = Session()
     run = written(models, session, "The quick", settings)
+    saved = record.saved(session, models, run.id)[1]
     shown = inspector_value(run, tiny.tokenizer, busy=False)
-    prompt = len(run.tokens) - len(run.trace.ids) if run.trace else 0
     other = Session()
-    value = replay.opened(other, record.saved(session, run.id)[1])
-    assert value["tokens"][0] == ("The quick", "prompt", None)
-    for before, again in zip(shown["tokens"][prompt:], value["tokens"][1:], strict=True):
-        assert (before[0], before[2]) == (again[0], again[2])
-    assert value["steps"] == shown["steps"][prompt - shown["first"] :]
-    assert (value["first"], value["layers"], value["rows"], value["busy"]) == (1, 0, [], False)
+    value = replay.opened(other, saved)
+    same = ("ids", "kinds", "probabilities", "first", "steps", "layers", "heads", "rows", "rows_from", "busy")
+    for name in same:
+        assert value[name] == shown[name], name
+    assert {token: value["labels"][token] for token in shown["labels"]} == shown["labels"]
+    assert bool(value["search"]) == bool(shown["search"])
     assert replay.is_replay(value["run"])
     assert other.runs == {} and other.shown is None
 
 
-@pytest.mark.parametrize("stopped", [False, True], ids=["ended", "stopped"])
-def test_the_beams_of_a_saved_search_are_drawn_again(models: Models, tiny: LoadedModel, stopped: bool) -> None:
-    session = Session()
-    run = written(models, session, "The quick", replace(BEAM, num_return_sequences=2))
-    if stopped:
-        assert run.trace is not None
-        del run.trace.steps[-1]
-    shown, again = search_value(run.trace, tiny.tokenizer.label), saved_search(session, run.id)
-    assert shown is not None and again is not None and shown["steps"] and shown["dropped"]
-    assert shown["best"] is not None and again["best"] is not None
-    assert text(shown, *shown["best"]) == text(again, *again["best"])
-    assert [text(shown, *spot) for spot in shown["returned"]] == [text(again, *spot) for spot in again["returned"]]
-    assert (again["over"], len(again["returned"])) == ((False, 0) if stopped else (True, 2))
-    for number, (before, other) in enumerate(zip(shown["steps"], again["steps"], strict=True)):
-        texts, others = ([text(value, number, index) for index in range(len(before))] for value in (shown, again))
-        assert sorted(texts) == sorted(others)
-        assert [beam[2] for beam in other] == sorted((beam[2] for beam in other), reverse=True)
-    all_dropped = [
-        sorted((text(value, *dropped[:2]), dropped[2]) for dropped in value["dropped"]) for value in (shown, again)
-    ]
-    assert all_dropped[0] == all_dropped[1]
-
-
-def text(value: SearchValue, step: int, index: int) -> list[tuple[str, float]]:
-    """One text of a search: its tokens and what each added, the oldest first."""
-    token, added, _, _, parent, _ = value["steps"][step][index]
-    return [*(text(value, step - 1, parent) if step else []), (token, round(added, 4))]
-
-
-def saved_search(session: Session, run: str) -> SearchValue | None:
-    return replay.opened(Session(), record.saved(session, run)[1])["search"]
-
-
-def test_a_search_that_was_saved_without_texts_still_opens(models: Models) -> None:
-    session = Session()
-    document = json.loads(record.saved(session, written(models, session, "The quick", BEAM).id)[1])
-    for beam in itertools.chain(*document["beams"]):
-        del beam["text"], beam["leads"], beam["returned"]
-    value = replay.opened(Session(), json.dumps(document))
-    assert value["search"] is None and value["steps"]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("text", 7), ("parent", 99), ("parent", -1), ("score", "0"), ("score", float("nan")), ("leads", True)),
-        *(("final_score", None), ("final_score", math.inf)),
-        *(("returned", 0), ("dropped", {"reason": "<b>"}), ("dropped", []), ("dropped", {"reason": ["ended"]})),
-    ],
-)
-def test_forged_beams_are_refused(models: Models, name: str, value: object) -> None:
-    session = Session()
-    document = json.loads(record.saved(session, written(models, session, "The quick", BEAM).id)[1])
-    for beam in itertools.chain(*document["beams"]):
-        beam[name] = value
-    with pytest.raises(AttendError, match="Not a valid run file"):
-        replay.opened(Session(), json.dumps(document))
+@pytest.mark.parametrize("name", ["sample", "beam"])
+def test_files_of_the_first_form_are_opened_for_ever(name: str) -> None:
+    """Written by generate.py as it was on 2026-11-25, before the second form."""
+    text = (EARLIER / f"{name}.trace.json").read_text(encoding="utf-8")
+    before, value = json.loads(text), replay.opened(Session(), text)
+    assert value["labels"][str(value["ids"][0])] == "Once upon"  # such a file has no labels of its prompt's tokens
+    assert value["ids"][1:] == before["ids"]
+    for step, old in zip(value["steps"], before["steps"], strict=True):
+        assert [each["id"] for each in step["candidates"]] == [each["id"] for each in old["candidates"]]
+        assert step["entropy"] == pytest.approx(old["stage_entropy"], rel=1e-5)
+    if name == "sample":
+        assert value["search"] is None
+        return
+    assert value["search"] is not None
+    search = value["search"]["steps"]
+    for entry, old in zip(search, before["beams"], strict=True):
+        assert sorted(beam["score"] for beam in entry["beams"]) == sorted(beam["score"] for beam in old)
+    place, ids = search[-1]["best"], []
+    while place is not None and place["step"] >= 0:  # the leading text, read back along its parents
+        beam = search[place["step"]]["beams"][place["index"]]
+        ids.insert(0, beam["id"])
+        place = {"step": place["step"] - 1, "index": beam["parent"]}
+    assert ids == before["ids"]
 
 
 def test_every_file_is_another_run(document: dict[str, Any]) -> None:
@@ -176,8 +144,6 @@ def test_every_file_is_another_run(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        None,
-        7,
         "",
         "invalid JSON",
         "[]",
@@ -191,7 +157,7 @@ def test_every_file_is_another_run(document: dict[str, Any]) -> None:
         "9" * 10_000,
     ],
 )
-def test_what_is_no_run_is_refused(text: object) -> None:
+def test_what_is_no_run_is_refused(text: str) -> None:
     session = Session(shown="chat-1")
     with pytest.raises(AttendError, match="Not a valid run file"):
         replay.opened(session, text)
@@ -221,12 +187,11 @@ def put(*path: Any, value: object) -> Callable[[dict[str, Any]], None]:
         put("steps", value={}),
         put("steps", value=[7]),
         put("steps", value=[{}] * 5000),
-        put("steps", 0, "token", value="a"),
-        put("steps", 0, "token", value={"id": 399, "text": "not among the candidates"}),
-        put("steps", 0, "token", "id", value=-1),
-        put("steps", 0, "token", "id", value=True),
-        put("steps", 0, "token", "text", value=["a"]),
-        put("steps", 0, "token", "text", value="x" * 201),
+        put("steps", 0, "id", value="a"),
+        put("steps", 0, "id", value=399),
+        put("steps", 0, "id", value=-1),
+        put("labels", value={}),
+        put("labels", "7", value="x" * 201),
         put("steps", 0, "rank", value=0),
         put("steps", 0, "rank", value=10**400),
         put("steps", 0, "draw", value=2),
@@ -237,19 +202,23 @@ def put(*path: Any, value: object) -> Callable[[dict[str, Any]], None]:
         put("steps", 0, "kept", value="400"),
         put("steps", 0, "rest", value=None),
         put("steps", 0, "mass", value=[2.0] * 4),
-        put("steps", 0, "stage_entropy", value=[float("inf")] * 4),
+        put("steps", 0, "entropy", value=[float("inf")] * 4),
         put("steps", 0, "candidates", value=[]),
         put("steps", 0, "candidates", 0, "probabilities", value=[0.5]),
-        put("steps", 0, "candidates", 0, "probabilities", value=["0.5"] * 4),
+        put("steps", 0, "candidates", 0, "probabilities", value=["a"] * 4),
         put("steps", 0, "candidates", 0, "id", value=None),
-        put("settings", value=None),
-        put("settings", "strategy", value="best"),
-        put("steps", 0, "weighed", value={}),
-        put("steps", 0, "weighed", value=[{"id": 1, "text": "a", "confidence": 2, "degeneration": 0, "score": 0}]),
+        put("settings", value=7),
+        put("steps", 0, "contrastive", value={}),
+        put("steps", 0, "contrastive", value=[{"id": 1, "confidence": 2, "degeneration": 0, "score": 0}]),
         put("steps", 0, "contrast", value=[]),
         put("steps", 0, "contrast", value={"layer": 2, "divergences": [{"layer": 1, "bits": 0.5}]}),
         put("steps", 0, "contrast", value={"layer": 1, "divergences": [{"layer": 1, "bits": 1.5}]}),
-        put("steps", 0, "contrast", value={"layer": True, "divergences": [{"layer": 1, "bits": 0.5}]}),
+        put("search", value=[{"beams": [], "best": {"step": 0, "index": 0}, "returned": [], "dropped": []}]),
+        put("search", value=[{**NO_BEAMS, "beams": [{**BEAM_ENTRY, "parent": 1}]}]),
+        put("search", value=[{**NO_BEAMS, "beams": [{**BEAM_ENTRY, "score": float("nan")}]}]),
+        put("search", value=[{**NO_BEAMS, "beams": [BEAM_ENTRY], "returned": [{"step": 1, "index": 0}]}]),
+        put("search", value=[{**NO_BEAMS, "beams": [BEAM_ENTRY] * 65}]),
+        put("attention", value={"layers": -1, "heads": 1, "rows": []}),
     ],
     ids=lambda change: change.__name__,
 )
@@ -270,14 +239,12 @@ def test_a_forged_run_is_refused_in_one_sentence(
     ("change", "reason"),
     [
         (put("schema", value=None), "not saved by Attend"),
-        (put("steps", value=[]), "its steps can't be empty"),
-        (put("steps", value=[{}] * 5000), "its steps can't be more than 4,096"),
+        (put("steps", 0, "kept", value=[1]), "steps.0 has numbers for more or fewer than its 4 filters"),
         (
-            put("steps", 0, "kept", value=[1]),
-            "the candidate counts of step 1 can't be 1 for 4 filters",
+            put("steps", 0, "candidates", 0, "id", value=None),
+            "steps.0.candidates.0.id can't be None: input should be a valid integer",
         ),
-        (put("steps", 0, "candidates", 0, "id", value=None), "the id of a candidate of step 1 can't be empty"),
-        (put("steps", 0, "rank", value=0), "the rank of step 1 can't be 0"),
+        (put("steps", 0, "rank", value=0), "steps.0.rank can't be 0: input should be greater than or equal to 1"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

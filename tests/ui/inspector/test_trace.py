@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import generate
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
-from decoding.trace import Trace
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
 from ui.runs.models import Models
@@ -70,7 +70,7 @@ def test_an_answers_document_is_the_terminals(
     arguments = ["How are you?", "--chat", *flags(settings)]
     other = from_terminal(tiny_checkpoint, tmp_path / "run.json", *arguments, monkeypatch=monkeypatch)
     assert json.loads(json.dumps(document)) == other
-    assert document["messages"] == [{"role": "user", "content": "How are you?"}]
+    assert document["prompt"].get("messages") == [{"role": "user", "content": "How are you?"}]
 
 
 @pytest.mark.parametrize("settings", [SAMPLE, GREEDY, BEAM], ids=lambda one: one.strategy)
@@ -127,8 +127,8 @@ def test_in_write_other_settings_begin_a_new_trace(models: Models, tiny: LoadedM
     assert second is not first
     assert second.prompt == text
     assert second.request.prompt == (*first.request.prompt, *first.ids)
-    assert second.document()["drawn"] == len(first.ids)  # where it went on in the seed's stream
-    assert "drawn" not in first.document()
+    assert second.document().get("draws_used") == len(first.ids)  # where it went on in the seed's stream
+    assert "draws_used" not in first.document()
     assert tiny.tokenizer.decode(second.request.prompt) == text
 
 

@@ -50,27 +50,34 @@ def make_choice() -> Choice:
 
 
 def test_a_step_has_the_chosen_token_and_what_removed_the_others() -> None:
-    value = values.step_value(make_choice(), lambda id: f"<{id}>")
+    value = values.step_value(make_choice())
     assert value["stages"] == ["model", "temperature", "top_k", "top_p"]
     assert value["kept"] == [50, 50, 3, 2]
     assert value["mass"] == [1.0, 1.0, 0.8, 0.9375] and value["entropy"] == [1.5, 1.2, 1.01, 0.72]
     assert (value["rank"], value["draw"], value["origin"], value["rest"][0]) == (2, 0.61, "chosen", 0.1)
-    assert value["rows"] == [
-        (5, "<5>", 0, [0.5, 0.6, 0.75, 0.8], None),
-        (7, "<7>", 1, [0.25, 0.15, 0.1875, 0.2], None),
-        (9, "<9>", 0, [0.1, 0.05, 0.0625, 0.0], "top_p"),
-        (3, "<3>", 0, [0.05, 0.01, 0.0, 0.0], "top_k"),
+    assert value["id"] == 7
+    assert value["candidates"] == [
+        {"id": 5, "probabilities": [0.5, 0.6, 0.75, 0.8]},
+        {"id": 7, "probabilities": [0.25, 0.15, 0.1875, 0.2]},
+        {"id": 9, "probabilities": [0.1, 0.05, 0.0625, 0.0]},
+        {"id": 3, "probabilities": [0.05, 0.01, 0.0, 0.0]},
     ]
 
 
 def test_a_step_has_the_candidates_of_its_strategy() -> None:
     weighed = (ContrastiveCandidate(5, 0.8, 0.9, 0.12), ContrastiveCandidate(7, 0.2, 0.1, 0.08))
-    value = values.step_value(replace(make_choice(), contrastive_candidates=weighed), str)
-    assert value.get("contrastive") == [("5", 0.8, 0.9, 0.12, 0), ("7", 0.2, 0.1, 0.08, 1)]
+    value = values.step_value(replace(make_choice(), contrastive_candidates=weighed))
+    assert value.get("contrastive") == [
+        {"id": 5, "confidence": 0.8, "degeneration": 0.9, "score": 0.12},
+        {"id": 7, "confidence": 0.2, "degeneration": 0.1, "score": 0.08},
+    ]
     contrast = LayerContrast(2, ((0, 0.1), (2, 1 / 3)))
-    value = values.step_value(replace(make_choice(), contrast=contrast), str)
-    assert value.get("contrast") == {"layer": 2, "divergences": [(0, 0.1), (2, 0.333333)]}
-    assert not {"contrastive", "contrast"} & values.step_value(make_choice(), str).keys()
+    value = values.step_value(replace(make_choice(), contrast=contrast))
+    assert value.get("contrast") == {
+        "layer": 2,
+        "divergences": [{"layer": 0, "bits": 0.1}, {"layer": 2, "bits": 0.333333}],
+    }
+    assert not {"contrastive", "contrast"} & values.step_value(make_choice()).keys()
 
 
 def test_a_probability_too_small_to_write_was_not_removed() -> None:
@@ -86,9 +93,8 @@ def test_a_probability_too_small_to_write_was_not_removed() -> None:
         mass=(1.0, 1.0),
         stage_entropy=(0.469, 0.0),
     )
-    rows = values.step_value(choice, str)["rows"]
-    assert [row[4] for row in rows] == [None, None]
-    assert rows[0][3][1] < 1 and rows[1][3][1] > 0, "the page would write 100 % for less than all and 0 % for something"
+    (_, first), (_, second) = (each["probabilities"] for each in values.step_value(choice)["candidates"])
+    assert first < 1 and second > 0, "the page would write 100 % for less than all and 0 % for something"
 
 
 def test_less_than_all_is_never_sent_as_all_nor_something_as_nothing() -> None:
@@ -104,8 +110,8 @@ def test_less_than_all_is_never_sent_as_all_nor_something_as_nothing() -> None:
         mass=(1.0, 1 - 1e-16, 1 - 1e-17),
         stage_entropy=(1e-6, 0.0, 0.0),
     )
-    value = values.step_value(choice, str)
-    assert [p < 1 for p in value["rows"][0][3]] == [True, True, False]
+    value = values.step_value(choice)
+    assert [p < 1 for p in value["candidates"][0]["probabilities"]] == [True, True, False]
     assert [mass > 0 for mass in value["rest"]] == [True, True, False]
     assert [1 - mass > 0 for mass in value["mass"]] == [False, False, True]  # only top-k removed tokens
     assert [rounded(share) for share in (0.99996, 1.0)] == [0.999999, 1.0]
@@ -113,8 +119,12 @@ def test_less_than_all_is_never_sent_as_all_nor_something_as_nothing() -> None:
 
 def test_numbers_are_sent_with_six_digits() -> None:
     choice = Choice(1, 1, None, ("model",), (9,), (CandidateRecord(1, (1 / 3,)),), (2 / 3,), (1.0,), (math.pi,))
-    value = values.step_value(choice, str)
-    assert (value["entropy"], value["rows"][0][3], value["rest"]) == ([3.14159], [0.333333], [0.666667])
+    value = values.step_value(choice)
+    assert (value["entropy"], value["candidates"][0]["probabilities"], value["rest"]) == (
+        [3.14159],
+        [0.333333],
+        [0.666667],
+    )
 
 
 def test_a_token_has_the_probability_of_its_row(tiny: LoadedModel) -> None:
@@ -123,7 +133,7 @@ def test_a_token_has_the_probability_of_its_row(tiny: LoadedModel) -> None:
     choice = Choice(7, 1, None, ("model",), (400,), (candidate,), (0.876550004,), (1.0,), (2.0,))
     run = RunRecord("r1", "write", tiny.name, [TokenRecord(7, "chosen", choice)])
     value = values.inspector_value(run, tiny.tokenizer, busy=False)
-    assert value["tokens"][0][2] == value["steps"][0]["rows"][0][3][0] == 0.12345
+    assert value["probabilities"] == value["steps"][0]["candidates"][0]["probabilities"] == [0.12345]
     ((_, label),) = answer_tokens(run.tokens, AnswerText(tiny.tokenizer), finished=True)
     assert label == 0.12345
 

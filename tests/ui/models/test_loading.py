@@ -287,7 +287,7 @@ def test_texts_of_a_model_that_is_gone_stay_and_say_so(slow: Slow, page: Models)
     gc.collect()
     screen = overview(session, page, "first")
     assert screen.conversation is not None and screen.conversation["turns"][1]["text"] == answer
-    assert screen.inspector is not None and screen.inspector["tokens"] == []
+    assert screen.inspector is not None and screen.inspector["ids"] == []
     assert screen.inspector.get("unloaded") == "second"
     assert overview(visitor(page), page, "first").inspector == {**screen.inspector, "unloaded": ""}
     with pytest.raises(AttendError, match=r"second wrote this.*choose it again"):

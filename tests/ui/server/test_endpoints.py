@@ -67,10 +67,10 @@ def test_chat_streams_and_ends_with_the_trace(client: Client, tiny: LoadedModel)
     assert all(set(item) == {"text", "tokens", "finish_reason"} for item in items[:-1])
     last = items[-1]
     trace = last["trace"]
-    assert trace["schema"] == "attend.trace/1"
+    assert trace["schema"] == "attend.trace/2"
     assert last["finish_reason"] == trace["finish_reason"] in ("stop", "length")
     assert last["text"] == trace["text"]
-    assert [message["content"] for message in trace["messages"]] == ["Hi", "Hello there", "How are you?"]
+    assert [message["content"] for message in trace["prompt"]["messages"]] == ["Hi", "Hello there", "How are you?"]
     assert [token["id"] for item in items for token in item["tokens"]] == trace["ids"]
 
 
@@ -88,7 +88,7 @@ def test_generate_returns_the_trace_and_a_seed_repeats_it(client: Client, tiny: 
 def test_beams_come_with_their_hypotheses(client: Client, tiny: LoadedModel) -> None:
     settings = {"strategy": "beam", "num_beams": 2, "max_new_tokens": 4}
     trace = client.predict("The quick", tiny.name, settings, api_name="/generate")
-    assert trace["beams"]
+    assert trace["search"]
     assert trace["seed"] is None  # nothing was drawn
 
 
@@ -293,7 +293,10 @@ def test_a_comparison_goes_on_from_a_conversation(client: Client, tiny: LoadedMo
     *_, answer = chat(client, "What do I have?", history, tiny.name, GREEDY)
     assert result["prompt"]["ids"] == answer["trace"]["prompt"]["ids"]
     assert result["cards"][0]["text"] == answer["text"]
-    assert [message["content"] for message in result["cards"][1]["trace"]["messages"]][:2] == ["I have a dog.", "Nice!"]
+    assert [message["content"] for message in result["cards"][1]["trace"]["prompt"]["messages"]][:2] == [
+        "I have a dog.",
+        "Nice!",
+    ]
     with pytest.raises(AppError, match="set chat to true"):
         client.predict("The fox", tiny.name, cards, True, False, history, api_name="/compare")
     with pytest.raises(AppError, match="Message 1 of the history"):

@@ -24,11 +24,14 @@ PEAKED = torch.randn(1, 400, generator=torch.manual_seed(1)) * 3  # the ten most
 SMALL = PEAKED[:, :KNOWN]  # all of whose tokens are recorded
 
 CALL = """
+import { named } from './ui/inspector/step.js';
 import { pictureOf, sharesOf } from './ui/settings/distribution.js';
 let text = '';
 process.stdin.setEncoding('utf8').on('data', (part) => { text += part; }).on('end', () => {
-  console.log(JSON.stringify(JSON.parse(text).map(([step, filters]) =>
-    ({ ...pictureOf(step, filters), ends: [0, 1].map((evenness) => sharesOf(step, filters, evenness)) }))));
+  console.log(JSON.stringify(JSON.parse(text).map(([entry, filters]) => {
+    const step = named(entry, Object.fromEntries(entry.candidates.map(({ id }) => [id, String(id)])));
+    return { ...pictureOf(step, filters), ends: [0, 1].map((evenness) => sharesOf(step, filters, evenness)) };
+  })));
 });
 """
 
@@ -51,7 +54,7 @@ def step_of(logits: torch.Tensor, token: int | None = None, *first: Processor) -
     stages = run_chain(first, logits, NO_CONTEXT)
     names = ("model", *(processor.name for processor in first))
     chosen = int(stages[-1].argmax()) if token is None else token
-    return step_value(record(names, stages, KNOWN)[0].choice(chosen), str)
+    return step_value(record(names, stages, KNOWN)[0].choice(chosen))
 
 
 def pictured(logits: torch.Tensor, chain: Sequence[Processor], token: int | None = None) -> Any:
@@ -141,6 +144,6 @@ def test_greedy_decoding_takes_the_first_of_the_most_probable() -> None:
 
 def test_nothing_is_drawn_where_no_candidates_were_recorded() -> None:
     order = PEAKED[0].argsort(descending=True).tolist()
-    step = step_value(record(("model",), (PEAKED,), 0)[0].choice(order[1]), str)
+    step = step_value(record(("model",), (PEAKED,), 0)[0].choice(order[1]))
     (answer,) = in_the_browser([(step, [])])
     assert "bars" not in answer

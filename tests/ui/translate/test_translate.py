@@ -16,8 +16,8 @@ import pytest
 
 from decoding.generate import generate
 from decoding.request import Request
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
-from decoding.trace import Trace
 from model import catalog, names
 from model.errors import AttendError
 from model.interface import Want

@@ -56,7 +56,7 @@ def test_the_prompts_own_tokens_have_numbers_and_attention_too(models: Models, t
     value = write.overview(session, models, models.default).inspector
     assert screen.inspector is not None and value is not None
     assert value["first"] == 1
-    assert len(value["steps"]) == len(value["rows"]) == len(value["tokens"]) - 1
+    assert len(value["steps"]) == len(value["rows"]) == len(value["ids"]) - 1
     assert value["rows_from"] == 0
     run = run_of(session)
     expected = tiny.model.logits(run.ids[:1], run.ids[1:]).double().softmax(-1)  # the slow twin

@@ -34,7 +34,7 @@ def kept(session: Session, models: Models) -> dict[str, Any]:
 def trace_of(session: Session) -> dict[str, Any]:
     trace = run_of(session).trace
     assert trace is not None
-    return trace.document()
+    return dict(trace.document())
 
 
 def reopen(session: Session, models: Models, document: object) -> Session:

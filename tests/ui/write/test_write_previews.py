@@ -38,10 +38,8 @@ def test_only_what_changed_is_sent_and_it_is_what_all_of_it_would_be(models: Mod
     second = shown(write.preview(session, models, models.default, "The quick brown fox sleeps"))
     same = second.get("since", 0)
     assert second.get("continues") == first["run"] != second["run"]
-    assert 0 < same <= len(first["tokens"])
-    assert [*first["tokens"][:same], *second["tokens"]] == shown(write.overview(session, models, models.default))[
-        "tokens"
-    ]
+    assert 0 < same <= len(first["ids"])
+    assert [*first["ids"][:same], *second["ids"]] == shown(write.overview(session, models, models.default))["ids"]
     tokens = session.run(session.draft.run).tokens
     anew, _ = explain([token.id for token in tokens], tiny.model, tiny.lock, candidates=10)
     assert [(token.id, token.row) for token in tokens] == [(token.id, token.row) for token in anew]
@@ -54,8 +52,8 @@ def test_a_deletion_is_sent_as_a_length(models: Models) -> None:
     session = Session()
     write.preview(session, models, models.default, "The quick brown fox")
     value = shown(write.preview(session, models, models.default, "The quick"))
-    assert value.get("since") == len(session.run(session.draft.run).tokens) - len(value["tokens"])
-    assert not value["tokens"]
+    assert value.get("since") == len(session.run(session.draft.run).tokens) - len(value["ids"])
+    assert not value["ids"]
 
 
 def test_what_the_page_does_not_show_is_sent_whole(models: Models) -> None:
@@ -64,7 +62,7 @@ def test_what_the_page_does_not_show_is_sent_whole(models: Models) -> None:
     session.shown = "another run"
     value = shown(write.preview(session, models, models.default, "The quick brown fox sleeps"))
     assert "continues" not in value and "since" not in value
-    assert len(value["tokens"]) == len(session.run(session.draft.run).tokens)
+    assert len(value["ids"]) == len(session.run(session.draft.run).tokens)
 
 
 def test_a_full_context_is_sent_in_few_bytes(embedded: Models) -> None:
@@ -73,9 +71,9 @@ def test_a_full_context_is_sent_in_few_bytes(embedded: Models) -> None:
     ids = loaded.prompt(STORY)[: loaded.model.context_length - 20]
     text = loaded.tokenizer.decode(ids[1:], begins=True)
     pasted = shown(write.preview(session, embedded, embedded.default, text))
-    assert len(pasted["tokens"]) > 450 and len(packed(pasted)) < MAX_BYTES
-    assert pasted.get("steps_from") == len(pasted["tokens"]) - len(pasted["steps"]) > 1
+    assert len(pasted["ids"]) > 450 and len(packed(pasted)) < MAX_BYTES
+    assert pasted.get("steps_from") == len(pasted["ids"]) - len(pasted["steps"]) > 1
     typed = shown(write.preview(session, embedded, embedded.default, text + " dog"))
     assert len(packed(typed)) < MAX_BYTES / 2
     whole = open_run(session, embedded, typed["run"])
-    assert len(whole["rows"]) > 2 * len(pasted["rows"]) and len(whole["steps"]) == len(whole["tokens"]) - 1
+    assert len(whole["rows"]) > 2 * len(pasted["rows"]) and len(whole["steps"]) == len(whole["ids"]) - 1

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
-from decoding.trace import Trace
 from model.loaded import LoadedModel
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.inspector.toolbar import record
@@ -70,6 +70,7 @@ def test_token_by_token_it_is_the_trace_of_one_run(models: Models, changes: dict
     by_hand = go(Session(), models, one_by_one(settings), times=count)
     assert run_of(by_hand).ids == run_of(at_once).ids
     expected = trace_of(at_once).document()
+    assert expected["settings"] is not None
     expected["settings"]["max_new_tokens"] = count
     assert trace_of(by_hand).document() == without_seed(expected)
     assert all(token.row for token in run_of(by_hand).tokens[run_of(by_hand).first :])
@@ -115,7 +116,7 @@ def test_undo_and_redo_restore_runs_that_can_be_saved_and_explored(models: Model
     session = go(Session(), models, one_by_one(SAMPLE), times=3)
     for take_back, count in ((history.undo, 2), (history.undo, 1), (history.redo, 2), (history.redo, 3)):
         take_back(session, models, models.default, session.draft.text)
-        _, content = record.saved(session, session.draft.run)
+        _, content = record.saved(session, models, session.draft.run)
         saved = json.loads(content)
         assert len(saved["ids"]) == count and f"{START}{saved['text']}".startswith(session.draft.text.rstrip("\ufffd"))
         answer = whatif.answer(session, models, session.draft.run, {})

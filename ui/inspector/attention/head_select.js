@@ -24,7 +24,7 @@ export function makeHeadSelects(choice, onChange) {
   function offer(counts) {
     for (const { part, select } of selects) {
       if (choice[part] >= counts[part]) choice[part] = AVERAGE;
-      select.disabled = !counts.layer; // a run that was opened from a file has no attention
+      select.disabled = !counts.layer; // of a file without attention
       if (select.options.length !== counts[part] + 1) {
         select.replaceChildren(make('option', { value: AVERAGE, text: `all ${part}s` }),
           ...Array.from({ length: counts[part] }, (_, i) => make('option', { value: i, text: `${part} ${i + 1}` })));

@@ -44,11 +44,12 @@ export function makeBeams(search, onPick) {
 
   /** @param {Spot} spot */
   function beamRow(spot) {
-    const [, added, sum, modelSum, parent, final] = search.beam(spot);
+    const beam = search.beam(spot);
     const texts = search.tokens(spot);
     const tail = (texts.length > TAIL ? '…' : '') + visibleText(texts.slice(-TAIL).join(''));
-    const from = spot.step ? `#${search.order(spot.step - 1).indexOf(parent) + 1}` : '';
-    const numbers = [nats(added), nats(sum), nats(modelSum), final === null ? '' : nats(final), from];
+    const from = spot.step ? `#${search.order(spot.step - 1).indexOf(beam.parent) + 1}` : '';
+    const final = beam.final_score === null ? '' : nats(beam.final_score);
+    const numbers = [nats(beam.step_score), nats(beam.score), nats(beam.log_probability), final, from];
     const cells = numbers.map((text) => make('td', { class: 'at-number', text }));
     const kind = [search.leads(spot) && 'at-won', !search.survives(spot) && 'at-removed'].filter(Boolean).join(' ');
     return make('tr', { class: kind },

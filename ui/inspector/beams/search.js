@@ -5,43 +5,39 @@
  * @typedef {ReturnType<typeof makeSearch>} Search
  */
 
-/** @import { BeamRecord, DropRecord, SearchValue } from '../inspector_contract' */
+/** @import { BeamEntry, DropEntry, PlaceEntry } from '../../../decoding/run/document' */
+/** @import { SearchValue } from '../inspector_contract' */
 
 import { signed } from '../../kit/js/text.js';
 
-export const TOKEN = 0;
-export const ADDED = 1;
-export const SUM = 2;
-export const PARENT = 4;
-export const FINAL = 5;
-
 export function makeSearch() {
-  /** @type {BeamRecord[][]} */
+  /** @type {(BeamEntry & {text: string})[][]} */
   const steps = [];
   let first = 0;
-  /** @type {Map<string, DropRecord>} by step and index */
+  /** @type {Map<string, DropEntry>} by step and index */
   const dropped = new Map();
-  /** @type {[number, number] | null} the best text */
+  /** @type {PlaceEntry | null} the best text */
   let best = null;
-  let over = false;
-  /** @type {[number, number][]} those that are returned, best first */
+  /** @type {PlaceEntry[]} the texts that are returned, best first; none before the search is over */
   let returned = [];
   /** @type {number[]} by step: the index of the leading text's hypothesis */
   let bestPath = [];
   /** @type {Set<number>[]} by step: places that ended, or from which what is left comes */
   let alive = [];
 
-  /** @param {SearchValue | null} value @returns {boolean} false where steps before it are missing */
-  function put(value) {
+  /**
+   * @param {SearchValue | null} value @param {Record<string, string>} [labels] of its tokens
+   * @returns {boolean} false where steps before it are missing
+   */
+  function put(value, labels = {}) {
     if (value && value.since > steps.length) return false;
     steps.length = value ? value.since : 0;
-    steps.push(...(value?.steps ?? []));
+    steps.push(...(value?.steps ?? []).map(({ beams }) => beams.map((beam) => ({ ...beam, text: labels[beam.id] ?? '' }))));
     first = value?.first ?? 0;
-    best = value?.best ?? null;
-    over = value?.over ?? false;
-    returned = value?.returned ?? [];
+    const end = value?.steps.at(-1);
+    if (end || !value) [best, returned] = [end?.best ?? null, end?.returned ?? []];
     if (!steps.length || !value?.since) dropped.clear();
-    for (const [step, index, ...why] of value?.dropped ?? []) dropped.set(`${step}/${index}`, [step, index, ...why]);
+    for (const drop of value?.steps.flatMap((step) => step.dropped) ?? []) dropped.set(`${drop.step}/${drop.index}`, drop);
     trace();
     return true;
   }
@@ -49,30 +45,30 @@ export function makeSearch() {
   function trace() {
     bestPath = [];
     const end = steps.length - 1;
-    let [step, index] = best ?? [-1, 0];
+    let { step, index } = best ?? { step: -1, index: 0 };
     for (; step >= 0; step -= 1) {
       bestPath[step] = index;
-      index = steps[step][index][PARENT];
+      index = steps[step][index].parent;
     }
     alive = steps.map(() => new Set());
     for (step = end; step >= 0; step -= 1) {
       steps[step].forEach((beam, at) => {
-        if (step === end || (beam[FINAL] !== null && !dropped.has(`${step}/${at}`))) alive[step].add(at);
-        if (step && alive[step].has(at)) alive[step - 1].add(beam[PARENT]);
+        if (step === end || (beam.final_score !== null && !dropped.has(`${step}/${at}`))) alive[step].add(at);
+        if (step && alive[step].has(at)) alive[step - 1].add(beam.parent);
       });
     }
   }
 
   /** @param {number} step @returns {number[]} places, best first */
-  const order = (step) => [...steps[step].keys()].toSorted((a, b) => steps[step][b][SUM] - steps[step][a][SUM]);
+  const order = (step) => [...steps[step].keys()].toSorted((a, b) => steps[step][b].score - steps[step][a].score);
 
   /** @param {Spot} spot @returns {string[]} its tokens, the newest last */
   function tokens({ step, index }) {
     /** @type {string[]} */
     const texts = [];
     for (let at = index; step >= 0; step -= 1) {
-      texts.unshift(steps[step][at][TOKEN]);
-      at = steps[step][at][PARENT];
+      texts.unshift(steps[step][at].text);
+      at = steps[step][at].parent;
     }
     return texts;
   }
@@ -80,12 +76,13 @@ export function makeSearch() {
   /** @param {Spot} spot @returns {string} in words */
   function fate({ step, index }) {
     const drop = dropped.get(`${step}/${index}`);
-    const rank = returned.findIndex(([at, which]) => at === step && which === index);
+    const rank = returned.findIndex((place) => place.step === step && place.index === index);
     if (rank >= 0 && returned.length > 1) return `returned, ${ordinal(rank + 1)} of ${returned.length}`;
-    if (best && best[0] === step && best[1] === index) return over ? 'returned' : 'in the lead';
-    if (bestPath[step] === index) return over ? 'begins the returned text' : 'in the lead';
+    const isOver = returned.length > 0;
+    if (best?.step === step && best.index === index) return isOver ? 'returned' : 'in the lead';
+    if (bestPath[step] === index) return isOver ? 'begins the returned text' : 'in the lead';
     if (drop) return dropWords(drop);
-    if (steps[step][index][FINAL] !== null) return 'kept among the best';
+    if (steps[step][index].final_score !== null) return 'kept among the best';
     return alive[step].has(index) ? 'followed' : 'dropped later';
   }
 
@@ -102,8 +99,8 @@ export function makeSearch() {
   };
 }
 
-/** @param {DropRecord} fate why a hypothesis was dropped, in words */
-function dropWords([, , reason, score, toBeat]) {
+/** Why a hypothesis was dropped, in words. @param {DropEntry} drop */
+function dropWords({ reason, score, to_beat: toBeat }) {
   const needed = score === null || toBeat === null ? '' : `: ${nats(score)}, needed ${nats(toBeat)}`;
   switch (reason) {
     case 'outscored': return `outscored${needed}`;

@@ -7,7 +7,7 @@
 import { around, make, makeSvg } from '../../kit/js/dom.js';
 import { onPlane, presses } from '../../kit/js/keys.js';
 import { fitting, visibleText } from '../../kit/js/text.js';
-import { ADDED, FINAL, nats, PARENT, SUM, TOKEN } from './search.js';
+import { nats } from './search.js';
 
 const NODE = { width: 84, height: 22, across: 106, down: 28, letters: 9 };
 
@@ -62,7 +62,7 @@ export function makeTree(search, onPick) {
   function nodeOf(spot, rank) {
     const [x, y] = at(spot.step, rank);
     const text = makeSvg('text', { x: x + NODE.width / 2, y, 'text-anchor': 'middle', 'dominant-baseline': 'central' });
-    text.textContent = fitting(visibleText(search.beam(spot)[TOKEN]), (part) => [...part].length <= NODE.letters);
+    text.textContent = fitting(visibleText(search.beam(spot).text), (part) => [...part].length <= NODE.letters);
     const group = makeSvg('g', { class: `at-node ${kind(spot)}`, 'data-step': spot.step, 'data-index': spot.index },
       makeSvg('rect', { x, y: y - NODE.height / 2, width: NODE.width, height: NODE.height, rx: 5 }), text);
     if (spot.step === shown.step) group.classList.add('at-here');
@@ -71,7 +71,7 @@ export function makeTree(search, onPick) {
 
   /** @param {Spot} spot @param {number} rank */
   function edgeTo(spot, rank) {
-    const parent = search.beam(spot)[PARENT];
+    const { parent } = search.beam(spot);
     const [x, y] = at(spot.step, rank);
     const [left, from] = at(spot.step - 1, search.order(spot.step - 1).indexOf(parent));
     const start = left + NODE.width;
@@ -97,9 +97,9 @@ export function makeTree(search, onPick) {
 
   /** @param {Spot} spot */
   function describe(spot) {
-    const { [TOKEN]: token, [ADDED]: added, [SUM]: sum, [FINAL]: final } = search.beam(spot);
+    const { text, step_score: added, score, final_score: final } = search.beam(spot);
     const ranked = final === null ? '' : `, final score ${nats(final)}`;
-    return `${visibleText(token)} added ${nats(added)}, total ${nats(sum)}${ranked}: ${search.fate(spot)}`;
+    return `${visibleText(text)} added ${nats(added)}, total ${nats(score)}${ranked}: ${search.fate(spot)}`;
   }
 
   /** @param {Event} event @returns {Spot | null} */

@@ -10,9 +10,9 @@ from typing import Any
 
 from decoding.counterfactual import Counterfactual, choose_again
 from decoding.parameters.parameter import quoted
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings, parameters
 from decoding.strategies.registry import SPECS
-from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.inspector.toolbar.replay import is_replay

@@ -15,9 +15,10 @@ from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK, field, reply
 from ui.kit.packing import packed
-from ui.runs.documents.reader import MAX_LABEL
 from ui.runs.models import Models
 from ui.runs.session import Session
+
+MAX_NAME = 200  # characters of a file's
 
 
 def build() -> gr.HTML:
@@ -34,7 +35,7 @@ def wire(session: gr.State, shown: gr.HTML, inspector: gr.HTML, models: Models) 
     """
 
     def save(visitor: Session, event: gr.EventData) -> Any:
-        return reply(event, lambda: {"file": record.saved(visitor, field(event, "run", str))})
+        return reply(event, lambda: {"file": record.saved(visitor, models, field(event, "run", str))})
 
     def change(visitor: Session, event: gr.EventData) -> Any:
         def answer() -> dict[str, Any]:
@@ -47,7 +48,7 @@ def wire(session: gr.State, shown: gr.HTML, inspector: gr.HTML, models: Models) 
         with for_people():
             number = visitor.next_update()
             text, name = field(event, "text", str), field(event, "name", str)
-            return packed({**replay.opened(visitor, text), "file": name[:MAX_LABEL], "number": number})
+            return packed({**replay.opened(visitor, text), "file": name[:MAX_NAME], "number": number})
         return gr.skip()
 
     shown.save(save, session, shown, trigger_mode="multiple", **QUICK)

@@ -28,8 +28,8 @@ export function start({ element, props, trigger, watch }) {
   let changes = 0; // of What if's settings, so far
   let answered = Promise.resolve(); // once there is a reply to What if's last question
   let timer = 0;
-  let left = false; // whether beams were left out of the file that was sent last
-  let withoutBeams = false; // the same of the run that is shown
+  let left = ''; // what was left out of the file that was sent last
+  let missing = ''; // the same of the run that is shown
 
   const save = quickButton('Save run', 'Save a file with every step, its candidates and their probabilities', () => {
     questions.drop(saving);
@@ -53,7 +53,7 @@ export function start({ element, props, trigger, watch }) {
   whatIf.node.addEventListener('toggle', begin);
   shownToken.subscribe(root, ({ run: name, busy, index }) => {
     if (name !== run.name || busy !== run.busy) {
-      if (name !== run.name) withoutBeams = left; // a replay has a note; a run made on this page has none
+      if (name !== run.name) missing = left; // a replay has a note; a run made on this page has none
       Object.assign(run, { name, busy });
       refresh();
       begin();
@@ -81,8 +81,8 @@ export function start({ element, props, trigger, watch }) {
   function refresh() {
     save.disabled = run.name === null || run.busy || isExample(run.name) || run.name.startsWith('replay-');
     open.disabled = run.busy;
-    const missing = withoutBeams ? ', and there were too many beams to show' : '';
-    note.textContent = run.name?.startsWith('replay-') ? `Opened from a file: attention isn’t saved${missing}.` : '';
+    const isFile = run.name?.startsWith('replay-');
+    note.textContent = !isFile ? '' : missing ? `Opened from a file whose ${missing} took too much room to be shown.` : 'Opened from a file.';
     whatIf.node.hidden = run.name === null || isExample(run.name); // the server knows no such run
     whatIf.node.classList.toggle('at-resting', run.busy);
   }
@@ -116,24 +116,25 @@ export function start({ element, props, trigger, watch }) {
     }
   }
 
-  /** A file's text as it can be sent: beams that are too many are left out. @param {string} text @returns "" if it cannot */
+  /** A file's text as it can be sent: of a large one without its attention or beams. @param {string} text @returns "" if it cannot */
   function withinLimit(text) {
-    left = false;
+    left = '';
     try {
-      const { beams, ...rest } = JSON.parse(text);
-      const whole = JSON.stringify({ ...rest, beams: beams?.map((step) => step.map(slim)) });
-      left = whole.length > MAX_SENT && Boolean(beams);
-      text = left ? JSON.stringify(rest) : whole;
+      const { attention, ...rest } = JSON.parse(text);
+      const { search, beams, ...least } = rest; // `beams`: of the first form
+      for (const [content, without] of /** @type {const} */ ([
+        [{ ...rest, attention }, ''], [rest, attention ? 'attention' : ''], [least, 'beams'],
+      ])) {
+        text = JSON.stringify(content);
+        left = without;
+        if (text.length <= MAX_SENT) break;
+      }
     } catch {
       // no JSON: the server says so in its own words
     }
     return text.length > MAX_SENT ? '' : text;
   }
 }
-
-/** What of a beam is shown; its ids alone would be most of the file. */
-const slim = ({ text, score, step_score, final_score, log_probability, parent, finished, leads, returned, dropped }) =>
-  ({ text, score, step_score, final_score, log_probability, parent, finished, leads, returned, dropped });
 
 /** @param {number} bytes */
 const megabytes = (bytes) => `${bytes / 1e6} MB`;

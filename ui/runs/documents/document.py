@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, cast, get_args
+from typing import Any, Literal
 
+from typing_extensions import TypedDict
+
+from decoding.run.document import InvalidDocument, Label, Name
+from decoding.run.reader import checked, unpack
 from model.errors import AttendError
 from model.text.languages import unmarked
-from ui.runs.documents.reader import InvalidDocument, as_mapping, as_text, wrong
-from ui.runs.documents.runs import MAX_NAME, packed_run, parsed_run, read_run, run_name, unpacked
+from ui.runs.documents.runs import packed_run, parsed_run, read_run, run_name
 from ui.runs.models import Models
 from ui.runs.run import Mode, RunRecord
 from ui.runs.run_builder import run_so_far
@@ -23,6 +26,17 @@ from ui.runs.session import Session
 SCHEMA = "attend.document/1"
 MAX_TITLE = 80  # characters
 MAX_BYTES = 16_000_000  # of all runs of a document, unpacked
+
+
+class KeptDocument(TypedDict):
+    """A document as the visitor's browser keeps it."""
+
+    schema: Literal["attend.document/1"]
+    kind: Mode
+    key: Label
+    model: Name
+    content: dict[str, Any]  # which the tab checks
+    runs: dict[Label, str]  # packed, by the names that the content has for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +92,12 @@ def first_words(text: str) -> str:
 def read_document(session: Session, models: Models, value: object) -> OpenedDocument:
     """Read a document, whose runs are not in the session yet; `AttendError` if it is not valid."""
     try:
-        document = as_mapping("its content", value)
-        schema, kind = document.get("schema"), document.get("kind")
-        if schema != SCHEMA or kind not in get_args(Mode):
-            raise wrong("its format", schema if schema != SCHEMA else kind)
+        document = checked(KeptDocument, value)
         return OpenedDocument(
-            as_text("its key", document.get("key")),
-            as_text("its model", document.get("model"), MAX_NAME),
-            as_mapping("its content", document.get("content")),
-            _read_runs(session, models, cast(Mode, kind), as_mapping("its runs", document.get("runs"))),
+            document["key"],
+            document["model"],
+            document["content"],
+            _read_runs(session, models, document["kind"], document["runs"]),
         )
     except InvalidDocument as error:
         raise refused(error) from error
@@ -108,18 +119,18 @@ def _packed(runs: Sequence[RunRecord], models: Models, known: Collection[str]) -
     return packed
 
 
-def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str, object]) -> dict[str, RunRecord]:
+def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str, str]) -> dict[str, RunRecord]:
     """The runs that can be read; `InvalidDocument` if one is damaged or they are too large together."""
     runs: dict[str, RunRecord] = {}
     left = MAX_BYTES
     for name, packed in listed.items():
-        written = unpacked(packed, left)
+        written = unpack(packed, left)
         left -= len(written)
         with suppress(InvalidDocument, AttendError):  # without its run an answer keeps its words
-            document = parsed_run(written)
-            model = as_text("its model", document.get("model"), MAX_NAME)
+            kept = parsed_run(written)
+            model = str(kept["run"].get("model"))
             loaded = models.get(model) if models.is_loaded(model) else None
-            runs[name] = read_run(document, session.next_run_id(kind), kind, loaded, packed=str(packed))
+            runs[name] = read_run(kept, session.next_run_id(kind), kind, loaded, packed=packed)
     return runs
 
 
@@ -128,8 +139,9 @@ def complete_runs(session: Session, models: Models) -> None:
     for run in session.runs.values():
         if run.stored is not None and models.is_loaded(run.model):
             with suppress(InvalidDocument, AttendError):  # it may name languages that the model doesn't have
-                document = parsed_run(unpacked(run.stored.packed, MAX_BYTES))
-                run.trace, run.stored = read_run(document, run.id, run.mode, models.get(run.model)).trace, None
+                kept = parsed_run(unpack(run.stored.packed, MAX_BYTES))
+                read = read_run(kept, run.id, run.mode, models.get(run.model))
+                run.tokens, run.trace, run.stored = read.tokens, read.trace, None
                 restore_languages(session, run)
 
 

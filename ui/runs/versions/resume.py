@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
 from decoding.stop import TOKEN_LIMIT
-from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.runs.run import RunRecord, TokenRecord

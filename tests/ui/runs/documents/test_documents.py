@@ -12,15 +12,17 @@ from typing import Any
 
 import pytest
 
+from decoding.run.reader import unpack
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
+from model import catalog
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from tests.helpers.paths import ROOT
 from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
 from ui.chat import actions as chat
 from ui.chat.document import chat_document, open_chat
 from ui.runs.documents.document import MAX_BYTES, complete_runs, read_document
-from ui.runs.documents.runs import unpacked
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session
@@ -62,10 +64,17 @@ def without_attention(run: RunRecord) -> list[TokenRecord]:
 
 
 def described(step: Step) -> Any:
-    """All of a step but the choices of texts that were not returned, and what it fed next."""
+    """All of a step but the choices of texts that were not returned, and what it fed next.
+
+    The scores of a single text are sums that are computed again: to nine digits.
+    """
 
     def text(one: Hypothesis | None) -> Any:
-        return one and replace(one, choice=replace(one.choice, candidates=(), rank=1, draw=None) and None)
+        if one is None:
+            return None
+        scores = (one.score, one.step_score, one.log_probability, one.final_score)
+        rounded = [None if score is None else round(score, 9) for score in scores]
+        return one.tokens, rounded, one.parent, one.finish_reason, one.group
 
     return (
         [text(one) for one in step.hypotheses],
@@ -176,7 +185,7 @@ def test_without_its_model_the_tokens_and_tables_are_shown(models: Models, tiny:
     assert again.run(again.turns[1].run).model == tiny.name and not others.is_loaded(tiny.name)
     without = chat.open_token(again, others, 1, 2).inspector
     assert shown is not None and without is not None
-    assert without["steps"] == shown["steps"] and without["tokens"] == shown["tokens"]
+    assert without["steps"] == shown["steps"] and without["ids"] == shown["ids"]
     assert without["rows"] == [] and without.get("selected") == shown.get("selected")
     with pytest.raises(AttendError, match="no longer loaded"):
         last(chat.proceed(again, others, 1, SAMPLE))
@@ -195,35 +204,43 @@ def test_a_document_of_another_form_is_refused(models: Models, path: tuple[str, 
         reopened(document, models)
 
 
+BEAM = {
+    "id": 0,
+    "parent": 0,
+    "score": 0,
+    "step_score": 0,
+    "log_probability": 0,
+    "final_score": None,
+    "finish_reason": None,
+    "group": 0,
+}
 ZEROS = [0] * 2**17  # as many tokens as a run may have
 
 
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("ids",), ZEROS),
-        (("ids", 0), 10**6),
-        (("trace", "given"), 1),
-        (("trace", "settings", "temperature"), "hot"),
-        (("trace", "steps"), [{"hypotheses": [[0] * 8] * 64, "returned": [], "dropped": [], "best": None}] * 4096),
-        (("trace", "steps", 0, "hypotheses", 0, 4), 7),
-        (("trace", "steps", 0, "hypotheses", 0, 1), float("nan")),
-        (("steps",), []),
-        (("labels", 0), "x" * 500),
+        (("run", "ids"), ZEROS),
+        (("run", "prompt", "ids", 0), 10**6),
+        (("run", "prompt", "ids"), []),
+        (("run", "settings", "temperature"), "hot"),
+        (("run", "search"), [{"beams": [BEAM] * 64, "returned": [], "dropped": [], "best": None}] * 1000),
+        (("run", "search"), [{"beams": [{**BEAM, "parent": 7}], "returned": [], "dropped": [], "best": None}]),
+        (("run", "steps"), []),
+        (("run", "labels"), {}),
+        (("layers",), 10**9),
     ],
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, tuple) else "",
 )
 def test_a_run_that_cannot_be_leaves_the_words(models: Models, path: tuple[str | int, ...], value: object) -> None:
     document = kept(answered(models, SAMPLE), models)
     (name,) = document["runs"]
-    run: Any = json.loads(unpacked(document["runs"][name], 10**7))
+    run: Any = json.loads(unpack(document["runs"][name], 10**7))
     *outer, last_name = path
     holder = run
     for step in outer:
         holder = holder[step]
     holder[last_name] = value
-    if path == ("ids",):
-        run["trace"] |= {"given": 1, "steps": []}
     document["runs"][name] = base64.b64encode(zlib.compress(json.dumps(run).encode())).decode()
     tracemalloc.start()
     try:
@@ -241,3 +258,19 @@ def test_runs_that_unpack_to_too_much_are_refused(models: Models) -> None:
     document["runs"][name] = base64.b64encode(zlib.compress(b" " * (MAX_BYTES + 1))).decode()
     with pytest.raises(AttendError, match="its runs are too large"):
         reopened(document, models)
+
+
+@pytest.mark.parametrize("kind", ["chat", "write", "translate"])
+def test_a_document_of_before_the_second_form_is_opened_with_its_runs(kind: str) -> None:
+    """Exported from the history as it was on 2026-11-25."""
+    document = json.loads((ROOT / "tests" / "helpers" / "earlier" / f"{kind}.document.json").read_text("utf-8"))
+    one_loaded = Models(("attend-chat",), lambda name, _: catalog.load(name))
+    read = read_document(Session(), one_loaded, document)
+    assert sorted(read.runs) == sorted(document["names"])
+    for run in read.runs.values():
+        explained = run.tokens[run.first :]
+        assert explained and all(token.choice and token.choice.token == token.id for token in explained)
+        if kind == "translate":
+            assert run.stored is not None and run.trace is None  # until its model is loaded
+        else:
+            assert run.trace is not None and run.trace.ids == run.ids[-len(run.trace.ids) :]

@@ -1,4 +1,4 @@
-"""The record of a run: collects its `Step`s, and writes them as an "attend.trace/1" document.
+"""The record of a run: it collects the run's `Step`s and writes them as a run document.
 
 Has no model and no tokenizer, only the model's name and a function that labels tokens.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 from decoding.request import Request
+from decoding.run.document import SCHEMA, RunDocument, TokenOrigin
+from decoding.run.writer import ids_in, search_entries, step_entry
 from decoding.settings import DecodingSettings
-from decoding.step import Choice, ContrastiveCandidate, FinishReason, Hypothesis, Step
+from decoding.step import Choice, FinishReason, Hypothesis, Step
 from decoding.stop import before_stop, first_stop
-
-SCHEMA = "attend.trace/1"
 
 
 @dataclass(slots=True)
@@ -121,9 +121,20 @@ class Trace:
         end = Step((alone[-1],), best=alone[-1], returned=(alone[-1],))
         return replace(self, settings=self.settings.each_sample()[returned.group], steps=[*steps, end])
 
-    def document(self) -> dict[str, Any]:
-        """The run in plain values, ready for JSON. Attention is not part of it."""
-        document: dict[str, Any] = {
+    @property
+    def is_search(self) -> bool:
+        """Whether it followed several texts at once, whose hypotheses a document then has."""
+        return self.settings.beams or any(len(step.hypotheses) != 1 for step in self.steps)
+
+    def document(self) -> RunDocument:
+        """The run in plain values, without its attention; `AttendError` where candidates were not recorded."""
+        origin: TokenOrigin = "search" if self.settings.beams else "chosen"
+        choices = self.choices()
+        assert all(choice.chosen for choice in choices)  # the property raises it
+        steps = [step_entry(choice, origin) for choice in choices]
+        search = search_entries(self.steps) if self.is_search else []
+        named = ids_in(steps, search).union(self.request.attended, *(one.tokens for one in self.sequences))
+        document: RunDocument = {
             "schema": SCHEMA,
             "model": self.model,
             "prompt": {"text": self.prompt, "ids": list(self.request.prompt)},
@@ -132,14 +143,17 @@ class Trace:
             "text": self.text,
             "ids": list(self.ids),
             "finish_reason": self.finish_reason,
-            "steps": [step_document(choice, self.label) for choice in self.choices()],
+            "steps": steps,
+            "labels": {str(token): self.label(token) for token in sorted(named)},
         }
+        if self.messages:
+            document["prompt"]["messages"] = [dict(message) for message in self.messages]
         if self.request.source:
             document["source"] = list(self.request.source)
         if self.request.draws_used:  # the seed alone would not repeat a continued run
-            document["drawn"] = self.request.draws_used
-        if self.messages:
-            document["messages"] = [dict(message) for message in self.messages]
+            document["draws_used"] = self.request.draws_used
+        if search:
+            document["search"] = search
         if len(self.sequences) > 1:
             document["sequences"] = [
                 {
@@ -152,82 +166,4 @@ class Trace:
                 }
                 for hypothesis, text in zip(self.sequences, self.texts, strict=True)
             ]
-        if self.settings.beams:
-            document["beams"] = self._beams()
         return document
-
-    def _beams(self) -> list[list[dict[str, Any]]]:
-        """The hypotheses of every step, best first; a parent is an index into the previous step's unfinished ones."""
-        dropped = {
-            (record.group, record.tokens): {
-                "step": number,
-                "reason": record.reason,
-                "score": record.score,
-                "to_beat": record.to_beat,
-            }
-            for number, step in enumerate(self.steps)
-            for record in step.dropped
-        }
-        best = self.best and (self.best.group, self.best.tokens)
-        ranks = {(hypothesis.group, hypothesis.tokens): rank for rank, hypothesis in enumerate(self.sequences, start=1)}
-        listed, parents = [], {0: 0}  # row -> index in the previous step's list
-        for step in self.steps:
-            order = sorted(range(len(step.hypotheses)), key=lambda row: -step.hypotheses[row].score)
-            listed.append(
-                [
-                    {
-                        "ids": list(hypothesis.tokens),
-                        "text": self.label(hypothesis.choice.token),
-                        "score": hypothesis.score,
-                        "step_score": hypothesis.step_score,
-                        "final_score": hypothesis.final_score,
-                        "log_probability": hypothesis.log_probability,
-                        "parent": parents[hypothesis.parent],
-                        "group": hypothesis.group,
-                        "finished": hypothesis.finished,
-                        "leads": best == (hypothesis.group, hypothesis.tokens),
-                        "returned": ranks.get((hypothesis.group, hypothesis.tokens)),
-                        "dropped": dropped.get((hypothesis.group, hypothesis.tokens)),
-                    }
-                    for hypothesis in (step.hypotheses[row] for row in order)
-                ]
-            )
-            unfinished = [row for row in order if not step.hypotheses[row].finished]
-            parents = {row: index for index, row in enumerate(unfinished)}
-        return listed
-
-
-def step_document(choice: Choice, label: Callable[[int], str]) -> dict[str, Any]:
-    """One step of a document, whose tokens are shown as `label` has them."""
-
-    def token(identifier: int) -> dict[str, Any]:
-        return {"id": identifier, "text": label(identifier)}
-
-    step: dict[str, Any] = {
-        "token": token(choice.token),
-        "probability": choice.probability,
-        "final_probability": choice.final_probability,
-        "rank": choice.rank,
-        "draw": choice.draw,
-        "entropy": choice.entropy,
-        "stages": list(choice.stages),
-        "kept": list(choice.kept),
-        "mass": list(choice.mass),
-        "stage_entropy": list(choice.stage_entropy),
-        "candidates": [
-            {**token(candidate.id), "probabilities": list(candidate.probabilities)} for candidate in choice.candidates
-        ],
-        "rest": list(choice.rest),
-    }
-    if choice.contrastive_candidates:
-        step["weighed"] = [
-            {**token(candidate.id), **_numbers(candidate)} for candidate in choice.contrastive_candidates
-        ]
-    if choice.contrast is not None:
-        divergences = [{"layer": layer, "bits": bits} for layer, bits in choice.contrast.divergences]
-        step["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
-    return step
-
-
-def _numbers(candidate: ContrastiveCandidate) -> dict[str, float]:
-    return {"confidence": candidate.confidence, "degeneration": candidate.degeneration, "score": candidate.score}

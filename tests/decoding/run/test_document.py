@@ -1,4 +1,4 @@
-"""A run as the document "attend.trace/1"."""
+"""What a run document says of a run."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import itertools
 import json
 import math
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from decoding.generate import generate
 from decoding.request import Request
+from decoding.run.document import RunDocument, StepEntry
+from decoding.run.reader import checked
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
-from decoding.trace import Trace
 from model.errors import AttendError
 from tests.helpers.tiny import TinyModel, make_request, random_model
 
@@ -36,41 +37,26 @@ def trace_of(
 def test_the_document_is_as_designed() -> None:
     settings = DecodingSettings(temperature=0.7, top_k=5, top_p=0.9, seed=7, max_new_tokens=6, top_candidates=4)
     trace = trace_of(settings, model=random_model(12, seed=1), request=make_request((3, 1), []))
-    document = json.loads(json.dumps(trace.document(), allow_nan=False))
-    assert list(document) == ["schema", "model", "prompt", "settings", "seed", "text", "ids", "finish_reason", "steps"]
-    assert document["schema"] == "attend.trace/1" and document["model"] == "tiny"
+    document = trace.document()
+    assert checked(RunDocument, json.loads(json.dumps(document, allow_nan=False))) == document
+    assert (document["schema"], document["model"]) == ("attend.trace/2", "tiny")
     assert document["prompt"] == {"text": "3 1", "ids": [3, 1]}
     assert document["settings"] == settings.to_dict() and document["seed"] == 7
     assert document["text"] == " ".join(map(str, document["ids"])) and len(document["ids"]) == 6
     assert document["finish_reason"] == "length"
+    assert document["labels"]["3"] == "<3>" and "search" not in document
     for token, step in zip(document["ids"], document["steps"], strict=True):
         check_step(step, token)
         assert step["stages"] == ["model", "temperature", "top_k", "top_p"]
         assert step["kept"][:3] == [12, 12, 5] and 1 <= step["kept"][3] <= 5
-        assert 0 <= step["draw"] < 1
+        assert step["draw"] is not None and 0 <= step["draw"] < 1
 
 
-def check_step(step: dict[str, Any], token: int) -> None:
-    names = [
-        "token",
-        "probability",
-        "final_probability",
-        "rank",
-        "draw",
-        "entropy",
-        "stages",
-        "kept",
-        "mass",
-        "stage_entropy",
-        "candidates",
-        "rest",
-    ]
-    assert list(step) == names
-    assert step["token"] == {"id": token, "text": f"<{token}>"}
+def check_step(step: StepEntry, token: int) -> None:
+    assert step["id"] == token
     candidates = step["candidates"]
     chosen = next(candidate for candidate in candidates if candidate["id"] == token)
-    assert step["probability"] == chosen["probabilities"][0]
-    assert step["final_probability"] == chosen["probabilities"][-1] > 0
+    assert chosen["probabilities"][-1] > 0
     probabilities = [candidate["probabilities"][0] for candidate in candidates]
     assert probabilities == sorted(probabilities, reverse=True)
     if step["rank"] <= len(candidates):
@@ -78,8 +64,7 @@ def check_step(step: dict[str, Any], token: int) -> None:
     for stage in range(len(step["stages"])):
         total = sum(candidate["probabilities"][stage] for candidate in candidates) + step["rest"][stage]
         assert total == pytest.approx(1.0)
-    assert step["entropy"] == step["stage_entropy"][0]
-    for kept, mass, entropy in zip(step["kept"], step["mass"], step["stage_entropy"], strict=True):
+    for kept, mass, entropy in zip(step["kept"], step["mass"], step["entropy"], strict=True):
         assert 0 <= entropy <= math.log2(kept) + 1e-9
         assert 0 < mass <= 1
     assert step["mass"][0] == 1
@@ -106,6 +91,7 @@ def test_a_run_that_was_stopped_is_a_cancelled_document() -> None:
 def test_a_random_seed_is_written_down_and_repeats_the_run() -> None:
     model = random_model(30, seed=5)
     first = trace_of(DecodingSettings(max_new_tokens=15), model=model).document()
+    assert first["settings"] is not None and first["seed"] is not None
     assert first["settings"]["seed"] == first["seed"] >= 0
     again = trace_of(DecodingSettings(max_new_tokens=15, seed=first["seed"]), model=model).document()
     assert again["ids"] == first["ids"] and again["steps"] == first["steps"]
@@ -118,50 +104,41 @@ def test_under_beams_the_steps_are_those_of_the_returned_text() -> None:
         settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=8, length_penalty=0.0)
         model, request = random_model(8, seed, scale=2), make_request((3, 1), [2, 5])
         trace = trace_of(settings, model=model, request=request)
-        document = json.loads(json.dumps(trace.document(), allow_nan=False))
-        assert len(document["beams"]) == len(trace.steps)
+        document = trace.document()
+        assert len(document.get("search", [])) == len(trace.steps)
         earlier += len(document["ids"]) < len(trace.steps)
         rows = model.logits(request.prompt, document["ids"]).double().softmax(-1)
         for row, token, step in zip(rows, document["ids"], document["steps"], strict=True):
             check_step(step, token)
-            assert step["probability"] == pytest.approx(float(row[token]), abs=1e-9)  # of this very path
+            share = next(each["probabilities"][0] for each in step["candidates"] if each["id"] == token)
+            assert share == pytest.approx(float(row[token]), abs=1e-9)  # of this very path
     assert earlier > 0
 
 
-def test_beams_are_listed_best_first_and_parents_point_to_the_unfinished() -> None:
-    settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6)
-    document = trace_of(settings, model=random_model(8, seed=4), request=make_request((3, 1), [2, 5])).document()
-    before = [{"ids": []}]
-    for beams in document["beams"]:
-        scores = [beam["score"] for beam in beams]
-        assert scores == sorted(scores, reverse=True)
-        for beam in beams:
-            assert set(beam) == {
-                *("ids", "text", "score", "step_score", "final_score", "log_probability"),
-                *("parent", "group", "finished", "leads", "returned", "dropped"),
-            }
-            assert beam["ids"][:-1] == before[beam["parent"]]["ids"]
-        before = [beam for beam in beams if not beam["finished"]]
-
-
-def test_of_the_beams_those_that_were_returned_are_named_and_the_one_that_leads() -> None:
+@pytest.mark.parametrize("stop_after", [None, 3])
+def test_a_search_names_parents_the_leading_text_and_those_returned(stop_after: int | None) -> None:
     settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6, num_return_sequences=2)
     model, request = random_model(8, seed=4), make_request((3, 1), [2, 5])
-    for stop_after in (None, 3):
-        document = trace_of(settings, model=model, request=request, stop_after=stop_after).document()
-        beams = [beam for step in document["beams"] for beam in step]
-        assert [beam["ids"] for beam in beams if beam["leads"]] == [document["ids"]]
-        returned = {beam["returned"]: beam["ids"] for beam in beams if beam["returned"]}
-        wanted = [sequence["ids"] for sequence in document.get("sequences", [])]
-        assert [returned[rank] for rank in sorted(returned)] == wanted
-        assert len(wanted) == (0 if stop_after else 2)
+    document = trace_of(settings, model=model, request=request, stop_after=stop_after).document()
+    search = document.get("search", [])
+    texts: list[list[tuple[int, ...]]] = []
+    for entry in search:  # the parents alone say which tokens each text has
+        before = texts[-1] if texts else [()]
+        texts.append([(*before[beam["parent"]], beam["id"]) for beam in entry["beams"]])
+        unfinished = [beam["finish_reason"] is None for beam in entry["beams"]]
+        assert unfinished == sorted(unfinished, reverse=True)  # so that a parent is an index into them
+    best = search[-1]["best"]
+    assert best is not None and texts[best["step"]][best["index"]] == tuple(document["ids"])
+    returned = [list(texts[place["step"]][place["index"]]) for place in search[-1]["returned"]]
+    assert returned == [sequence["ids"] for sequence in document.get("sequences", [])]
+    assert len(returned) == (0 if stop_after else 2)
 
 
 @pytest.mark.usefixtures("counted_seeds")
 def test_a_conversation_is_part_of_the_document() -> None:
     trace = trace_of(DecodingSettings(max_new_tokens=2), model=random_model(9, seed=1))
     trace.messages = [{"role": "user", "content": "3 1"}]
-    assert trace.document()["messages"] == [{"role": "user", "content": "3 1"}]
+    assert trace.document()["prompt"].get("messages") == [{"role": "user", "content": "3 1"}]
 
 
 def test_a_run_without_recorded_candidates_has_no_document() -> None:

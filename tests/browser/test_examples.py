@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -111,11 +110,10 @@ def test_a_changed_card_of_the_example_is_the_visitors_to_run(embedded_url: str,
     expect(page.locator(".at-stale")).to_have_count(0)
 
 
-@pytest.mark.parametrize("device", [{}, PHONE], ids=["desk", "phone"])
 def test_translate_shows_a_sentence_and_its_alignment_and_a_click_takes_it_over(
-    embedded_url: str, visit: Opener, device: dict[str, Any]
+    embedded_url: str, visit: Opener
 ) -> None:
-    page = visit(at=embedded_url, **device)
+    page = visit(at=embedded_url)
     fetched = list[str]()
     page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
     to_tab(page, "Translate")

@@ -88,10 +88,18 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(
     page.locator("#attend-model-cancel").click()
     loaded(page, tiny.name)
     expect(bar).to_be_hidden()
-    hub_server.flowing.set()
     say(page, "Hello")
     pick(page, LISTED)
+    expect(page.locator("#attend-model-chosen b")).to_have_text(LISTED)
+    page.locator("#attend-model-chosen").click()
+    box = page.locator("#attend-other-model")
+    box.fill("half a na")
+    expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
+    hub_server.flowing.set()
     loaded(page, LISTED)
+    expect(box).to_have_value("half a na")  # what is typed stays while another model comes
+    expect(box).to_be_focused()
+    page.keyboard.press("Escape")
     reaches(page, offered.get(LISTED))
     say(page, "And now?")
     page.locator("#attend-code").click()
@@ -199,21 +207,6 @@ def test_everything_in_the_list_can_be_read(page_url: str, visit: Opener, device
     )
     assert [(inside, seen) for inside, seen in widths if seen and inside > seen] == []  # inline parts have no width
     assert "…" not in sheet.inner_text()
-
-
-def test_what_is_typed_stays_while_another_model_comes(page_url: str, visit: Opener, hub_server: StandIn) -> None:
-    page = visit(at=page_url)
-    pick(page, LISTED)
-    expect(page.locator("#attend-model-chosen b")).to_have_text(LISTED)
-    page.locator("#attend-model-chosen").click()
-    expect(page.get_by_role("option", name=LISTED)).to_contain_text("loading")
-    box = page.locator("#attend-other-model")
-    box.fill("half a na")
-    expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
-    hub_server.flowing.set()
-    loaded(page, LISTED)
-    expect(box).to_have_value("half a na")
-    expect(box).to_be_focused()
 
 
 def test_a_folder_shows_its_name_first_and_its_whole_path(

@@ -20,30 +20,22 @@ pytestmark = BROWSER
 FOX = "You are a small fox."
 
 
-def test_the_page_shows_it_folded(visit: Opener) -> None:
-    page = visit()
-    fold = page.locator(".attend-prompt")
-    expect(fold.locator("summary")).to_contain_text("Exact prompt (chat template)")
-    text = page.locator(".attend-prompt-text")
-    expect(text).to_be_hidden()
-    fold.locator("summary").focus()
-    page.keyboard.press("Enter")
-    expect(text).to_contain_text(f"<s><user>{EXAMPLES[0]}<end><assistant>")
-    hostile = "<img src=x> <end> ${x} {{y}}"
-    say(page, hostile)
-    expect(text).to_contain_text(f"<user>{hostile}<end><assistant>")
-    expect(text.locator("b")).to_have_text(["<s>", "<user>", "<end>", "<assistant>"])
-    assert text.locator("img").count() == 0
-
-
 def test_opened_it_leaves_the_newest_answer_in_view(visit: Opener) -> None:
     page = visit("?max_new_tokens=20&min_new_tokens=20", viewport={"width": 1280, "height": 640})
     for text in ("Hello", "How are you?", "And the fox?", "And the dog?"):
         say(page, text)
-    log = page.locator(".at-log")
+    fold, text, log = (
+        page.locator(".attend-prompt summary"),
+        page.locator(".attend-prompt-text"),
+        page.locator(".at-log"),
+    )
+    expect(text).to_be_hidden()
     assert log.evaluate("log => log.scrollHeight > log.clientHeight")  # else it has no need to scroll
     room = log.evaluate("log => log.clientHeight")
-    page.locator(".attend-prompt summary").click()
+    fold.focus()
+    page.keyboard.press("Enter")
+    expect(text).to_contain_text("<s><user>Hello<end><assistant>")
+    expect(text.locator("b").first).to_have_text("<s>")
     page.wait_for_function("room => document.querySelector('.at-log').clientHeight < room", arg=room)
     page.wait_for_function(f"() => {{ {_BELOW}; return below < 2 }}")
     expect(page.locator(".at-tools").last).to_be_in_viewport()

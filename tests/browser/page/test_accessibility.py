@@ -105,9 +105,7 @@ def test_axe_finds_nothing(embedded_url: str, visit: Opener) -> None:
         found[f"{state}, light"] = axe.violations(page, within=within)
         if state in DARK:
             turn(page)
-            found[f"{state}, dark"] = axe.violations(
-                page, "color-contrast", within=within
-            )  # the one about colours
+            found[f"{state}, dark"] = axe.violations(page, "color-contrast", within=within)  # the one about colours
             turn(page)
         page.locator("dialog[open]").evaluate_all("dialogs => dialogs.forEach((each) => each.close())")
     assert {state: faults for state, faults in found.items() if faults} == {}

@@ -37,13 +37,13 @@ def add_counts(parser: ArgumentParser, **defaults: int | list[int]) -> None:
     """Flags for positive integers, described in `_HELP`; one whose default is a list takes several."""
     for name, default in defaults.items():
         several: dict[str, Any] = {"nargs": "+"} if isinstance(default, list) else {}
-        shown = " ".join(map(str, default)) if isinstance(default, list) else default
+        default_text = " ".join(map(str, default)) if isinstance(default, list) else default
         parser.add_argument(
             f"--{name.replace('_', '-')}",
             metavar="N",
             type=count,
             default=default,
-            help=f"{_HELP[name]} (default {shown})",
+            help=f"{_HELP[name]} (default {default_text})",
             **several,
         )
 

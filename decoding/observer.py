@@ -51,16 +51,16 @@ def _observed(passes: Passes, observer: Observer) -> Passes:
         while True:
             started = time.perf_counter()
             try:
-                made = next(passes)
+                result = next(passes)
             except StopIteration:
                 outcome = "finished"
                 return
             waited += time.perf_counter() - started
-            if made is not None:
-                tokens = sum(len(step.hypotheses) for step in made.steps.values())
+            if result is not None:
+                tokens = sum(len(step.hypotheses) for step in result.steps.values())
                 observer.decoded(tokens, waited, first=first)
                 waited, first = 0.0, False
-            yield made
+            yield result
     except Exception:
         outcome = "failed"
         raise

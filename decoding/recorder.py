@@ -68,8 +68,8 @@ class Recording:
 
     def log_probability(self, token: int, *, stage: int) -> float:
         """In nats; stage 0 is the model's own, -1 the last one, which the token was chosen from."""
-        found = self._stages[stage]
-        return float(found.logits[token]) - found.log_total
+        selected = self._stages[stage]
+        return float(selected.logits[token]) - selected.log_total
 
     def final_probabilities(self) -> tuple[Ids, Probabilities]:
         """The tokens that survived every stage, by id, and their probabilities: (K,) each."""

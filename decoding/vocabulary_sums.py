@@ -67,17 +67,17 @@ def summarize(logits: Logits, following: Logits) -> tuple[int, float, float, flo
 def best_tokens(logits: Logits, count: int) -> NDArray[np.int64]:
     """The remaining tokens with the highest logits (V,), highest first, ties by id; at most `count`."""
     tokens = np.empty(count, np.int64)
-    found = 0
+    size = 0
     for token in range(len(logits)):
         logit = logits[token]
-        if count and logit > -np.inf and (found < count or logit > logits[tokens[found - 1]]):
-            found = min(found + 1, count)
-            place = found - 1
+        if count and logit > -np.inf and (size < count or logit > logits[tokens[size - 1]]):
+            size = min(size + 1, count)
+            place = size - 1
             while place and logits[tokens[place - 1]] < logit:
                 tokens[place] = tokens[place - 1]
                 place -= 1
             tokens[place] = token
-    return tokens[:found]
+    return tokens[:size]
 
 
 @compiled

@@ -34,14 +34,14 @@ Speeds = dict[str, dict[str, dict[str, float]]]  # model → label of a case →
 
 def speeds(lines: Iterable[str]) -> Speeds:
     """The speeds in the JSON lines; other lines are the tables before them. `AttendError` where there are none."""
-    found: Speeds = {}
+    speeds: Speeds = {}
     for figures in (json.loads(line) for line in lines if line.startswith("{")):
-        of_model = found.setdefault(figures["model"], {label: {} for label, _, _ in CASES})
+        of_model = speeds.setdefault(figures["model"], {label: {} for label, _, _ in CASES})
         for label, case, of_transformers in CASES:
             of_model[label] |= _of_case(figures, case, of_transformers)
-    if not found:
+    if not speeds:
         raise AttendError("There is no JSON line to draw: give files with what the benchmarks printed.")
-    return found
+    return speeds
 
 
 def _of_case(figures: Mapping[str, Any], case: str, of_transformers: str) -> dict[str, float]:

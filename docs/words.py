@@ -67,15 +67,15 @@ def of_python(source: str) -> list[tuple[int, str]]:
 def of_script(source: str) -> Iterator[tuple[int, str]]:
     """A sentence that is written over several lines, with a plus between them, comes in one piece."""
     line, text, shown, end = 0, "", False, 0
-    for found in _SCRIPT.finditer(source):
-        part = found["double"] or found["single"] or found["template"]
-        if part and text and re.fullmatch(r"\s*\+\s*", source[end : found.start()]):
+    for match in _SCRIPT.finditer(source):
+        part = match["double"] or match["single"] or match["template"]
+        if part and text and re.fullmatch(r"\s*\+\s*", source[end : match.start()]):
             text += part
         elif part:
             if text and (shown or visible(text)):
                 yield line, text
-            line, text, shown = source.count("\n", 0, found.start()) + 1, part, bool(found["shown"])
-        end = found.end()
+            line, text, shown = source.count("\n", 0, match.start()) + 1, part, bool(match["shown"])
+        end = match.end()
     if text and (shown or visible(text)):
         yield line, text
 

@@ -25,10 +25,12 @@ def draw(sentence: str, models: Mapping[str, LoadedModel], path: Path) -> None:
 
     figure = Figure(figsize=(5.5 * len(models), 5), layout="constrained")
     for axes, (name, loaded) in zip(figure.subplots(1, len(models), squeeze=False)[0], models.items(), strict=True):
-        found = translate(loaded, sentence, LONGEST)
-        assert found.alignment is not None
-        axes.imshow(found.alignment.numpy(), cmap="Blues", vmin=0.0, vmax=1.0)  # (T, S)
-        source, tokens = ([loaded.tokenizer.label(token) for token in side] for side in (found.source, found.tokens))
+        translation = translate(loaded, sentence, LONGEST)
+        assert translation.alignment is not None
+        axes.imshow(translation.alignment.numpy(), cmap="Blues", vmin=0.0, vmax=1.0)  # (T, S)
+        source, tokens = (
+            [loaded.tokenizer.label(token) for token in side] for side in (translation.source, translation.tokens)
+        )
         axes.set_xticks(range(len(source)), source, rotation=60)
         axes.set_yticks(range(len(tokens)), tokens)
         axes.set_title(name)

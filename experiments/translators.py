@@ -174,9 +174,9 @@ def run(folder: Path, output: Path, *, highest: float | None = None) -> None:
         }
     lengths = list(next(iter(figures.values()))["bleu"])
     rows = [["", "parameters", "target tokens/s", *(f"BLEU {length}" for length in lengths)]]
-    for name, found in figures.items():
-        numbers = (f"{found['bleu'][length]:.1f}" for length in lengths)
-        rows.append([name, f"{found['parameters']:,}", f"{found['target_tokens_per_second']:,}", *numbers])
+    for name, scores in figures.items():
+        numbers = (f"{scores['bleu'][length]:.1f}" for length in lengths)
+        rows.append([name, f"{scores['parameters']:,}", f"{scores['target_tokens_per_second']:,}", *numbers])
     print(table(rows))
     draw(
         EXAMPLE,

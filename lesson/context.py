@@ -61,14 +61,14 @@ def similarities_by_layer(
 
 def _similarities(readings: Sequence[Reading], word: str, second: Tensor, layer: int) -> LayerSimilarities:
     vectors = [reading.vector(word, layer) for reading in readings]
-    found = cosines(vectors)  # (S, S)
+    similarities = cosines(vectors)  # (S, S)
     alike = second[:, None] == second[None]  # (S, S)
     pairs = ~torch.eye(len(vectors), dtype=torch.bool)  # a sentence is not paired with itself
     seen = plane(vectors)
     return LayerSimilarities(
-        found,
-        found[alike & pairs].mean().item(),
-        found[~alike].mean().item(),
+        similarities,
+        similarities[alike & pairs].mean().item(),
+        similarities[~alike].mean().item(),
         _control(readings, word, vectors, layer),
         seen.points(vectors),
         seen.shares,
@@ -80,10 +80,10 @@ def _control(readings: Sequence[Reading], word: str, vectors: Sequence[Tensor], 
     if not others:
         raise AttendError(f'The sentences have no word but "{word}": add others, to compare it with.')
     owners = torch.tensor([number for number, _ in others])  # (M,)
-    found = functional.cosine_similarity(
+    similarities = functional.cosine_similarity(
         torch.stack(list(vectors))[:, None], torch.stack([vector for _, vector in others])[None], dim=-1
     )  # (S, M)
-    return found[owners[None] != torch.arange(len(vectors))[:, None]].mean().item()
+    return similarities[owners[None] != torch.arange(len(vectors))[:, None]].mean().item()
 
 
 def _others(reading: Reading, word: str, layer: int) -> list[Tensor]:

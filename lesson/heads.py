@@ -91,17 +91,17 @@ def head_maps(loaded: LoadedModel, text: str, most: int) -> HeadMaps:
 def three_maps(loaded: LoadedModel, source: str, text: str, most: int) -> ThreeMaps:
     """The maps of an encoder-decoder that has read a source and a translation of it; raises `AttendError` for more than
     `most` tokens of either."""
-    given = tuple(loaded.prompt(source))
+    source_ids = tuple(loaded.prompt(source))
     read = (*loaded.model.decoder_start, *loaded.tokenizer.encode(text))
-    _check(len(given), most, "sentence")
+    _check(len(source_ids), most, "sentence")
     _check(len(read), most, "translation")
     with loaded.lock:
-        attention = loaded.model.inspect(read, source=given).attention
+        attention = loaded.model.inspect(read, source=source_ids).attention
     if attention.encoder is None or attention.cross is None:
         raise AttendError(f"{loaded.name} does not provide its encoder's attention: choose another model.")
     maps = (attention.encoder, attention.decoder, attention.cross)
     encoder, decoder, cross = (weights[0].float() for weights in maps)
-    return ThreeMaps(given, read, encoder, decoder, cross)
+    return ThreeMaps(source_ids, read, encoder, decoder, cross)
 
 
 def _check(count: int, most: int, what: str) -> None:

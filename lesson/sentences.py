@@ -66,14 +66,14 @@ def head_targets(attention: WordAttention) -> HeadTargets:
 def token_span(loaded: LoadedModel, tokens: Sequence[int], word: str) -> range:
     """The token positions of a word's first occurrence; raises `AttendError` if there is none."""
     texts = [loaded.text_of(tokens[:end]) for end in range(len(tokens) + 1)]
-    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", texts[-1], re.IGNORECASE)
-    if not word.strip() or found is None:
+    match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", texts[-1], re.IGNORECASE)
+    if not word.strip() or match is None:
         raise AttendError(f"“{word[:40]}” is not a word of “{texts[-1].strip()[:80]}”: choose one of its words.")
     positions = [
         index
         for index in range(len(tokens))
-        if len(texts[index]) < found.end()
-        and len(texts[index + 1]) > found.start()
+        if len(texts[index]) < match.end()
+        and len(texts[index + 1]) > match.start()
         and texts[index] != texts[index + 1]
     ]
     return range(positions[0], positions[-1] + 1)

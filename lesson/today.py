@@ -66,16 +66,16 @@ class Norms:
 
 def normalize(vector: Sequence[float]) -> Norms:
     """Apply the norms of our blocks, without their learned scale."""
-    given = torch.tensor(vector)
+    values = torch.tensor(vector)
     width = len(vector)
     with torch.no_grad():
-        return Norms(nn.LayerNorm(width)(given), nn.RMSNorm(width, eps=1e-5)(given))
+        return Norms(nn.LayerNorm(width)(values), nn.RMSNorm(width, eps=1e-5)(values))
 
 
 def activation_curves(points: Sequence[float]) -> Mapping[str, Tensor]:
     """ReLU, GELU and SiLU at these points, (N,) each; SwiGLU multiplies SiLU of one projection by another."""
-    given = torch.tensor(points)
-    return {"ReLU": functional.relu(given), "GELU": functional.gelu(given), "SiLU": functional.silu(given)}
+    values = torch.tensor(points)
+    return {"ReLU": functional.relu(values), "GELU": functional.gelu(values), "SiLU": functional.silu(values)}
 
 
 def cache_bytes(config: TransformerConfig, tokens: int) -> int:

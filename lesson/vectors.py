@@ -128,12 +128,12 @@ class Vectors:
         first, second, third = _normalized([a.vector, b.vector, c.vector])
         with_step, without = self._cosines([first - second + third, third])  # (V,) each
         but = {*a.ids, *b.ids, *c.ids}
-        found = self._by_cosine(with_step, but=but)
-        nearest = list(islice(found, most))
+        ranked = self._by_cosine(with_step, but=but)
+        nearest = list(islice(ranked, most))
         if expected is None or len(expected.ids) != 1:
             return Analogy(nearest, None, None)
         token = expected.ids[0]
-        rank, rank_without = _rank(token, chain(nearest, found)), _rank(token, self._by_cosine(without, but=but))
+        rank, rank_without = _rank(token, chain(nearest, ranked)), _rank(token, self._by_cosine(without, but=but))
         return Analogy(nearest, rank, rank_without)
 
     def baseline(self) -> Baseline | None:

@@ -41,10 +41,10 @@ class Reading:
 
     def span(self, word: str) -> tuple[int, int]:
         """The characters (first, end) of a whole word's first occurrence, ignoring case; `AttendError` if none."""
-        found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.text, re.IGNORECASE)
-        if found is None:
+        match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.text, re.IGNORECASE)
+        if match is None:
             raise AttendError(f'The word "{word}" is not in "{self.text}": add it there or choose another word.')
-        return found.span()
+        return match.span()
 
     def pieces_of(self, word: str) -> tuple[int, ...]:
         """The indices of the tokens of a word's first occurrence; `AttendError` if there is none."""

@@ -54,8 +54,8 @@ def model_card(name: str, export_format: ExportFormat, original: str) -> str:
         original: the model's own card; "" if it has none.
     """
     task = {"Llama": "text-generation", "Marian": "translation"}[export_format]
-    found = _FRONT_MATTER.match(original)
-    front, text = (found[1], original[found.end() :]) if found else ("", original)
+    front_matter = _FRONT_MATTER.match(original)
+    front, text = (front_matter[1], original[front_matter.end() :]) if front_matter else ("", original)
     _, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
     about = re.search(r"^# .*?\n+((?:(?![|#]).*\n)*)", text)
     parts = [

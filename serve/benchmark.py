@@ -68,9 +68,9 @@ def ask(
     end = time.perf_counter() + seconds
     while (asked := time.perf_counter()) < end:
         waiting = True
-        for made in models.decode(models.default, prompt, settings, 0, None, f"visitor {number}"):
+        for result in models.decode(models.default, prompt, settings, 0, None, f"visitor {number}"):
             now = time.perf_counter()
-            if made is not None:
+            if result is not None:
                 if waiting:
                     first.append(now - asked)
                     waiting = False

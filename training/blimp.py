@@ -19,15 +19,15 @@ MinimalPair = tuple[str, str]  # the grammatical sentence first
 
 def read_blimp(path: Path) -> dict[str, list[MinimalPair]]:
     """The pairs of each paradigm, from gzipped JSON lines in BLiMP's form; `AttendError` for any other form."""
-    found: dict[str, list[MinimalPair]] = defaultdict(list)
+    pairs: dict[str, list[MinimalPair]] = defaultdict(list)
     try:
         for record in read_records(path):
-            found[record["UID"]].append((record["sentence_good"], record["sentence_bad"]))
+            pairs[record["UID"]].append((record["sentence_good"], record["sentence_bad"]))
     except (KeyError, TypeError) as error:
         raise AttendError(f"{path} does not hold BLiMP's pairs: give its JSON lines, gzipped.") from error
-    if not found:
+    if not pairs:
         raise AttendError(f"{path} holds no pair: give BLiMP's JSON lines, gzipped.")
-    return found
+    return pairs
 
 
 def accuracy(loaded: LoadedModel, pairs: list[MinimalPair]) -> float:

@@ -81,8 +81,8 @@ def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> To
     if not path.exists():
         texts: list[str] = []
         for source in present(CHAT_MIXTURE, folder)[0]:
-            found = [turn for document in documents(source, folder, "train") for turn in document.turns]
-            texts += found * (3 if source == CHAT_MIXTURE[0] else 1)
+            turns = [turn for document in documents(source, folder, "train") for turn in document.turns]
+            texts += turns * (3 if source == CHAT_MIXTURE[0] else 1)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(train_vocabulary(texts, settings.vocabulary_size))
     return Tokenizer.load(path)

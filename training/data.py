@@ -106,15 +106,15 @@ def split_of(record: Record) -> Split:
 
 def documents(source: Source, folder: Path, split: Split) -> list[Document]:
     """The documents of one source in one split, in the file's order."""
-    found = []
+    texts = []
     for record in read_records(folder / f"{source.path}.jsonl.gz"):
         if split_of(record) != split:
             continue
         if "text" in record:
-            found.append(Document((record["text"],), story=True))
+            texts.append(Document((record["text"],), story=True))
         elif (turns := source.keep(record)) is not None:
-            found.append(Document(tuple(turns)))
-    return found
+            texts.append(Document(tuple(turns)))
+    return texts
 
 
 def schedule(mixture: Sequence[Source], folder: Path, seed: int) -> list[Document]:
@@ -140,12 +140,12 @@ def _varied(pool: Sequence[Document], alike: int) -> Sequence[Document]:
     if not alike:
         return pool
     seen: Counter[str] = Counter()
-    found = []
+    varied = []
     for document in pool:
         seen[document.turns[-1]] += 1
         if seen[document.turns[-1]] <= alike:
-            found.append(document)
-    return found
+            varied.append(document)
+    return varied
 
 
 def mixed(order: Iterable[Document], written: Iterator[tuple[str, ...]], part: float) -> Iterator[Document]:
@@ -281,12 +281,12 @@ def _command(arguments: Sequence[str] | None) -> None:
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.jsonl.gz)")
     read = parser.parse_args(arguments)
     source = next(source for source in CHAT_MIXTURE if source.path == read.source)
-    found = documents(source, read.data, read.split)
+    selected = documents(source, read.data, read.split)
     with writing(read.output), gzip.open(read.output, "wt", encoding="utf-8") as lines:
-        for document in found:
+        for document in selected:
             record = {"text": document.turns[0]} if document.story else {"turns": document.turns}
             lines.write(json.dumps(record, ensure_ascii=False) + "\n")
-    print(f"{len(found):,} documents of {read.source} ({read.split}) in {read.output}")
+    print(f"{len(selected):,} documents of {read.source} ({read.split}) in {read.output}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -97,18 +97,18 @@ def windows(
 
 def read_documents(path: Path, limit: int | None = None) -> list[Document]:
     """The first `limit` dialogues (or stories) of a file, or all; `AttendError` if the file has another form."""
-    found = []
+    dialogues = []
     for number, record in enumerate(islice(read_records(path), limit), start=1):
         turns = record.get("turns") if isinstance(record, dict) else None
         if isinstance(turns, list) and turns and all(isinstance(turn, str) for turn in turns):
-            found.append(Document(tuple(turns)))
+            dialogues.append(Document(tuple(turns)))
         elif isinstance(record, dict) and isinstance(record.get("text"), str):
-            found.append(Document((record["text"],), story=True))
+            dialogues.append(Document((record["text"],), story=True))
         else:
             raise AttendError(f'Line {number} of {path} holds neither {{"turns": [...]}} nor {{"text": ...}}.')
-    if not any(turn for document in found for turn in document.turns):
+    if not any(turn for document in dialogues for turn in document.turns):
         raise AttendError(f"{path} contains no text: choose a file with at least one dialogue.")
-    return found
+    return dialogues
 
 
 def _chat_format(loaded: LoadedModel) -> ChatFormat:
@@ -122,13 +122,13 @@ def _chat_format(loaded: LoadedModel) -> ChatFormat:
 
 def evaluate_dialogues(loaded: LoadedModel, path: Path, limit: int | None) -> dict[str, Any]:
     """The fields of the JSON line; `AttendError` for a model that does not use our chat format."""
-    chat, found = _chat_format(loaded), read_documents(path, limit)
+    chat, dialogues = _chat_format(loaded), read_documents(path, limit)
     start = time.perf_counter()
-    result = bits_per_byte(loaded.model, loaded.tokenizer, chat, found, progress=True)
+    result = bits_per_byte(loaded.model, loaded.tokenizer, chat, dialogues, progress=True)
     seconds = time.perf_counter() - start
-    print(f"{loaded.name} on {path.name}: {result:.4f} bits per byte ({len(found):,} documents)")
-    size = sum(len(turn.encode()) for document in found for turn in document.turns)
-    return {"documents": len(found), "bytes": size, "bits_per_byte": round(result, 5), "seconds": round(seconds, 1)}
+    print(f"{loaded.name} on {path.name}: {result:.4f} bits per byte ({len(dialogues):,} documents)")
+    size = sum(len(turn.encode()) for document in dialogues for turn in document.turns)
+    return {"documents": len(dialogues), "bytes": size, "bits_per_byte": round(result, 5), "seconds": round(seconds, 1)}
 
 
 def evaluate_pairs(loaded: LoadedModel, path: Path, limit: int | None, beams: Sequence[int]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def named(record: Record) -> Turns | None:
     placeholder, such as "(hometown)", is left out.
     """
     name = _NAMES[zlib.crc32("\n".join(record["turns"]).encode()) % len(_NAMES)]
-    turns = [_SPEAKER.sub(lambda found: name if found[1] == "1" else "Attend", turn) for turn in record["turns"]]
+    turns = [_SPEAKER.sub(lambda match: name if match[1] == "1" else "Attend", turn) for turn in record["turns"]]
     return None if any(_PLACEHOLDER.search(turn) for turn in turns) else turns
 
 

@@ -37,15 +37,15 @@ class Pair:
 
 def read_pairs(path: Path) -> list[Pair]:
     """All pairs of a file; `AttendError` if it is missing or is something else."""
-    found = []
+    pairs = []
     for number, line in enumerate(read_gzipped(path, "gzipped text"), start=1):
         parts = line.rstrip("\n").split("\t")
         if len(parts) != 2 or not all(part.strip() for part in parts):
             raise AttendError(
                 f"Line {number} of {path} is not an English sentence, a tab and a French one: correct it."
             )
-        found.append(Pair(source=parts[1], target=parts[0]))
-    return found
+        pairs.append(Pair(source=parts[1], target=parts[0]))
+    return pairs
 
 
 def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
@@ -69,10 +69,10 @@ def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
 
 def by_source(pairs: Sequence[Pair]) -> dict[str, list[str]]:
     """All translations of each sentence."""
-    found: dict[str, list[str]] = {}
+    translations: dict[str, list[str]] = {}
     for pair in pairs:
-        found.setdefault(pair.source, []).append(pair.target)
-    return found
+        translations.setdefault(pair.source, []).append(pair.target)
+    return translations
 
 
 def _bare(sentence: str) -> str:
@@ -140,10 +140,10 @@ def _command(arguments: Sequence[str] | None) -> None:
     )
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.tsv.gz)")
     read = parser.parse_args(arguments)
-    found = split_pairs(read_pairs(read.data / SOURCE_FILE))[read.split]
+    pairs = split_pairs(read_pairs(read.data / SOURCE_FILE))[read.split]
     with writing(read.output), gzip.open(read.output, "wt", encoding="utf-8") as lines:
-        lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in found)
-    print(f"{len(found):,} pairs ({read.split}) in {read.output}")
+        lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in pairs)
+    print(f"{len(pairs):,} pairs ({read.split}) in {read.output}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -45,10 +45,10 @@ def _shown(value: object) -> str:
 
 
 def _train(arguments: Sequence[str] | None) -> int:
-    given = vars(_parser().parse_args(arguments))
-    folder, output = given.pop("data"), given.pop("output")
-    preset = PRESETS.get(given["task"] or "chat", PRESETS["chat"])
-    settings = replace(preset, **{name: value for name, value in given.items() if value is not None})
+    flags = vars(_parser().parse_args(arguments))
+    folder, output = flags.pop("data"), flags.pop("output")
+    preset = PRESETS.get(flags["task"] or "chat", PRESETS["chat"])
+    settings = replace(preset, **{name: value for name, value in flags.items() if value is not None})
     from training.run.loop import train  # imports torch, which takes seconds
 
     return train(settings, folder, output)

@@ -51,7 +51,7 @@ def train_pairs_vocabulary(texts: Iterable[str], size: int) -> bytes:
     """Like `train_vocabulary`, for sentences: each begins with a space; see the module for what is normalised."""
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder) / "rules.tsv"
-        rules.write_text("".join(f"{_codes(given)}\t{_codes(plain)}\n" for given, plain in _rules()))
+        rules.write_text("".join(f"{_codes(source)}\t{_codes(plain)}\n" for source, plain in _rules()))
         return _trained(
             texts,
             size,

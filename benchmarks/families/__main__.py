@@ -158,11 +158,11 @@ def _attention(model: LanguageModel[Any], reference: Any, prompt: Sequence[int],
     answer = reference(input_ids=ids, **start, output_attentions=True, use_cache=False)
     returned = answer.attentions if task == "causal" else answer.decoder_attentions
     expected = [layer[0, :, -1] for layer in returned if layer is not None]  # (H, K), K may be a window
-    shown = model.prefill(prompt, want=Want(attention=True)).attention
-    assert shown is not None
-    if len(expected) != shown.decoder.shape[1]:
+    attention = model.prefill(prompt, want=Want(attention=True)).attention
+    assert attention is not None
+    if len(expected) != attention.decoder.shape[1]:
         return float("inf")
-    pairs = zip(shown.decoder[0, :, :, 0], expected, strict=True)
+    pairs = zip(attention.decoder[0, :, :, 0], expected, strict=True)
     return max(float((ours[:, -theirs.shape[-1] :] - theirs).abs().max()) for ours, theirs in pairs)
 
 

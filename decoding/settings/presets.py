@@ -22,12 +22,12 @@ PRESETS: Mapping[str, DecodingSettings] = MappingProxyType(
 TRANSLATION_STRATEGY: StrategyName = "beam"  # a translator's default: few translations are right, so search for one
 
 
-def for_translator(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def for_translator(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Settings by name with a translator's default strategy, beam search, unless they name a strategy or settings that
     sampling uses and beam search does not, such as a temperature."""
     sampling = _used_by("sample") - _used_by("greedy") - {"num_return_sequences"}  # beams have it as well
-    samples = given.keys() & sampling and not given.keys() & (_used_by(TRANSLATION_STRATEGY) - _used_by("sample"))
-    return given if samples else {"strategy": TRANSLATION_STRATEGY, **given}
+    samples = settings.keys() & sampling and not settings.keys() & (_used_by(TRANSLATION_STRATEGY) - _used_by("sample"))
+    return settings if samples else {"strategy": TRANSLATION_STRATEGY, **settings}
 
 
 def _used_by(strategy: StrategyName) -> frozenset[str]:

@@ -48,14 +48,14 @@ class GruStep:
     after: Tensor  # the new state
 
 
-def gru_step(weights: GruWeights, given: Tensor, before: Tensor) -> GruStep:
+def gru_step(weights: GruWeights, word: Tensor, before: Tensor) -> GruStep:
     """A GRU (Cho et al., 2014), gate by gate, in the form of `torch.nn.GRUCell`: there the reset gate is applied after
     the matrix product, in the paper before it."""
-    inputs = (weights.input @ given + weights.input_bias).chunk(3)  # (W,) each
+    inputs = (weights.input @ word + weights.input_bias).chunk(3)  # (W,) each
     hidden = (weights.hidden @ before + weights.hidden_bias).chunk(3)  # (W,) each
     reset, update = (inputs[0] + hidden[0]).sigmoid(), (inputs[1] + hidden[1]).sigmoid()
     candidate = (inputs[2] + reset * hidden[2]).tanh()
-    return GruStep(given, before, reset, update, candidate, (1 - update) * candidate + update * before)
+    return GruStep(word, before, reset, update, candidate, (1 - update) * candidate + update * before)
 
 
 def read_and_write(source: Sequence[str], target: Sequence[str], width: int) -> list[GruStep]:

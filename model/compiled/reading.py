@@ -131,8 +131,8 @@ class BlockReader:
                 torch.bmm(some, keys[:, of_row, :most].transpose(1, 2), out=scores)
                 inverse = torch.empty(groups, some.shape[1])  # of the sums of each query's weights
                 _exponentiate(scores.numpy(), shared, seen, causal, window, inverse.numpy())
-                found = torch.bmm(scores, values[:, of_row, :most])  # (G, B * S, D)
-                _gather(found.numpy(), inverse.numpy(), mixed[row, first:last].numpy())
+                mixture = torch.bmm(scores, values[:, of_row, :most])  # (G, B * S, D)
+                _gather(mixture.numpy(), inverse.numpy(), mixed[row, first:last].numpy())
                 if captured is not None and last > length - capture:
                     skipped = max(0, length - capture - first)  # tokens whose weights are not captured
                     weights = (scores * inverse[..., None]).view(groups, last - first, shared, most)[:, skipped:]

@@ -45,11 +45,11 @@ def choose(files: Iterable[str], wanted: str, where: str, way_out: str) -> str:
         )
     if not whole and all_files:
         raise AttendError(f"{where} holds only a vision projector ({all_files[0]}): choose a language model.")
-    found = [name for name in whole if not wanted or _fits(name, wanted)]
-    if len(found) == 1:
-        return found[0]
-    listed = ", ".join((found or whole)[:_MAX_NAMED]) + (", …" if len(found or whole) > _MAX_NAMED else "")
-    if found:
+    matches = [name for name in whole if not wanted or _fits(name, wanted)]
+    if len(matches) == 1:
+        return matches[0]
+    listed = ", ".join((matches or whole)[:_MAX_NAMED]) + (", …" if len(matches or whole) > _MAX_NAMED else "")
+    if matches:
         raise AttendError(f"{where} holds several GGUF files ({listed}): {way_out}.")
     raise AttendError(f"{where} holds no GGUF file {wanted}" + (f", but {listed}: {way_out}." if whole else "."))
 

@@ -107,5 +107,5 @@ def _parts(values: Mapping[str, Any], depth: int = 3) -> Iterator[Mapping[str, A
 
 def _classes(mapping: Mapping[Any, Any], kind: str = "") -> set[str]:
     """The class names in a mapping, for all model types or for one."""
-    found = [mapping[kind]] if kind in mapping else [] if kind else mapping.values()
-    return {name for names in found for name in ([names] if isinstance(names, str) else names)}
+    entries = [mapping[kind]] if kind in mapping else [] if kind else mapping.values()
+    return {name for names in entries for name in ([names] if isinstance(names, str) else names)}

@@ -94,8 +94,8 @@ def _largest_difference(model: ModelT, hf_model: PreTrainedModel, beyond: int = 
 
     plain, shown = read.prefill(prompt), read.prefill(prompt, want=Want(attention=True))
     longer = read.step([first], plain.cache, want=Want(attention=True))
-    found = [difference(forward.logits[0], expected[0]) for forward in (plain, shown)]
-    found.append(difference(longer.logits[0], expected[1]))
+    differences = [difference(forward.logits[0], expected[0]) for forward in (plain, shown)]
+    differences.append(difference(longer.logits[0], expected[1]))
     if model.joinable:
         shorter = read.prefill(prompt[:-1]).cache  # another source, if the prompt is one
         alone = read.step([prompt[-1]], shorter).logits[0]
@@ -105,8 +105,8 @@ def _largest_difference(model: ModelT, hf_model: PreTrainedModel, beyond: int = 
         model.joinable = _largest(apart) <= tolerance(hf_model.dtype)
     if not model.joinable:
         rows = read.step([second, second], longer.cache.select([0, 0])).logits
-        found += [difference(row, expected[2]) for row in rows]
-    return _largest(found)
+        differences += [difference(row, expected[2]) for row in rows]
+    return _largest(differences)
 
 
 def _largest(differences: Iterable[float]) -> float:

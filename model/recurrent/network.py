@@ -186,7 +186,7 @@ class Recurrent(nn.Module):
         return torch.cat((forward[torch.arange(len(last)), last], backward[:, 0]), dim=-1)
 
     def _step(
-        self, given: Tensor, state: Tensor, encoded: EncodedSource, context: Tensor | None
+        self, embedded: Tensor, state: Tensor, encoded: EncodedSource, context: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """One token: its embedding and the previous state, (R, W) each, to the next state and the output, (R, W) each,
         and the alignment, (R, S)."""
@@ -195,8 +195,8 @@ class Recurrent(nn.Module):
             scores = additive_scores(self.query_proj(state), encoded.keys, self.score.weight[0])  # (R, S)
             weights = scores.masked_fill(~encoded.mask, float("-inf")).softmax(dim=-1)
             context = torch.bmm(weights[:, None], encoded.states)[:, 0]  # (R, 2W)
-        state = self.decoder(torch.cat((given, context), dim=-1), state)
-        return state, self.readout(torch.cat((state, context, given), dim=-1)).tanh(), weights
+        state = self.decoder(torch.cat((embedded, context), dim=-1), state)
+        return state, self.readout(torch.cat((state, context, embedded), dim=-1)).tanh(), weights
 
     def _dropout(self, hidden: Tensor) -> Tensor:
         return functional.dropout(hidden, self.config.dropout, self.training)

@@ -83,8 +83,8 @@ def _count(rng: random.Random, part: Part) -> Exercise:
     number = rng.randint(1, 7)
     listed = rng.choice(("objects", "animals", "shopping", "colors", "people"))
     items = _items(rng, part, number, listed)
-    shown = _join([f"{article(item)} {item}" for item in items] if listed in ("objects", "animals") else items, "and")
-    question = _wording(rng, part, "count").format(items=shown)
+    listing = _join([f"{article(item)} {item}" for item in items] if listed in ("objects", "animals") else items, "and")
+    question = _wording(rng, part, "count").format(items=listing)
     word = _NUMBER_WORDS[number]
     answer = rng.choice(("{}.", "{}.", "There are {}.", "I count {}.")) if number > 1 else "{}."
     return Exercise("count", (sentence(question),), sentence(answer.format(word)), (word, str(number)))

@@ -63,13 +63,13 @@ class Kind:
 @cache
 def kinds() -> tuple[Kind, ...]:
     """All kinds: one per thing of each table."""
-    found = []
+    kinds = []
     for entry in load_toml("kinds.toml")["kind"]:
         things = entry.get("things", "")
         listed = [f"@{things}"] if isinstance(things, str) and things else things or [""]
-        found += [Kind.from_table(entry, thing, unseen=entry.get("unseen", False)) for thing in listed]
-        found += [Kind.from_table(entry, thing, unseen=True) for thing in entry.get("unseen_things", ())]
-    return tuple(found)
+        kinds += [Kind.from_table(entry, thing, unseen=entry.get("unseen", False)) for thing in listed]
+        kinds += [Kind.from_table(entry, thing, unseen=True) for thing in entry.get("unseen_things", ())]
+    return tuple(kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,26 +126,26 @@ def draw_kind(rng: random.Random, *, unseen: bool) -> Kind:
 
 @cache
 def _tables(unseen: bool) -> dict[str, list[Kind]]:
-    found: dict[str, list[Kind]] = {}
+    tables: dict[str, list[Kind]] = {}
     for kind in kinds():
         if kind.unseen == unseen:
-            found.setdefault(kind.name, []).append(kind)
-    return found
+            tables.setdefault(kind.name, []).append(kind)
+    return tables
 
 
 def draw_facts(rng: random.Random, count: int, part: Part, *, unseen: bool = False) -> list[Fact]:
     """Draws distinguishable facts, often several of one kind."""
-    found: list[Fact] = []
-    while len(found) < count:
+    facts: list[Fact] = []
+    while len(facts) < count:
         kind = draw_kind(rng, unseen=unseen)
-        if found and rng.random() < 0.4:
+        if facts and rng.random() < 0.4:
             kind = rng.choice(
-                [other for other in kinds() if other.name == found[-1].kind.name and other.unseen == unseen]
+                [other for other in kinds() if other.name == facts[-1].kind.name and other.unseen == unseen]
             )
         fact = draw_fact(rng, kind, part)
-        if distinguishable(fact, found):
-            found.append(fact)
-    return found
+        if distinguishable(fact, facts):
+            facts.append(fact)
+    return facts
 
 
 def distinguishable(fact: Fact, others: Sequence[Fact]) -> bool:

@@ -77,13 +77,13 @@ def _facts(rng: random.Random, count: int, *, held_out: bool = False) -> list[Fa
             continue
         alike = [other for other in kinds() if other.name == kind.name and other.unseen == held_out]
         alike = [other for other in alike if other.values == kind.values]
-        found: list[Fact] = []
+        facts: list[Fact] = []
         for other in rng.sample(alike * count, len(alike) * count):
             fact = draw_fact(rng, other, "unseen")
-            if len(found) < count and distinguishable(fact, found):
-                found.append(fact)
-        if len(found) == count:
-            return found
+            if len(facts) < count and distinguishable(fact, facts):
+                facts.append(fact)
+        if len(facts) == count:
+            return facts
 
 
 def _recall(rng: random.Random, talk: SmallTalk, distance: int, skill: str) -> Item:

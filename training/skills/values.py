@@ -101,14 +101,14 @@ def _is_unseen(value: str) -> bool:
 @cache
 def _lists() -> Mapping[str, tuple[str, ...]]:
     return {
-        name: tuple(found.split() if isinstance(found, str) else found)
-        for name, found in load_toml("values.toml").items()
+        name: tuple(values.split() if isinstance(values, str) else values)
+        for name, values in load_toml("values.toml").items()
     }
 
 
 @cache
 def _all_listed() -> frozenset[str]:
-    return frozenset(value for found in _lists().values() for value in found)
+    return frozenset(value for values in _lists().values() for value in values)
 
 
 @cache
@@ -119,12 +119,12 @@ def _unseen_values() -> frozenset[str]:
     return frozenset(value for value in _all_listed() if _is_unseen(value) and not occurs_in(value, wordings))
 
 
-def _texts(found: Any) -> Iterator[str]:
+def _texts(value: Any) -> Iterator[str]:
     """Yields all strings of a parsed TOML file."""
-    if isinstance(found, str):
-        yield found
-    elif isinstance(found, dict | list):
-        for inner in found.values() if isinstance(found, dict) else found:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
             yield from _texts(inner)
 
 

@@ -78,10 +78,10 @@ class History:
                     session.refuse_while_running()
                     tab.open_document(session, self._models, read_document(session, self._models, document))
                     session.opened[kind] = attempt
-                shown = session.shown
+                inspected_run = session.shown
                 screen = tab.reopened(session, self._models, self._models.current(session))
                 if not field(event, "shown", bool):
-                    session.shown, screen = shown, replace(screen, inspector=None, meter=None)
+                    session.shown, screen = inspected_run, replace(screen, inspector=None, meter=None)
                 elif (run := session.runs.get(session.shown or "")) is not None and run.trace is not None:
                     session.seed = drawn_seed(run.trace.settings)  # so that Reuse and copied code repeat it
                     screen = replace(screen, seed=session.seed)

@@ -54,10 +54,10 @@ def files() -> Mapping[str, bytes]:
 
 def digest(files: Mapping[str, bytes]) -> str:
     """Another one for other names or contents."""
-    made = hashlib.sha256()
+    hashed = hashlib.sha256()
     for name, content in files.items():
-        made.update(f"{name}\0{len(content)}\0".encode() + content)
-    return made.hexdigest()[:12]
+        hashed.update(f"{name}\0{len(content)}\0".encode() + content)
+    return hashed.hexdigest()[:12]
 
 
 @cache

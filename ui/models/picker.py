@@ -110,5 +110,5 @@ def build(models: Models) -> Picker:
 
 
 def _without_languages(value: ModelValue) -> str:
-    shown: dict[str, Any] = {key: part for key, part in value.items() if key != "languages"}
-    return packed(shown)
+    choice: dict[str, Any] = {key: part for key, part in value.items() if key != "languages"}
+    return packed(choice)

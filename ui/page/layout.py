@@ -46,8 +46,8 @@ from ui.tabs import TABS
 
 def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
     """The whole page, with the endpoints for programs."""
-    made, limits = [tab() for tab in tabs], models.limits
-    switch, encoder, history = Switch(made, models), EncoderView(), History(made, models)
+    instances, limits = [tab() for tab in tabs], models.limits
+    switch, encoder, history = Switch(instances, models), EncoderView(), History(instances, models)
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
         first = models.first
         first_tab = switch.possible(first, "")
@@ -63,7 +63,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
             with gr.Column(scale=1, min_width=320, elem_id="attend-left"):
                 with gr.Row(elem_id="attend-bar"):
                     switch.lay_out()
-                for tab in made:
+                for tab in instances:
                     tab.lay_out(models, first=tab is first_tab)
                 meter = _lay_out_meter(first.model.context_length)
             with gr.Column(scale=2, min_width=320, elem_id="attend-right"):
@@ -76,9 +76,9 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
         encoder.lay_out()
 
         frame = Frame(models, session, system, panel, inspector, meter)
-        for tab in made:
+        for tab in instances:
             tab.wire(frame)
-        everything = [frame, switch, encoder, _System(system, system_examples), history, *made]
+        everything = [frame, switch, encoder, _System(system, system_examples), history, *instances]
         outputs = list(dict.fromkeys(component for view in everything for component in view.outputs))
         switch.wire(frame, everything, outputs)
         brought = picker.loads(switch.component.bring, frame, switch.bring)
@@ -88,9 +88,11 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
             switch.follow(chosen, frame, everything, outputs)
         encoder.wire(_encoder_of, [session])
         toolbar.wire(session, record, inspector, models)
-        _wire_settings(frame, switch, made)
+        _wire_settings(frame, switch, instances)
         page.departed = lambda session: models.forget(session.visitor)
-        endpoints.register({name: function for tab in made for name, function in tab.endpoints(models).items()}, limits)
+        endpoints.register(
+            {name: function for tab in instances for name, function in tab.endpoints(models).items()}, limits
+        )
         limit_runs(page, limits.runs)
     return page
 

@@ -54,8 +54,8 @@ class Accounts:
 
     def admits(self, name: str, password: str) -> bool:
         """Whether this is an account, in constant time."""
-        given = _digest(name, password)
-        matches = [hmac.compare_digest(given, known) for known in self._digests]  # compares all, even after a match
+        digest = _digest(name, password)
+        matches = [hmac.compare_digest(digest, known) for known in self._digests]  # compares all, even after a match
         return any(matches)
 
 

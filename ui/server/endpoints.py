@@ -32,12 +32,12 @@ def _label(endpoint: str, parameters: Sequence[str]) -> None:
     page = get_blocks_context()
     assert page is not None
     (registered,) = (fn for fn in page.fns.values() if fn.api_name == endpoint)
-    for parameter, shown in zip(parameters, registered.inputs, strict=True):
-        assert isinstance(shown, Component)
-        shown.label = parameter
-    for shown in registered.outputs:
-        assert isinstance(shown, Component)
-        shown.label = "answer"
+    for parameter, component in zip(parameters, registered.inputs, strict=True):
+        assert isinstance(component, Component)
+        component.label = parameter
+    for component in registered.outputs:
+        assert isinstance(component, Component)
+        component.label = "answer"
 
 
 def _for_programs(function: Callable[..., Any], limiter: ConcurrencyLimiter, limits: Limits) -> Callable[..., Any]:

@@ -61,9 +61,9 @@ def is_added(host: str, names: frozenset[str]) -> bool:
     return is_host(host) and not is_loopback(name) and _is_among(name, names)
 
 
-def _plain(given: str) -> str:
+def _plain(name: str) -> str:
     """A name as it was typed, without what stands around it in an address."""
-    suffix = given.removeprefix("*")
+    suffix = name.removeprefix("*")
     address = suffix if "//" in suffix else f"//{suffix}"
     return name_of(address) or suffix
 

@@ -33,10 +33,10 @@ class Page(gr.Blocks):
         """Raises `AttendError` for too few values, which Gradio would refuse without a reason, and for files."""
         names = list(inspect.signature(block_fn.fn).parameters) if block_fn.fn else []
         if isinstance(block_fn.api_name, str) and len(inputs) < len(block_fn.inputs) == len(names):
-            given = f"{len(inputs)} value{'' if len(inputs) == 1 else 's'}"
+            count = f"{len(inputs)} value{'' if len(inputs) == 1 else 's'}"
             with for_programs():
                 raise AttendError(
-                    f"/{block_fn.api_name} was sent {given}, but takes {len(names)}: send {', '.join(names)}."
+                    f"/{block_fn.api_name} was sent {count}, but takes {len(names)}: send {', '.join(names)}."
                 )
         if _holds_a_file(inputs):
             with for_programs():

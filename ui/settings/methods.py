@@ -94,8 +94,8 @@ def settings_of(panel: object) -> DecodingSettings:
     """
     chosen, values = _parts(panel)
     strategy = chosen.strategy or values.get("strategy", FIRST_VALUES.strategy)
-    shown = shown_by(chosen, strategy) | {"strategy"}
-    settings = {name: values[name] for name in values.keys() & shown}
+    visible = shown_by(chosen, strategy) | {"strategy"}
+    settings = {name: values[name] for name in values.keys() & visible}
     return DecodingSettings.from_dict({**settings, "strategy": strategy})
 
 

@@ -99,11 +99,11 @@ def lookup(names: Sequence[str]) -> Backend:
 def arranged(pieces: ModelProto, backend: Backend) -> ModelProto:
     """A SentencePiece model in the order in which a family numbers its tokens: XLM-R's and mBART's begin with other
     special tokens, Pegasus' with a hundred of its own. `AttendError` for pieces that the family has no ids for."""
-    found = {piece.piece: piece for piece in pieces.pieces}
-    ids = {name: backend.token_to_id(name) for name in found}
-    known = {token: found[name] for name, token in ids.items() if token is not None}
+    by_name = {piece.piece: piece for piece in pieces.pieces}
+    ids = {name: backend.token_to_id(name) for name in by_name}
+    known = {token: by_name[name] for name, token in ids.items() if token is not None}
     for name, token in ids.items():
-        if token is None and found[name].type not in (_Piece.CONTROL, _Piece.UNUSED):
+        if token is None and by_name[name].type not in (_Piece.CONTROL, _Piece.UNUSED):
             raise AttendError(
                 f"The SentencePiece model has a piece {name[:40]!r} that its tokenizer class doesn't know: put the "
                 "tokenizer.json of this model into its folder."

@@ -59,8 +59,8 @@ def check_native(values: Mapping[str, Any], name: str) -> None:
             expected = hf_model(text[None], logits_to_keep=2).logits[0].float()  # (2, V)
         *prompt, last = text.tolist()
         forward = ours.prefill(prompt)
-        found = torch.cat([forward.logits, ours.step([last], forward.cache).logits])  # (2, V)
-        difference = float((found - expected).abs().max() / expected.std())
+        actual = torch.cat([forward.logits, ours.step([last], forward.cache).logits])  # (2, V)
+        difference = float((actual - expected).abs().max() / expected.std())
         if not difference <= tolerance(torch.float32):  # true for NaN
             raise _differs(name, f"its logits are off by up to {difference:.2g} standard deviations")
 

@@ -82,10 +82,10 @@ def _resolved(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[st
     if not plain.strip() or "*" in plain:  # which the system takes for all addresses of both kinds
         raise _not_here(host)
     try:
-        found = socket.getaddrinfo(plain, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(plain, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (socket.gaierror, ValueError) as error:  # also of names that are too long, or have a null character
         raise _not_here(host) from error
-    return list(dict.fromkeys((family, address) for family, _, _, _, address in found))  # type: ignore[misc]
+    return list(dict.fromkeys((family, address) for family, _, _, _, address in addresses))  # type: ignore[misc]
 
 
 def _bound(family: socket.AddressFamily, address: tuple[str, int]) -> socket.socket:
@@ -104,5 +104,5 @@ def _bound(family: socket.AddressFamily, address: tuple[str, int]) -> socket.soc
 
 
 def _not_here(host: str) -> AttendError:
-    shown = f"{host[:80]!r}" if not host.strip() or not host.isprintable() else host[:80]
-    return AttendError(f"{shown} is not an address of this machine: choose another with --host.")
+    name = f"{host[:80]!r}" if not host.strip() or not host.isprintable() else host[:80]
+    return AttendError(f"{name} is not an address of this machine: choose another with --host.")

@@ -2,9 +2,9 @@
 
     python -m docs.words [FILE or FOLDER …]
 
-Read from the sources: strings of Python but docstrings, strings of the scripts, and the words of the HTML. Braces hold
-what is filled in at run time. Some of what is printed is code that reads like words; a single word in small letters is
-missed unless it stands where a text must, as after `text:` or `label=`.
+Read from the sources: strings of Python but docstrings, strings of the scripts, the texts of the course, and the words
+of the HTML. Braces hold what is filled in at run time. Some of what is printed is code that reads like words; a single
+word in small letters is missed unless it stands where a text must, as after `text:` or `label=`.
 """
 
 from __future__ import annotations
@@ -95,8 +95,17 @@ def of_html(source: str) -> list[tuple[int, str]]:
     return [(line, text) for line, text in texts if visible(text)]
 
 
+def of_markdown(source: str) -> Iterator[tuple[int, str]]:
+    """The paragraphs, headings and lists of a chapter's text, with its slots."""
+    line = 1
+    for block in source.split("\n\n"):
+        if visible(re.sub(r"\{\{[^{}]*\}\}", "…", block)):
+            yield line, block
+        line += block.count("\n") + 2
+
+
 RECORDED = "Recorded by `python -m docs.examples`"
-READERS = {".py": of_python, ".js": of_script, ".html": of_html}
+READERS = {".py": of_python, ".js": of_script, ".html": of_html, ".md": of_markdown}
 
 
 def visible_texts(*paths: str) -> Iterator[tuple[str, int, str]]:

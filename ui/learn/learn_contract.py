@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 
 class LessonAnswer(TypedDict):
-    """What a chapter of the lesson answered; made by `ui.learn.chapters.answer`."""
+    """What a chapter of the lesson answered; made by `ui.learn.course.answer`."""
 
     chapter: str
     error: str  # why it could not answer; "" where it could

@@ -66,15 +66,9 @@ def table(rows: str = "", columns: str | Sequence[str] = "", *, scale: str = "si
     return Slot("table", {"rows": rows, "columns": columns, "scale": scale, "digits": digits})
 
 
-def records(*columns: str) -> Slot:
-    """A table of texts; a cell may also be {bar: share}, {token} or {pieces: […]}.
-
-    Args:
-        columns: the names of its columns, unless the text names them after the label: `{{name: label | … | …}}`.
-    """
-    return Slot("records", {"columns": columns})
-
-
+# A table of texts, whose columns stand after the label: `{{name: label | … | …}}`, a blank one as `-`. A cell may also
+# be {bar: share}, {token} or {pieces: […]}, and a row {cells, later}.
+RECORDS = Slot("records")
 BARS = Slot("bars")  # a bar for each [name, share, text]; a name may be {token}
 TOKENS = Slot("tokens")  # a row of tokens
 EXAMPLES = Slot("examples")  # buttons that fill in what the result says: [label, changes] each

@@ -68,9 +68,9 @@ function cellContent(cell) {
 }
 
 /** A table of texts. @param {SlotWiring} wiring @returns {SlotView} */
-export function records({ name, slot, label, controls }) {
-  const [title, ...named] = label.split(' | ');
-  const head = (named.length ? named : slot.columns).map((text) => headCell('col', text === '-' ? '' : text));
+export function records({ name, label, controls }) {
+  const [title, ...columns] = label.split(' | ');
+  const head = columns.map((text) => headCell('col', text === '-' ? '' : text));
   const node = make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': title, hidden: true });
 
   function draw() {

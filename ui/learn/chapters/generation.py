@@ -24,6 +24,7 @@ from ui.learn.chapter import Chapter
 from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.slots import (
     DRAWING,
+    RECORDS,
     RESET,
     TEXT,
     button,
@@ -32,7 +33,6 @@ from ui.learn.slots import (
     line,
     numbers,
     presets,
-    records,
     slider,
     switch,
 )
@@ -450,13 +450,13 @@ CHAPTER = Chapter(
         "chosen": cases("most probable", "drawn", "drawn from the rest", "end token", "length"),
         "candidates": DRAWING,
         "ending": cases("end token now", "end token", "no end token", "length"),
-        "written_tokens": records(),
+        "written_tokens": RECORDS,
         "logits": numbers(columns=VOCABULARY),
         "used": numbers(columns=VOCABULARY, digits=0),
         "examples": presets({name: {**_OFF, **changes} for name, changes in _EXAMPLES.items()}),
         **{one.name: slider(one.minimum, one.maximum, one.step or 1) for one in SLIDERS},
         "bars": DRAWING,
-        "stages": records(),
+        "stages": RECORDS,
         "beams": switch("one", "two", "three", values=(1, 2, MAX_BEAMS)),
         "tree_examples": presets({"Reset": {"tree": None, "words": None, "beams": None}}),
         "tree": drawing("found", "kept", "dropped", "unseen"),

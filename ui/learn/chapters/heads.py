@@ -15,7 +15,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
 from ui.learn.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.slots import RESET, TEXT, line, records, select, slider, table
+from ui.learn.slots import RECORDS, RESET, TEXT, line, select, slider, table
 from ui.learn.validation import Given, integer, rounded_rows, text
 from ui.runs.models import Models
 
@@ -162,8 +162,8 @@ CHAPTER = Chapter(
         "width": slider(1, 512),
         "heads": slider(1, 16),
         "head_width": slider(1, 128),
-        "computed": records(),
-        "learned": records(),
+        "computed": RECORDS,
+        "learned": RECORDS,
         "total": TEXT,
         "source": line(MAX_CHARACTERS, wide=True),
         "translation": line(MAX_CHARACTERS, wide=True),

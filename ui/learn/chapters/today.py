@@ -19,6 +19,7 @@ from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExe
 from ui.learn.slots import (
     BARS,
     DRAWING,
+    RECORDS,
     RESET,
     TEXT,
     TOKENS,
@@ -26,7 +27,6 @@ from ui.learn.slots import (
     cases,
     line,
     numbers,
-    records,
     select,
     slider,
     table,
@@ -203,7 +203,7 @@ CHAPTER = Chapter(
         **{f"cache.{name}": TEXT for name in ("name", "width", "heads", "layers")},
         **dict.fromkeys(("token_count", "cache_size", "longest"), TEXT),
         "measure": button({"measure": True}, once=True),
-        "timings": records(),
+        "timings": RECORDS,
     },
     exercises={
         "rms_of_a_constant": NumberExercise(_rms_of_a_constant, digits=2),

@@ -12,7 +12,7 @@ from lesson.tokens import words_of
 from lesson.vocabulary import Merge
 from ui.learn.chapter import Chapter
 from ui.learn.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.slots import DRAWING, RESET, TEXT, area, cases, line, presets, records, slider
+from ui.learn.slots import DRAWING, RECORDS, RESET, TEXT, area, cases, line, presets, slider
 from ui.learn.validation import Given, brief, counted, integer, text
 from ui.runs.models import Models
 
@@ -134,16 +134,16 @@ CHAPTER = Chapter(
         "merges": slider(0, MAX_MERGES),
         "merges_made": TEXT,
         "merges_possible": TEXT,
-        "learned": records(),
+        "learned": RECORDS,
         "no_merges": cases("none"),
-        "pairs": records(),
+        "pairs": RECORDS,
         "no_pairs": cases("none", "more"),
         "other_pairs": TEXT,
         "words_and_tokens": TEXT,
         "spelled": DRAWING,
         "new": line(None, live=True),
         "cut": DRAWING,
-        "sizes": records(),
+        "sizes": RECORDS,
     },
     exercises={
         "merges_until_whole": NumberExercise(_merges_until_whole),

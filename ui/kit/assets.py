@@ -1,9 +1,9 @@
 """The page's scripts and styles as files that the page fetches: their list, and how Gradio loads them.
 
-Every `.js` file of ui/ is an ES module under its own path, so that modules import each other by relative addresses and
-each is loaded once a page. The styles of the components are one stylesheet. All addresses hold a version made of the
-contents, so a browser may keep what it has for ever, and they are relative to the page, so they hold behind a proxy's
-path and on a Space. Nothing else of ui/ can be fetched: the files are read once, and asked for by their names.
+Every `.js` file in ui/ is an ES module at its own path, so modules import each other by relative addresses, and each is
+loaded once per page. The styles of the components are one stylesheet. All addresses contain a version computed from the
+contents, so a browser may cache files for ever, and are relative to the page, so they work behind a proxy's path and on
+a Space. Nothing else in ui/ can be fetched: the files are read once, and looked up by name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 FOLDER = Path(__file__).resolve().parent.parent  # ui/: every room keeps its scripts and styles beside its Python
 STYLESHEET = "attend.css"
-STYLES = (  # of equally specific rules the later one wins
+STYLES = (  # the later one of equally specific rules wins
     "kit/shared",
     "kit/change_bars",
     "page/meter",
@@ -53,7 +53,7 @@ def files() -> Mapping[str, bytes]:
 
 
 def digest(files: Mapping[str, bytes]) -> str:
-    """Another one for other names or contents."""
+    """A digest of names and contents."""
     hashed = hashlib.sha256()
     for name, content in files.items():
         hashed.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -62,19 +62,19 @@ def digest(files: Mapping[str, bytes]) -> str:
 
 @cache
 def version() -> str:
-    """What all addresses hold, so that a browser never shows the files of another version."""
+    """The version in all addresses, so that a browser never uses files of another version."""
     return digest(files())
 
 
 def address(name: str) -> str:
-    """Where a file is, relative to the page."""
+    """The address of a file, relative to the page."""
     if name not in files():
         raise ValueError(f"ui/ has no file {name} for the page.")
     return f"attend/{version()}/{name}"
 
 
 def imported(script: str) -> set[str]:
-    """The modules that one imports itself, at once or later."""
+    """The modules that a module imports itself, at once or later."""
     return _imported(script, _IMPORT) | _imported(script, _LATER)
 
 
@@ -87,7 +87,7 @@ def _imported(script: str, form: re.Pattern[str]) -> set[str]:
 
 @cache
 def needed(script: str) -> tuple[str, ...]:
-    """A module and all that it imports at once, directly or not."""
+    """A module and all modules that it imports at once, directly or indirectly."""
     found, left = set[str](), {script}
     while left:
         found |= left
@@ -96,14 +96,14 @@ def needed(script: str) -> tuple[str, ...]:
 
 
 def template(name: str) -> str:
-    """The HTML of a component, which its file holds, by its path in ui/."""
+    """The HTML of a component, from a file in ui/."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def head(script: str) -> str:
-    """What a component puts into the document's head: the styles, and its modules, which are fetched all at once.
+    """What a component adds to the document's head: the styles, and its modules, so that they are fetched all at once.
 
-    Named in the page's own HTML they would come before Gradio's scripts, which the page waits for longest.
+    In the page's own HTML they would come before Gradio's scripts, for which the page waits longest.
     """
     links = [f'<link rel="stylesheet" href="{address(STYLESHEET)}">']
     return "".join(links + [f'<link rel="modulepreload" href="{address(name)}">' for name in needed(script)])
@@ -112,10 +112,10 @@ def head(script: str) -> str:
 def loader(script: str, *events: str) -> str:
     """The `js_on_load` of a `gr.HTML` whose module has a function `start`.
 
-    What was set before the module is there is in `props` when it starts.
+    Values that were set before the module is loaded are in `props` when it starts.
 
     Args:
-        events: the names of what it triggers, which `gr.HTML` looks for in this very text.
+        events: the names of its events, which `gr.HTML` looks for in this text.
     """
     named = " ".join(f"'{event}'" for event in events)
     begin = "(module) => module.start({ element, props, trigger, watch })"
@@ -123,7 +123,7 @@ def loader(script: str, *events: str) -> str:
 
 
 def call(script: str, function: str) -> str:
-    """The `js` of an event: a function of a module, with whatever the event gives it."""
+    """The `js` of an event: a function of a module, with the event's arguments."""
     return f"async (...given) => (await {_import(script)}).{function}(...given)"
 
 
@@ -133,7 +133,7 @@ def _import(script: str) -> str:
 
 
 def routes() -> list[Route]:
-    """What `launch(app_kwargs={"routes": routes()})` needs of any `gr.Blocks` that shows these components."""
+    """The routes that any `gr.Blocks` with these components needs: `launch(app_kwargs={"routes": routes()})`."""
     return [Route("/attend/{version}/{name:path}", _serve)]
 
 

@@ -17,7 +17,7 @@ def button(
     visible: bool = True,
     interactive: bool = True,
 ) -> gr.Button:
-    """Put it where the caller stands."""
+    """Add the button to the current Gradio context."""
     return gr.Button(
         words,
         variant=variant,

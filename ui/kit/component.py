@@ -1,7 +1,7 @@
-"""A component of the page that is a script of ours.
+"""Components of the page that are drawn by our own scripts.
 
-Each is one `gr.HTML` whose script (a `.js` file of ui/) draws with `textContent` alone, so a token is text and never
-markup. What its value holds is declared in the contract of the room that makes it.
+Each is a `gr.HTML` whose script (a `.js` file in ui/) draws with `textContent` only, so a token is text and never
+markup. The type of its value is declared in the contract of its room.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def component(script: str, *events: str, name: str = "", **props: Mapping[str, o
     Args:
         script: its module, by its path in ui/.
         events: what its script triggers.
-        name: what its element is called, by which styles and tests find it; the script's own unless given.
-        props: what its script receives once, packed.
+        name: the name by which styles and tests find its element; by default that of the script.
+        props: values that its script receives once, packed.
     """
     name = name or Path(script).stem
     return gr.HTML(

@@ -2,7 +2,7 @@
 
     python -m ui.kit.declarations
 
-They are written anew before every check, so the scripts are held to what Python sends today.
+They are written again before every check, so the scripts are checked against what Python sends now.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def declarations(source: str, folder: Path = UI) -> str:
     """The TypedDicts and aliases of a module as TypeScript; raises ValueError for what has no counterpart here.
 
     Args:
-        folder: where the module is, from which the addresses of those that it imports lead on.
+        folder: the folder of the module, to which the addresses of its imports are relative.
     """
     imports, parts = "", []
     for node in ast.parse(source).body:

@@ -1,7 +1,7 @@
 """Where an error becomes something that a person, or a program, reads.
 
-`AttendError` is written for people and is shown as it is; anything else is a fault of ours, goes to the log, and gets
-one sentence that promises no more than that the conversation is still there. No other file catches errors to show them.
+`AttendError` is written for people and shown unchanged. Anything else is our fault: it goes to the log, and the visitor
+gets one sentence, which only promises that the conversation is still there. No other file catches errors to show them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def warn(sentence: str, *, seconds: float | None = 10) -> None:
 
 @contextmanager
 def for_people(labels: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
-    """On the page: what is raised inside becomes a notice beside what is shown, and nothing else changes.
+    """On the page: an error raised inside becomes a notice, and nothing else changes.
 
     Args:
         labels: what the page calls the settings.
@@ -47,7 +47,7 @@ def for_people(labels: Mapping[str, str] = MappingProxyType({})) -> Iterator[Non
 
 @contextmanager
 def for_programs() -> Iterator[None]:
-    """At the endpoints: what is raised inside fails the call with the plain sentence."""
+    """At the endpoints: an error raised inside fails the call with its plain sentence."""
     try:
         yield
     except AttendError as error:

@@ -1,4 +1,4 @@
-"""How the page's events are registered, and what they bring: fields that a script sent, questions that it asked."""
+"""How the page's events are registered, and how their data is read: fields that a script sent, and its questions."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ from ui.kit.packing import packed
 
 RUNS = "runs"  # the group of events that run a model; see `limit_runs`
 
-# Unseen by programs, and without Gradio's signs of progress, which cost the browser milliseconds a token; those that
-# answer at once; those for which the model reads what is being typed, a pass each; those that load a model; those that
-# run one. Each kind has threads of its own, so that none waits for another. Events with data are never "always_last":
-# Gradio would repeat the first event's data instead of sending the last one's. "once", the default, drops what comes
-# while one is pending: for those whose second press would be about what is no longer there.
+# All events are hidden from programs and lack Gradio's signs of progress, which cost the browser milliseconds per
+# token. The kinds: events that are answered at once, those for which the model reads what is being typed (one pass
+# each), those that load a model, and those that run one. Each kind has its own threads, so that none waits for another.
+# Events with data are never "always_last": Gradio would repeat the first event's data instead of sending the last
+# one's. "once", the default, drops events while one is pending; it is for buttons whose second press would refer to
+# something that is gone.
 QUIET: Any = {"show_progress": "hidden", "show_progress_on": [], "api_visibility": "private"}
 QUICK: Any = {**QUIET, "concurrency_limit": 32, "concurrency_id": "quick"}
 PREVIEW: Any = {**QUIET, "concurrency_limit": 8, "concurrency_id": "previews", "trigger_mode": "always_last"}
 LOADING: Any = {**QUIET, "concurrency_limit": 32, "concurrency_id": "loading"}
-# "multiple", because with "once" Gradio drops whatever is pressed between the last token and the end of the event; a
-# second run beside the first is refused in words.
+# "multiple", because with "once" Gradio drops a press between the last token and the end of the event; a second run
+# beside the first is refused with a sentence.
 RUNNING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": None, "concurrency_id": RUNS}
 
 
 def limit_runs(page: gr.Blocks, most: int) -> None:
-    """Let so many of a page's runs go on at the same time, of all visitors; those of one model share its passes."""
+    """Allow so many runs at the same time, for all visitors together; runs of one model share its passes."""
     for function in page.fns.values():
         if function.concurrency_id == RUNS:
             function.concurrency_limit = most
 
 
 def field(event: gr.EventData, name: str, kind: type) -> Any:
-    """One field of what the page's script sent, which may be anything."""
+    """One field of the data that the page's script sent, which may be anything."""
     data: Mapping[str, Any] = event._data if isinstance(event._data, Mapping) else {}
     value = data.get(name)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):

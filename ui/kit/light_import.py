@@ -1,7 +1,7 @@
-"""Importing Gradio in half the time: without the type stubs that it makes.
+"""Imports Gradio in half the time, by skipping its type stubs.
 
-For each of its components, Gradio parses the component's source, makes a type stub with all events written out and
-compares it with the one beside the source, at every import. That takes a second; only an editor ever reads it.
+At every import, Gradio parses the source of each of its components, makes a type stub with all events written out, and
+compares it with the stub beside the source. That takes a second, and only editors read the stubs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STUBS = "gradio.component_meta", "create_or_modify_pyi"  # the module and its fu
 
 
 def import_gradio() -> None:
-    """Import Gradio, the first time without type stubs; a Gradio that makes them elsewhere takes its time, no more."""
+    """Import Gradio without type stubs; if a version of Gradio makes them elsewhere, the import is only slower."""
     finder = _Finder()
     sys.meta_path.insert(0, finder)
     try:

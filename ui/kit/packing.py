@@ -1,4 +1,4 @@
-"""How values travel to the page's scripts: as one string, which Gradio passes on as it is."""
+"""How values travel to the page's scripts: as one string, which Gradio passes on unchanged."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Tensor
 
-ALMOST_ALL = 0.999999  # with six digits the greatest share that is not all
+ALMOST_ALL = 0.999999  # the largest share below 1 with six digits
 
 
 def packed(value: Mapping[str, object]) -> str:
-    """What a handler returns for a component: JSON without `<`, in which Gradio would look for scripts.
+    """The value that a handler returns for a component: JSON without `<`, since Gradio would look for scripts.
 
     Gradio's page compares, copies and watches each list and number of a value, six times an update, which took longer
     than drawing. Handlers pack, not the components' `postprocess`: Gradio builds a component anew from its class for a
@@ -32,5 +32,5 @@ def significant(number: float, digits: int = 6) -> float:
 
 
 def packed_bytes(values: Tensor) -> str:
-    """A tensor of any shape, uint8 or int8, as base64 of its bytes, the last dimension fastest."""
+    """The bytes of a uint8 or int8 tensor in base64, with the last dimension fastest."""
     return base64.b64encode(values.cpu().contiguous().numpy().tobytes()).decode("ascii")

@@ -18,7 +18,7 @@ _PLACEHOLDERS: Mapping[str, str] = {
 
 
 def setting_field(parameter: Parameter) -> SettingField:
-    """What a form's script needs of a parameter."""
+    """What a form's script needs to know of a parameter."""
     return {
         "name": parameter.name,
         "label": parameter.label,

@@ -1,4 +1,4 @@
-"""What may come in from outside, on the page and through the endpoints alike; anything else gets a plain sentence."""
+"""Checks what comes from outside, on the page and through the endpoints; anything invalid gets a plain sentence."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from decoding.parameters.parameter import SettingError, quoted
 from model.errors import AttendError
 
-MAX_CHARACTERS = 20_000  # of one text; checked before it is cut into tokens
+MAX_CHARACTERS = 20_000  # in one text; checked before it is tokenized
 
 
 def checked_text(value: object, name: str) -> str:
-    """A text, maybe an empty one; `name` is what the sentence calls it."""
+    """A text, which may be empty; `name` is its name in the sentence."""
     if not isinstance(value, str):
         raise AttendError(f"{name} must be text.")
     if len(value) > MAX_CHARACTERS:
@@ -22,7 +22,7 @@ def checked_text(value: object, name: str) -> str:
 
 
 def checked_message(value: object) -> str:
-    """A message to answer, which must say something; see `without_blank_end`."""
+    """A message to answer, which must not be blank; see `without_blank_end`."""
     text = checked_text(value, "The message")
     if not text.strip():
         raise AttendError("The message is empty: type something first.")
@@ -36,7 +36,7 @@ def without_blank_end(message: str) -> str:
 
 
 def checked_system(value: object) -> str:
-    """A system prompt; a blank one is none."""
+    """A system prompt; a blank one counts as none."""
     text = checked_text(value, "The system prompt")
     return text if text.strip() else ""
 
@@ -48,7 +48,7 @@ def checked_switch(value: object, name: str) -> bool:
 
 
 def checked_start(value: object, name: str) -> str:
-    """A text to continue: behind nothing at all a model puts what belongs between texts, not words."""
+    """A text to continue, which must not be empty: after nothing, a model writes what separates texts, not words."""
     text = checked_text(value, name)
     if not text.strip():
         raise AttendError(f"{name} is empty: enter at least one character.")
@@ -57,7 +57,7 @@ def checked_start(value: object, name: str) -> str:
 
 @contextmanager
 def on_card(number: int) -> Iterator[None]:
-    """What is wrong with a card of a comparison is said with its number."""
+    """Name the card of a comparison in the error about it."""
     try:
         yield
     except SettingError as error:

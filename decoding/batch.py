@@ -16,7 +16,7 @@ from typing import Any, Generic, Self
 from decoding.step import Step
 from decoding.strategies.base import Strategy
 from model.errors import AttendError
-from model.interface import Attention, CacheT, Forward, LanguageModel, ReadsTogether, Want
+from model.interface import Attention, CacheT, Forward, LanguageModel, PrefillsTogether, Want
 
 
 def generate_batch(
@@ -82,7 +82,7 @@ class Batch(Generic[CacheT]):
         """Read one prompt for each strategy, and take the first Steps."""
         wanted = union(strategy.want for strategy in strategies)
         rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(map(tuple, prompts)))}
-        if isinstance(model, ReadsTogether) and len(rows) > 1:
+        if isinstance(model, PrefillsTogether) and len(rows) > 1:
             forward = model.prefill_together(list(rows), want=wanted)
             passes, cache = {prompt: (forward, row) for prompt, row in rows.items()}, forward.cache
         else:

@@ -65,7 +65,7 @@ class KeptPrefixes:
         if kept is None:
             return 0, None
         same = sum(1 for _ in takewhile(bool, map(eq, kept.tokens, prompt[:-1])))
-        return (same, kept.cache.head(same)) if same >= _WORTH else (0, None)
+        return (same, kept.cache.prefix(same)) if same >= _WORTH else (0, None)
 
     def _forget(self, visitor: Hashable) -> None:
         kept = self._by_visitor.pop(visitor, None)

@@ -12,7 +12,7 @@ from typing import Any, cast
 from decoding.batch import Batch, Entry, generate_batch
 from decoding.step import Step
 from decoding.strategies.base import Strategy
-from model.interface import LanguageModel, ReadsOn
+from model.interface import ExtendsPrefix, LanguageModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class ScheduledRun:
         return self.abandoned or all(entry.over for entry in self.entries)
 
     @property
-    def readable(self) -> ReadsOn[Any] | None:
+    def readable(self) -> ExtendsPrefix[Any] | None:
         """The model, if it can read this prompt in pieces."""
         all_hidden = any(strategy.want.hidden for strategy in self.strategies)  # of the whole prompt
-        in_pieces = isinstance(self.model, ReadsOn) and not (self.model.decoder_start or all_hidden)
-        return cast(ReadsOn[Any], self.model) if in_pieces else None
+        in_pieces = isinstance(self.model, ExtendsPrefix) and not (self.model.decoder_start or all_hidden)
+        return cast(ExtendsPrefix[Any], self.model) if in_pieces else None
 
     def deliver(self, advanced: Sequence[Entry], seconds: float) -> None:
         """Queue the Steps of a pass for the reader, and the end of the run after the last."""

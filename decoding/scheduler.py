@@ -235,7 +235,9 @@ class Scheduler:
             piece = prompt[read : read + max(_SHORTEST_PIECE, int(patience * self._reading_speed))]
             read += len(piece)
             want, begun = wanted if read == len(prompt) else Want(), time.perf_counter()
-            forward = run.model.prefill(piece, want=want) if cache is None else model.read_on(piece, cache, want=want)
+            forward = (
+                run.model.prefill(piece, want=want) if cache is None else model.extend_prefix(piece, cache, want=want)
+            )
             cache = forward.cache
             if len(piece) >= _SHORTEST_PIECE:
                 self._reading_speed = len(piece) / (time.perf_counter() - begun)
@@ -252,7 +254,7 @@ class Scheduler:
         if run.rows == 1 and entry.step.best is not None:
             tokens += entry.step.best.tokens[: entry.length - len(tokens)]
         with suppress(Exception):  # if there is no memory for it, the next prompt is read from its beginning
-            self._kept.keep(run.visitor, tokens, run.batch.row_of(entry).head(len(tokens)))
+            self._kept.keep(run.visitor, tokens, run.batch.row_of(entry).prefix(len(tokens)))
 
     def _join(self, run: ScheduledRun) -> None:
         """Merge a run into the batch of the others, if the model supports rows of different lengths."""

@@ -40,7 +40,7 @@ class Cache(Protocol):
 class PrefixCache(Cache, Protocol):
     """A cache that can be reused for a text with the same beginning."""
 
-    def head(self, length: int) -> Self:
+    def prefix(self, length: int) -> Self:
         """The first tokens of a cache of one row; shares its memory if possible."""
         ...
 
@@ -176,7 +176,7 @@ class LanguageModel(Protocol[CacheT]):
 
 
 @runtime_checkable
-class ReadsTogether(Protocol[CacheT]):
+class PrefillsTogether(Protocol[CacheT]):
     """A model that can also prefill several prompts of different lengths in one pass, as an encoder-decoder can: its
     sources are padded, and all decoder texts have the same length."""
 
@@ -186,10 +186,12 @@ class ReadsTogether(Protocol[CacheT]):
 
 
 @runtime_checkable
-class ReadsOn(Protocol[PrefixCacheT]):
+class ExtendsPrefix(Protocol[PrefixCacheT]):
     """A decoder-only model that can read a prompt in pieces, continuing from a cache."""
 
-    def read_on(self, tokens: Sequence[int], cache: PrefixCacheT, *, want: Want = Want()) -> Forward[PrefixCacheT]:
+    def extend_prefix(
+        self, tokens: Sequence[int], cache: PrefixCacheT, *, want: Want = Want()
+    ) -> Forward[PrefixCacheT]:
         """Append at least one token to a cache of one row. The result is that of `prefill` with the whole text, up to
         rounding, except that `Forward.hidden` only covers the new tokens."""
         ...

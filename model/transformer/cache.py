@@ -213,7 +213,7 @@ class KeyValueCache:
         distinct = np.broadcast_to(np.arange(self.rows)[:, None], (self.rows, self._suffix.length))
         return np.concatenate((self._origins, distinct[:, self._origins.shape[1] :]), axis=1)
 
-    def head(self, length: int) -> Self:
+    def prefix(self, length: int) -> Self:
         """The first tokens of a single row without padding, in the same memory; new tokens are stored elsewhere."""
         if self.rows != 1 or any(self.padding):
             raise ValueError(f"a cache of one row without padding has a head, not one of {self.rows} rows")

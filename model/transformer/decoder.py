@@ -148,7 +148,9 @@ class Transformer(nn.Module):
         return self._start(self._as_row(prompt), None, want)
 
     @torch.inference_mode()
-    def read_on(self, tokens: Sequence[int], cache: KeyValueCache, *, want: Want = Want()) -> Forward[KeyValueCache]:
+    def extend_prefix(
+        self, tokens: Sequence[int], cache: KeyValueCache, *, want: Want = Want()
+    ) -> Forward[KeyValueCache]:
         check_length(cache.length + len(tokens), self.context_length)
         return self._forward(self._as_row(tokens), cache.extend(len(tokens)), want)
 

@@ -27,7 +27,7 @@ from model.transformer.layers import Block, make_norm
 
 class EncoderDecoder(Transformer):
     """The model that a `TransformerConfig` with encoder layers describes, with random weights until a checkpoint fills
-    them. Implements `model.interface.LanguageModel` and `ReadsTogether`."""
+    them. Implements `model.interface.LanguageModel` and `PrefillsTogether`."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)

@@ -34,9 +34,9 @@ class Counted(Watched):
         self.read.append(len(prompt))
         return self._model.prefill(prompt, want=want)
 
-    def read_on(self, tokens: Sequence[int], cache: Any, *, want: Want = Want()) -> Forward[Any]:
+    def extend_prefix(self, tokens: Sequence[int], cache: Any, *, want: Want = Want()) -> Forward[Any]:
         self.read.append(len(tokens))
-        return self._model.read_on(tokens, cache, want=want)
+        return self._model.extend_prefix(tokens, cache, want=want)
 
 
 def idle(scheduler: Scheduler) -> None:
@@ -123,13 +123,13 @@ def test_the_oldest_go_when_all_together_are_too_large() -> None:
 def test_what_is_written_behind_a_head_does_not_change_the_whole() -> None:
     model = transformer()
     whole = model.prefill(PROMPT)
-    head = whole.cache.head(10)
-    branch = model.read_on((30, 31, 32), head)
+    head = whole.cache.prefix(10)
+    branch = model.extend_prefix((30, 31, 32), head)
     expected = model.prefill((*PROMPT[:10], 30, 31, 32))
     torch.testing.assert_close(branch.logits, expected.logits)
     torch.testing.assert_close(model.step([7], whole.cache).logits, model.prefill((*PROMPT, 7)).logits)
     with pytest.raises(ValueError, match="2 rows"):
-        whole.cache.select([0, 0]).head(3)
+        whole.cache.select([0, 0]).prefix(3)
 
 
 @pytest.mark.parametrize("positions", ["rotary", "learned", "sinusoidal"])
@@ -139,7 +139,7 @@ def test_in_pieces_a_prompt_reads_as_at_once(positions: str) -> None:
     for pieces in ((1, 20), (20, 1), (7, 7, 7), (1,) * 21):
         forward, read = model.prefill(PROMPT[: pieces[0]], want=want), pieces[0]
         for piece in pieces[1:]:
-            forward = model.read_on(PROMPT[read : read + piece], forward.cache, want=want)
+            forward = model.extend_prefix(PROMPT[read : read + piece], forward.cache, want=want)
             read += piece
         torch.testing.assert_close(forward.logits, expected.logits)
         torch.testing.assert_close(forward.layer_logits, expected.layer_logits)

@@ -69,7 +69,10 @@ def check_reading(slow: Transformer, fast: Transformer) -> None:
     first, ours = slow.prefill(ids[:21]), fast.prefill(ids[:21])
     for count in (1, QUERIES, TOKENS + 2):
         more = ids[21 : 21 + count]
-        check_forward(fast.read_on(more, ours.cache, want=EVERYTHING), slow.read_on(more, first.cache, want=EVERYTHING))
+        check_forward(
+            fast.extend_prefix(more, ours.cache, want=EVERYTHING),
+            slow.extend_prefix(more, first.cache, want=EVERYTHING),
+        )
     torch.testing.assert_close(fast.logits(ids[:5], ids[5:]), slow.logits(ids[:5], ids[5:]), atol=ATOL, rtol=0)
     found, expected = fast.inspect(ids), slow.inspect(ids)
     torch.testing.assert_close(found.logits, expected.logits, atol=ATOL, rtol=0)
@@ -99,7 +102,7 @@ def test_a_row_that_shares_its_beginning_with_others_is_read_on() -> None:
         caches.append(cache.select([0]))
     check_forward(
         *(
-            model.read_on(text(30), cache, want=EVERYTHING)
+            model.extend_prefix(text(30), cache, want=EVERYTHING)
             for model, cache in zip((fast, slow), caches[::-1], strict=True)
         )
     )
@@ -120,7 +123,7 @@ def test_a_prompt_is_read_without_the_modules(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(Block, "forward", refuse)
     first = fast.prefill(text(30))
-    fast.read_on(text(10), first.cache)
+    fast.extend_prefix(text(10), first.cache)
     fast.inspect(text(20))
     with pytest.raises(AssertionError):
         fast.train().logits(text(5), text(5))  # with dropout, and so by the modules

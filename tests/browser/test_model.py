@@ -144,12 +144,12 @@ def test_chat_appears_with_its_model_even_if_it_was_chosen_before(
 
 
 def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
-    page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
+    page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn, tiny_checkpoint: Path, tmp_path: Path
 ) -> None:
     hub_server.flowing.set()
     page = visit(at=page_url)
     name_by_hand(page, "someone/nowhere")
-    expect(page.locator(".toast-body")).to_contain_text("There is no model someone/nowhere on the Hub")
+    expect(page.locator(".toast-body")).to_be_visible()
     loaded(page, tiny.name)
     box = page.locator("#attend-other-model")
     expect(box).to_have_value("someone/nowhere")  # to be mended
@@ -158,8 +158,17 @@ def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
     loaded(page, "someone/tiny-llama@main")
     expect(box).to_have_value("")
     say(page, "And now?")
+    folder = tmp_path / "fox" / "final"
+    shutil.copytree(tiny_checkpoint, folder)
+    name_by_hand(page, str(folder))
+    loaded(page, "fox/final")  # its name first, and its whole path
+    expect(page.locator("#attend-model-chosen .at-model-about")).to_have_text(str(folder.parent.parent))
+    say(page, "And you?")
     pick(page, tiny.name)
     loaded(page, tiny.name)
+    expect(page.locator(".attend-inspector .at-empty")).to_contain_text("fox/final")  # which is no longer loaded
+    page.locator("#attend-clear").click()
+    expect(page.locator(".attend-inspector .at-empty")).not_to_contain_text("fox/final")
 
 
 def test_a_choice_by_keyboard_triggers_one_request(
@@ -207,21 +216,6 @@ def test_everything_in_the_list_can_be_read(page_url: str, visit: Opener, device
     )
     assert [(inside, seen) for inside, seen in widths if seen and inside > seen] == []  # inline parts have no width
     assert "…" not in sheet.inner_text()
-
-
-def test_a_folder_shows_its_name_first_and_its_whole_path(
-    page_url: str, visit: Opener, tiny_checkpoint: Path, tmp_path: Path
-) -> None:
-    page, folder = visit(at=page_url), tmp_path / "fox" / "final"
-    shutil.copytree(tiny_checkpoint, folder)
-    name_by_hand(page, str(folder))
-    loaded(page, "fox/final")
-    expect(page.locator("#attend-model-chosen .at-model-about")).to_have_text(str(folder.parent.parent))
-    say(page, "Hello")
-    pick(page, "tiny-chat")
-    expect(page.locator(".attend-inspector .at-empty")).to_contain_text("fox/final wrote this, but is no longer loaded")
-    page.locator("#attend-empty, #attend-clear").first.click()
-    expect(page.locator(".attend-inspector .at-empty")).to_contain_text("Nothing to inspect yet")
 
 
 def test_a_model_goes_when_the_tab_of_its_last_visitor_is_closed(

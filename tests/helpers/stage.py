@@ -177,7 +177,7 @@ def inspector(
 
 
 def turn(role: str, text: str, words: list[str] | None = None, **changes: Any) -> TurnValue:
-    tokens = None if words is None else [(word, 0.25) for word in words]
+    tokens = None if words is None else [{"text": word, "probability": 0.25} for word in words]
     value: Any = {"role": role, "text": text, "tokens": tokens, "run": "r1" if tokens else None}
     return {
         **value,
@@ -198,7 +198,7 @@ def conversation(*turns: TurnValue, busy: bool = False) -> ConversationValue:
 
 def update(version: int, since: int, words: list[str], **changes: Any) -> AnswerUpdate:
     """What is new of the answer of run r1 since the update before."""
-    tokens: Any = [(word, 0.25) for word in words]
+    tokens: Any = [{"text": word, "probability": 0.25} for word in words]
     value: Any = {"run": "r1", "base": version - 1, "version": version, "since": since, "tokens": tokens}
     return {**value, "state": "streaming", "note": None, "unfinished": False, "busy": True, **changes}  # pyright: ignore[reportReturnType]
 

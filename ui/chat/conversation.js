@@ -132,7 +132,7 @@ export function start(component) {
   function makeTurn(role, number) {
     const { node: bubble, body } = makeBubble(role, number);
     const reading = makeReading(body.node, {
-      texts: () => (view.turn.tokens ?? []).map(([text]) => text),
+      texts: () => (view.turn.tokens ?? []).map(({ text }) => text),
       open(index) {
         textView.publish('tokens');
         const token = body.token(index);

@@ -30,7 +30,4 @@ export const asCsv = (turns) => csv({
 });
 
 /** The tokens of an answer, where one without a text, such as the end token, has its label. @param {TurnValue} turn */
-function labelled({ tokens, labels = [] }) {
-  const names = new Map(labels);
-  return tokens.map(([text, probability], number) => ({ text: text || (names.get(number) ?? ''), probability }));
-}
+const labelled = ({ tokens }) => tokens.map(({ text, label = '', probability }) => ({ text: text || label, probability }));

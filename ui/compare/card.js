@@ -3,7 +3,7 @@
  *
  * It shows what it is given; what cards there are is the comparison's business.
  *
- * @typedef {{run: string, tokens: [string, number][], state: 'streaming' | 'done' | 'stopped', note: string | null,
+ * @typedef {{run: string, tokens: import('../runs/runs_contract').AnswerToken[], state: 'streaming' | 'done' | 'stopped', note: string | null,
  *   length: number, first_difference: number | null, metrics: (number | null)[]}} Result
  */
 
@@ -124,7 +124,7 @@ export function makeCard(offered, actions) {
   function drawText(result) {
     const tokens = result ? result.tokens : [];
     answer.show({
-      text: tokens.map(([word]) => word).join(''), tokens, run: result && result.run,
+      text: tokens.map(({ text: word }) => word).join(''), tokens, run: result && result.run,
       state: result ? result.state : 'done',
     });
     text.classList.toggle('at-waiting', !result);
@@ -172,7 +172,7 @@ export function makeCard(offered, actions) {
 }
 
 /** @param {Result | null} result @param {number} index */
-const wordAt = (result, index) => `“${visibleText(result?.tokens[index]?.[0] ?? '')}”`;
+const wordAt = (result, index) => `“${visibleText(result?.tokens[index]?.text ?? '')}”`;
 
 /** The inspector stands under the cards: scroll to it as far as the token stays in sight. @param {HTMLElement} token */
 export function reveal(token) {

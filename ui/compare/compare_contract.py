@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 from ui.kit.kit_contract import SettingField
-from ui.runs.runs_contract import AnswerState
+from ui.runs.runs_contract import AnswerState, AnswerToken
 
 
 class CardField(SettingField):
@@ -55,7 +55,7 @@ class CardValue(TypedDict):
 
     run: str
     since: int
-    tokens: list[tuple[str, float]]  # text and the model's probability
+    tokens: list[AnswerToken]
     state: AnswerState
     note: str | None
     length: int  # the most tokens it can have

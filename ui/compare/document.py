@@ -21,7 +21,7 @@ from ui.compare.values import form_settings
 from ui.runs.comparison import Card, CardMetrics, Comparison, Prompt
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.runs import run_name
-from ui.runs.documents.turns import ShortText, Tokens
+from ui.runs.documents.turns import ShortText, Tokens, read_tokens
 from ui.runs.run import RunRecord, name_kept
 from ui.runs.session import Session
 
@@ -143,7 +143,7 @@ def _read_comparison(document: OpenedDocument, identifier: str) -> Comparison:
 
 
 def _read_card(card: KeptCard, runs: Mapping[str, RunRecord], model: str, identifier: str) -> Card:
-    known = runs.get(card["run"])
+    known, tokens = runs.get(card["run"]), read_tokens(card["tokens"])
     if known is None:
         run = RunRecord(identifier, "compare", model, [], forgotten=True)
     else:
@@ -154,9 +154,9 @@ def _read_card(card: KeptCard, runs: Mapping[str, RunRecord], model: str, identi
         card["length"],
         kept_run="" if known else card["run"],
         form=form_settings(_read_settings(card["form"]), card["form"]),
-        tokens=card["tokens"],
+        tokens=tokens,
         ids=tuple(card["ids"]),
-        text=run.trace.text if run.trace else "".join(text for text, _ in card["tokens"]),
+        text=run.trace.text if run.trace else "".join(token["text"] for token in tokens),
         finish_reason=card["finish_reason"],
         note=card["note"],
         metrics=CardMetrics(**card["metrics"]),

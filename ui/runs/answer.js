@@ -6,8 +6,8 @@
  *
  * @typedef {{node: HTMLElement, number: number, show: (answer: Answer) => void, mark: (token: any) => void,
  *   run: () => string | null, token: (index: number) => HTMLElement | undefined}} ShownAnswer
- * @typedef {[text: string, probability: number]} Token
- * @typedef {{text: string, tokens: Token[] | null, run: string | null, state: string, labels?: [number, string][]}} Answer
+ * @typedef {import('./runs_contract').AnswerToken} Token
+ * @typedef {{text: string, tokens: Token[] | null, run: string | null, state: string}} Answer
  */
 
 import { around, make } from '../kit/js/dom.js';
@@ -47,7 +47,6 @@ export function makeAnswer(number, onShown = () => {}) {
     run = answer.run;
     if (answer.tokens) showTokens(answer.tokens);
     else showText(answer.text);
-    for (const [index, name] of answer.labels ?? []) if (spans[index]) spans[index].title = titleOf(name, shown[index][1]);
     if (answer.state === 'streaming') node.append(caret);
     else caret.remove();
   }
@@ -66,6 +65,9 @@ export function makeAnswer(number, onShown = () => {}) {
     plain = '';
     const kept = commonPrefix(shown, tokens);
     for (const span of spans.splice(kept)) span.remove();
+    tokens.slice(0, kept).forEach((token, index) => {
+      if (token.label && !shown[index].label) spans[index].title = titleOf(token);
+    });
     shown = tokens;
     const fresh = tokens.slice(kept).map((token, i) => tokenSpan(token, kept + i, isWithinLine(tokens, kept + i)));
     spans.push(...fresh);
@@ -116,7 +118,7 @@ function commonPrefix(tokens, others) {
   const count = Math.min(tokens.length, others.length);
   for (let index = 0; index < count; index += 1) {
     const [one, other] = [tokens[index], others[index]];
-    if (one !== other && (one[0] !== other[0] || one[1] !== other[1])) return index;
+    if (one !== other && (one.text !== other.text || one.probability !== other.probability)) return index;
   }
   return count;
 }
@@ -124,22 +126,23 @@ function commonPrefix(tokens, others) {
 /** Whether a token follows a word. @param {Token[]} tokens @param {number} index */
 function isWithinLine(tokens, index) {
   let before = index - 1;
-  while (before >= 0 && !tokens[before][0]) before -= 1;
-  return before >= 0 && /\S$/u.test(tokens[before][0]);
+  while (before >= 0 && !tokens[before].text) before -= 1;
+  return before >= 0 && /\S$/u.test(tokens[before].text);
 }
 
-/** @param {string} name @param {number} p */
-const titleOf = (name, p) => `${name} · ${percent(p)}`;
+/** @param {Token} token */
+const titleOf = ({ text, label, probability }) => `${label ?? visibleText(text)} · ${percent(probability)}`;
 
 /**
  * One whose text takes no room, such as the end token, has a shape beside it, which is no part of the text: a mark keeps the
  * letter before it, a line end its line.
  * @param {Token} token @param {number} index @param {boolean} inLine behind a word
  */
-function tokenSpan([text, p], index, inLine) {
+function tokenSpan(token, index, inLine) {
+  const { text, probability } = token;
   return make('span', {
-    class: 'at-tok', role: 'button', tabindex: -1, text, title: titleOf(visibleText(text), p),
-    'data-shape': isWidthless(text) ? (/^\p{M}/u.test(text) ? 'after' : 'before') : null, 'data-level': level(p), 'data-index': index,
+    class: 'at-tok', role: 'button', tabindex: -1, text, title: titleOf(token),
+    'data-shape': isWidthless(text) ? (/^\p{M}/u.test(text) ? 'after' : 'before') : null, 'data-level': level(probability), 'data-index': index,
     'data-space': inLine && /^ \S/u.test(text),
   });
 }

@@ -72,10 +72,9 @@ class AnswerText:
             surplus -= length
         return texts
 
-    def labels(self, tokens: Sequence[tuple[str, object]]) -> list[tuple[int, str]]:
-        """The numbers of the answer's tokens whose text here is "", and what they are called."""
-        shown = enumerate(zip(tokens, self._ids[self._first :], strict=True))
-        return [(number, self._tokenizer.label(piece)) for number, ((text, _), piece) in shown if not text]
+    def label(self, piece: int) -> str:
+        """What a token is called."""
+        return self._tokenizer.label(piece)
 
     def text(self, *, finished: bool) -> str:
         """The prompt and the answer."""

@@ -42,7 +42,7 @@ class GrowingAnswer:
         if turn is None:
             turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming", model=model)
         else:
-            turn.state, turn.note, turn.unfinished, turn.labels = "streaming", None, False, []
+            turn.state, turn.note, turn.unfinished = "streaming", None, False
             turn.version += 1
         text = AnswerText(loaded.tokenizer, trace.settings.stop_texts, begins=loaded.starts_new_text)
         return cls(turn, RunBuilder(run, trace), text)
@@ -52,12 +52,11 @@ class GrowingAnswer:
         run, turn = self.builder.run, self.turn
         tokens = answer_tokens(run.tokens[run.first :], self._text, finished=ending is not None)
         self._changed.append(common_prefix(turn.tokens or (), tokens))
-        turn.tokens, turn.text = tokens, "".join(text for text, _ in tokens)
+        turn.tokens, turn.text = tokens, "".join(token["text"] for token in tokens)
         if ending is not None:
             turn.state = "done" if ending == "finished" else "stopped"
             turn.note = ending_note(run, ending, self.builder.reason)
             turn.unfinished = is_unfinished(run)
-            turn.labels = self._text.labels(tokens)
         turn.version += 1  # last: a reader in between sees the old version and gets this update again
 
     def stop(self) -> None:
@@ -78,7 +77,6 @@ class GrowingAnswer:
             "state": turn.state,
             "note": turn.note,
             "unfinished": turn.unfinished,
-            "labels": turn.labels,
             "busy": busy,
         }
 

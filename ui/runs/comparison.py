@@ -16,6 +16,7 @@ from ui.kit.validation import on_card
 from ui.runs.answer_text import AnswerText
 from ui.runs.run import RunRecord
 from ui.runs.run_builder import RunBuilder
+from ui.runs.runs_contract import AnswerToken
 from ui.runs.stream import Ending
 
 
@@ -64,7 +65,7 @@ class Card:
     growth: CardGrowth | None = None  # while it grows; None for a card that was read from a document
     kept_run: str = ""  # for a card without its run: the run's name in the visitor's browser, which didn't send it
     form: Mapping[str, Any] = field(default_factory=dict)  # the settings that the visitor gave it, as typed
-    tokens: list[tuple[str, float]] = field(default_factory=list)  # text and probability of each
+    tokens: list[AnswerToken] = field(default_factory=list)
     ids: tuple[int, ...] = ()
     text: str = ""
     finish_reason: FinishReason = "cancelled"  # until it ended

@@ -9,13 +9,20 @@ RunMode = Literal["chat", "write", "translate", "compare", "file"]  # where a ru
 TokenKind = Literal["control", "prompt", "generated"]
 
 
+class AnswerToken(TypedDict):
+    """A token of a text that a model wrote."""
+
+    text: str  # "" for a piece of a character that is not complete
+    probability: float  # the model's own
+    label: NotRequired[str]  # what a token without a text is called, once the text has ended
+
+
 class TurnValue(TypedDict):
-    """One message. `tokens` concatenate to `text`; a piece of a character held back has the text ""."""
+    """One message. The texts of its tokens together are its text."""
 
     role: Literal["user", "assistant"]
     text: str
-    tokens: list[tuple[str, float]] | None  # text and the model's probability, of an answer; None shows plain text
-    labels: NotRequired[list[tuple[int, str]]]  # the number of each token without a text, and what it is called
+    tokens: list[AnswerToken] | None  # of an answer; None shows plain text
     run: str | None  # the run that the inspector shows when a token is clicked
     state: AnswerState
     dropped: bool  # no longer in the context
@@ -46,11 +53,10 @@ class AnswerUpdate(TypedDict):
     base: int
     version: int  # after this update; an older one that arrives late is ignored
     since: int
-    tokens: list[tuple[str, float]]  # from number `since` to the end
+    tokens: list[AnswerToken]  # from number `since` to the end
     state: AnswerState
     note: str | None
     unfinished: bool
-    labels: NotRequired[list[tuple[int, str]]]  # once it has ended
     busy: bool
 
 

@@ -85,7 +85,7 @@ function isLate(shown, value) {
 }
 
 /** @param {TurnValue} answer @param {AnswerUpdate} update @returns {TurnValue} */
-function updated(answer, { since, tokens: added, state, note, unfinished, version, labels }) {
+function updated(answer, { since, tokens: added, state, note, unfinished, version }) {
   const tokens = (answer.tokens ?? []).slice(0, since).concat(added);
-  return { ...answer, text: tokens.map(([text]) => text).join(''), tokens, state, note, unfinished, version, labels };
+  return { ...answer, text: tokens.map(({ text }) => text).join(''), tokens, state, note, unfinished, version };
 }

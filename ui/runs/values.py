@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ui.kit.packing import ALMOST_ALL, significant
 from ui.runs.answer_text import AnswerText
 from ui.runs.run import TokenRecord
-from ui.runs.runs_contract import MeterValue, TurnValue
+from ui.runs.runs_contract import AnswerToken, MeterValue, TurnValue
 from ui.runs.versions.conversation import Turn
 
 OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
@@ -18,7 +18,7 @@ def turn_value(turn: Turn, *, dropped: bool = False, versions: tuple[int, int] =
     version, tokens = turn.version, turn.tokens  # in this order: another thread may be lengthening it
     return {
         "role": turn.role,
-        "text": turn.text if tokens is None else "".join(text for text, _ in tokens),
+        "text": turn.text if tokens is None else "".join(token["text"] for token in tokens),
         "tokens": tokens,
         "run": turn.run,
         "state": turn.state,
@@ -26,7 +26,6 @@ def turn_value(turn: Turn, *, dropped: bool = False, versions: tuple[int, int] =
         "note": turn.note,
         "model": turn.model,
         "unfinished": turn.unfinished,
-        "labels": turn.labels,
         "version": version,
         "versions": versions,
     }
@@ -39,15 +38,18 @@ def meter_value(used: int, limit: int, dropped: int = 0, *, answered: int = 0, n
     return {"used": used, "limit": limit, "answered": answered, "note": " · ".join(notes)}
 
 
-def answer_tokens(tokens: Sequence[TokenRecord], text: AnswerText, *, finished: bool) -> list[tuple[str, float]]:
-    """Text and probability of every token of an answer; `text` is that of its tokens before."""
+def answer_tokens(tokens: Sequence[TokenRecord], text: AnswerText, *, finished: bool) -> list[AnswerToken]:
+    """Every token of an answer; `text` is that of its tokens before."""
     text.update([token.id for token in tokens])
     texts = text.texts(finished=finished)
-    return [
-        (piece, short_share(token.choice.probability, token.choice.kept[0]))
-        for piece, token in zip(texts, tokens, strict=True)
-        if token.choice is not None
-    ]
+    answer: list[AnswerToken] = []
+    for piece, token in zip(texts, tokens, strict=True):
+        if token.choice is not None:
+            probability = short_share(token.choice.probability, token.choice.kept[0])
+            answer.append({"text": piece, "probability": probability})
+            if finished and not piece:
+                answer[-1]["label"] = text.label(token.id)
+    return answer
 
 
 def short(number: float) -> float:

@@ -10,7 +10,7 @@ const common = { run: null, state: 'done', dropped: false, note: null, model: ''
 /** @type {TurnValue[]} */
 const TURNS = [
   { ...common, role: 'user', text: 'Say "hi",\nplease', tokens: null },
-  { ...common, role: 'assistant', text: 'Hi, you', tokens: [['Hi', 0.5], [', "', 1e-7]] },
+  { ...common, role: 'assistant', text: 'Hi, you', tokens: [{ text: 'Hi', probability: 0.5 }, { text: ', "', probability: 1e-7 }] },
 ];
 
 test('Markdown names who speaks', () => {
@@ -25,7 +25,9 @@ test('JSON is what /chat takes as history, with the tokens of the answers', () =
 });
 
 test('a token without a text, such as the end token, is called by its label', () => {
-  const ended = /** @type {TurnValue} */ ({ ...TURNS[1], tokens: [['Hi', 0.5], ['', 0.25]], labels: [[1, '<|im_end|>']] });
+  const ended = /** @type {TurnValue} */ ({
+    ...TURNS[1], tokens: [{ text: 'Hi', probability: 0.5 }, { text: '', probability: 0.25, label: '<|im_end|>' }],
+  });
   assert.deepEqual(JSON.parse(asJson([ended]))[0].tokens[1], { text: '<|im_end|>', probability: 0.25 });
   assert.match(asCsv([ended]), /\n1,assistant,2,"""<\|im_end\|>""",0\.25\n$/);
 });

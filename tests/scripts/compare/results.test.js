@@ -6,7 +6,7 @@ import { Results } from '../../../ui/compare/results.js';
 /** @returns {any} a card that has not been run */
 const card = (settings = {}) => ({ settings, run: null, sent: null });
 /** @returns {any} what the server says of a card's run */
-const update = (run, since, ...words) => ({ run, since, tokens: words.map((word) => [word, 0.5]), state: 'streaming' });
+const update = (run, since, ...words) => ({ run, since, tokens: words.map((text) => ({ text, probability: 0.5 })), state: 'streaming' });
 const NOW = { prompt: 'p', seed: -1, settings: {} };
 
 test('a card grows by what is new, and a lost update is seen', () => {
@@ -14,7 +14,7 @@ test('a card grows by what is new, and a lost update is seen', () => {
   results.submit([one], { prompt: 'p', seed: -1, cards: [{}] });
   assert.ok(results.put('comparison-1', [update('a', 0, 'The', ' cat')]));
   assert.ok(results.put('comparison-1', [update('a', 1, ' dog', ' sat')]));
-  assert.deepEqual(results.of(one).tokens.map(([word]) => word), ['The', ' dog', ' sat']);
+  assert.deepEqual(results.of(one).tokens.map(({ text }) => text), ['The', ' dog', ' sat']);
   assert.ok(!results.put('comparison-1', [update('a', 5, ' there')]));
 });
 

@@ -28,7 +28,7 @@ test('an update replaces what comes from its first token on', () => {
   const run = newRun();
   run.merge(update({ since: 2, ...tokens([' the'], [' hill']), steps: [step(3), step(4)] }));
   assert.deepEqual(run.tokens.map(({ text }) => text), ['Once', ' upon', ' the', ' hill']);
-  assert.deepEqual(Array.from(run.steps, (step) => step?.rank), [undefined, 1, 3, 4]);
+  assert.deepEqual(Array.from(run.steps, (one) => one?.rank), [undefined, 1, 3, 4]);
 });
 
 test('an update after a lost one changes nothing and is noticed', () => {

@@ -8,20 +8,20 @@ import { EMPTY, applyUpdate, stage } from '../../../ui/runs/turns.js';
 /** @param {Partial<TurnValue>} changes @returns {TurnValue} */
 const turn = (changes) => ({
   role: 'assistant', text: '', tokens: [], run: 'r1', state: 'streaming', dropped: false, note: null, model: '',
-  unfinished: false, labels: [], version: 0, versions: [0, 1], ...changes,
+  unfinished: false, version: 0, versions: [0, 1], ...changes,
 });
 
 /** @param {...string} words of the answer @returns {TurnsValue} */
 function whole(version, ...words) {
-  const tokens = words.map((word) => /** @type {[string, number]} */ ([word, 0.5]));
+  const tokens = words.map((text) => ({ text, probability: 0.5 }));
   const question = turn({ role: 'user', text: 'Hi', tokens: null, run: null, state: 'done' });
   return { turns: [question, turn({ version, tokens, text: words.join('') })], examples: [], busy: true };
 }
 
 /** @param {Partial<AnswerUpdate>} changes @param {...string} words @returns {AnswerUpdate} */
 const update = (changes, ...words) => ({
-  run: 'r1', base: 0, version: 1, since: 0, tokens: words.map((word) => [word, 0.5]), state: 'streaming', note: null,
-  unfinished: false, labels: [], busy: true, ...changes,
+  run: 'r1', base: 0, version: 1, since: 0, tokens: words.map((text) => ({ text, probability: 0.5 })), state: 'streaming', note: null,
+  unfinished: false, busy: true, ...changes,
 });
 
 test('an update adds its tokens and leaves all else alone', () => {
@@ -69,7 +69,7 @@ test('an answer of updates of which any are lost is the whole answer in the end'
     const states = [whole(0)];
     const changed = [0];
     for (let version = 1; version <= 20; version += 1) {
-      const words = states[version - 1].turns[1].tokens?.map(([word]) => word) ?? [];
+      const words = states[version - 1].turns[1].tokens?.map(({ text }) => text) ?? [];
       const since = Math.max(0, words.length - (draw(4) ? 0 : draw(5)));
       const added = Array.from({ length: draw(4) }, () => ` ${draw(100)}`);
       states.push(whole(version, ...words.slice(0, since), ...added));

@@ -43,7 +43,7 @@ def test_an_answer_streams_and_its_tokens_are_its_text(models: Models) -> None:
     user, answer = session.turns
     assert (user.role, user.text) == ("user", "Hi! How are you?")
     assert answer.tokens is not None
-    assert "".join(text for text, _ in answer.tokens) == answer.text
+    assert "".join(each["text"] for each in answer.tokens) == answer.text
     assert answer.state == "done"
     assert not session.busy
 
@@ -142,7 +142,7 @@ def test_stop_ends_the_run_and_keeps_its_text(models: Models) -> None:
             session.stop.set()
     answer = session.turns[-1]
     assert screens[-1].answer and screens[-1].answer["state"] == answer.state == "stopped"
-    assert answer.text == "".join(text for text, _ in answer.tokens or [])
+    assert answer.text == "".join(each["text"] for each in answer.tokens or [])
 
 
 def test_a_visitor_who_leaves_ends_the_work(models: Models) -> None:

@@ -44,7 +44,7 @@ def test_the_chat_on_the_page(models: Models, plain: str, stopped: tuple[list[st
     answer = session.turns[-1]
     assert answer.text == expected and answer.note == f"stopped at “{stop_texts[1]}”"
     assert all(expected.startswith(text) for text in shown)
-    assert answer.tokens is not None and "".join(text for text, _ in answer.tokens) == expected
+    assert answer.tokens is not None and "".join(each["text"] for each in answer.tokens) == expected
     run = session.run(answer.run)
     assert len(answer.tokens) == len(run.tokens) - run.first  # all of them can still be looked at
     assert run.trace is not None and run.trace.finish_reason == "stop_text"

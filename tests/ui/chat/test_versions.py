@@ -88,7 +88,9 @@ def test_an_answer_that_goes_on_is_the_one_that_had_not_stopped(models: Models, 
     assert screens[0].conversation and screens[0].conversation["turns"][1]["text"] == first
     assert generated(session) == generated(whole) and len(generated(whole)) == 24
     assert session.turns[1].text == whole.turns[1].text and session.turns[1].run == run
-    assert [text for text, _ in session.turns[1].tokens or ()] == [text for text, _ in whole.turns[1].tokens or ()]
+    assert [each["text"] for each in session.turns[1].tokens or ()] == [
+        each["text"] for each in whole.turns[1].tokens or ()
+    ]
     assert session.turns[1].note == "reached the length limit" and session.turns[1].unfinished
     opened = chat.open_token(session, models, 1, 20).inspector
     expected = chat.open_token(whole, models, 1, 20).inspector

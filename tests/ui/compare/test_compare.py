@@ -67,7 +67,7 @@ def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> N
             joined[card["run"]] = before[: card["since"]] + list(card["tokens"])
     cards = [{**card, "seed": 3} for card in WARM]
     document = endpoint(models, "The fox", models.default, cards, True, False, [])
-    texts = ["".join(text for text, _ in tokens) for tokens in joined.values()]
+    texts = ["".join(each["text"] for each in tokens) for tokens in joined.values()]
     assert texts == [card["text"] for card in document["cards"]]
     assert [value["busy"] for value in seen[:1] + seen[-1:]] == [True, False]
     for shown, exported in zip(seen[-1]["cards"], document["cards"], strict=True):
@@ -96,7 +96,7 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
     session = Session()
     run(session, Models((tiny.name,), lambda *_: tiny))
     models = Models((tiny.name,), lambda *_: tiny, wrap=stepwise)
-    words = [text for text, _ in full_value(session, models)["cards"][0]["tokens"]]
+    words = [each["text"] for each in full_value(session, models)["cards"][0]["tokens"]]
     spoken, half = "".join(words), "".join(words[1:6])
     cards = [{**WARM[0], "stop_texts": [f"{half}!?"]}, {**WARM[0], "stop_texts": [words[3]]}]
     joined: dict[str, list] = {}
@@ -108,7 +108,7 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
             for card in full_value(session, models)["cards"]:  # as it stands now
                 assert joined[card["run"]] == list(card["tokens"])
         updated.set()
-    never, early = ("".join(text for text, _ in joined[f"compare-2-{number}"]) for number in (1, 2))
+    never, early = ("".join(each["text"] for each in joined[f"compare-2-{number}"]) for number in (1, 2))
     assert never == spoken and early == spoken[: spoken.index(words[3])]
 
 

@@ -98,7 +98,7 @@ def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: Loade
         assert card.run.first == prompt and card.run.shape == (2, 4)
         assert len(inspector_value(card.run, tiny.tokenizer, busy=False)["steps"]) == len(card.ids)
         shown = answer_tokens(card.run.tokens[prompt:], AnswerText(tiny.tokenizer), finished=True)
-        assert "".join(text for text, _ in shown) == card.trace.text
+        assert "".join(each["text"] for each in shown) == card.trace.text
         assert all(token.row for token in card.run.tokens[prompt:])
         kept = [hypothesis.choice.attention for step in card.trace.steps for hypothesis in step.hypotheses]
         assert kept == [None] * len(kept)  # a trace is kept for its numbers; attention is in the run

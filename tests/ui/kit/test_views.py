@@ -133,8 +133,8 @@ def test_a_token_has_the_probability_of_its_row(tiny: LoadedModel) -> None:
     run = RunRecord("r1", "write", tiny.name, [TokenRecord(7, "chosen", choice)])
     value = values.inspector_value(run, tiny.tokenizer, busy=False)
     assert value["probabilities"] == value["steps"][0]["candidates"][0]["probabilities"] == [0.12345]
-    ((_, label),) = answer_tokens(run.tokens, AnswerText(tiny.tokenizer), finished=True)
-    assert label == 0.12345
+    (token,) = answer_tokens(run.tokens, AnswerText(tiny.tokenizer), finished=True)
+    assert token["probability"] == 0.12345
 
 
 @pytest.mark.parametrize(("layers", "heads", "keys"), [(1, 1, 1), (2, 3, 5), (6, 8, 300)])

@@ -39,8 +39,8 @@ def received(shown: Value | None, value: Value) -> Value | None:
     if shown is None or answer is None or answer["version"] < value["base"]:
         return None
     tokens = answer["tokens"][: value["since"]] + value["tokens"]
-    text = "".join(text for text, _ in tokens)
-    fields = {name: value[name] for name in ("state", "note", "unfinished", "labels", "version")}
+    text = "".join(each["text"] for each in tokens)
+    fields = {name: value[name] for name in ("state", "note", "unfinished", "version")}
     new = {**answer, **fields, "tokens": tokens, "text": text}
     turns = [new if turn is answer else turn for turn in shown["turns"]]
     return {**shown, "turns": turns, "busy": value["busy"]}

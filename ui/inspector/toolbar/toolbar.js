@@ -120,14 +120,15 @@ export function start({ element, props, trigger, watch }) {
   function withinLimit(text) {
     left = '';
     try {
-      const { attention, ...rest } = JSON.parse(text);
-      const { search, beams, ...least } = rest; // `beams`: of the first form
-      for (const [content, without] of /** @type {const} */ ([
-        [{ ...rest, attention }, ''], [rest, attention ? 'attention' : ''], [least, 'beams'],
-      ])) {
+      const content = JSON.parse(text);
+      // In the first form of the document each beam had all of its tokens; its parents have those before its own.
+      content.beams = content.beams?.map((step) => step.map((beam) => ({ ...beam, ids: beam.ids?.slice(-1) })));
+      text = JSON.stringify(content);
+      for (const part of ['attention', 'search', 'beams']) {
+        if (text.length <= MAX_SENT || !content[part]) continue;
+        left = part === 'attention' ? part : 'beams';
+        delete content[part];
         text = JSON.stringify(content);
-        left = without;
-        if (text.length <= MAX_SENT) break;
       }
     } catch {
       // no JSON: the server says so in its own words

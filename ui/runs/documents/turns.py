@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, StrictBool
@@ -14,10 +15,19 @@ from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.answers import is_unfinished
 from ui.runs.documents.runs import run_name
 from ui.runs.run import RunRecord
+from ui.runs.runs_contract import AnswerToken
 from ui.runs.versions.conversation import Conversation, PlacedTurn, Turn
 
 ShortText = Annotated[str, Field(max_length=MAX_CHARACTERS)]
-Tokens = Annotated[list[tuple[ShortText, Share]], Field(max_length=MAX_STEPS)]
+
+
+class KeptToken(TypedDict):
+    text: ShortText
+    probability: Share
+    label: NotRequired[Name]
+
+
+Tokens = Annotated[list[KeptToken | tuple[ShortText, Share]], Field(max_length=MAX_STEPS)]  # pairs: of older documents
 
 
 class KeptTurn(TypedDict):
@@ -26,7 +36,7 @@ class KeptTurn(TypedDict):
     role: Literal["user", "assistant"]
     text: ShortText
     tokens: Tokens | None
-    labels: NotRequired[Annotated[list[tuple[int, Name]], Field(max_length=MAX_STEPS)] | None]
+    labels: NotRequired[Annotated[list[tuple[int, Name]], Field(max_length=MAX_STEPS)] | None]  # of older documents
     run: Label | None
     state: Literal["done", "stopped"]
     note: Label | None
@@ -49,7 +59,6 @@ def turn_document(turn: Turn, runs: Mapping[str, RunRecord]) -> dict[str, Any]:
         "role": turn.role,
         "text": turn.text,
         "tokens": turn.tokens,
-        "labels": turn.labels,
         "run": run_name(run) if run is not None else turn.kept_run or None,
         "state": "stopped" if is_growing else turn.state,
         "note": turn.note,
@@ -73,15 +82,33 @@ def _turn(turn: KeptTurn, runs: Mapping[str, RunRecord]) -> Turn:
     return Turn(
         turn["role"],
         turn["text"],
-        turn["tokens"],
+        None if turn["tokens"] is None else read_tokens(turn["tokens"], dict(turn.get("labels") or ())),
         known and known.id,
         turn["state"],
         turn["note"],
         turn["model"],
         turn["unfinished"] and known is not None,
-        labels=turn.get("labels") or [],  # absent in older documents
         kept_run="" if known else name,
     )
+
+
+def read_tokens(
+    tokens: Sequence[KeptToken | tuple[str, float]], labels: Mapping[int, str] = MappingProxyType({})
+) -> list[AnswerToken]:
+    """
+    Args:
+        labels: of tokens without a text, by their numbers, where the document has them beside the tokens.
+    """
+    read: list[AnswerToken] = []
+    for number, token in enumerate(tokens):
+        if isinstance(token, tuple):
+            text, probability = token
+            read.append({"text": text, "probability": probability})
+            if number in labels:
+                read[-1]["label"] = labels[number]
+        else:
+            read.append(token)
+    return read
 
 
 def conversation_document(conversation: Conversation, runs: Mapping[str, RunRecord]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Self
 
 from model.errors import AttendError
-from ui.runs.runs_contract import AnswerState
+from ui.runs.runs_contract import AnswerState, AnswerToken
 
 MAX_TURNS = 200  # messages in view, far more than fit into a context
 MAX_VERSIONS = 10  # of one message
@@ -25,14 +25,13 @@ class Turn:
 
     role: Literal["user", "assistant"]
     text: str
-    tokens: list[tuple[str, float]] | None = None  # of an answer: text and the model's probability
+    tokens: list[AnswerToken] | None = None  # of an answer
     run: str | None = None
     state: AnswerState = "done"
     note: str | None = None
     model: str = ""  # the display name of the one that wrote it
     unfinished: bool = False  # whether the model could go on where the answer ends
     version: int = 0  # number of its updates
-    labels: list[tuple[int, str]] = field(default_factory=list)  # the tokens without a text, and what they are called
     kept_run: str = ""  # of an answer without a run: what the visitor's browser calls the one that it didn't send
 
 

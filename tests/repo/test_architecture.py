@@ -98,7 +98,7 @@ LIBRARIES = {
     "sentencepiece": ("model.text.sentencepiece_tokenizer", "model.huggingface", "model.sandbox", "training"),
     "safetensors": ("model", "training", "experiments"),
     "playwright": ("benchmarks",),
-    "markdown_it": ("ui.chat",),
+    "markdown_it": ("ui.chat", "ui.learn"),
 }
 
 TOPS = {room.split(".")[0] for room in ROOMS}

@@ -1,5 +1,5 @@
 /**
- * The card beside a term that was clicked. There is one; a term in its text takes its place.
+ * The card beside a clicked term. There is only one: clicking a term in its text replaces it.
  */
 
 import { make } from '../kit/js/dom.js';

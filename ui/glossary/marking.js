@@ -13,7 +13,7 @@ let observer;
 let early = [];
 
 /**
- * Let the terms in a text that the page itself says be looked up, once it is in sight.
+ * Let visitors look up the terms in one of the page's own texts, once it is in sight.
  * @template {HTMLElement} Kind
  * @param {Kind} node whose words stay as they are
  */

@@ -1,5 +1,5 @@
 /**
- * The words that open the glossary, and what tells those that do not yet.
+ * The words that open the glossary, and the marks of texts in which they have yet to be found.
  */
 
 import { withParts } from '../kit/address/address.js';

@@ -13,7 +13,7 @@ export const MAX_KEPT = 200_000_000; // bytes of all documents together
 export const MAX_SENT = 900_000; // bytes of a document; the server takes requests of 1,000,000
 
 /**
- * The keys of the oldest documents, without which the others keep to the limits.
+ * The keys of the oldest documents that must go so that the others stay within the limits.
  * @param {Entry[]} entries
  * @param {Iterable<string>} needed keys that stay
  */
@@ -34,7 +34,7 @@ export function keysToEvict(entries, needed, { count = MAX_DOCUMENTS, size = MAX
 export const sizeOf = (document) => new TextEncoder().encode(JSON.stringify(document)).length;
 
 /**
- * A document as it can be sent: without its oldest runs, whose texts stay, where it is too large.
+ * A document as it can be sent: if it is too large, without its oldest runs, whose texts stay.
  * @param {DocumentValue} document
  */
 export function withinLimit(document, most = MAX_SENT) {
@@ -50,7 +50,7 @@ export function withinLimit(document, most = MAX_SENT) {
 }
 
 /**
- * The notice for a document that was too large to send with all its runs; "" where nothing was left out.
+ * The notice for a document that was too large to send with all its runs; "" if nothing was left out.
  * @param {DocumentValue} document @param {DocumentValue} sent
  */
 export function leftOutNote(document, sent) {
@@ -61,7 +61,7 @@ export function leftOutNote(document, sent) {
 }
 
 /**
- * A new state of a document with the runs that came before, and those alone that it still names.
+ * A new state of a document, with those of the earlier runs that it still names.
  * @param {DocumentValue} document
  * @param {(DocumentValue | undefined)[]} earlier where runs may be that it lacks
  * @returns {DocumentValue}
@@ -114,7 +114,7 @@ export function imported(text, kinds) {
 }
 
 /**
- * What is said after an import.
+ * The notice after an import.
  * @param {{added: number, known: number, evicted: number}} counts what came, what was here before, and how many of the oldest
  *   had to go
  */

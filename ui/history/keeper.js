@@ -14,8 +14,8 @@ import { isSame, keysToEvict, sizeOf, withRuns } from './documents.js';
 import { rescued } from './rescue.js';
 
 const SHOWN = 'shown'; // over a reload: the key of each kind's document
-const DEBOUNCE_MS = 300; // that a text rests before it is kept
-const GROWING_MS = 4000; // between two states of a text that grows
+const DEBOUNCE_MS = 300; // how long a text must rest before it is saved
+const GROWING_MS = 4000; // between two saved states of a growing text
 
 /**
  * Puts a document in place of what its tab shows, and says whether it is in view: `isShown` where that tab is in sight,
@@ -57,7 +57,7 @@ export class Keeper {
   }
 
   /**
-   * Keep a tab's text: once it has come to rest, and while it grows every few seconds, since the page may be left.
+   * Save a tab's text once it has come to rest, and every few seconds while it grows, since the page may be closed.
    * @param {{kind: string, isEmpty: boolean, isGrowing?: boolean}} text
    */
   follow({ kind, isEmpty, isGrowing = false }) {
@@ -71,7 +71,7 @@ export class Keeper {
   }
 
   /**
-   * Keep what a tab shows without the server, which can't be reached.
+   * Save what a tab shows without the server, which can't be reached.
    * @param {import('./rescue.js').Interrupted} shown @param {string} model in use
    */
   async rescue(shown, model) {
@@ -98,7 +98,7 @@ export class Keeper {
   }
 
   /**
-   * Bring a document back.
+   * Restore a document.
    * @param {string} key
    * @param {Parameters<Present>[1]} how
    * @returns {Promise<boolean>} whether it is in view
@@ -131,7 +131,7 @@ export class Keeper {
   /** @param {DocumentValue} document @param {DocumentValue | undefined} before what the tab showed */
   async #write(document, before) {
     const { key, kind, title, model } = document;
-    this.show(kind, key); // at once: the page may be left any time
+    this.show(kind, key); // at once, since the page may be closed at any time
     const old = await this.#store.read(key);
     const whole = withRuns(document, old?.document, before);
     if (!isSame(whole, old?.document)) {

@@ -107,7 +107,7 @@ export function start({ element, props, trigger, watch }) {
 
   function choosePrecision() {
     const wanted = precision.value;
-    precision.value = value.name; // until the other one is on its way: it may be refused
+    precision.value = value.name; // until the other one is loading, since it may be refused
     request(wanted, false);
   }
 

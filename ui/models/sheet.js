@@ -65,7 +65,7 @@ export function makeSheet(button, anyName, choose) {
   node.addEventListener('toggle', (event) => {
     const isOpen = /** @type {ToggleEvent} */ (event).newState === 'open';
     button.setAttribute('aria-expanded', String(isOpen));
-    // The event comes later than the list: whoever is quick types in the box already.
+    // The event comes after the list, so a quick visitor may already be typing in the box.
     if (isOpen && !node.contains(document.activeElement)) options().find((option) => option.tabIndex === 0)?.focus();
   });
   closeOnEscape(node, close);

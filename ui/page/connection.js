@@ -1,13 +1,13 @@
 /**
- * What happens when the server can't be reached: a line says so until it answers again. Then the page begins anew and brings
- * back what the browser keeps; until then it asks for nothing, so that no text is sent into the void.
+ * What happens when the server can't be reached: a line says so until it answers again. Then the page reloads and restores
+ * what the browser has saved; until then it sends nothing, so that no text is lost.
  */
 
 import { around, make } from '../kit/js/dom.js';
 import { connectionLost } from '../kit/js/signals.js';
 import { isSaving } from '../kit/js/storage.js';
 
-const DELAYS_MS = [1000, 2000, 4000, 8000, 15_000]; // before each attempt; the last one again and again
+const DELAYS_MS = [1000, 2000, 4000, 8000, 15_000]; // before each attempt; the last one repeats
 const SENTENCE = 'The server can’t be reached. The page keeps trying and brings your texts back once it answers.';
 const ALONE = 'The server can’t be reached. The page keeps trying.';
 const UNSAVED = 'The server is back. The history is off, so reloading clears this page: copy what you need first.';

@@ -19,7 +19,7 @@ import { keepUnsent } from './unsent.js';
 const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
 const BOXES = ['#attend-message textarea', '#attend-text textarea', '#attend-given textarea', '.at-ask-text'].join();
 const SUBMITTED = [['#attend-given textarea', '#attend-go'], ['#attend-text textarea', '#attend-continue']];
-const PATIENCE = 20_000; // ms since the page was opened, after which it is shown without what has not come
+const PATIENCE = 20_000; // ms after which the page is shown even if parts of it are missing
 
 export function start() {
   const STOPS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
@@ -35,9 +35,9 @@ export function start() {
   find('#attend-theme')?.addEventListener('click', () => {
     remember('theme', document.body.classList.toggle('dark') ? 'dark' : 'light');
   });
-  const narrow = window.matchMedia('(max-width: 1000px)'); // where the settings cover the page
+  const narrow = window.matchMedia('(max-width: 1000px)'); // the settings cover the page
   const areOpen = () => Boolean(find('#attend-settings.open'));
-  const small = window.matchMedia('(max-width: 1200px)'); // where they leave no room for the table beside its map
+  const small = window.matchMedia('(max-width: 1200px)'); // they leave no room for the table beside its map
   const uncover = () => narrow.matches && areOpen() && toggleSettings();
   narrow.addEventListener('change', uncover);
   whenMoved(uncover);
@@ -77,7 +77,7 @@ export function start() {
   } });
   document.body.prepend(skip);
 
-  // A notice is about what was done last: whatever is done next takes it away.
+  // A notice is about the last action, so the next action removes it.
   const dismiss = (event) => {
     if (!around(event, '.toast-wrap')) all('.toast-close').forEach((cross) => cross.click());
   };
@@ -86,7 +86,7 @@ export function start() {
     if (event.key === 'Enter') dismiss(event);
   }, true);
 
-  // Gradio's text box tells of typing at `keypress`, which pasting, deleting and phones' keyboards do not send.
+  // Gradio's text box reports typing at `keypress`, which pasting, deleting and phones' keyboards do not send.
   let pressed = false;
   const isText = (event) => Boolean(around(event, '#attend-text textarea'));
   document.addEventListener('keypress', (event) => {
@@ -102,7 +102,7 @@ export function start() {
   takeDecimalCommas();
   keepUnsent(() => document.querySelector('#attend-message textarea'));
   const term = takePart('glossary', isTermName);
-  document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be heard of
+  document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be received
   show();
 
   /** A link's prompt goes into the box of the tab in sight, and leaves the address once the visitor is at work with it. */

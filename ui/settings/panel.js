@@ -95,7 +95,7 @@ export function start({ element, props, trigger }) {
   /** @param {import('./settings_contract').PanelField} parameter */
   const isSought = (parameter) => search.node.hidden || matches(parameter, search.query);
 
-  /** What is found is in sight, whether its fold was open or not; afterwards the folds are as they were. */
+  /** Show all matches, even in closed folds; after the search, the folds are as they were before. */
   function seek() {
     const folds = [advanced, run];
     if (search.query) openBefore ??= folds.map((fold) => fold.open);
@@ -105,14 +105,14 @@ export function start({ element, props, trigger }) {
     if (search.query) search.node.scrollIntoView({ block: 'start' }); // what was found stands beneath it, and above the preview
   }
 
-  /** The fold says the length, and does not hide what would be refused. */
+  /** The fold shows the length, and opens if it contains an invalid value. */
   function drawRun() {
     runTitle.textContent = state.isShown('seed') ? 'Length, seed and more' : 'Length and more';
     runValues.textContent = `${state.values.max_new_tokens ?? '–'} tokens`;
     run.open ||= state.invalid().some((parameter) => parameter.group === 'run');
   }
 
-  /** Where every card has its own method, only what holds for all of them is in sight. @param {string} tab */
+  /** In Compare, where every card has its own method, only show what holds for all cards. @param {string} tab */
   function showTab(tab) {
     if (state.isComparing === (tab === 'Compare')) return;
     state.isComparing = !state.isComparing;
@@ -131,8 +131,8 @@ export function start({ element, props, trigger }) {
     state.followModel(name, method);
   });
   shownTab.subscribe(element, showTab);
-  // Until Gradio has taken the component up, nothing that happens here reaches the server, so it is sent until it is answered.
-  // It is the page's first event, whose stream of replies kit/gradio/late_events.js must see: so it waits for page/page.js.
+  // Until Gradio has mounted the component, no event reaches the server, so this one is sent until it is answered. It is the
+  // page's first event, and kit/gradio/late_events.js must see its stream of replies: so it waits for page/page.js.
   const announcing = setInterval(() => {
     draw();
     if (!document.body.hasAttribute('data-started')) return;

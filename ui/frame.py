@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import gradio as gr
@@ -153,7 +152,6 @@ class Tab:
     element: ClassVar[str]  # the id of the element that holds all of it; hidden while another tab is shown
     task: ClassVar[Task | None] = None  # what its model must be for; its entry brings one. None: any model will do
     fallback_task: ClassVar[Task | None] = None  # without a task: what replaces the model that the tab before brought
-    styles: ClassVar[tuple[Path, ...]] = ()
     keeps_documents: ClassVar[bool] = False  # whether the visitor's browser keeps what it shows
     mode: ClassVar[RunMode | None] = None  # of its runs, which the inspector beside it shows; None: it has none
     takes_system_prompt: ClassVar[bool] = False

@@ -1,24 +1,23 @@
-"""The page's styles: its own, and those of every tab with the rules that follow from what it declares."""
+"""The rules that hide what is not in sight: until the page is whole, and what belongs to another tab."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from ui.encoder.view import STYLE as ENCODER
 from ui.frame import Tab
 from ui.tabs import TABS
 
-_FOLDER = Path(__file__).parent
 _SETTINGS = "#attend-form, #attend-seed-used, #attend-code"
+# The components come one after the other, and nothing shall move under a reader's eyes.
+_UNREADY = """body:not([data-ready]) :is(.gradio-container, .sidebar-parent, .sidebar) {
+  visibility: hidden;
+  transition: none !important;
+}"""
 
 
 def styles(tabs: Sequence[type[Tab]] = TABS) -> str:
-    """One style sheet."""
-    settings = (f"settings/{part}" for part in ("system_prompt", "panel", "advanced", "method_list", "preview", "code"))
-    common = ("page/page", "page/header", "page/connection", "models/languages", *settings)
-    files = [*(_FOLDER / f"{name}.css" for name in common), ENCODER, *(file for tab in tabs for file in tab.styles)]
-    return "\n".join([*(file.read_text(encoding="utf-8") for file in files), visibility(tabs)])
+    """What the page's own HTML contains; all other styles are fetched (`ui/kit/assets.py`)."""
+    return f"{_UNREADY}\n{visibility(tabs)}"
 
 
 def visibility(tabs: Sequence[type[Tab]]) -> str:

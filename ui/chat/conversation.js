@@ -30,9 +30,9 @@ export function start(component) {
   const root = find(element, '.attend-conversation');
   const isRecorded = unpacked(props.beginning).recorded;
   const log = make('div', {
-    class: 'at-log', role: 'log', 'aria-live': 'polite', 'aria-label': 'Conversation', tabindex: 0,
+    class: 'at-log at-scroll', role: 'log', 'aria-live': 'polite', 'aria-label': 'Conversation', tabindex: 0,
   });
-  const divider = make('div', { class: 'at-divider', role: 'separator', text: 'no longer in the context' });
+  const divider = make('div', { class: 'at-row at-sm at-quiet at-divider', role: 'separator', text: 'no longer in the context' });
   /** @type {TurnView[]} */
   let views = [];
   let isRunning = false; // nothing can be sent then

@@ -24,7 +24,7 @@ export function makeMenu(turns) {
       onclick();
       close();
     } });
-  node.append(make('div', { class: 'at-menu-entries', role: 'group', 'aria-label': 'Copy or download the conversation' },
+  node.append(make('div', { class: 'at-panel at-menu-entries', role: 'group', 'aria-label': 'Copy or download the conversation' },
     entry('Copy as Markdown', () => copy(asMarkdown(turns()), node)),
     ...FILES.map(([text, type, written]) => entry(text, () => download(nameParts(turns()), type, written(turns()))))));
 

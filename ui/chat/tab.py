@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -46,7 +45,6 @@ class ChatTab(Tab):
     mode = "chat"
     keeps_documents = True
     task = "generation"
-    styles = (Path(__file__).parent / "prompt.css",)
     takes_system_prompt = True
 
     def unusable(self, loaded: LoadedModel) -> str:

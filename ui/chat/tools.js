@@ -19,7 +19,7 @@ import { makeMenu } from './menu.js';
  * @param {Actions} actions
  */
 export function makeTools(actions) {
-  const node = make('div', { class: 'at-tools' });
+  const node = make('div', { class: 'at-row at-tools' });
   let drawn = '';
 
   /** @param {TurnValue} turn @param {Standing} standing */

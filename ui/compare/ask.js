@@ -36,10 +36,10 @@ export function makeAsk(prompt, { run, stop, type, choose }) {
     class: 'at-common', hidden: true,
     'data-help': 'Puts your whole conversation before the message, as for the next answer in Chat.',
   }, history, ' Include the chat history');
-  const shared = make('span', { class: 'at-quiet at-sidebar-settings' });
+  const shared = make('span', { class: 'at-quiet at-end at-sidebar-settings' });
   const nodes = [
     make('div', { class: 'at-ask' }, text, make('div', { class: 'at-ask-go' }, go, halt)),
-    make('div', { class: 'at-ask-row' },
+    make('div', { class: 'at-row at-wrap at-md at-ask-row' },
       make('fieldset', { class: 'at-switch' },
         make('legend', { class: 'at-hidden', text: 'What to do with the prompt' }), ...modes.map((mode) => mode.node)),
       goOn,

@@ -28,8 +28,8 @@ const TOKEN = 5; // characters of one, with its space
  * @param {{change: (settings: Settings) => void, panel: () => void, remove: () => void}} actions
  */
 export function makeCard(offered, actions) {
-  const title = make('h3', {});
-  const settings = make('p', { class: 'at-card-words' });
+  const title = make('h3', { class: 'at-grow' });
+  const settings = make('p', { class: 'at-sm at-quiet at-card-words' });
   const editButton = iconButton('edit', 'Change the settings of this card', () => open(form.node.hidden));
   const widenButton = iconButton('widen', 'Show this card at full width', () => widen(!node.classList.contains('at-wide')));
   widenButton.classList.add('at-widen');
@@ -44,7 +44,7 @@ export function makeCard(offered, actions) {
   const metrics = makeMetrics(offered.metrics);
   const written = make('i');
   const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, written);
-  const node = make('article', { class: 'at-card' }, bar,
+  const node = make('article', { class: 'at-card at-panel' }, bar,
     make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, outdated, parted, note, metrics.node);
   let partedToken = null;
   let growing = false;

@@ -70,7 +70,7 @@ export function start({ element, props, trigger, watch }) {
   const note = make('div', { hidden: true }); // what says that an example is one
   const progress = makeProgress(note);
   const grid = make('div', { class: 'at-cards' });
-  const legend = make('p', { class: 'at-quiet at-metric-legend', text: '▲ highest of all cards · ▼ lowest', hidden: true });
+  const legend = make('p', { class: 'at-sm at-quiet at-metric-legend', text: '▲ highest of all cards · ▼ lowest', hidden: true });
 
   root.replaceChildren(
     ...ask.nodes,

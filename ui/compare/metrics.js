@@ -14,11 +14,11 @@ import { percent, signed } from '../kit/js/text.js';
 /** @param {MetricField[]} texts */
 export function makeMetrics(texts) {
   const rows = texts.map(({ label, help, term }) => {
-    const value = make('span', { class: 'at-metric-value' });
+    const value = make('span', { class: 'at-number at-metric-value' });
     const fill = make('i', { 'aria-hidden': 'true' });
     const mark = make('span', { class: 'at-metric-mark' });
     const name = term ? termLink(/** @type {import('../glossary/terms.js').Term} */ (term), label) : make('button', { type: 'button', text: label });
-    name.classList.add('at-metric-name');
+    name.classList.add('at-metric-name', 'at-ellipsis');
     name.dataset.help = help;
     const node = make('div', { class: 'at-metric', role: 'listitem' }, name,
       make('span', { class: 'at-metric-track' }, fill), value, mark);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -21,7 +20,6 @@ from ui.kit.events import RUNNING
 from ui.kit.packing import packed
 from ui.screen import Screen
 
-STYLE = Path(__file__).parent / "encoder.css"
 _NEWEST = {**RUNNING, "trigger_mode": "always_last"}  # of several questions the last one counts
 _SENTENCES = "\n".join(actions.SENTENCES)
 

@@ -11,7 +11,7 @@ import { ALL, termLink } from './term_link.js';
 const title = make('h2', { id: 'at-term-title' });
 const body = make('div', { id: 'at-term-body' });
 const card = make('div', {
-  class: 'at-term-card at-view', popover: 'auto', role: 'dialog', tabindex: -1, 'aria-labelledby': title.id, 'aria-describedby': body.id,
+  class: 'at-term-card at-panel at-scroll at-bubble-card at-view', popover: 'auto', role: 'dialog', tabindex: -1, 'aria-labelledby': title.id, 'aria-describedby': body.id,
 }, title, body, make('p', {}, termLink(ALL, 'All terms')),
 make('button', { type: 'button', class: 'at-close', 'aria-label': 'Close', text: '×', onclick: () => closeCard() }));
 /** @type {HTMLElement} the word that it stands beside */

@@ -16,7 +16,7 @@ const search = make('input', {
 const count = make('p', { class: 'at-quiet', role: 'status' });
 const letters = make('nav', { class: 'at-glossary-letters', 'aria-label': 'Letters' });
 const list = make('div', { class: 'at-glossary-list' });
-const dialog = makeDialog('attend-glossary', 'Glossary', make('div', { class: 'at-glossary-top' }, search, count, letters), list);
+const dialog = makeDialog('attend-glossary', 'Glossary', make('div', { class: 'at-row at-wrap at-glossary-top' }, search, count, letters), list);
 dialog.classList.add('at-view', 'at-glossary');
 dialog.addEventListener('close', () => writeParts({ glossary: null }));
 

@@ -33,8 +33,8 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   const all = button('Delete everything', confirm);
   const dialog = makeDialog('attend-history-dialog', 'History',
     make('p', { class: 'at-quiet', text: 'Saved only in this browser, never on the server.' }), box, list, status,
-    make('div', { class: 'at-kept-tools' }, save, button('Import', () => file.click()), all, file,
-      make('label', {}, nothing, ' Stop saving')));
+    make('div', { class: 'at-row at-wrap at-md at-kept-tools' }, save, button('Import', () => file.click()), all, file,
+      make('label', { class: 'at-end' }, nothing, ' Stop saving')));
 
   /** Do something with the store; what went wrong is said. @param {() => Promise<void>} work */
   async function act(work) {
@@ -63,9 +63,9 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   function row(entry) {
     const name = displayName(entry);
     const item = make('li', {},
-      make('button', { type: 'button', class: 'at-kept-open', dir: 'auto', onclick: () => act(() => show(entry)) },
-        make('b', { text: name }),
-        make('span', { class: 'at-quiet', text: [tabs[entry.kind], entry.model, WHEN.format(entry.changed)].join(' · ') })),
+      make('button', { type: 'button', class: 'at-kept-open at-grow', dir: 'auto', onclick: () => act(() => show(entry)) },
+        make('b', { class: 'at-ellipsis', text: name }),
+        make('span', { class: 'at-sm at-quiet', text: [tabs[entry.kind], entry.model, WHEN.format(entry.changed)].join(' · ') })),
       iconButton('edit', `Rename “${name}”`, () => rename(item, entry)),
       iconButton('remove', `Delete “${name}”`, () => act(() => remove(entry))));
     return item;
@@ -79,8 +79,8 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
 
   /** @param {HTMLElement} item @param {Entry} entry */
   function rename(item, entry) {
-    const field = make('input', { type: 'text', class: 'at-text-field', value: displayName(entry), 'aria-label': 'New name', maxlength: 200 });
-    const form = make('form', { class: 'at-kept-rename' }, field, make('button', { type: 'submit', class: 'at-plain', text: 'Rename' }));
+    const field = make('input', { type: 'text', class: 'at-text-field at-grow', value: displayName(entry), 'aria-label': 'New name', maxlength: 200 });
+    const form = make('form', { class: 'at-row at-wrap at-md at-kept-rename' }, field, make('button', { type: 'submit', class: 'at-plain', text: 'Rename' }));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       act(() => store.rename(entry.key, field.value.trim()));

@@ -24,7 +24,7 @@ function contrastiveTable({ id: chosen, contrastive, nameOf }) {
     barCell(percent(confidence), confidence), barCell(signed(degeneration.toFixed(3)), degeneration),
     make('td', { class: 'at-number', text: signed(score.toFixed(3)) })));
   const [head, name] = [headCells([['Token'], ['Confidence'], ['Degeneration'], ['Score']]), 'Candidates of contrastive search'];
-  return make('div', { class: 'at-contrastive-scroll', tabindex: 0, role: 'region', 'aria-label': name },
+  return make('div', { class: 'at-scroll at-contrastive-scroll', tabindex: 0, role: 'region', 'aria-label': name },
     makeTable({ class: 'at-grid at-contrastive' }, head, rows, name));
 }
 

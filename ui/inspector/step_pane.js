@@ -24,7 +24,7 @@ export function makeStepPane(run, { move, follow, take }) {
   const later = iconButton('next', 'Later token', () => move(1));
   const headline = make('div', { class: 'at-headline', 'aria-live': 'off' });
   const head = make('section', { class: 'at-step', 'aria-label': 'Selected token' },
-    make('div', { class: 'at-step-head' }, headline, make('div', { class: 'at-step-buttons' }, newest, earlier, later)));
+    make('div', { class: 'at-row at-step-head' }, headline, make('div', { class: 'at-row at-fixed at-step-buttons' }, newest, earlier, later)));
   const table = make('div', { class: 'at-table-pane' });
   const reason = make('div', { class: 'at-reason' });
   const stages = make('div', { class: 'at-stages-pane' });

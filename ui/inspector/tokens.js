@@ -18,7 +18,7 @@ const KINDS = { control: 'special token', prompt: 'prompt', generated: 'generate
 
 /** @param {(index: number) => void} onSelect a token was clicked or reached with the keys */
 export function makeStrip(onSelect) {
-  const node = make('div', { class: 'at-strip', role: 'listbox', 'aria-label': 'Tokens of the context', tabindex: -1 });
+  const node = make('div', { class: 'at-strip at-scroll', role: 'listbox', 'aria-label': 'Tokens of the context', tabindex: -1 });
   /** @type {HTMLElement[]} */
   const boxes = [];
   /** @type {ShownToken[]} what each box shows */
@@ -172,7 +172,7 @@ export function makeColours() {
     return make('label', {}, input, make('span', { text: mode }));
   });
   const title = make('legend', { class: 'at-hidden', text: 'Colour tokens by' });
-  return make('div', { class: 'at-colours' },
+  return make('div', { class: 'at-row at-wrap at-end at-colours' },
     make('span', { class: 'at-legends', 'aria-hidden': 'true' }, ...legends),
     make('fieldset', { class: 'at-switch' }, title, ...choices));
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -20,26 +20,14 @@ from starlette.routing import Route
 
 FOLDER = Path(__file__).resolve().parent.parent  # ui/: every room keeps its scripts and styles beside its Python
 STYLESHEET = "attend.css"
-STYLES = (  # the later one of equally specific rules wins
-    "kit/shared",
-    "kit/change_bars",
-    "page/meter",
-    "page/switch",
-    "models/picker",
-    "runs/answer",
-    *(f"inspector/{name}" for name in ("inspector", "step", "attention/plots", "beams/beams", "toolbar/toolbar")),
-    "history/history",
-    "tour/tour",
-    "glossary/glossary",
-    *(f"chat/{name}" for name in ("conversation", "formatted/formatted")),
-    *(f"compare/{name}" for name in ("compare", "card", "metrics", "form")),
-    *(f"translate/{name}" for name in ("translation", "alignment")),
-    "encoder/reading",
-    *(f"learn/{name}" for name in ("matrix", "picture", "pieces", "lesson", "explanation", "exercises")),
-    *(f"learn/chapters/{name}" for name in ("tokens", "vocabulary", "vectors", "positions", "attention", "block")),
-    *(f"learn/chapters/{name}" for name in ("recurrence", "training", "generation", "sentences", "context", "today")),
-    "page/print",
-)
+KIT = "kit/css"  # the styles that every room uses
+LAYERS = {  # a rule of a later layer wins, however specific it is; what is in none wins over all
+    "reset": ("variables", "reset"),
+    "primitives": ("primitives",),
+    "parts": ("controls", "dialogs", "tokens", "examples", "change_bars"),
+    "features": (),  # all other files
+}
+UNLAYERED = "gradio.css"  # the name of files about Gradio's own components, whose styles are in no layer
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _IMPORT = re.compile(r"^(?:import|import .* from|\} from) '(\.[^']+)';$", re.MULTILINE)
 _LATER = re.compile(r"=> import\('(\.[^']+)'\)")  # fetched when it is needed
@@ -49,7 +37,25 @@ _LATER = re.compile(r"=> import\('(\.[^']+)'\)")  # fetched when it is needed
 def files() -> Mapping[str, bytes]:
     """Everything that may be fetched, by its path below the version."""
     scripts = {path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in sorted(FOLDER.rglob("*.js"))}
-    return {**scripts, STYLESHEET: b"\n".join((FOLDER / f"{name}.css").read_bytes() for name in STYLES)}
+    return {**scripts, STYLESHEET: stylesheet().encode()}
+
+
+def stylesheet() -> str:
+    """All styles of ui/: each file in its layer, and outside of all layers what overrides Gradio's own styles.
+
+    A new file needs no entry anywhere. Among the features, a folder's styles come before those of the folders in it.
+    """
+    paths = sorted(FOLDER.rglob("*.css"), key=lambda path: (len(path.parts), path))
+    shared = {name: [FOLDER / KIT / f"{part}.css" for part in parts] for name, parts in LAYERS.items()}
+    shared["features"] = [path for path in paths if path.parent != FOLDER / KIT and path.name != UNLAYERED]
+    layers = [f"@layer {name} {{\n{_read(files)}\n}}" for name, files in shared.items()]
+    return "\n".join(
+        [f"@layer {', '.join(LAYERS)};", *layers, _read([path for path in paths if path.name == UNLAYERED])]
+    )
+
+
+def _read(paths: Iterable[Path]) -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
 def digest(files: Mapping[str, bytes]) -> str:

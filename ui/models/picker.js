@@ -35,7 +35,7 @@ export function start({ element, props, trigger, watch }) {
   const sheet = makeSheet(chosen, anyName, request);
   const precision = make('select', { 'aria-label': 'Precision', onchange: choosePrecision });
   const precisionRow = make('div', { class: 'at-precision' },
-    make('label', {}, make('span', { text: 'Precision' }), precision),
+    make('label', { class: 'at-row' }, make('span', { text: 'Precision' }), precision),
     make('span', { class: 'at-model-about', text: 'Fewer bits are faster but less exact.' }));
   const title = make('p', { class: 'attend-model-coming', role: 'status' });
   const bar = make('progress', { class: 'attend-model-bar', 'aria-label': 'Loading progress' });

@@ -19,10 +19,10 @@ const LEAST = 280; // pixels of height that the list gets at least
  */
 export function makeSheet(button, anyName, choose) {
   const list = make('div', { role: 'listbox', 'aria-label': 'Models' });
-  const box = make('input', { type: 'text', class: 'at-text-field', id: 'attend-other-model', placeholder: 'Folder, GGUF file or owner/name' });
+  const box = make('input', { type: 'text', class: 'at-text-field at-grow', id: 'attend-other-model', placeholder: 'Folder, GGUF file or owner/name' });
   const other = make('form', {}, make('label', { for: 'attend-other-model', text: 'Another model' }),
     make('div', {}, box, make('button', { type: 'submit', class: 'at-plain', text: 'Load' })));
-  const node = make('div', { class: 'at-models', popover: 'auto' }, list, ...(anyName ? [other] : []));
+  const node = make('div', { class: 'at-models at-panel at-scroll', popover: 'auto' }, list, ...(anyName ? [other] : []));
   button.popoverTargetElement = node;
 
   const options = () => /** @type {HTMLElement[]} */ ([...list.children]);
@@ -99,7 +99,7 @@ export function makeSheet(button, anyName, choose) {
 
 /** Its name and whether it is installed, over what it is for. @param {ChoiceValue} choice */
 export const choiceLines = (choice) => [
-  make('span', { class: 'at-model-head' }, make('b', { text: choice.title }),
+  make('span', { class: 'at-row at-wrap at-model-head' }, make('b', { text: choice.title }),
     make('span', { class: 'at-model-availability', text: choice.availability })),
   make('span', { class: 'at-model-about', text: choice.about }),
 ];

@@ -39,8 +39,8 @@ const FIELDS = 'textarea, select, [contenteditable], input:not([type="radio"], [
 
 /** @param {HTMLElement} header where its button is */
 export function offerKeyboardHelp(header) {
-  const list = make('div', { class: 'at-shortcuts' });
-  const tour = make('button', { type: 'button', text: 'Take the tour', onclick: () => {
+  const list = make('div', { class: 'at-shortcuts at-md' });
+  const tour = make('button', { type: 'button', class: 'at-plain', text: 'Take the tour', onclick: () => {
     dialog.close();
     takeTour();
   } });

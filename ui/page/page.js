@@ -10,6 +10,7 @@ import { around, make, typeInto } from '../kit/js/dom.js';
 import { takeDecimalCommas } from '../kit/js/number.js';
 import { reopenStream } from '../kit/gradio/late_events.js';
 import { remember, remembered } from '../kit/js/storage.js';
+import { isStyled } from '../kit/js/styles.js';
 import { CHAPTERS } from '../learn/course.js';
 import { hasCourse, openChapter } from '../learn/open_chapter.js';
 import { offerTour } from '../tour/offer.js';
@@ -119,7 +120,7 @@ export function start() {
    */
   function show() {
     const isRestoring = find('.attend-history:empty') || document.body.hasAttribute('data-restoring'); // ui/history/history.js
-    const isAwaited = isRestoring || all(DRAWN).some((view) => view.checkVisibility() && !view.firstChild);
+    const isAwaited = !isStyled() || isRestoring || all(DRAWN).some((view) => view.checkVisibility() && !view.firstChild);
     if (small.matches && areOpen()) {
       toggleSettings();
       requestAnimationFrame(() => requestAnimationFrame(show)); // a frame in which it is closed, before it is seen

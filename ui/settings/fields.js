@@ -91,8 +91,8 @@ function orderField(parameter, state, labels) {
     } });
   const draw = () => {
     const on = state.stagesOn();
-    list.replaceChildren(...on.map((stage, index) => make('li', { 'data-stage': stage },
-      make('span', { text: labels[stage] }),
+    list.replaceChildren(...on.map((stage, index) => make('li', { class: 'at-row', 'data-stage': stage },
+      make('span', { class: 'at-grow', text: labels[stage] }),
       arrow(stage, -1, '↑', 'earlier', index === 0), arrow(stage, 1, '↓', 'later', index === on.length - 1))));
     if (!on.length) list.replaceChildren(make('li', { class: 'at-none', text: 'No filters are on.' }));
   };

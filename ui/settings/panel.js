@@ -42,7 +42,7 @@ export function start({ element, props, trigger }) {
   const presets = Object.entries(form.presets).map(([name, values]) => [values, make('button',
     { type: 'button', text: name, onclick: () => state.change(values, form.preset_method) })]);
   const off = make('button', { type: 'button', onclick: () => state.toggleFilters() });
-  const row = make('div', { id: 'attend-presets', role: 'group', 'aria-label': 'Presets' }, ...presets.map(([, button]) => button), off);
+  const row = make('div', { id: 'attend-presets', class: 'at-row at-wrap', role: 'group', 'aria-label': 'Presets' }, ...presets.map(([, button]) => button), off);
   const note = make('p', { class: 'at-note', role: 'status' });
   const group = (name) => fields.filter((field) => field.parameter.group === name).map(({ box }) => box);
   const sections = [...new Set(form.parameters.map(({ section }) => section).filter(Boolean))].map((title) => ({
@@ -56,7 +56,7 @@ export function start({ element, props, trigger }) {
   let openBefore = null;
   const [runTitle, runValues] = [make('span'), make('span', { class: 'at-hint' })];
   const run = make('details', { id: 'attend-run' }, make('summary', {}, runTitle, runValues), ...group('run'));
-  const choosing = make('div', { class: 'at-choosing' }, methods.node, row, note, search.node, ...group('plain'), advanced);
+  const choosing = make('div', { class: 'at-stack at-choosing' }, methods.node, row, note, search.node, ...group('plain'), advanced);
   const sharing = make('p', { class: 'at-help at-sharing', hidden: true,
     text: 'In Compare, each card has its own method. Only these settings apply here, to all cards.' });
   const preview = makePreview(choosing, () => previewOf(form, state));

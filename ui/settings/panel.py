@@ -84,7 +84,7 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
     values = {**declared["first"]["values"], **declared["methods"][method]["starts"]}
     form = gr.HTML(
         {"method": method, "values": values},
-        html_template='<div class="attend-settings"></div>',
+        html_template='<div class="attend-settings at-stack"></div>',
         js_on_load=assets.loader("settings/panel.js", "opened"),
         apply_default_css=False,
         elem_id="attend-form",

@@ -18,7 +18,7 @@ export function start({ element }) {
   const choices = Object.entries(EXAMPLES).map(([name, text]) =>
     make('button', { type: 'button', text: name, title: text, onclick: () => choose(text) }));
   find(element, '.attend-system-examples').replaceChildren(
-    make('div', { class: 'at-system-examples', role: 'group', 'aria-label': 'Example system prompts' }, ...choices, undo));
+    make('div', { class: 'at-row at-wrap at-system-examples', role: 'group', 'aria-label': 'Example system prompts' }, ...choices, undo));
 
   /** @param {string} text */
   function choose(text) {

@@ -27,14 +27,14 @@ export function begin({ isRequested }) {
   const ring = make('div', { class: 'at-tour-ring' });
   const title = make('h2', { id: 'at-tour-title' });
   const text = make('p', { id: 'at-tour-text' });
-  const count = make('span', { class: 'at-quiet' });
+  const count = make('span', { class: 'at-grow at-sm at-quiet' });
   const skip = make('button', { type: 'button', class: 'at-plain', text: 'Skip', onclick: () => end() });
   const back = make('button', { type: 'button', class: 'at-plain', text: 'Back', onclick: () => go(previous()) });
   const next = make('button', { type: 'button', class: 'at-primary', onclick: () => go(following()) });
   const bubble = make('section', {
-    class: 'at-tour-bubble', role: 'dialog', 'aria-labelledby': title.id, 'aria-describedby': text.id,
+    class: 'at-tour-bubble at-panel at-stack at-bubble-card', role: 'dialog', 'aria-labelledby': title.id, 'aria-describedby': text.id,
     onmousedown: (event) => event.preventDefault(), // a click leaves the focus where it is
-  }, make('div', { 'aria-live': 'polite' }, title, text), make('div', { class: 'at-tour-buttons' }, count, skip, back, next));
+  }, make('div', { 'aria-live': 'polite' }, title, text), make('div', { class: 'at-row at-tour-buttons' }, count, skip, back, next));
   const layer = make('div', { class: 'at-tour at-view', popover: 'manual' }, ring, bubble);
   const resized = new ResizeObserver(draw);
   const listeners = new AbortController();

@@ -56,7 +56,7 @@ export function start({ element, props, trigger, watch }) {
   const drawn = [
     make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', {}, termLink('alignment', 'Alignment')), ...headSelects.nodes),
     links.node,
-    make('label', { class: 'at-sink' }, ends, ' hide the source’s special tokens'),
+    make('label', { class: 'at-sm at-quiet at-sink' }, ends, ' hide the source’s special tokens'),
     make('div', { class: 'at-kinds' }, ...kinds.map(({ node }) => node)),
     make('p', {
       class: 'at-quiet at-how',

@@ -20,7 +20,7 @@ const wordOf = (text) => visibleText(text.replace(/^ (?=\S)/u, ''));
 export function makeAlignmentLines({ onPick }) {
   const lines = makeSvg('svg', { class: 'at-lines', 'aria-hidden': 'true' });
   const rows = ['Source', 'Translation'].map((name) => make('div', { class: 'at-link-row', role: 'group', 'aria-label': name }));
-  const readout = make('p', { class: 'at-readout' });
+  const readout = make('p', { class: 'at-sm at-quiet at-readout' });
   const plane = make('div', { class: 'at-plane' }, lines, ...rows);
   const node = make('div', { class: 'at-links' }, plane, readout);
   /** @type {HTMLElement[][]} the tokens of both */

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import gradio as gr
 from gradio.components import Component
@@ -40,7 +39,6 @@ class TranslateTab(Tab):
     mode = "translate"
     keeps_documents = True
     task = "translation"
-    styles = (Path(__file__).parent / "tab.css",)
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         with gr.Column(elem_id="attend-translate"):

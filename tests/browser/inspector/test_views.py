@@ -150,7 +150,7 @@ def test_dropped_turns_are_set_apart(stage: Stage) -> None:
     assert stage.page.evaluate(order) == [
         "at-turn at-user at-dropped",
         "at-turn at-assistant at-dropped",
-        "at-divider",
+        "at-row at-sm at-quiet at-divider",
         "at-turn at-user",
     ]
     first, last = stage.find(".at-bubble").first, stage.find(".at-bubble").last

@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 from ui.kit import assets
 from ui.kit.declarations import contracts, declarations
 from ui.server.security import POLICY, Guard
-from ui.styles import styles
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +49,20 @@ def test_nothing_else_can_be_fetched(client: TestClient, path: str) -> None:
     assert b"import" not in answer.content
 
 
-def test_every_style_of_a_component_is_in_the_stylesheet_once() -> None:
+def test_every_style_is_in_the_sheet_once_and_in_its_layer() -> None:
     sheet = assets.files()[assets.STYLESHEET].decode()
-    assert len(set(assets.STYLES)) == len(assets.STYLES)
-    for name in assets.STYLES:
-        assert sheet.count((assets.FOLDER / f"{name}.css").read_text(encoding="utf-8")) == 1
+    assert sheet.startswith("@layer reset, primitives, parts, features;")
+    starts = {name: sheet.index(f"@layer {name} {{") for name in assets.LAYERS}
+    shared = {f"{part}.css": name for name, parts in assets.LAYERS.items() for part in parts}
+    for path in assets.FOLDER.rglob("*.css"):
+        text = path.read_text(encoding="utf-8")
+        assert sheet.count(text) == 1, path
+        before = sheet[: sheet.index(text)]
+        in_a_layer = before.count("{") - before.count("}") == 1
+        assert in_a_layer is (path.name != assets.UNLAYERED), path
+        if in_a_layer:
+            newest = max((name for name in starts if starts[name] < len(before)), key=starts.__getitem__)
+            assert newest == (shared[path.name] if path.parent == assets.FOLDER / assets.KIT else "features"), path
 
 
 def test_other_contents_have_another_version() -> None:
@@ -73,12 +81,6 @@ def test_a_chapter_of_the_lesson_is_fetched_when_it_is_opened() -> None:
     chapter = "learn/chapters/attention.js"
     assert chapter in assets.imported("learn/course.js")
     assert chapter not in assets.needed("learn/learn.js")
-
-
-def test_every_style_sheet_is_part_of_the_page() -> None:
-    page = styles() + assets.files()[assets.STYLESHEET].decode()
-    unused = [path.name for path in assets.FOLDER.rglob("*.css") if path.read_text(encoding="utf-8") not in page]
-    assert unused == []
 
 
 def test_an_unknown_file_is_refused_when_the_page_is_made() -> None:

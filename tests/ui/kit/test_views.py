@@ -218,7 +218,9 @@ THEMES = {"light": ("#27272a", "#ffffff"), "dark": ("#f4f4f5", "#0f0f11")}
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_tokens_can_be_read_on_every_colour(theme: str) -> None:
-    style = (assets.FOLDER / "kit" / "shared.css").read_text(encoding="utf-8")
+    style = "".join(
+        (assets.FOLDER / assets.KIT / name).read_text(encoding="utf-8") for name in ("variables.css", "tokens.css")
+    )
     light, dark = re.findall(r"\{([^}]*--at-p0:[^}]*)\}", style)
     block = light if theme == "light" else dark
     text, page = (_hex(colour) for colour in THEMES[theme])
@@ -236,7 +238,9 @@ def test_tokens_can_be_read_on_every_colour(theme: str) -> None:
 @pytest.mark.parametrize("theme", THEMES)
 def test_unlikely_and_likely_differ_without_red_and_green(theme: str) -> None:
     """From orange to blue the blue channel, which every common colour blindness leaves, only rises against the red."""
-    style = (assets.FOLDER / "kit" / "shared.css").read_text(encoding="utf-8")
+    style = "".join(
+        (assets.FOLDER / assets.KIT / name).read_text(encoding="utf-8") for name in ("variables.css", "tokens.css")
+    )
     light, dark = re.findall(r"\{([^}]*--at-p0:[^}]*)\}", style)
     shades = [_hex(c) for c in re.findall(r"--at-p\d+: (#[0-9a-f]{6});", light if theme == "light" else dark)]
     balance = [blue - red for red, _, blue in shades]

@@ -23,12 +23,12 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     class: 'at-canvas', tabindex: 0, role: 'img',
     'aria-label': `${named}; use the arrow keys to move, Enter to select a row`,
   });
-  const scroller = make('div', { class: 'at-map-scroll' }, canvas);
+  const scroller = make('div', { class: 'at-map-scroll at-scroll' }, canvas);
   const chosen = makeAxis('rows');
   const looked = makeAxis('columns');
   const corner = make('p', { class: 'at-map-corner' },
     make('span', { text: `↑ ${rowIs}` }), make('span', { text: 'attends to →' }));
-  const readout = make('p', { class: 'at-readout', 'aria-live': 'polite' });
+  const readout = make('p', { class: 'at-sm at-quiet at-readout', 'aria-live': 'polite' });
   const most = make('span');
   const scale = make('span', { class: 'at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
   const node = make('div', { class: 'at-map' },

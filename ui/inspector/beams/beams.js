@@ -30,7 +30,7 @@ export function makeBeams(search, onPick) {
   const head = [...headCells(BEAM_COLUMNS), make('th', { scope: 'col', title: DROP_HELP, text: 'Outcome' })];
   const table = makeTable(
     { class: 'at-grid at-beams' }, head, [], 'The texts that beam search followed at this step, best first');
-  const node = part('Beams', tree.node, make('div', { class: 'at-beams-scroll', tabindex: 0, role: 'region',
+  const node = part('Beams', tree.node, make('div', { class: 'at-scroll at-beams-scroll', tabindex: 0, role: 'region',
     'aria-label': 'Texts at this step' }, table));
 
   /** @param {number} token the selected one; nothing is shown where no search chose it */

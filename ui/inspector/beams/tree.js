@@ -20,7 +20,7 @@ export function makeTree(search, onPick) {
     class: 'at-tree', tabindex: 0, role: 'img',
     'aria-label': 'Tree of the beams; use the arrow keys to move, Enter to show a step',
   });
-  const readout = make('p', { class: 'at-tree-readout', 'aria-live': 'polite' });
+  const readout = make('p', { class: 'at-sm at-quiet at-tree-readout', 'aria-live': 'polite' });
   const node = make('div', {}, svg, readout);
   let width = 0;
   let shown = { from: 0, end: 0, step: 0 };

@@ -27,10 +27,10 @@ export function makeWhatIf(form, ask) {
   }));
   const reset = quickButton('original', 'The settings this run was made with', () => ask({}));
   const verdict = make('p', { class: 'at-verdict', role: 'status' });
-  const text = make('div', { class: 'at-whatif-text', role: 'group', 'aria-label': 'The text, token by token' });
+  const text = make('div', { class: 'at-scroll at-whatif-text', role: 'group', 'aria-label': 'The text, token by token' });
   const settings = make('div', { class: 'at-whatif-settings' },
     ...sliders.map((slider) => slider.node),
-    make('div', { class: 'at-quick', role: 'group', 'aria-label': 'Temperatures to try' },
+    make('div', { class: 'at-row at-wrap at-md at-quick', role: 'group', 'aria-label': 'Temperatures to try' },
       make('span', { class: 'at-quiet', text: 'temperature' }), ...quick, reset));
   const node = make('details', { class: 'at-whatif' },
     make('summary', { text: 'What if?' }),

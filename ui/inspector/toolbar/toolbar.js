@@ -47,7 +47,7 @@ export function start({ element, props, trigger, watch }) {
     timer = setTimeout(() => askWhatIf(settings), DEBOUNCE_MS);
   });
 
-  root.replaceChildren(make('div', { class: 'at-record-bar' }, save, open, chooser, note), whatIf.node);
+  root.replaceChildren(make('div', { class: 'at-row at-wrap at-md at-record-bar' }, save, open, chooser, note), whatIf.node);
   refresh();
   chooser.addEventListener('change', readFile);
   whatIf.node.addEventListener('toggle', begin);

@@ -26,7 +26,7 @@ function sheetTable(sheet) {
   const shown = (cell) => (typeof cell === 'number' ? signed(String(cell)) : cell);
   const cells = (row, tag) => row.map((cell) => make(tag, { text: shown(cell), scope: tag === 'th' ? 'col' : null }));
   return make('div', { class: 'at-sheet' },
-    make('div', { class: 'at-sheet-head' }, make('h4', { text: sheet.title }), button),
+    make('div', { class: 'at-row at-sheet-head' }, make('h4', { text: sheet.title }), button),
     make('div', { class: 'at-sheet-scroll', tabindex: 0, role: 'region', 'aria-label': sheet.title },
       makeTable({}, cells(sheet.head, 'th'), sheet.rows.map((row) => make('tr', {}, ...cells(row, 'td'))))));
 }

@@ -2,10 +2,14 @@
  * The styles of the components, which arrive beside the scripts.
  */
 
+const findLink = () => /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="stylesheet"][href*="attend/"]'));
+
+/** Whether the styles hold. */
+export const isStyled = () => Boolean(findLink()?.sheet);
+
 /** Fulfilled when the styles hold: for those who measure, or paint in their colours. */
 export async function stylesheet() {
-  /** @type {HTMLLinkElement | null} */
-  const link = document.querySelector('link[rel="stylesheet"][href*="attend/"]');
+  const link = findLink();
   if (!link || link.sheet) return;
   await new Promise((done) => {
     link.addEventListener('load', done);

@@ -176,7 +176,7 @@ export function chapterText(root, { blocks, slots }, script, ask) {
   function proseTable({ head, rows }) {
     return make('div', { class: 'at-prose-table', tabindex: 0, role: 'group', 'aria-label': 'Table' },
       make('table', { class: 'at-small' },
-        make('thead', {}, make('tr', {}, ...head.map((cell) => make('th', { scope: 'col' }, ...say(cell))))),
+        make('thead', {}, make('tr', {}, ...head.map((cell) => make('th', { scope: 'col', role: cell.length ? null : 'presentation' }, ...say(cell))))),
         make('tbody', {}, ...rows.map((cells) => make('tr', {}, ...cells.map((cell) => text('td', cell)))))));
   }
 

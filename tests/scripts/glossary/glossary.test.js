@@ -40,7 +40,7 @@ test('an entry is a few short sentences', () => {
 test('every chapter that an entry names is in the course', () => {
   const shown = new Set(Object.values(ENTRIES).map(({ chapter }) => chapter).filter(Boolean));
   assert.deepEqual([...shown].filter((key) => !CHAPTERS.includes(`${key}.md`)), []);
-  assert.equal(shown.size, Object.keys(CHAPTERS).length); // and each chapter shows some term
+  assert.equal(shown.size, CHAPTERS.filter((name) => name.endsWith('.md')).length); // and each chapter shows some term
 });
 
 test('a term is found in any case and number, the longer one first', () => {

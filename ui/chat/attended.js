@@ -65,8 +65,8 @@ export function makeTint(node) {
 
   /** @param {MessageToken[] | null} parts null for no colours @param {number[]} given how much is attended to each token of the prompt */
   return function tint(parts, given) {
-    const matches = parts !== null && parts.map(([text]) => text).join('') === node.textContent;
-    if (matches && !node.children.length) node.replaceChildren(...parts.map(([text]) => make('span', { text })));
+    const matches = parts !== null && parts.map(({ text }) => text).join('') === node.textContent;
+    if (matches && !node.children.length) node.replaceChildren(...parts.map(({ text }) => make('span', { text })));
     if (!matches && !isTinted) return;
     const spans = /** @type {HTMLElement[]} */ ([...node.children]);
     const levels = matches ? levelsOf(spans.map((span) => span.textContent.length), parts, given) : [];
@@ -87,7 +87,7 @@ export function makeTint(node) {
  * @param {number[]} given by the number of a token
  */
 export function levelsOf(lengths, parts, given) {
-  const ends = parts.map((sum => ([text]) => (sum += text.length))(0));
+  const ends = parts.map((sum => ({ text }) => (sum += text.length))(0));
   let end = 0;
   let part = 0;
   return lengths.map((length) => {
@@ -96,7 +96,7 @@ export function levelsOf(lengths, parts, given) {
     let most = 0;
     while (part > 0 && ends[part - 1] > start) part -= 1;
     for (; part < parts.length; part += 1) {
-      const number = parts[part][1];
+      const number = parts[part].token;
       if (length && ends[part] > start && number !== null) most = Math.max(most, given[number] ?? 0);
       if (ends[part] >= end) break;
     }

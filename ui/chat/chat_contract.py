@@ -13,7 +13,11 @@ class ConversationValue(TurnsValue):
     `version {turn, version}` (show another version of a message), `example {text}`, and `missing`."""
 
 
-MessageToken = tuple[str, int | None]  # a part of a message, and the number of the prompt's token that it belongs to
+class MessageToken(TypedDict):
+    """A part of a message."""
+
+    text: str
+    token: int | None  # the number of the prompt's token that it belongs to
 
 
 class MessageTokensValue(TypedDict):

@@ -72,10 +72,10 @@ def _parts(message: str, written: range, texts: Sequence[str]) -> list[MessageTo
     """A message as the parts of the tokens that it is written with; white space that was left out has none."""
     before = 0 if len(written) == len(message) else len(message) - len(message.lstrip())
     ends = itertools.accumulate(map(len, texts))
-    parts: list[MessageToken] = [(message[:before], None)]
+    parts: list[MessageToken] = [{"text": message[:before], "token": None}]
     for number, (text, end) in enumerate(zip(texts, ends, strict=True)):
         start, stop = max(end - len(text), written.start), min(end, written.stop)
         if start < stop:
-            parts.append((text[len(text) - end + start : len(text) - end + stop], number))
-    parts.append((message[before + len(written) :], None))
-    return [part for part in parts if part[0]]
+            parts.append({"text": text[len(text) - end + start : len(text) - end + stop], "token": number})
+    parts.append({"text": message[before + len(written) :], "token": None})
+    return [part for part in parts if part["text"]]

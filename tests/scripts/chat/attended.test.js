@@ -6,7 +6,9 @@ import { levelsOf } from '../../../ui/chat/attended.js';
 /** @import { MessageToken } from '../../../ui/chat/chat_contract' */
 
 /** @type {MessageToken[]} */
-const HELLO = [[' ', null], ['Hel', 3], ['lo', 4], ['!', 5]];
+const HELLO = [
+  { text: ' ', token: null }, { text: 'Hel', token: 3 }, { text: 'lo', token: 4 }, { text: '!', token: 5 },
+];
 const GIVEN = [10, 10, 10, 1, 7, 3];
 
 test('pieces that are the tokens of the prompt take their levels; white space that was left out has none', () => {

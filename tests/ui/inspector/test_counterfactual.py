@@ -26,7 +26,7 @@ def direct(tiny: LoadedModel, run: RunRecord, settings: DecodingSettings) -> Cou
 
 
 def differing(value: WhatIfValue) -> list[int]:
-    return [index for index, (_, instead, _) in enumerate(value["tokens"]) if instead is not None]
+    return [index for index, token in enumerate(value["tokens"]) if token["instead"] is not None]
 
 
 @pytest.mark.parametrize("changes", [{"temperature": 0}, {"temperature": 1.9}, {"top_k": 2, "top_p": 0.5}], ids=str)
@@ -38,10 +38,10 @@ def test_the_answer_is_that_of_asking_directly(models: Models, tiny: LoadedModel
     ids = trace_of(run).ids
     assert value["first_difference"] == expected.first_difference
     assert differing(value) == [index for index, choice in enumerate(expected.choices) if choice.token != ids[index]]
-    for (text, instead, probability), token, choice in zip(value["tokens"], ids, expected.choices, strict=True):
-        assert text == tiny.tokenizer.label(token)
-        assert instead in (None, tiny.tokenizer.label(choice.token))
-        assert probability == choice.final_probability
+    for each, token, choice in zip(value["tokens"], ids, expected.choices, strict=True):
+        assert each["text"] == tiny.tokenizer.label(token)
+        assert each["instead"] in (None, tiny.tokenizer.label(choice.token))
+        assert each["probability"] == choice.final_probability
     assert value["settings"] == {"temperature": 0.8, "top_k": 40, "top_p": 0.95, **changes}
     assert value["original"] == {"temperature": 0.8, "top_k": 40, "top_p": 0.95}
     assert value["first"] == 0  # the inspector explains an answer from its first token on
@@ -64,7 +64,9 @@ def test_a_greedy_run_is_one_at_temperature_0(models: Models, tiny: LoadedModel)
     assert value["original"]["temperature"] == 0
     expected = direct(tiny, run, replace(GREEDY, strategy="sample", temperature=1.5, seed=0))
     assert value["first_difference"] == expected.first_difference
-    assert [p for _, _, p in value["tokens"]] == [choice.final_probability for choice in expected.choices]
+    assert [token["probability"] for token in value["tokens"]] == [
+        choice.final_probability for choice in expected.choices
+    ]
     assert value == whatif.answer(session, models, run.id, {"temperature": 1.5})  # the same draws, whenever it is asked
 
 

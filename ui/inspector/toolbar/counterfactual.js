@@ -5,7 +5,7 @@
  */
 
 /** @import { SettingField } from '../../kit/kit_contract' */
-/** @import { WhatIfForm, WhatIfValue } from './toolbar_contract' */
+/** @import { WhatIfForm, WhatIfToken, WhatIfValue } from './toolbar_contract' */
 
 import { around, make } from '../../kit/js/dom.js';
 import { moveAlongRow } from '../../kit/js/keys.js';
@@ -60,9 +60,9 @@ export function makeWhatIf(form, ask) {
     settings.hidden = !Object.keys(value.settings).length;
     for (const slider of sliders) if (slider.name in value.settings) slider.set(value.settings[slider.name]);
     const difference = value.first_difference;
-    const changed = difference === null ? [] : value.tokens[difference];
+    const changed = difference === null ? null : value.tokens[difference];
     verdict.replaceChildren(value.sentence,
-      ...(difference === null ? [] : [' ', tokenChip(changed[1]), ' instead of ', tokenChip(changed[0]), '.']));
+      ...(changed ? [' ', tokenChip(changed.instead), ' instead of ', tokenChip(changed.text), '.'] : []));
     spans = value.tokens.map((token, index) => makeToken(token, index, difference));
     if (spans.length) spans[difference ?? 0].tabIndex = 0;
     text.replaceChildren(...spans);
@@ -132,11 +132,11 @@ export function quickButton(text, title, onClick) {
 
 /**
  * One token of the text; where another would have been taken, that one beside it.
- * @param {[string, string | null, number]} token
+ * @param {WhatIfToken} token
  * @param {number} index
  * @param {number | null} difference the first index at which another is taken; what follows is a supposition
  */
-function makeToken([text, instead, p], index, difference) {
+function makeToken({ text, instead, probability: p }, index, difference) {
   const supposed = difference !== null && index > difference;
   const state = index === difference ? ' at-first-difference' : supposed ? ' at-supposed' : '';
   const title = instead === null ? `${visibleText(text)} unchanged · ${percent(p)}`

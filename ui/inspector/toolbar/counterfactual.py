@@ -100,7 +100,11 @@ def _value(
         "original": _varied(original),
         "first": len(trace.request.attended) - run.first,
         "tokens": [
-            (label(token), None if choice.token == token else label(choice.token), choice.final_probability)
+            {
+                "text": label(token),
+                "instead": None if choice.token == token else label(choice.token),
+                "probability": choice.final_probability,
+            }
             for token, choice in zip(trace.ids, result.choices, strict=True)
         ],
         "first_difference": result.first_difference,

@@ -14,6 +14,14 @@ class WhatIfForm(TypedDict):
     quick: list[float]  # temperatures that are one press away
 
 
+class WhatIfToken(TypedDict):
+    """A token of the run, and what other settings would have chosen in its place."""
+
+    text: str
+    instead: str | None  # None where it stays the same
+    probability: float  # of what is chosen
+
+
 class WhatIfValue(TypedDict):
     """What other settings would have made of a run."""
 
@@ -22,7 +30,7 @@ class WhatIfValue(TypedDict):
     settings: dict[str, Any]  # those applied; empty if the run does not allow any, and the sentence says why
     original: dict[str, Any]  # those of the run
     first: int  # the number, among the inspector's explained tokens, of the first one here
-    tokens: list[tuple[str, str | None, float]]  # text, the one taken instead, probability of what is taken
+    tokens: list[WhatIfToken]
     first_difference: int | None
 
 

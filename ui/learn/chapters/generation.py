@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import torch
 
-from decoding.parameters.parameter import Parameter, quoted
+from decoding.parameters.parameter import quoted
 from decoding.processors.temperature import TEMPERATURE
-from decoding.step import Choice
 from lesson.generation.filters import SLIDERS, Filters, filter_step
 from lesson.generation.loop import LoopStart, LoopState, run_loop
-from lesson.generation.search import greedy_path, search_tree
-from lesson.generation.tree import END, ROOT, WEIGHTS, WORDS, TokenPath, TreeModel, WordTree
+from lesson.generation.tree import END, ROOT, WEIGHTS, WORDS, TreeModel, WordTree
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
-from ui.kit.labels import LABELS
 from ui.kit.validation import checked_switch
 from ui.learn.chapter import Chapter
+from ui.learn.chapters.generation_filters import P_DIGITS, VOCABULARY, bars_of, check_table, filters_of, stages_of
+from ui.learn.chapters.generation_search import search_value, search_words, tree_label, tree_of
 from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.slots import (
     DRAWING,
@@ -43,7 +42,6 @@ from ui.learn.validation import (
     decimals,
     integer,
     matrix,
-    number,
     percent,
     rounded,
     short,
@@ -55,14 +53,11 @@ MAX_TOKENS = 48  # of the loop
 MAX_CHARACTERS = 300  # of what it begins with
 MAX_SEED = 10_000
 MAX_BEAMS = 3
-MAX_LOGIT, MAX_USED = 20, 9
-P_DIGITS = 6  # of a probability
 
 MODES = ("message", "text")  # what a model that chats makes of the prompt
 PROMPTS: Mapping[str, str] = {"message": "Hi! How are you today?", "text": "Once upon a time there was a little fox"}
 
 # Raschka, "Build a Large Language Model (From Scratch)", 2024, section 5.3.1: what may follow "every effort moves you".
-VOCABULARY = ("closer", "every", "effort", "forward", "inches", "moves", "pizza", "toward", "you")
 LOGITS = (4.51, 0.89, -1.90, 6.75, 1.63, -1.62, -1.89, 6.28, 1.79)
 USED = (0, 0, 0, 2, 0, 0, 0, 1, 0)  # ours, so that the penalties have something to count
 
@@ -86,15 +81,15 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
             once; of the filters `logits`, `used` and the sliders by their names; of the search `tree`, which is its
             numbers, `words` and `beams`.
     """
-    filters, tree = _filters(given), _tree(given)
+    filters, tree = filters_of(given), tree_of(given)
     beams = integer(given, "beams", FIRST["beams"], 1, MAX_BEAMS)
     logits = matrix(given, "logits", FIRST["logits"])
     used = matrix(given, "used", FIRST["used"])
-    _check_table(logits[0], used[0])
+    check_table(logits[0], used[0])
     record = filter_step(torch.tensor(logits[0]), [int(count) for count in used[0]], filters)
     loop = _loop(models.for_task("generation"), models, given, tree)
     sliders = {slider.name: getattr(filters, slider.name) for slider in SLIDERS}
-    stages, cards = _stages(record), _cards(filters, beams)
+    stages, cards = stages_of(record), _cards(filters, beams)
     return {
         "given": {
             **{name: loop[name] for name in ("mode", "prompt", "tokens", "sample", "seed")},
@@ -107,11 +102,11 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         },
         "loop": loop,
         **_loop_words(loop),
-        "filters": {**sliders, "logits": logits, "used": used, "bars": _bars(record), "stages": stages},
+        "filters": {**sliders, "logits": logits, "used": used, "bars": bars_of(record), "stages": stages},
         "vocabulary": VOCABULARY,
         "stages": [(name, kept, percent(1 - (mass or 0))) for name, kept, mass in stages],
-        "search": _search(tree, beams),
-        **_search_words(tree, beams),
+        "search": search_value(tree, beams),
+        **search_words(tree, beams),
         "cards": cards,
         "limit": ["temperature"] if filters.temperature > TEMPERATURE.maximum else [],
     }
@@ -124,7 +119,7 @@ def _loop(name: str, models: Models, given: Given, tree: WordTree) -> dict[str, 
     prompt = text(given, "prompt", PROMPTS[mode], MAX_CHARACTERS)
     if loaded is None:
         prompt, start = tree.words[ROOT], LoopStart(TreeModel(tree), (ROOT,), frozenset({END}))
-        label = partial(_tree_label, tree)
+        label = partial(tree_label, tree)
     else:
         start, label = _start(loaded, prompt, mode), loaded.tokenizer.label
     sample = checked_switch(given.get("sample", FIRST["sample"]), "Random draws")
@@ -200,13 +195,6 @@ def _start(loaded: LoadedModel, prompt: str, mode: str) -> LoopStart:
     return LoopStart(loaded.model, ids, loaded.end_tokens, loaded.rules, loaded.lock)
 
 
-def _tree_label(tree: WordTree, token: int) -> str:
-    """A word of the tree as a tokenizer would show it, with the space before it."""
-    if token == END:
-        return "<end>"
-    return tree.words[token] if token == ROOT else f" {tree.words[token]}"
-
-
 def _tokens(given: Given, vocabulary_size: int) -> list[int]:
     value = given.get("tokens", FIRST["tokens"])
     right = isinstance(value, list) and all(type(token) is int and 0 <= token < vocabulary_size for token in value)
@@ -236,125 +224,6 @@ def _next(state: LoopState, ends: frozenset[int], label: Callable[[int], str]) -
         else None,
         "candidates": [(token, label(token), rounded(p, P_DIGITS), token in ends) for token, p in likely],
         "rest": rounded(rest, P_DIGITS),
-    }
-
-
-def _filters(given: Given) -> Filters:
-    return Filters(**{slider.name: _slider(given, slider) for slider in SLIDERS})
-
-
-def _slider(given: Given, slider: Parameter[Any]) -> Any:
-    name, default, least, most = slider.name, slider.default, slider.minimum, slider.maximum
-    if slider.integer:
-        return integer(given, name, default, int(least), int(most))
-    return number(given, name, default, least, most)
-
-
-def _check_table(logits: Sequence[float], used: Sequence[float]) -> None:
-    if (wrong := next((logit for logit in logits if abs(logit) > MAX_LOGIT), None)) is not None:
-        raise AttendError(f"A logit is {wrong:g}, but must be from −{MAX_LOGIT} to {MAX_LOGIT}.")
-    wrong = next((count for count in used if not (0 <= count <= MAX_USED and count == int(count))), None)
-    if wrong is not None:
-        raise AttendError(f"A word is used {wrong:g} times, but it must be a whole number from 0 to {MAX_USED}.")
-
-
-def _bars(record: Choice) -> list[dict[str, Any]]:
-    """Every word, the most probable first, before and after; and the filter that removed it."""
-    return [
-        {
-            "word": VOCABULARY[candidate.id],
-            "before": rounded(candidate.probabilities[0], P_DIGITS),
-            "after": rounded(candidate.probabilities[-1], P_DIGITS),
-            "cut": next(
-                (
-                    LABELS[stage]
-                    for stage, p in zip(record.stages, candidate.probabilities, strict=True)
-                    if p == 0 and stage != "model"
-                ),
-                "",
-            ),
-        }
-        for candidate in record.candidates
-    ]
-
-
-def _stages(record: Choice) -> list[tuple[str, int, float | None]]:
-    """Each filter, how many words it left, and the share of the probability that it kept."""
-    numbers = zip(record.stages, record.kept, record.mass, strict=True)
-    return [(LABELS[stage], kept, rounded(mass, P_DIGITS)) for stage, kept, mass in numbers if stage != "model"]
-
-
-def _tree(given: Given) -> WordTree:
-    return WordTree(tuple(map(tuple, matrix(given, "tree", FIRST["tree"]))), _words(given))
-
-
-def _words(given: Given) -> tuple[str, ...]:
-    """The words of the tree, without the spaces around them."""
-    value = given.get("words", FIRST["words"])
-    right = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
-    if not right or len(value) != len(WORDS):
-        raise AttendError(
-            f"The tree's words are {quoted(value)}, but must be {len(WORDS)} texts: reload the page to start again."
-        )
-    return tuple(word.strip() for word in value)
-
-
-def _search(tree: WordTree, beams: int) -> dict[str, Any]:
-    found = search_tree(tree, beams)
-
-    def entry(path: TokenPath) -> dict[str, Any]:
-        factors = [rounded(factor) for factor in tree.factors(path)]
-        return {"path": path, "factors": factors, "p": rounded(tree.probability(path))}
-
-    return {
-        "tree": tree.weights,
-        "words": tree.words,
-        "beams": beams,
-        "paths": [{**entry(path), "outcome": found.outcomes[path]} for path in tree.paths()],
-        "steps": [[entry(path) for path in kept] for kept in found.kept],
-        "found": entry(found.found),
-        "greedy": entry(greedy_path(tree)),
-        "best": entry(tree.most_probable()),
-    }
-
-
-def _search_words(tree: WordTree, beams: int) -> dict[str, Any]:
-    """What greedy decoding and beam search find, in words."""
-    search, greedy, best = search_tree(tree, beams), greedy_path(tree), tree.most_probable()
-    found = search.found
-    is_better = tree.probability(found) > tree.probability(greedy) * (1 + 1e-9)
-    is_missed = tree.probability(best) > tree.probability(found) * (1 + 1e-9)
-
-    def text_of(path: TokenPath) -> str:
-        return f"“{' '.join(tree.words[token] for token in (ROOT, *path))}”"
-
-    def product(path: TokenPath) -> str:
-        return f"{' × '.join(short(factor, 3) for factor in tree.factors(path))} = {short(tree.probability(path), 3)}"
-
-    def listed(paths: Sequence[TokenPath]) -> str:
-        return ", ".join(
-            f"{' '.join(tree.words[token] for token in path)} ({short(tree.probability(path), 3)})" for path in paths
-        )
-
-    uneven = [(sum(row), word) for row, word in zip(tree.weights, tree.words, strict=False) if abs(sum(row) - 1) > 1e-6]
-    return {
-        "sums": " ".join(
-            f"The numbers after “{word}” add up to {short(total, 3)}, so each is divided by that."
-            for total, word in uneven
-        ),
-        "greedy_text": text_of(greedy),
-        "greedy_product": product(greedy),
-        "searched": ["beams", "better" if is_better else "one beam" if beams == 1 else "same"],
-        "beam_count": counted(beams, "beam"),
-        "found_text": text_of(found),
-        "found_product": product(found),
-        "kept_first": listed(search.kept[0]),
-        "kept_second": listed(search.kept[1]),
-        "won": tree.words[found[0]],
-        "lost": tree.words[greedy[0]],
-        "missed": ["missed"] if is_missed else [],
-        "best_text": text_of(best),
-        "best_product": product(best),
     }
 
 

@@ -1,0 +1,62 @@
+"""The filters on one choice, as the chapter on how a text is generated shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from decoding.parameters.parameter import Parameter
+from decoding.step import Choice
+from lesson.generation.filters import SLIDERS, Filters
+from model.errors import AttendError
+from ui.kit.labels import LABELS
+from ui.learn.validation import Given, integer, number, rounded
+
+MAX_LOGIT, MAX_USED = 20, 9
+P_DIGITS = 6  # of a probability
+VOCABULARY = ("closer", "every", "effort", "forward", "inches", "moves", "pizza", "toward", "you")
+
+
+def filters_of(given: Given) -> Filters:
+    return Filters(**{slider.name: slider_value(given, slider) for slider in SLIDERS})
+
+
+def slider_value(given: Given, slider: Parameter[Any]) -> Any:
+    name, default, least, most = slider.name, slider.default, slider.minimum, slider.maximum
+    if slider.integer:
+        return integer(given, name, default, int(least), int(most))
+    return number(given, name, default, least, most)
+
+
+def check_table(logits: Sequence[float], used: Sequence[float]) -> None:
+    if (wrong := next((logit for logit in logits if abs(logit) > MAX_LOGIT), None)) is not None:
+        raise AttendError(f"A logit is {wrong:g}, but must be from −{MAX_LOGIT} to {MAX_LOGIT}.")
+    wrong = next((count for count in used if not (0 <= count <= MAX_USED and count == int(count))), None)
+    if wrong is not None:
+        raise AttendError(f"A word is used {wrong:g} times, but it must be a whole number from 0 to {MAX_USED}.")
+
+
+def bars_of(record: Choice) -> list[dict[str, Any]]:
+    """Every word, the most probable first, before and after; and the filter that removed it."""
+    return [
+        {
+            "word": VOCABULARY[candidate.id],
+            "before": rounded(candidate.probabilities[0], P_DIGITS),
+            "after": rounded(candidate.probabilities[-1], P_DIGITS),
+            "cut": next(
+                (
+                    LABELS[stage]
+                    for stage, p in zip(record.stages, candidate.probabilities, strict=True)
+                    if p == 0 and stage != "model"
+                ),
+                "",
+            ),
+        }
+        for candidate in record.candidates
+    ]
+
+
+def stages_of(record: Choice) -> list[tuple[str, int, float | None]]:
+    """Each filter, how many words it left, and the share of the probability that it kept."""
+    numbers = zip(record.stages, record.kept, record.mass, strict=True)
+    return [(LABELS[stage], kept, rounded(mass, P_DIGITS)) for stage, kept, mass in numbers if stage != "model"]

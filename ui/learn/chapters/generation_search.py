@@ -1,0 +1,93 @@
+"""The search in the tree of words, as the chapter on how a text is generated shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from decoding.parameters.parameter import quoted
+from lesson.generation.search import greedy_path, search_tree
+from lesson.generation.tree import END, ROOT, WEIGHTS, WORDS, TokenPath, WordTree
+from model.errors import AttendError
+from ui.learn.validation import Given, counted, matrix, rounded, short
+
+
+def tree_of(given: Given) -> WordTree:
+    return WordTree(tuple(map(tuple, matrix(given, "tree", WEIGHTS))), _words(given))
+
+
+def _words(given: Given) -> tuple[str, ...]:
+    """The words of the tree, without the spaces around them."""
+    value = given.get("words", WORDS)
+    right = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+    if not right or len(value) != len(WORDS):
+        raise AttendError(
+            f"The tree's words are {quoted(value)}, but must be {len(WORDS)} texts: reload the page to start again."
+        )
+    return tuple(word.strip() for word in value)
+
+
+def search_value(tree: WordTree, beams: int) -> dict[str, Any]:
+    found = search_tree(tree, beams)
+
+    def entry(path: TokenPath) -> dict[str, Any]:
+        factors = [rounded(factor) for factor in tree.factors(path)]
+        return {"path": path, "factors": factors, "p": rounded(tree.probability(path))}
+
+    return {
+        "tree": tree.weights,
+        "words": tree.words,
+        "beams": beams,
+        "paths": [{**entry(path), "outcome": found.outcomes[path]} for path in tree.paths()],
+        "steps": [[entry(path) for path in kept] for kept in found.kept],
+        "found": entry(found.found),
+        "greedy": entry(greedy_path(tree)),
+        "best": entry(tree.most_probable()),
+    }
+
+
+def search_words(tree: WordTree, beams: int) -> dict[str, Any]:
+    """What greedy decoding and beam search find, in words."""
+    search, greedy, best = search_tree(tree, beams), greedy_path(tree), tree.most_probable()
+    found = search.found
+    is_better = tree.probability(found) > tree.probability(greedy) * (1 + 1e-9)
+    is_missed = tree.probability(best) > tree.probability(found) * (1 + 1e-9)
+
+    def text_of(path: TokenPath) -> str:
+        return f"“{' '.join(tree.words[token] for token in (ROOT, *path))}”"
+
+    def product(path: TokenPath) -> str:
+        return f"{' × '.join(short(factor, 3) for factor in tree.factors(path))} = {short(tree.probability(path), 3)}"
+
+    def listed(paths: Sequence[TokenPath]) -> str:
+        return ", ".join(
+            f"{' '.join(tree.words[token] for token in path)} ({short(tree.probability(path), 3)})" for path in paths
+        )
+
+    uneven = [(sum(row), word) for row, word in zip(tree.weights, tree.words, strict=False) if abs(sum(row) - 1) > 1e-6]
+    return {
+        "sums": " ".join(
+            f"The numbers after “{word}” add up to {short(total, 3)}, so each is divided by that."
+            for total, word in uneven
+        ),
+        "greedy_text": text_of(greedy),
+        "greedy_product": product(greedy),
+        "searched": ["beams", "better" if is_better else "one beam" if beams == 1 else "same"],
+        "beam_count": counted(beams, "beam"),
+        "found_text": text_of(found),
+        "found_product": product(found),
+        "kept_first": listed(search.kept[0]),
+        "kept_second": listed(search.kept[1]),
+        "won": tree.words[found[0]],
+        "lost": tree.words[greedy[0]],
+        "missed": ["missed"] if is_missed else [],
+        "best_text": text_of(best),
+        "best_product": product(best),
+    }
+
+
+def tree_label(tree: WordTree, token: int) -> str:
+    """A word of the tree as a tokenizer would show it, with the space before it."""
+    if token == END:
+        return "<end>"
+    return tree.words[token] if token == ROOT else f" {tree.words[token]}"

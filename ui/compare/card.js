@@ -94,7 +94,8 @@ export function makeCard(offered, actions) {
     const label = `Card ${number}: ${[...name, ...others].join(', ')}`;
     if (node.getAttribute('aria-label') !== label) { // most often only the text has grown
       node.setAttribute('aria-label', label);
-      title.replaceChildren(...(name.length ? [make('b', { text: number }), ` ${name.join(' · ')}`] : [`Card ${number}`]));
+      const parts = name.flatMap((part, index) => [index ? ' · ' : ' ', make('span', { text: part })]);
+      title.replaceChildren(...(name.length ? [make('b', { text: number }), ...parts] : [`Card ${number}`]));
       settings.textContent = others.join(' · ');
     }
     node.classList.toggle('at-stale', Boolean(now.stale));

@@ -137,7 +137,8 @@ def test_a_line_does_not_end_with_the_colour_of_a_space(stage: Stage) -> None:
 
 def test_a_token_without_a_text_is_named_where_it_is_pointed_at(stage: Stage) -> None:
     answer = turn("assistant", "Hi", ["Hi", ""])
-    answer["tokens"][-1:] = [{"text": "", "probability": 0.25, "label": "<end>"}]  # pyright: ignore[reportOptionalSubscript]
+    assert answer["tokens"] is not None
+    answer["tokens"][1] = {"text": "", "probability": 0.25, "label": "<end>"}
     stage.show(conversation=conversation(turn("user", "Hello"), answer))
     sync_api.expect(stage.find(".at-tok").nth(1)).to_have_attribute("title", "<end> · 25.00\u00a0%")
 

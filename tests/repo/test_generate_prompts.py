@@ -13,7 +13,7 @@ from tests.repo.conftest import Run
 
 
 @pytest.mark.parametrize("flags", [["-"], ["--file", "-"], ["--file", "{file}"]], ids=" ".join)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_line_ends_are_kept_but_the_last_and_a_byte_order_mark_is_no_text(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], encoding: str
 ) -> None:

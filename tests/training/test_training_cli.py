@@ -138,6 +138,10 @@ def test_the_faster_precision_is_chosen_and_reported(
     assert loop._precision("no", torch.device("cpu")) == ("no", "float32")
 
 
+def test_the_time_of_a_product_is_measured() -> None:
+    assert machine._seconds(torch.float32, torch.device("cpu")) > 0
+
+
 @pytest.mark.parametrize(
     ("text", "size", "sentence"),
     [

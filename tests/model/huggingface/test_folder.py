@@ -206,6 +206,7 @@ def generation(**changes: Any) -> Callable[[Path], None]:
         (lambda folder: (folder / "model.safetensors").unlink(), "auto", r"has no model\.safetensors"),
         (cut_short, "adapter", r"model\.safetensors is damaged or incomplete"),
         (lacking, "native", r"has no weight model\.layers\.1\.mlp\.up_proj\.weight"),
+        (lacking, "adapter", r"has no weight model\.layers\.1\.mlp\.up_proj\.weight"),
         (with_more, "native", "try --engine adapter"),
         (index(a="one.safetensors"), "auto", r"has no one\.safetensors"),
         (index(a="../one.safetensors"), "auto", "does not list the weight files"),

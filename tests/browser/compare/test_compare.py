@@ -22,12 +22,12 @@ EXAMPLE = "Once upon a time there was a little fox"
 LENGTH = 160  # tokens
 SWEEP = [{"temperature": heat, "max_new_tokens": LENGTH, "seed": 5} for heat in (0, 0.5, 1, 1.5)]
 
-# Whether the cards have begun to grow since.
+# Whether the status has said anything since: of a few tokens the page may see only that they are done.
 BEGINS = """() => {
   window.begun = false;
   const status = document.querySelector('.at-compare-status');
-  const look = () => { window.begun ||= status.textContent.includes('Writing'); };
-  new MutationObserver(look).observe(status, { childList: true, subtree: true, characterData: true });
+  const seen = new MutationObserver(() => { window.begun = true; });
+  seen.observe(status, { childList: true, subtree: true, characterData: true });
 }"""
 
 # Names and numbers of the cards that have less room than they need.

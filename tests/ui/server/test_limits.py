@@ -180,6 +180,7 @@ def test_on_a_stop_signal_a_running_answer_ends_first(free_port: int) -> None:
 
 def test_once_it_is_to_stop_nothing_new_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "_closing", threading.Event())
+    monkeypatch.setattr(streaming, "_open", set())  # whatever another test has left open is not waited for
     go = threading.Event()
 
     def steps() -> Generator[int, None, None]:

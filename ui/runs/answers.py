@@ -54,6 +54,8 @@ class GrowingAnswer:
         self._changed.append(common_prefix(turn.tokens or (), tokens))
         turn.tokens, turn.text = tokens, "".join(token["text"] for token in tokens)
         if ending is not None:
+            if self.builder.reason is not None:
+                ending = "finished"  # Stop was pressed as the text ended by itself
             turn.state = "done" if ending == "finished" else "stopped"
             turn.note = ending_note(run, ending, self.builder.reason)
             turn.unfinished = is_unfinished(run)

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from decoding.settings import DecodingSettings
-from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from tests.helpers.waiting import steps_of
@@ -18,6 +17,7 @@ from ui.chat import actions as chat
 from ui.chat.endpoint import chat_items
 from ui.chat.reproduction import chat_reproduction
 from ui.chat.screen import ChatScreen
+from ui.runs.answers import GrowingAnswer
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -178,62 +178,6 @@ def test_looking_at_another_answer_while_one_streams_is_left_alone(models: Model
     assert all(screen.inspector is None for screen in screens)
 
 
-def test_a_second_message_while_one_streams_is_refused(models: Models) -> None:
-    session = Session()
-    screens = chat.send(session, models, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
-    next(screens)
-    with pytest.raises(AttendError, match="still writing"):
-        next(iter(chat.send(session, models, models.default, "Again", GREEDY)))
-    assert len(session.turns) == 2
-    screens.close()  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "empty"),
-        (" \n\t ", "empty"),
-        (None, "must be text"),
-        ("x" * 20_001, "20,001 characters"),
-        ("\ud800", "half a character"),
-        ("dog " * 400, r"\d+ tokens, but this model's context holds \d+"),
-    ],
-)
-def test_bad_messages_are_refused_and_nothing_changes(models: Models, text: object, sentence: str) -> None:
-    session = Session()
-    last(chat.send(session, models, models.default, "One", GREEDY))
-    before = texts_of(session)
-    with pytest.raises(AttendError, match=sentence):
-        next(iter(chat.send(session, models, models.default, text, GREEDY)))
-    assert texts_of(session) == before
-    assert not session.busy
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        (DecodingSettings(logit_bias=((99_999, 3.0),)), "logit_bias names token 99999"),
-        (DecodingSettings(strategy="dola", dola_layers=(99,)), "dola_layers lists layer 99"),
-    ],
-)
-@pytest.mark.usefixtures("counted_seeds")
-def test_settings_that_the_model_cannot_follow_are_refused_before_anything_changes(
-    models: Models, settings: DecodingSettings, sentence: str
-) -> None:
-    session = Session()
-    last(chat.send(session, models, models.default, "One", GREEDY))
-    before = texts_of(session), session.cleared, dict(session.runs)
-    for screens in (
-        chat.send(session, models, models.default, "Two", settings),
-        chat.retry(session, models, models.default, 1, settings),
-        chat.edit(session, models, models.default, 0, "Other", settings),
-    ):
-        with pytest.raises(AttendError, match=sentence):
-            next(screens)  # not even a first screen, which would empty the box
-    assert (texts_of(session), session.cleared, session.runs) == before
-    assert not session.busy
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -268,47 +212,6 @@ def test_the_oldest_messages_drop_first_and_are_counted(models: Models) -> None:
     assert f"the {session.dropped} oldest messages no longer fit" in meters[-1]["note"]
     run = session.run(session.turns[-1].run)
     assert len(run.tokens) <= 128
-
-
-@pytest.mark.parametrize("turn", [-1, 2, 10**9])
-def test_turns_that_do_not_exist_are_refused(models: Models, turn: int) -> None:
-    session = Session()
-    last(chat.send(session, models, models.default, "One", GREEDY))
-    for act in (
-        lambda: chat.open_token(session, models, turn, 0),
-        lambda: chat.undo(session, models, models.default, turn),
-        lambda: next(iter(chat.retry(session, models, models.default, turn, GREEDY))),
-    ):
-        with pytest.raises(AttendError, match="no longer exists"):
-            act()
-
-
-def test_a_model_without_a_chat_format_says_so(models: Models, tiny_writer: LoadedModel) -> None:
-    with pytest.raises(AttendError, match="switch to Write"):
-        next(iter(chat.send(Session(), models, tiny_writer.name, "Hi", GREEDY)))
-
-
-def test_a_model_that_is_not_on_the_list_is_refused(models: Models) -> None:
-    for name in ("../../etc", "", None, 7):
-        with pytest.raises(AttendError, match="There is no model"):
-            models.get(name)
-
-
-def test_an_error_while_it_writes_keeps_the_conversation(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = Session()
-
-    def broken(*_: object):
-        raise RuntimeError("broken")
-        yield
-
-    monkeypatch.setattr(models, "decode", broken)
-    screens = []
-    with pytest.raises(RuntimeError, match="broken"):
-        for screen in chat.send(session, models, models.default, "Hi", GREEDY):
-            screens.append(screen)
-    assert screens[-1].answer and screens[-1].answer["state"] == "stopped"
-    assert [turn.text for turn in session.turns] == ["Hi", ""]
-    assert not session.busy
 
 
 def test_beams_end_with_the_best_text_on_the_page(models: Models, tiny: LoadedModel) -> None:
@@ -368,3 +271,14 @@ def test_empty_lines_at_the_end_of_a_programs_message_are_no_tokens(models: Mode
         for message in ("Hi", "Hi\n\n")
     ]
     assert ids[0] == ids[1]
+
+
+def test_an_answer_that_ended_as_stop_was_pressed_was_not_stopped(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    last(chat.send(session, models, models.default, "Hello", GREEDY))
+    run = session.run(session.turns[1].run)
+    assert run.trace is not None
+    answer = GrowingAnswer.of(run, run.trace, tiny, "")
+    answer.builder.reason = run.trace.finish_reason
+    answer.update("stopped")
+    assert (answer.turn.state, answer.turn.note) == ("done", "reached the length limit")

@@ -80,6 +80,10 @@ class Served:
         connection.sendall(sent)
         return connection
 
+    def await_idle(self, count: int) -> None:
+        """Wait until the server has taken so many connections that are idle: it answers before it counts them so."""
+        eventually(lambda: sum(map(len, self.connections._idle.values())) == count)
+
     def held(self) -> socket.socket:
         """A connection whose response goes on until the application is told to end it."""
         connection = self.connect(GET % b"held")
@@ -140,7 +144,10 @@ def test_one_that_was_used_gives_way_last(serve: Callable[[Limits], Served]) -> 
     served = serve(Limits(connections=2, request_seconds=NEVER))
     used = served.connect()
     waiting = served.connect()
-    assert answers(used) and answers(served.connect())
+    served.await_idle(2)
+    assert answers(used)
+    served.await_idle(2)
+    assert answers(served.connect())
     assert rest(waiting) == b""
     assert answers(used)
 
@@ -150,6 +157,7 @@ def test_connections_in_use_are_never_closed(serve: Callable[[Limits], Served]) 
     served = serve(Limits(all_connections=3, request_seconds=NEVER))
     used = [served.held() for _ in range(2)]
     idle = served.connect()
+    served.await_idle(1)
     used.append(served.held())
     assert rest(idle) == b""
     refused = rest(served.connect())

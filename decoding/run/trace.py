@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from decoding.request import Request
-from decoding.run.document import SCHEMA, RunDocument, TokenOrigin
+from decoding.run.document import SCHEMA, RunDocument, StepEntry, TokenOrigin
 from decoding.run.writer import ids_in, search_entries, step_entry
 from decoding.settings import DecodingSettings
 from decoding.step import Choice, FinishReason, Hypothesis, Step
@@ -126,12 +126,18 @@ class Trace:
         """Whether it followed several texts at once, whose hypotheses a document then has."""
         return self.settings.beams or any(len(step.hypotheses) != 1 for step in self.steps)
 
-    def document(self) -> RunDocument:
-        """The run in plain values, without its attention; `AttendError` where candidates were not recorded."""
-        origin: TokenOrigin = "search" if self.settings.beams else "chosen"
-        choices = self.choices()
-        assert all(choice.chosen for choice in choices)  # the property raises it
-        steps = [step_entry(choice, origin) for choice in choices]
+    def document(self, steps: list[StepEntry] | None = None) -> RunDocument:
+        """The run in plain values, without its attention.
+
+        Args:
+            steps: those that explain its last tokens; by default those of the tokens that were generated.
+
+        Raises:
+            AttendError: where candidates were not recorded.
+        """
+        if steps is None:
+            origin: TokenOrigin = "search" if self.settings.beams else "chosen"
+            steps = [step_entry(choice, origin) for choice in self.choices()]
         search = search_entries(self.steps) if self.is_search else []
         named = ids_in(steps, search).union(self.request.attended, *(one.tokens for one in self.sequences))
         document: RunDocument = {

@@ -23,9 +23,9 @@ def exact(number: float) -> float:
 
 
 def step_entry(choice: Choice, origin: TokenOrigin = "chosen") -> StepEntry:
-    """One token and the distribution it was chosen from, with exact numbers."""
+    """One token and its distribution, with exact numbers; `AttendError` where candidates were not recorded."""
     entry: StepEntry = {
-        "id": choice.token,
+        "id": choice.chosen.id,
         "origin": origin,
         "rank": choice.rank,
         "draw": choice.draw,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ui.learn.chapter_text import ChapterText, read_text
-from ui.learn.exercise import Exercise, check_text, declared
-from ui.learn.slots import INPUTS, Slot
+from ui.learn.exercises.exercise import Exercise, check_text, declared
+from ui.learn.text.chapter_text import ChapterText, read_text
+from ui.learn.text.slots import INPUTS, Slot
 from ui.learn.validation import Given
 from ui.runs.models import Models
 

@@ -11,8 +11,8 @@
 import { withParts } from '../kit/address/address.js';
 import { make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
-import { chapterText } from './chapter_text.js';
-import { exerciseList } from './exercises.js';
+import { chapterText } from './text/chapter_text.js';
+import { exerciseList } from './exercises/exercises.js';
 import { inputText, MAX_INPUT } from './input.js';
 import { plainButton, sideBySide } from './lesson.js';
 import { SCRIPTS } from './course.js';
@@ -38,9 +38,9 @@ export function chapterView({ key, chapter, input, questions, onSolved }) {
     make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
     make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `About ${chapter.minutes} minutes, then exercises` })),
     refused, inside, exercises.node, sideBySide(link));
-  /** @type {import('./chapter_text.js').ChapterPage} */
+  /** @type {import('./text/chapter_text.js').ChapterPage} */
   let page;
-  /** @type {import('./chapter_text.js').ChapterScript} */
+  /** @type {import('./text/chapter_text.js').ChapterScript} */
   let script;
   /** @type {ReturnType<typeof chapterText>} */
   let text;

@@ -7,7 +7,7 @@
 /** @type {Record<string, Chapter>} empty until the course is there */
 export const CHAPTERS = {};
 
-/** Drawings of chapters; a script is fetched when its chapter is opened. @type {Record<string, () => Promise<import('./chapter_text.js').ChapterScript>>} */
+/** Drawings of chapters; a script is fetched when its chapter is opened. @type {Record<string, () => Promise<import('./text/chapter_text.js').ChapterScript>>} */
 export const SCRIPTS = {
   tokens: () => import('./chapters/tokens.js'),
   vocabulary: () => import('./chapters/vocabulary.js'),

@@ -9,7 +9,6 @@ from typing import Any
 
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.chapter_text import ChapterText
 from ui.learn.chapters import (
     attention,
     block,
@@ -25,8 +24,9 @@ from ui.learn.chapters import (
     vectors,
     vocabulary,
 )
-from ui.learn.exercise import answer as answer_exercise
+from ui.learn.exercises.exercise import answer as answer_exercise
 from ui.learn.learn_contract import LessonAnswer
+from ui.learn.text.chapter_text import ChapterText
 from ui.learn.validation import Given
 from ui.runs.models import Models
 
@@ -66,7 +66,7 @@ def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
 
     Args:
         chapter: its name; or `text` for the text of the chapter that `given` names, or `exercises` for an attempt at
-            one of its exercises, see `ui.learn.exercise.answer`.
+            one of its exercises, see `ui.learn.exercises.exercise.answer`.
         given: the input, as the page sent it; empty for the chapter's own example.
     """
     result, message = None, ""

@@ -14,7 +14,7 @@ import { unpacked } from '../kit/js/values.js';
 import { chapterView } from './chapter_view.js';
 import { CHAPTERS } from './course.js';
 import { isInput, parsedInput } from './input.js';
-import { solvedCount } from './progress.js';
+import { solvedCount } from './exercises/progress.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {

@@ -10,9 +10,9 @@ import pytest
 
 from ui.learn import course
 from ui.learn.chapter import FOLDER
-from ui.learn.chapter_text import read_text
-from ui.learn.markdown import TextError
-from ui.learn.slots import DRAWING, TEXT, Slot, cases, slider, table
+from ui.learn.text.chapter_text import read_text
+from ui.learn.text.markdown import TextError
+from ui.learn.text.slots import DRAWING, TEXT, Slot, cases, slider, table
 
 SLOTS: dict[str, Slot] = {
     "width": slider(1, 9),

@@ -16,8 +16,8 @@ from lesson.block import BlockSettings, make_model
 from model import catalog, names
 from model.errors import AttendError
 from ui.learn import course
-from ui.learn.exercise import ChangeExercise, ChoiceExercise, Exercise, NumberExercise
-from ui.learn.exercise_text import ExerciseText
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Exercise, NumberExercise
+from ui.learn.exercises.exercise_text import ExerciseText
 from ui.runs.models import Models
 
 pytestmark = pytest.mark.skipif(

@@ -2,7 +2,7 @@
  * Attention by hand: the word vectors as arrows.
  */
 
-/** @import { SlotView } from '../slot_values.js' */
+/** @import { SlotView } from '../text/slot_values.js' */
 
 import { make, makeSvg } from '../../kit/js/dom.js';
 

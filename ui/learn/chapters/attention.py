@@ -13,8 +13,8 @@ from lesson.attention import Mixture, by_division, by_softmax, mask_scores, scal
 from model.errors import AttendError
 from ui.kit.validation import checked_switch
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
-from ui.learn.slots import CHECK, DRAWING, RESET, TEXT, button, cases, line, numbers, slider, table
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
+from ui.learn.text.slots import CHECK, DRAWING, RESET, TEXT, button, cases, line, numbers, slider, table
 from ui.learn.validation import (
     Given,
     counted,

@@ -15,8 +15,8 @@ from lesson.forward_trace import Stage, trace_forward
 from model.errors import AttendError
 from ui.kit.validation import checked_switch
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.slots import CHECK, EXPLANATION, RESET, TEXT, Slot, numbers, select, table, words
+from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
+from ui.learn.text.slots import CHECK, EXPLANATION, RESET, TEXT, Slot, numbers, select, table, words
 from ui.learn.validation import Given, decimals, matrix
 from ui.runs.models import Models
 

@@ -16,8 +16,8 @@ from model import names
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.slots import DRAWING, EXAMPLES, RESET, TEXT, area, cases, line, numbers, select, table
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.text.slots import DRAWING, EXAMPLES, RESET, TEXT, area, cases, line, numbers, select, table
 from ui.learn.validation import Given, counted, decimals, matrix, rounded, rounded_rows, short, text, vector
 from ui.runs.models import Models
 

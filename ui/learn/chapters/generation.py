@@ -20,8 +20,8 @@ from ui.kit.validation import checked_switch
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.generation_filters import P_DIGITS, VOCABULARY, bars_of, check_table, filters_of, stages_of
 from ui.learn.chapters.generation_search import search_value, search_words, tree_label, tree_of
-from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.slots import (
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.text.slots import (
     DRAWING,
     RECORDS,
     RESET,

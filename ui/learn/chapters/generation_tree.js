@@ -5,7 +5,7 @@
  * two columns are one picture, stretched to the rows.
  */
 
-/** @import { SlotView, SlotWiring } from '../slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
 
 import { make, makeSvg } from '../../kit/js/dom.js';
 import { parseNumber } from '../../kit/js/number.js';

@@ -14,8 +14,8 @@ from lesson.heads import ArrayShape, head_maps, shapes, three_maps
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.slots import RECORDS, RESET, TEXT, line, select, slider, table
+from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
+from ui.learn.text.slots import RECORDS, RESET, TEXT, line, select, slider, table
 from ui.learn.validation import Given, integer, rounded_rows, text
 from ui.runs.models import Models
 

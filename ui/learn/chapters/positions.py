@@ -11,8 +11,8 @@ from lesson.positions import Scheme, likeness, rotary_scores, schemes, shift
 from model.transformer.positions import sinusoids
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.slots import DRAWING, RESET, TEXT, slider, table
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.text.slots import DRAWING, RESET, TEXT, slider, table
 from ui.learn.validation import Given, decimals, integer, rounded, rounded_rows
 from ui.runs.models import Models
 

@@ -22,8 +22,8 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.transformer.checkpoint import read_json
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
-from ui.learn.slots import DRAWING, EXAMPLES, RESET, TEXT, drawing, line, numbers, table
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
+from ui.learn.text.slots import DRAWING, EXAMPLES, RESET, TEXT, drawing, line, numbers, table
 from ui.learn.validation import Given, counted, dot_terms, matrix, rounded, rounded_rows, short, text, vector
 from ui.runs.models import Models
 

@@ -6,12 +6,12 @@
  * @typedef {[layer: number, head: number]} SentenceHead
  */
 
-/** @import { SlotView, SlotWiring } from '../slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
 
 import { make } from '../../kit/js/dom.js';
 import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
 import { labelled, plainButton, sideBySide } from '../lesson.js';
-import { matrixTable } from '../matrix.js';
+import { matrixTable } from '../drawings/matrix.js';
 
 /** The sentence; in another one the word may be another. @param {SlotWiring} wiring @returns {SlotView} */
 export function sentence({ label, controls }) {

@@ -12,8 +12,8 @@ from model import names
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, Result
-from ui.learn.slots import DRAWING, EXAMPLES, RESET, TEXT, cases, line, select
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, Result
+from ui.learn.text.slots import DRAWING, EXAMPLES, RESET, TEXT, cases, line, select
 from ui.learn.validation import Given, choice, text
 from ui.runs.models import Models
 

@@ -2,7 +2,7 @@
  * Today's models: three activations as curves.
  */
 
-/** @import { SlotView, SlotWiring } from '../slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
 
 import { make, makeSvg } from '../../kit/js/dom.js';
 

@@ -15,8 +15,8 @@ from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from ui.kit.validation import checked_switch
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.slots import (
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.text.slots import (
     BARS,
     DRAWING,
     RECORDS,

@@ -11,8 +11,8 @@ from lesson.tokens import Tokenization
 from model.errors import AttendError
 from model.text.tokenizer import TextTokenizer
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.slots import RESET, area, drawing, presets
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.text.slots import RESET, area, drawing, presets
 from ui.learn.validation import Given, brief, rounded, text
 from ui.runs.models import Models
 

@@ -10,8 +10,8 @@ from lesson.curves import recorded
 from lesson.training import BETAS, EPSILON, MATRICES, MAX_RATE, MAX_STEPS, StepSettings, TrainingStep, Update, train
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.block import read_settings
-from ui.learn.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.slots import DRAWING, EXPLANATION, RESET, TEXT, button, cases, table, words
+from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
+from ui.learn.text.slots import DRAWING, EXPLANATION, RESET, TEXT, button, cases, table, words
 from ui.learn.validation import Given, choice, decimals, integer, number, rounded, rounded_rows, short
 from ui.runs.models import Models
 

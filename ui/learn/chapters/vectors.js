@@ -2,7 +2,7 @@
  * Words as points on a plane, as wide as there is room, with labels that do not overlap.
  */
 
-/** @import { SlotView } from '../slot_values.js' */
+/** @import { SlotView } from '../text/slot_values.js' */
 
 /** @typedef {{listed: string[], points: [number, number][], neighbours: [string, number, number, number][], shares: [number, number]}} WordVectors */
 

@@ -13,8 +13,8 @@ from model import names
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, NumberExercise, Result
-from ui.learn.slots import BARS, DRAWING, RESET, TEXT, area, cases, line, presets, select, slider, table
+from ui.learn.exercises.exercise import ChangeExercise, NumberExercise, Result
+from ui.learn.text.slots import BARS, DRAWING, RESET, TEXT, area, cases, line, presets, select, slider, table
 from ui.learn.validation import Given, choice, counted, decimals, integer, rounded, rounded_rows, text
 from ui.runs.models import Models
 

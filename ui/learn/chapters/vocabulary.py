@@ -11,8 +11,8 @@ from lesson import vocabulary
 from lesson.tokens import words_of
 from lesson.vocabulary import Merge
 from ui.learn.chapter import Chapter
-from ui.learn.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.slots import DRAWING, RECORDS, RESET, TEXT, area, cases, line, presets, slider
+from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
+from ui.learn.text.slots import DRAWING, RECORDS, RESET, TEXT, area, cases, line, presets, slider
 from ui.learn.validation import Given, brief, counted, integer, text
 from ui.runs.models import Models
 

@@ -8,10 +8,10 @@
  * @typedef {{rowNames?: string[], columnNames?: string[], caption?: string, digits?: number}} MatrixNames
  */
 
-import { headCell, make } from '../kit/js/dom.js';
-import { onPlane } from '../kit/js/keys.js';
-import { parseNumber } from '../kit/js/number.js';
-import { level, signed } from '../kit/js/text.js';
+import { headCell, make } from '../../kit/js/dom.js';
+import { onPlane } from '../../kit/js/keys.js';
+import { parseNumber } from '../../kit/js/number.js';
+import { level, signed } from '../../kit/js/text.js';
 
 /**
  * @param {{caption?: string, rows?: MatrixRows, rowNames?: string[], columnNames?: string[], editable?: boolean,

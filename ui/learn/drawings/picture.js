@@ -6,9 +6,9 @@
  *   `describe` puts a cell into words; `across` and `down` name the axes
  */
 
-import { make } from '../kit/js/dom.js';
-import { onPlane } from '../kit/js/keys.js';
-import { whenThemed } from '../kit/js/theme.js';
+import { make } from '../../kit/js/dom.js';
+import { onPlane } from '../../kit/js/keys.js';
+import { whenThemed } from '../../kit/js/theme.js';
 
 export function matrixPicture({ name, describe, across, down }) {
   const canvas = make('canvas', { class: 'at-picture', tabindex: 0, role: 'img', 'aria-label': name });

@@ -2,8 +2,8 @@
  * Texts in pieces: every piece a box, coloured in turns; and bars.
  */
 
-import { make } from '../kit/js/dom.js';
-import { counted, tokenChip, visible } from '../kit/js/text.js';
+import { make } from '../../kit/js/dom.js';
+import { counted, tokenChip, visible } from '../../kit/js/text.js';
 
 const END_MARK = '</w>'; // of a word, in a vocabulary that is learned
 

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from model.errors import AttendError
-from ui.learn.exercise_text import ExerciseText
-from ui.learn.markdown import TextError
+from ui.learn.exercises.exercise_text import ExerciseText
+from ui.learn.text.markdown import TextError
 from ui.learn.validation import Given, integer
 
 Result = Mapping[str, Any]  # of a chapter

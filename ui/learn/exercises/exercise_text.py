@@ -8,7 +8,7 @@ from itertools import chain
 
 from markdown_it.tree import SyntaxTreeNode
 
-from ui.learn.markdown import SLOT, TextError, plain
+from ui.learn.text.markdown import SLOT, TextError, plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@
  *   `put`: shows the chapter with an example
  */
 
-import { explained } from '../glossary/marking.js';
-import { make } from '../kit/js/dom.js';
-import { plainButton, sideBySide } from './lesson.js';
+import { explained } from '../../glossary/marking.js';
+import { make } from '../../kit/js/dom.js';
+import { plainButton, sideBySide } from '../lesson.js';
 import { isSolved, markSolved } from './progress.js';
 
 /** @param {ExerciseWiring} wiring */

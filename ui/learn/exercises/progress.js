@@ -2,7 +2,7 @@
  * Which exercises are solved, kept in the visitor's browser alone.
  */
 
-import { remember, remembered } from '../kit/js/storage.js';
+import { remember, remembered } from '../../kit/js/storage.js';
 
 /** @param {string} chapter @returns {Set<string>} the questions that were answered rightly */
 function solvedIn(chapter) {

@@ -1,7 +1,7 @@
 /**
  * A chapter's text as elements, with what its slots hold; each slot is drawn by its kind, or by the chapter's own script.
  *
- * @typedef {Record<string, any>} Block a paragraph, row, list or part, as `ui/learn/chapter_text.py` makes it
+ * @typedef {Record<string, any>} Block a paragraph, row, list or part, as `ui/learn/text/chapter_text.py` makes it
  * @typedef {{blocks: Block[], slots: Record<string, Slot>, first: Record<string, any>, exercises: any[]}} ChapterPage
  * @typedef {{explain?: (name: string, cell: MatrixCell, result: any, caption: string) => Explained | null,
  *   lit?: (result: any) => Record<string, (cell: MatrixCell) => boolean>, [drawing: string]: any}} ChapterScript `explain`: how a
@@ -11,11 +11,11 @@
 
 /** @import { Controls, MatrixCell, Parts, Slot, SlotView, SlotWiring } from './slot_values.js' */
 
-import { explained } from '../glossary/marking.js';
-import { make } from '../kit/js/dom.js';
-import { formula, withFormulas } from '../kit/js/formula.js';
+import { explained } from '../../glossary/marking.js';
+import { make } from '../../kit/js/dom.js';
+import { formula, withFormulas } from '../../kit/js/formula.js';
 import * as fields from './fields.js';
-import { tokenName } from './pieces.js';
+import { tokenName } from '../drawings/pieces.js';
 import { valueOf } from './slot_values.js';
 import * as tables from './tables.js';
 

@@ -3,7 +3,7 @@
 The text begins with a few lines between `---`: title, aim, minutes. Below, beside plain Markdown:
 
 - `$…$` is a formula; a paragraph of formulas alone stands by itself, and so does a list whose items begin with one.
-- `{{name}}` is a slot, see `ui/learn/slots.py`; a paragraph with fields, tables or drawings is a row of them.
+- `{{name}}` is a slot, see `ui/learn/text/slots.py`; a paragraph with fields, tables or drawings is a row of them.
 - A list `- case: sentence` under a slot is what is said there, case by case; a list with `+` stands in columns.
 - `> …` is a side note. `## ▾ …` can be folded, and `## ▸ …` begins folded, as does a paragraph that begins with `▸`.
 - `## Exercises` ends the chapter: under `### {{name}}` stand the question and a list of `Hint`, `Explanation`,
@@ -20,11 +20,11 @@ from typing import Any
 
 from markdown_it.tree import SyntaxTreeNode
 
-from ui.learn.exercise_text import ExerciseText, read_exercises
-from ui.learn.markdown import PARSER, SLOT, TextError, UnknownMarkupError, joined, line_of, plain
-from ui.learn.slots import Slot
+from ui.learn.exercises.exercise_text import ExerciseText, read_exercises
+from ui.learn.text.markdown import PARSER, SLOT, TextError, UnknownMarkupError, joined, line_of, plain
+from ui.learn.text.slots import Slot
 
-Node = dict[str, Any]  # of a tree, as `ui/learn/chapter_text.js` draws it
+Node = dict[str, Any]  # of a tree, as `ui/learn/text/chapter_text.js` draws it
 
 _INSIDE = re.compile(r"\{\{?([\w.]+)\}\}?")  # a value within a label or a formula
 _CASE = re.compile(r"([\w. -]+): ")

@@ -4,8 +4,8 @@
 
 /** @import { SlotView, SlotWiring } from './slot_values.js' */
 
-import { make } from '../kit/js/dom.js';
-import { labelled, numberSlider, plainButton } from './lesson.js';
+import { make } from '../../kit/js/dom.js';
+import { labelled, numberSlider, plainButton } from '../lesson.js';
 import { valueOf } from './slot_values.js';
 
 /** The changes of one input, which may be inside of a list. @param {SlotWiring} wiring @param {any} value */

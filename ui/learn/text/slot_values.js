@@ -1,8 +1,8 @@
 /**
  * What the views of slots share: how they reach the chapter's input and result.
  *
- * @typedef {{kind: string, [option: string]: any}} Slot as `ui/learn/slots.py` declares it
- * @typedef {(string | Record<string, any>)[]} Parts the words of a line, as `ui/learn/chapter_text.py` reads them
+ * @typedef {{kind: string, [option: string]: any}} Slot as `ui/learn/text/slots.py` declares it
+ * @typedef {(string | Record<string, any>)[]} Parts the words of a line, as `ui/learn/text/chapter_text.py` reads them
  * @typedef {{change: (changes: object) => void, restart: () => void, forget: () => void, ask: (given: object) => void, latest: (name: string) => any,
  *   value: (name: string) => any, say: (parts: Parts) => Node[], point: (name: string, cell: MatrixCell, caption: string) => void}} Controls
  *   `change` asks with other values; `restart` with the chapter's own; `ask` with a value that counts once; `latest`: an
@@ -25,7 +25,7 @@ export const labelText = (label, value) => label.replace(/\{([\w.]+)\}/g, (_, na
 
 /**
  * The names of rows or columns.
- * @param {string | string[]} how as `table` in ui/learn/slots.py takes them
+ * @param {string | string[]} how as `table` in ui/learn/text/slots.py takes them
  * @param {number} count @param {(name: string) => any} value
  */
 export function namesOf(how, count, value) {

@@ -4,10 +4,10 @@
 
 /** @import { Slot, SlotView, SlotWiring } from './slot_values.js' */
 
-import { headCell, make, makeTable } from '../kit/js/dom.js';
-import { tokenChip } from '../kit/js/text.js';
-import { matrixTable } from './matrix.js';
-import { extentBar, symbolChips, tokenName } from './pieces.js';
+import { headCell, make, makeTable } from '../../kit/js/dom.js';
+import { tokenChip } from '../../kit/js/text.js';
+import { matrixTable } from '../drawings/matrix.js';
+import { extentBar, symbolChips, tokenName } from '../drawings/pieces.js';
 import { labelText, namesOf, valueOf } from './slot_values.js';
 
 /** A matrix, or one for each head; with `edit`, its numbers can be changed. @param {SlotWiring} wiring @returns {SlotView} */

@@ -43,7 +43,7 @@ def run_document(run: RunRecord, tokenizer: TokenLabels) -> RunDocument:
     steps = [step_entry(token.choice, token.origin) for token in explained if token.choice is not None]
     rows = [token.row for token in explained if token.row is not None]
     if run.trace is not None:
-        document = run.trace.document()
+        document = run.trace.document(steps)
     else:
         document = RunDocument(
             schema=SCHEMA,
@@ -54,14 +54,14 @@ def run_document(run: RunRecord, tokenizer: TokenLabels) -> RunDocument:
             text="",
             ids=[],
             finish_reason="cancelled",
-            steps=[],
+            steps=steps,
             labels={},
             source=list(run.source),
         )
     special = sorted({token.id for token in run.tokens if tokenizer.is_special(token.id)})
     named = ids_in(steps).union(run.ids)
     labels = document["labels"] | {str(token): tokenizer.label(token) for token in sorted(named)}
-    document.update({"model": run.model, "steps": steps, "labels": labels, "special": special})
+    document.update({"model": run.model, "labels": labels, "special": special})
     if steps and len(rows) == len(steps):
         document["attention"] = {"layers": run.shape[0], "heads": run.shape[1], "rows": rows}
     return document

@@ -49,6 +49,7 @@ class Draft:
     text: str = ""  # of the box when its run was made; any difference was typed since
     run: str | None = None
     key: str = ""  # names the text in the visitor's browser, once it is kept there; an emptied box begins another
+    overtaken: str | None = None  # a text that a run continued before its preview was handled, which is now out of date
     typed: bool = True  # whether the last change was typing; all typing in a row is one change
     undo: list[Version] = field(default_factory=list)
     redo: list[Version] = field(default_factory=list)  # the next one is the last

@@ -40,7 +40,9 @@ def write(
         raise AttendError(f"{name} can't continue a text: use it in Translate.")
     checked = checked_start(text, "The text")
     session.refuse_while_busy()
+    known = session.draft.run
     run = draft_run(session, loaded, checked)
+    session.draft.overtaken = None if run.id == known else checked
     before = session.draft_version
     run = without_stop_text(session, loaded, run)
     limit = loaded.model.context_length
@@ -108,6 +110,11 @@ def take(session: Session, models: Models, index: int, token: int) -> WriteScree
 
 def preview(session: Session, models: Models, name: str, text: object) -> WriteScreen:
     """The tokens of the text being typed, with the candidates that the model would have chosen from."""
+    overtaken = session.draft.overtaken
+    if overtaken and isinstance(text, str) and text and overtaken.startswith(text):
+        session.draft.overtaken = None if text == overtaken else overtaken
+        return WriteScreen()
+    session.draft.overtaken = None
     if session.busy:
         return WriteScreen()
     loaded = models.get(name)

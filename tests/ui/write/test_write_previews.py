@@ -6,6 +6,7 @@ import pytest
 
 from model import catalog
 from model.loaded import LoadedModel
+from tests.ui.write.test_write import SAMPLE
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_run
 from ui.kit.packing import packed
@@ -77,3 +78,18 @@ def test_a_full_context_is_sent_in_few_bytes(embedded: Models) -> None:
     assert len(packed(typed)) < MAX_BYTES / 2
     whole = open_run(session, embedded, typed["run"])
     assert len(whole["rows"]) > 2 * len(pasted["rows"]) and len(whole["steps"]) == len(whole["ids"]) - 1
+
+
+def test_a_preview_that_comes_after_its_text_was_continued_takes_nothing_back(models: Models) -> None:
+    """Whoever types and presses Continue at once: both events have threads, and the second may be handled first."""
+    session = Session()
+    list(write.write(session, models, models.default, "The quick brown", SAMPLE))
+    continued = session.run(session.draft.run).ids
+    for late in ("The quick", "The quick brown"):  # of what was typed, and of all of it
+        assert write.preview(session, models, models.default, late) == WriteScreen()
+        assert session.run(session.draft.run).ids == continued
+    write.preview(session, models, models.default, "The quick brown")  # what was generated has been deleted
+    assert session.draft.text == "The quick brown"
+    list(write.write(session, models, models.default, "The quick brown", SAMPLE))
+    write.preview(session, models, models.default, "The quick brown")  # again: its preview had come before
+    assert session.draft.text == "The quick brown"

@@ -22,13 +22,15 @@ SHIFTS = """() => new Promise((done) => {
 
 Edges = tuple[float, float, float, float]  # left, top, right, bottom
 _EDGES = """(selectors) => {
+  const moves = (each) => each.playState === 'running' && each.effect.getTiming().iterations !== Infinity;
+  if (document.getAnimations().some(moves)) return null;
   const boxes = selectors.map((selector) => document.querySelector(selector)?.getBoundingClientRect());
   return boxes.every((box) => box?.width) && boxes.map(({ left, top, right, bottom }) => [left, top, right, bottom]);
 }"""
 
 
 def edges(page: Page, *selectors: str) -> list[Edges]:
-    """The edges of several elements, measured at once, since a late update may still redraw some of them."""
+    """The edges of several elements at rest, measured at once: a late update may still redraw some of them."""
     return page.wait_for_function(_EDGES, arg=list(selectors)).json_value()
 
 
@@ -53,7 +55,7 @@ def test_the_meter_never_moves_the_text_box_and_can_be_read_at_any_width(visit: 
     meter, continues = page.locator("#attend-meter"), page.locator("#attend-continue")
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
-        page.locator("#attend-empty").click()
+        expect(page.locator("#attend-settings.open")).to_have_count(int(width > 1000))
         expect(meter).to_have_text("1 of 512 tokens used")  # <s>
         before = edges(page, "#attend-meter", "#attend-text")
         page.locator("#attend-text textarea").fill("The dog and the fox")
@@ -65,6 +67,7 @@ def test_the_meter_never_moves_the_text_box_and_can_be_read_at_any_width(visit: 
         assert edges(page, "#attend-meter", "#attend-text") == before
         (left, top, right, _), text = before
         assert text[3] <= top and text[0] <= left and right <= text[2]
+        page.locator("#attend-empty").click()
     words = page.locator(".attend-meter-text")
     longest = "1,449 of 2,048 tokens used, 128 reserved for the answer · the 14 oldest messages no longer fit"
     words.evaluate("(one, words) => { one.textContent = words }", longest)

@@ -120,3 +120,18 @@ def test_screens_that_come_before_the_page_expects_them_all_count(held: HeldPage
     held.gate.open()
     expect(page.locator("#attend-halt")).to_be_hidden()
     expect(page.locator("#attend-empty")).to_be_enabled()
+
+
+def test_what_is_typed_right_after_clear_stays(visit: Opener) -> None:
+    """The box is emptied at once, and not by the server's answer, which comes while the visitor is typing again."""
+    page = visit()
+    to_write(page)
+    box = page.locator("#attend-text textarea")
+    box.fill("The dog")
+    expect(page.locator(".at-box").first).to_be_visible()
+    page.locator("#attend-empty").click()
+    expect(box).to_have_value("")
+    box.fill("The dog and the fox")
+    expect(page.locator(".at-box").nth(5)).to_be_visible()
+    rest(page)
+    expect(box).to_have_value("The dog and the fox")

@@ -256,13 +256,15 @@ export function start({ element, props, trigger, watch }) {
 
   /** Show what was asked for, where a comparison comes that this page did not ask for itself. @param {CompareRequest} request */
   function adopt(request) {
+    const submission = {
+      prompt: promptKey(request), seed: request.seed,
+      cards: request.cards.map((settings, index) => ({ max_new_tokens: request.lengths[index], ...settings })),
+    };
+    if (results.awaits(submission)) return;
     awaitsExample = false;
     cards = request.cards.map((settings) => newCard(settings));
     ask.show(request);
-    results.submit(cards, {
-      prompt: promptKey(request), seed: request.seed,
-      cards: cards.map(({ settings }, index) => ({ max_new_tokens: request.lengths[index], ...settings })),
-    });
+    results.submit(cards, submission);
   }
 
   function draw() {

@@ -21,15 +21,25 @@ export class Results {
   #byRun = new Map();
   /** @type {Card[]} those that were sent last */
   #cards = [];
-  /** @type {Submission} what was sent last */
-  #pending = { prompt: '', seed: undefined, cards: [] };
+  /** @type {Submission | null} what was sent last, until the first of its results comes */
+  #pending = null;
   /** @type {Submission} what the texts in sight come from */
-  #sent = this.#pending;
+  #sent = { prompt: '', seed: undefined, cards: [] };
 
   /** The cards are sent; their results come later. @param {Card[]} cards @param {Submission} submission */
   submit(cards, submission) {
     this.#cards = cards.slice();
     this.#pending = submission;
+  }
+
+  /**
+   * Whether this was sent and nothing of it has come yet. Its first results may come with the overview of the tab, as
+   * those of a comparison that this page did not ask for.
+   * @param {Submission} submission
+   */
+  awaits({ prompt, cards }) {
+    const sorted = (/** @type {Settings[]} */ list) => list.map((settings) => Object.entries(settings).sort());
+    return this.#pending !== null && prompt === this.#pending.prompt && same(sorted(cards), sorted(this.#pending.cards));
   }
 
   get isEmpty() {
@@ -50,7 +60,8 @@ export class Results {
   put(run, values) {
     if (run !== this.run && run !== null) {
       this.#byRun.clear();
-      this.#sent = this.#pending;
+      this.#sent = this.#pending ?? this.#sent;
+      this.#pending = null;
       this.#cards.forEach((card, index) => {
         card.run = values[index]?.run ?? null;
         card.sent = this.#sent.cards[index];

@@ -42,9 +42,10 @@ def write(
     session.refuse_while_busy()
     known = session.draft.run
     run = draft_run(session, loaded, checked)
-    session.draft.overtaken = None if run.id == known else checked
+    is_previewed = run.id == known
     before = session.draft_version
     run = without_stop_text(session, loaded, run)
+    session.draft.overtaken = None if is_previewed else checked
     limit = loaded.model.context_length
     if ended_by_model(run, loaded) is not None:
         raise AttendError("The model ended its text here: keep typing, press Undo, or use another token instead.")
@@ -114,9 +115,9 @@ def preview(session: Session, models: Models, name: str, text: object) -> WriteS
     if overtaken and isinstance(text, str) and text and overtaken.startswith(text):
         session.draft.overtaken = None if text == overtaken else overtaken
         return WriteScreen()
-    session.draft.overtaken = None
     if session.busy:
         return WriteScreen()
+    session.draft.overtaken = None
     loaded = models.get(name)
     before = session.runs.get(session.draft.run or "")
     run = update_draft(session, loaded, text)

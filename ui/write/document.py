@@ -44,7 +44,7 @@ def open_text(session: Session, document: OpenedDocument) -> None:
     if session.draft.run is not None:
         session.remember_draft()
     draft = session.draft
-    draft.key, draft.text, draft.run = document.key, content["text"], None
+    draft.key, draft.text, draft.run, draft.overtaken = document.key, content["text"], None, None
     if run is not None:
         session.runs[run.id] = run
         draft.run = run.id

@@ -60,14 +60,14 @@ def replace_run(
     """
     run = session.add_run("write", loaded.name, tokens)
     run.shape = shape
-    session.draft.run = run.id
+    session.draft.run, session.draft.overtaken = run.id, None
     session.draft.text = text_of(tokens, loaded.tokenizer) if text is None else text
     session.drop_unused_runs()
     return run
 
 
 def empty_draft(session: Session) -> None:
-    session.draft.text, session.draft.run, session.draft.key = "", None, ""
+    session.draft.text, session.draft.run, session.draft.key, session.draft.overtaken = "", None, "", None
     session.drop_unused_runs()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from model.errors import AttendError
 from ui.runs.models import Models
 from ui.runs.session import Session, Version
@@ -22,12 +24,12 @@ def redo(session: Session, models: Models, name: str, text: object) -> WriteScre
 
 
 def clear(session: Session, models: Models, name: str) -> WriteScreen:
-    """Empty the box; Undo brings the text back."""
+    """Empty the draft; Undo brings the text back. The page has emptied the box, and the visitor may be typing again."""
     session.cancel()
     if session.draft.run is not None:
         session.remember_draft()
     empty_draft(session)
-    return empty_screen(session, models.get(name))
+    return replace(empty_screen(session, models.get(name)), text=None)
 
 
 def _restore(

@@ -138,5 +138,6 @@ class WriteTab(Tab):
         frame.inspector.take(answers(take), session, outputs, **QUICK)
         self.back.click(answers(back), written, outputs, trigger_mode="multiple", **QUICK)
         self.forth.click(answers(forth), written, outputs, trigger_mode="multiple", **QUICK)
+        self.empty.click(None, None, self.text, js="() => ''", **QUIET)  # at once: the answer could meet new text
         self.empty.click(answers(empty), session, outputs, **QUICK)
         self.text.input(answers(preview), written, outputs, **PREVIEW)

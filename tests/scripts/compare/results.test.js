@@ -48,3 +48,14 @@ test('only runs of the server are named to it as forgotten', () => {
   assert.deepEqual(results.forget([one, example, unused]), ['a']);
   assert.ok(results.isEmpty);
 });
+
+test('what was sent is awaited until its first results come, in whatever order its settings are named', () => {
+  const [results, one] = [new Results(), card()];
+  const sent = { prompt: 'p', seed: -1, cards: [{ length: 8, top_k: 5 }] };
+  assert.ok(!results.awaits(sent));
+  results.submit([one], sent);
+  assert.ok(results.awaits({ ...sent, cards: [{ top_k: 5, length: 8 }] }));
+  assert.ok(!results.awaits({ ...sent, prompt: 'q' }) && !results.awaits({ ...sent, cards: [{ length: 8 }] }));
+  results.put('comparison-1', [update('a', 0, 'x')]);
+  assert.ok(!results.awaits(sent));
+});

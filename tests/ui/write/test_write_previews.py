@@ -14,6 +14,7 @@ from ui.runs.attention import explain
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.write import actions as write
+from ui.write import history
 from ui.write.screen import WriteScreen
 
 MAX_BYTES = 200_000
@@ -92,4 +93,12 @@ def test_a_preview_that_comes_after_its_text_was_continued_takes_nothing_back(mo
     assert session.draft.text == "The quick brown"
     list(write.write(session, models, models.default, "The quick brown", SAMPLE))
     write.preview(session, models, models.default, "The quick brown")  # again: its preview had come before
+    assert session.draft.text == "The quick brown"
+
+
+def test_a_text_that_is_typed_again_after_clear_is_previewed(models: Models) -> None:
+    session = Session()
+    list(write.write(session, models, models.default, "The quick brown", SAMPLE))  # its preview never comes
+    history.clear(session, models, models.default)
+    write.preview(session, models, models.default, "The quick brown")
     assert session.draft.text == "The quick brown"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
-from functools import wraps
-from typing import Any, Literal, TypeVar, cast
+from collections.abc import Callable
+from typing import Literal
 
-from decoding.scheduled_run import Pass
+from decoding.call import DecodeCall, Passes
 
-Passes = Generator[Pass | None, None, None]
-DecodeT = TypeVar("DecodeT", bound=Callable[..., Passes])
 Outcome = Literal["finished", "stopped", "failed"]
 
 
@@ -33,14 +30,9 @@ class Observer:
         """One run ended; "stopped" means by its reader or at the time limit."""
 
 
-def observing(decode: DecodeT, observer: Observer) -> DecodeT:
+def observing(decode: Callable[[DecodeCall], Passes], observer: Observer) -> Callable[[DecodeCall], Passes]:
     """The same function, whose passes the observer measures."""
-
-    @wraps(decode)
-    def observed(*arguments: Any) -> Passes:
-        return _observed(decode(*arguments), observer)
-
-    return cast(DecodeT, observed)
+    return lambda call: _observed(decode(call), observer)
 
 
 def _observed(passes: Passes, observer: Observer) -> Passes:

@@ -58,17 +58,19 @@ def ask(
 ) -> tuple[int, list[float]]:
     """One answer after the other, all visitors beginning at once; returns the tokens that came in time, and the seconds
     from each question to its first token."""
+    from decoding.call import DecodeCall
     from decoding.settings import DecodingSettings
 
     settings = DecodingSettings.from_dict(
         {"temperature": 0.8, "seed": number, "min_new_tokens": tokens, "max_new_tokens": tokens}
     )
     prompt, received, first = models.first.prompt(PROMPT), 0, []
+    call = DecodeCall(models.default, prompt, (settings,), visitor=f"visitor {number}")
     barrier.wait()
     end = time.perf_counter() + seconds
     while (asked := time.perf_counter()) < end:
         waiting = True
-        for result in models.decode(models.default, prompt, settings, 0, None, f"visitor {number}"):
+        for result in models.decode(call):
             now = time.perf_counter()
             if result is not None:
                 if waiting:

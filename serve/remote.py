@@ -9,13 +9,11 @@ from typing import Any
 from ray.exceptions import RayError, RayTaskError  # type: ignore[import-not-found]
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError  # type: ignore[import-not-found]
 
-from decoding.settings import DecodingSettings
-from decoding.step import Hypothesis
+from decoding.call import DecodeCall, Passes
 from model.errors import AttendError
 from model.names import without_precision
 from model.text.languages import unmarked
 from serve import wire
-from ui.runs.models import Passes
 from ui.runs.models.decoder import Decoder
 
 Handle = Any  # ray.serve.handle.DeploymentHandle
@@ -31,45 +29,15 @@ class ReplicaDecoder(Decoder):
         """
         self._handles = {name: handle.options(stream=True) for name, handle in handles.items()}
 
-    def decode(
-        self,
-        name: str,
-        prompt: tuple[int, ...],
-        settings: DecodingSettings,
-        drawn: int = 0,
-        resumed: Hypothesis | None = None,
-        visitor: str = "",
-    ) -> Passes:
-        yield from self._passes("decode", name, prompt, settings, drawn, resumed, visitor)
-
-    def decode_together(
-        self,
-        name: str,
-        prompt: tuple[int, ...],
-        cards: Mapping[int, DecodingSettings],
-        attention: bool,
-        visitor: str = "",
-    ) -> Passes:
-        yield from self._passes("decode_together", name, prompt, cards, attention, visitor)
-
-    def forget(self, visitor: str) -> None:
-        """See `Decoder.forget`. Notifies the replicas to which the visitor's calls go, without waiting for them.
-
-        If one of them was full and another replica stood in, that one keeps the prefix until it needs the memory.
-        """
-        for handle in self._handles.values():
-            handle.options(stream=False, method_name="forget", session_id=visitor).remote(visitor)
-
-    def _passes(self, method: str, name: str, *arguments: Any) -> Passes:
-        """The passes of one call; closing the generator frees the rows in the replica.
+    def decode(self, call: DecodeCall) -> Passes:
+        """See `Decoder.decode`; closing the generator frees the rows in the replica.
 
         Raises:
             AttendError: for what the replica refuses, and if the replica is lost or none is free.
         """
-        visitor = arguments[-1]
         # All calls of a visitor go to one replica, which keeps the cache of the conversation.
-        handle = self._handle(name).options(method_name=method, session_id=visitor)
-        messages = handle.remote(name, *arguments)
+        handle = self._handle(call.model).options(method_name="decode", session_id=call.visitor)
+        messages = handle.remote(call)
         try:
             with _plain_errors():
                 for message in messages:
@@ -79,6 +47,14 @@ class ReplicaDecoder(Decoder):
                     yield from passes
         finally:
             messages.cancel()
+
+    def forget(self, visitor: str) -> None:
+        """See `Decoder.forget`. Notifies the replicas to which the visitor's calls go, without waiting for them.
+
+        If one of them was full and another replica stood in, that one keeps the prefix until it needs the memory.
+        """
+        for handle in self._handles.values():
+            handle.options(stream=False, method_name="forget", session_id=visitor).remote(visitor)
 
     def _handle(self, name: str) -> Handle:
         """The deployment of a model whose name may include languages or a precision."""

@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from decoding.settings import DecodingSettings
-from decoding.step import Hypothesis
+from decoding.call import DecodeCall
 from model import catalog
 from model.device import limit_heaps
 from model.errors import AttendError
@@ -22,7 +21,7 @@ from model.progress import Progress
 from model.threads import fastest_threads
 from serve import evaluation, wire
 from serve.settings import ModelDeployment
-from ui.runs.models import Models, Passes
+from ui.runs.models import Models
 from ui.runs.stream import stream
 
 _TIME_LIMIT = 3600.0  # seconds; the page's own limit is shorter
@@ -49,43 +48,19 @@ class Replica:
             self._loaded[name] = other
         return self._loaded[name]
 
-    async def decode(
-        self,
-        name: str,
-        prompt: tuple[int, ...],
-        settings: DecodingSettings,
-        drawn: int,
-        resumed: Hypothesis | None,
-        visitor: str,
-    ) -> AsyncIterator[bytes]:
-        """See `Decoder.decode`; yields messages."""
-        passes = self._models.decode(name, prompt, settings, drawn, resumed, visitor)
-        async for message in self._messages(passes, settings.rows):
-            yield message
-
-    async def decode_together(
-        self, name: str, prompt: tuple[int, ...], cards: Mapping[int, DecodingSettings], attention: bool, visitor: str
-    ) -> AsyncIterator[bytes]:
-        """See `Decoder.decode_together`; yields messages."""
-        passes = self._models.decode_together(name, prompt, cards, attention, visitor)
-        async for message in self._messages(passes, sum(card.rows for card in cards.values())):
-            yield message
-
-    async def _messages(self, passes: Passes, rows: int) -> AsyncIterator[bytes]:
-        """Each message has the passes since the last one, or none as a heartbeat; an `AttendError` is the last one.
-
-        Closing the generator frees the rows.
-        """
+    async def decode(self, call: DecodeCall) -> AsyncIterator[bytes]:
+        """See `Decoder.decode`. Each message has the passes since the last one, or none as a heartbeat; the last may be
+        an `AttendError`. Closing the generator frees the rows."""
         stop, loop = threading.Event(), asyncio.get_running_loop()
-        batches = stream(passes, stop=stop, time_limit=_TIME_LIMIT, per_second=_PER_SECOND)
-        self._rows += rows
+        batches = stream(self._models.decode(call), stop=stop, time_limit=_TIME_LIMIT, per_second=_PER_SECOND)
+        self._rows += call.rows
         try:
             while (batch := await loop.run_in_executor(self._threads, next, batches, None)) is not None:
                 yield wire.dumps(batch.steps)
         except AttendError as error:
             yield wire.dumps(error)
         finally:
-            self._rows -= rows
+            self._rows -= call.rows
             stop.set()
 
     async def forget(self, visitor: str) -> None:

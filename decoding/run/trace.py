@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from decoding.call import DecodeCall
 from decoding.request import Request
 from decoding.run.document import SCHEMA, RunDocument, StepEntry, TokenOrigin
 from decoding.run.writer import ids_in, search_entries, step_entry
@@ -44,6 +45,18 @@ class Trace:
         living = replace(last.best, finish_reason=None)
         reopened = Step((living,), best=living, feed=(living.tokens[-1],), parents=(0,))
         return replace(self, settings=settings, steps=[*before, reopened])
+
+    def call(self, visitor: str = "") -> DecodeCall:
+        """What decodes the run's steps, behind those that it has."""
+        request = self.request
+        return DecodeCall(
+            self.model,
+            request.input_ids,
+            (self.settings,),
+            draws_used=request.draws_used,
+            resumed=self.best,
+            visitor=visitor,
+        )
 
     def add(self, step: Step) -> None:
         self.steps.append(step)

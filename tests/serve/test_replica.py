@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
+from decoding.call import DecodeCall
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from serve.replica import Replica
@@ -16,9 +17,8 @@ def test_what_was_read_for_a_visitor_is_kept_until_they_leave(tiny: LoadedModel)
 
     async def read(visitor: str) -> None:
         prompt = tiny.prompt("The quick brown fox jumps over the dog")
-        async for _ in replica.decode(
-            tiny.name, prompt, DecodingSettings(strategy="greedy", max_new_tokens=4), 0, None, visitor
-        ):
+        settings = DecodingSettings(strategy="greedy", max_new_tokens=4)
+        async for _ in replica.decode(DecodeCall(tiny.name, prompt, (settings,), visitor=visitor)):
             pass
 
     async def visits() -> list[float]:

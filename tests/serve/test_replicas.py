@@ -16,6 +16,7 @@ import psutil
 import pytest
 import torch
 
+from decoding.call import DecodeCall, Passes
 from decoding.settings import DecodingSettings
 from model import catalog
 from model.errors import AttendError
@@ -26,7 +27,7 @@ from serve.settings import ClusterSettings, ModelDeployment
 from tests.decoding.test_batch import check_same
 from tests.helpers.waiting import eventually, steps_of
 from tests.serve.conftest import LONG
-from ui.runs.models import Models, Passes
+from ui.runs.models import Models
 from ui.runs.models.cache import Load
 
 KINDS = (
@@ -75,7 +76,7 @@ def there(handles: Mapping[str, Any], load: Load) -> Models:
 
 def decode(models: Models, settings: DecodingSettings, *, model: str = "", visitor: str = "") -> Passes:
     loaded = models.get(model or models.default)
-    return models.decode(loaded.name, loaded.prompt("The quick brown fox"), settings, 0, None, visitor)
+    return models.decode(DecodeCall(loaded.name, loaded.prompt("The quick brown fox"), (settings,), visitor=visitor))
 
 
 def stat(name: str, handle: Any, visitor: str) -> float:
@@ -99,17 +100,17 @@ def test_the_steps_are_those_of_this_process(
 def test_a_text_goes_on_where_it_ended(here: Models, there: Models) -> None:
     loaded = there.first
     prompt, settings = loaded.prompt("The fox"), DecodingSettings(seed=6, max_new_tokens=6)
-    begun = steps_of(there.decode(loaded.name, prompt, settings))[-1].best
-    on = [steps_of(models.decode(loaded.name, prompt, settings, 6, begun, "")) for models in (there, here)]
+    call = DecodeCall(loaded.name, prompt, (settings,))
+    begun = steps_of(there.decode(call))[-1].best
+    on = [steps_of(models.decode(replace(call, draws_used=6, resumed=begun))) for models in (there, here)]
     check_same(*on)
     assert begun is not None and on[0][0].hypotheses[0].tokens[:6] == begun.tokens
 
 
 def test_the_cards_of_a_comparison_share_a_call(here: Models, there: Models) -> None:
-    cards = dict(enumerate(KINDS[:3], start=4))
-    prompt = there.first.prompt("The fox")
-    passes = [list(models.decode_together(models.default, prompt, cards, True, "")) for models in (there, here)]
-    for number in cards:
+    call = DecodeCall(there.default, there.first.prompt("The fox"), tuple(KINDS[:3]), cards=(4, 5, 6))
+    passes = [list(models.decode(call)) for models in (there, here)]
+    for number in range(3):
         check_same(*(steps_of(each, number) for each in passes))
 
 
@@ -127,7 +128,7 @@ def test_what_cannot_be_done_is_refused_in_the_same_words(here: Models, there: M
     sentences = []
     for models in (here, there):
         with pytest.raises(AttendError) as refused:
-            list(models.decode(models.default, (5,) * (LONG + 96), KINDS[0], 0, None, ""))
+            list(models.decode(DecodeCall(models.default, (5,) * (LONG + 96), (KINDS[0],))))
         sentences.append(str(refused.value))
     assert sentences[0] == sentences[1] and "shorten it" in sentences[0]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from decoding.call import DecodeCall
 from decoding.parameters.parameter import SettingError
 from decoding.settings import DecodingSettings
 from model import catalog
@@ -25,7 +26,7 @@ from ui.runs.models import Models
 def test_passes_come_back_as_they_were(tiny: LoadedModel, strategy: str) -> None:
     models = Models((tiny.name,), lambda name, progress: tiny)
     settings = DecodingSettings.from_dict({"strategy": strategy, "seed": 4, "max_new_tokens": 8})
-    passes = [each for each in models.decode(tiny.name, tiny.prompt("Once upon"), settings) if each]
+    passes = [each for each in models.decode(DecodeCall(tiny.name, tiny.prompt("Once upon"), (settings,))) if each]
     back = wire.loads(wire.dumps(passes))
     check_same(steps_of(back), steps_of(passes))
     assert [each.seconds for each in back] == [each.seconds for each in passes]

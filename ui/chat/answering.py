@@ -73,11 +73,9 @@ def write_answer(
         message: the new text of the message box.
         selected: number of the token that the inspector shows; None follows the newest.
     """
-    run, request, settings = answer.builder.run, answer.builder.request, answer.builder.settings
-    session.shown = run.id
+    session.shown = answer.builder.run.id
     session.drop_unused_runs()
-    ids, resumed = request.input_ids, answer.builder.trace.best
-    passes = models.decode(run.model, ids, settings, request.draws_used, resumed, session.visitor)
+    passes = models.decode(answer.builder.trace.call(session.visitor))
     yield from answer_for_visitor(
         session, models, answer, passes, _AnswerView(session, loaded, answer, message, selected)
     )

@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import replace
 from types import MappingProxyType
 
+from decoding.call import DecodeCall, Passes
 from decoding.scheduled_run import Pass
 from decoding.settings import DecodingSettings
 from decoding.uniform import SEEDS
@@ -24,7 +25,7 @@ from ui.runs.answer_text import AnswerText
 from ui.runs.answers import ending_note, with_others
 from ui.runs.comparison import Card, CardGrowth, Comparison, Prompt
 from ui.runs.generation import RunProgress, follow
-from ui.runs.models import Models, Passes
+from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings
 from ui.runs.run import RunRecord, prompt_tokens
 from ui.runs.run_builder import RunBuilder
@@ -156,12 +157,17 @@ def passes_of(comparison: Comparison, models: Models, *, attention: bool, visito
     """Run all cards to their ends; computing is timed separately for each turn."""
     settings = [card.settings for card in comparison.cards]
     for indices in turns_of(settings, models.limits.rows):
-        cards = {index + 1: settings[index] for index in indices}
-        with closing(
-            models.decode_together(comparison.model, comparison.prompt.ids, cards, attention, visitor)
-        ) as passes:
+        call = DecodeCall(
+            comparison.model,
+            comparison.prompt.ids,
+            tuple(settings[index] for index in indices),
+            cards=tuple(index + 1 for index in indices),
+            attention=attention,
+            visitor=visitor,
+        )
+        with closing(models.decode(call)) as passes:
             for made in passes:
-                yield made and Pass({number - 1: step for number, step in made.steps.items()}, made.seconds)
+                yield made and Pass({indices[number]: step for number, step in made.steps.items()}, made.seconds)
 
 
 def run_cards(

@@ -12,11 +12,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from decoding.call import Passes
 from decoding.run.trace import Trace
 from model.loaded import LoadedModel
 from ui.runs.answers import GrowingAnswer
 from ui.runs.memory import limit_memory
-from ui.runs.models import Models, Passes
+from ui.runs.models import Models
 from ui.runs.prompts import drawn_seed
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
@@ -126,7 +127,7 @@ def common_seed(builders: Sequence[RunBuilder]) -> int:
 def stream_for_program(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:
     """Decode into the trace, beside the page's visitors; yields at every batch, with new steps or without, since only
     there can a program that has left be noticed."""
-    passes = models.decode(loaded.name, trace.request.input_ids, trace.settings, 0, None, CALLER.get())
+    passes = models.decode(trace.call(CALLER.get()))
     for batch in stream(passes, stop=threading.Event(), time_limit=models.limits.run_seconds):
         for made in batch.steps:
             trace.add(made.steps[0])

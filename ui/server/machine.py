@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from model.loaded import LoadedModel
     from model.progress import Progress
     from ui.runs.models.cache import AnyModel
-    from ui.runs.models.registry import DecodeT
+    from ui.runs.models.decoder import Decode
 
 
 class Machine:
@@ -32,6 +32,6 @@ class Machine:
         """Whether each run of this model leases a GPU."""
         return False
 
-    def with_gpu_lease(self, decode: DecodeT) -> DecodeT:
-        """Decoding that leases a GPU if the model, which is the first argument, needs one."""
+    def with_gpu_lease(self, decode: Decode) -> Decode:
+        """Decoding that leases a GPU if the model, whose name the call has, needs one."""
         return decode

@@ -16,13 +16,12 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import wraps
 from typing import Any, cast
 from weakref import WeakValueDictionary
 
 from torch import Tensor
 
-from decoding.settings import DecodingSettings
+from decoding.call import DecodeCall, Passes
 from model import catalog, names
 from model.arguments import ModelArguments
 from model.device import INT8
@@ -32,7 +31,7 @@ from model.loaded import LoadedModel
 from model.progress import Progress, silent
 from model.text.languages import unmarked
 from ui.runs.models.cache import AnyModel
-from ui.runs.models.registry import DecodeT
+from ui.runs.models.decoder import Decode
 from ui.server.machine import Machine
 
 _START_SECONDS = 10.0  # until the fork has started and its weights are on the GPU
@@ -89,34 +88,30 @@ class ZeroGpu(Machine):
         self._models[loaded.name] = loaded.model
         return replace(loaded, model=LeasedModel(loaded.name, loaded.model, self))
 
-    def with_gpu_lease(self, decode: DecodeT) -> DecodeT:
-        def with_errors(*arguments: Any) -> Any:
+    def with_gpu_lease(self, decode: Decode) -> Decode:
+        def with_errors(call: DecodeCall) -> Any:
             try:
-                yield from decode(*arguments)
+                yield from decode(call)
             except AttendError as error:  # spaces would only send the name of its class
                 yield error
 
         leased = self._spaces.GPU(duration=self.duration)(with_errors)
 
-        @wraps(decode)
-        def leased_if_needed(name: str, *rest: Any) -> Any:
-            if not self.needs_gpu_lease(name):
-                yield from decode(name, *rest)
+        def leased_if_needed(call: DecodeCall) -> Passes:
+            if not self.needs_gpu_lease(call.model):
+                yield from decode(call)
                 return
-            with closing(leased(name, *rest)) as passes:
+            with closing(leased(call)) as passes:
                 for item in passes:
                     if isinstance(item, AttendError):
                         raise item
                     yield item
 
-        return cast(DecodeT, leased_if_needed)
+        return leased_if_needed
 
-    def duration(
-        self, name: str, prompt: Sequence[int], settings: DecodingSettings | Mapping[int, DecodingSettings], *_: Any
-    ) -> int:
-        """Seconds for which a run, or several cards that share passes, may keep the GPU."""
-        cards = settings.values() if isinstance(settings, Mapping) else (settings,)
-        tokens = max(card.max_new_tokens for card in cards)
+    def duration(self, call: DecodeCall) -> int:
+        """Seconds for which a call may keep the GPU."""
+        tokens = max(settings.max_new_tokens for settings in call.settings)
         return math.ceil(_START_SECONDS + min(self._run_seconds, tokens * _SECONDS_PER_TOKEN))
 
     def run_pass(self, name: str, method: str, *arguments: Any, **named: Any) -> Any:

@@ -79,7 +79,7 @@ def translate(
     key = before.key if before is not None and before.text == given else ""
     session.translation, session.shown = Translation(given, answer.turn, key), run.id
     session.drop_unused_runs()
-    passes = models.decode(name, source, settings, 0, None, session.visitor)
+    passes = models.decode(trace.call(session.visitor))
     view = _Translation(session, loaded, answer, given if example else None)
     yield from answer_for_visitor(session, models, answer, passes, view)
 

@@ -54,12 +54,10 @@ def write(
     resumed = resumed_trace(run, settings)
     trace = resumed or trace_from_here(run.tokens, loaded, settings.seeded(), text=session.draft.text)
     session.remember_draft(before)
-    settings, request, best = trace.settings, trace.request, trace.best
     builder = RunBuilder(run, trace)
-    written = AnswerText(loaded.tokenizer, settings.stop_texts, prompt=request.prompt, begins=True)
+    written = AnswerText(loaded.tokenizer, trace.settings.stop_texts, prompt=trace.request.prompt, begins=True)
     view = _Continuation(session, models, loaded, builder, written, single)
-    passes = models.decode(name, request.prompt, settings, request.draws_used, best, session.visitor)
-    yield from run_for_visitor(session, models, [builder], passes, view)
+    yield from run_for_visitor(session, models, [builder], models.decode(trace.call(session.visitor)), view)
 
 
 @dataclass(slots=True)

@@ -58,7 +58,7 @@ def directly(tiny: LoadedModel, document: dict[str, Any], **changes: float) -> C
     models = Models((tiny.name,), lambda name, _: tiny)
     prompt = tuple(document["prompt"]["ids"])
     trace = new_trace(tiny, prompt, settings, text="", draws_used=document.get("drawn", 0))
-    trace.collect(steps_of(models.decode(tiny.name, prompt, settings, document.get("drawn", 0))))
+    trace.collect(steps_of(models.decode(trace.call())))
     assert list(trace.ids) == document["ids"]
     return choose_again(
         tiny.model, trace.request, trace.choices(), DecodingSettings.from_dict({**settings.to_dict(), **changes})

@@ -37,7 +37,7 @@ def test_whoever_is_signed_out_signs_in_again_and_finds_everything(url: str, bro
         page = context.new_page()
         page.goto(url)
         sign_in(page, "wrong")
-        page.get_by_role("alert").wait_for()
+        expect(page.get_by_role("alert")).to_contain_text("don't match")
         sign_in(page)
         page.wait_for_selector(READY)
         say(page, "Hello")

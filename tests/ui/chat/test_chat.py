@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from decoding.call import DecodeCall
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from model.text.conversation import Message
@@ -225,7 +226,7 @@ def test_beams_end_with_the_best_text_on_the_page(models: Models, tiny: LoadedMo
             tokens = tokens[: value.get("since", 0)] + list(value["ids"])
     run = session.run(session.turns[1].run)
     prompt = tiny.chat.prompt([Message("user", "Hello")], context_length=128, reserve=8).ids  # type: ignore[union-attr]
-    steps = steps_of(models.decode(models.default, prompt, settings))
+    steps = steps_of(models.decode(DecodeCall(models.default, prompt, (settings,))))
     assert steps[-1].best is not None
     assert run.ids[len(prompt) :] == steps[-1].best.tokens
     assert tokens == list(run.ids)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from decoding.call import DecodeCall
 from decoding.settings import PRESETS, DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
@@ -53,7 +54,7 @@ def test_every_card_writes_what_it_writes_alone(models: Models, tiny: LoadedMode
     comparison = compared(models, settings)
     assert comparison.ending == "finished"
     for card in comparison.cards:
-        alone = steps_of(models.decode(tiny.name, comparison.prompt.ids, card.settings))[-1].best
+        alone = steps_of(models.decode(DecodeCall(tiny.name, comparison.prompt.ids, (card.settings,))))[-1].best
         assert alone is not None and card.ids == alone.tokens
         assert card.trace.finish_reason in ("stop", "length") and card.trace.settings == card.settings
         assert card.growth is not None and card.growth.builder.seconds > 0
@@ -84,7 +85,7 @@ def test_cards_that_need_too_many_rows_together_take_turns(
         assert len(update.since) == len(settings)
     assert max(fed) == models.limits.rows == 64
     for card in comparison.cards:
-        alone = steps_of(models.decode(tiny.name, comparison.prompt.ids, card.settings))[-1].best
+        alone = steps_of(models.decode(DecodeCall(tiny.name, comparison.prompt.ids, (card.settings,))))[-1].best
         assert alone is not None and card.ids == alone.tokens
         assert card.growth is not None and card.growth.builder.seconds > 0
 

@@ -21,7 +21,7 @@ def searched(models: Models, loaded: LoadedModel, **settings: object) -> Trace:
     )
     prompt = tuple(loaded.tokenizer.encode("Once upon a time"))
     trace = new_trace(loaded, prompt, chosen, text="Once upon a time")
-    return trace.collect(steps_of(models.decode(loaded.name, prompt, chosen)))
+    return trace.collect(steps_of(models.decode(trace.call())))
 
 
 def path(value: SearchValue, step: int, index: int) -> list[BeamEntry]:

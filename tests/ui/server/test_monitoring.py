@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import gradio as gr
@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from decoding.call import DecodeCall, Passes
 from decoding.observer import Observer, Outcome, observing
 from decoding.scheduled_run import Pass
 from model.loaded import LoadedModel
@@ -90,22 +91,21 @@ class Counted(Observer):
 
 
 def test_a_run_ends_once_as_it_did_and_heartbeats_count_for_nothing() -> None:
-    def decode(passes: int, *, fails: bool = False) -> Generator[Pass | None, None, None]:
-        for _ in range(passes):
+    def decode(call: DecodeCall) -> Passes:
+        for _ in call.prompt:
             yield None
             yield Pass({}, 0.0)
-        if fails:
+        if call.model == "fails":
             raise ArithmeticError
 
     counted = Counted()
     measured = observing(decode, counted)
-    assert len(list(measured(2))) == 4
-    left = measured(2)
+    assert len(list(measured(DecodeCall("ends", (1, 2), ())))) == 4
+    left = measured(DecodeCall("ends", (1, 2), ()))
     next(left)
     left.close()
-    failing = observing(lambda: decode(1, fails=True), counted)()
     with pytest.raises(ArithmeticError):
-        list(failing)
+        list(measured(DecodeCall("fails", (1,), ())))
     assert counted.outcomes == ["finished", "stopped", "failed"]
     assert counted.decoded_tokens == [(0, True), (0, False), (0, True)]
 

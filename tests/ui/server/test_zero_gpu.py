@@ -20,6 +20,7 @@ import pytest
 import torch
 
 import app
+from decoding.call import DecodeCall
 from decoding.settings import DecodingSettings
 from model import catalog
 from model.arguments import ModelArguments
@@ -141,29 +142,28 @@ def test_a_device_from_the_command_line_is_used(spaces: Spaces, devices: dict[st
 
 
 def test_the_embedded_model_runs_here_and_shares_its_passes(models: Models, spaces: Spaces, tiny: LoadedModel) -> None:
-    steps = steps_of(models.decode(SMALL, PROMPT, SETTINGS))
+    steps = steps_of(models.decode(DecodeCall(SMALL, PROMPT, (SETTINGS,))))
     assert len(steps) == 6 and spaces.leases == []
     assert models.schedulers.of(models.get(SMALL).lock) is models.schedulers.of(tiny.lock)
 
 
 def test_a_larger_model_writes_the_same_in_a_lease_as_long_as_it_may_take(models: Models, spaces: Spaces) -> None:
-    here, there = (steps_of(models.decode(name, PROMPT, SETTINGS)) for name in (SMALL, LARGE))
+    here, there = (steps_of(models.decode(DecodeCall(name, PROMPT, (SETTINGS,)))) for name in (SMALL, LARGE))
     chosen = [
         [(each.tokens, each.choice.candidates) for step in steps for each in step.hypotheses] for steps in (here, there)
     ]
     assert chosen[0] == chosen[1] and len(chosen[0]) == 6
     assert spaces.leases == [11]  # ten seconds to begin, and a tenth for each token
-    cards = {1: SETTINGS, 2: replace(SETTINGS, max_new_tokens=40)}
-    list(models.decode_together(LARGE, PROMPT, cards, True, ""))
+    list(models.decode(DecodeCall(LARGE, PROMPT, (SETTINGS, replace(SETTINGS, max_new_tokens=40)), cards=(1, 2))))
     assert spaces.leases == [11, 14]
 
 
 def test_no_lease_is_longer_than_a_run_may_take(machine: ZeroGpu) -> None:
-    assert machine.duration(LARGE, PROMPT, replace(SETTINGS, max_new_tokens=4096)) == 70
+    assert machine.duration(DecodeCall(LARGE, PROMPT, (replace(SETTINGS, max_new_tokens=4096),))) == 70
 
 
 def test_closing_a_run_releases_the_gpu(models: Models, spaces: Spaces) -> None:
-    passes = models.decode(LARGE, PROMPT, SETTINGS)
+    passes = models.decode(DecodeCall(LARGE, PROMPT, (SETTINGS,)))
     next(passes)
     passes.close()
     assert len(spaces.leases) == 1
@@ -172,7 +172,7 @@ def test_closing_a_run_releases_the_gpu(models: Models, spaces: Spaces) -> None:
 
 def test_a_refusal_in_a_lease_is_the_same_sentence(models: Models) -> None:
     with pytest.raises(AttendError, match="The prompt has 500 tokens, but the model reads at most 128"):
-        list(models.decode(LARGE, (5,) * 500, SETTINGS))
+        list(models.decode(DecodeCall(LARGE, (5,) * 500, (SETTINGS,))))
 
 
 def test_inspecting_a_text_leases_the_gpu_for_one_pass(models: Models, spaces: Spaces) -> None:

@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
-from typing import Protocol
+from collections.abc import Callable
 
-from decoding.request import Request
-from decoding.scheduled_run import Pass, run_alone
+from decoding.call import DecodeCall, Passes
+from decoding.scheduled_run import run_alone
 from decoding.schedulers import Schedulers
-from decoding.settings import DecodingSettings
-from decoding.step import Hypothesis
-from decoding.strategies.base import Strategy
 from model.loaded import LoadedModel
 from ui.runs.comparison import CardStrategy
 
-Passes = Generator[Pass | None, None, None]  # None when there was none for a while; closing it ends the run
-DecodeTogether = Callable[[str, tuple[int, ...], Mapping[int, DecodingSettings], bool, str], Passes]
-
-
-class Decode(Protocol):
-    """See `Decoder.decode`."""
-
-    def __call__(
-        self,
-        name: str,
-        prompt: tuple[int, ...],
-        settings: DecodingSettings,
-        drawn: int = 0,
-        resumed: Hypothesis | None = None,
-        visitor: str = "",
-        /,
-    ) -> Passes: ...
+Decode = Callable[[DecodeCall], Passes]
 
 
 class Decoder:
@@ -48,56 +27,19 @@ class Decoder:
         """
         self._get, self._schedulers, self._alone = get, schedulers, alone
 
-    def decode(
-        self,
-        name: str,
-        prompt: tuple[int, ...],
-        settings: DecodingSettings,
-        drawn: int = 0,
-        resumed: Hypothesis | None = None,
-        visitor: str = "",
-    ) -> Passes:
-        """Continue a prompt; the Steps have the number 0.
-
-        Args:
-            drawn: draws that an earlier run of the same text took from the seed's stream.
-            resumed: the last hypothesis of the run, if it is continued.
-            visitor: whose run it is; the scheduler takes visitors in turn.
-        """
-        loaded = self._get(name)
-        request = Request.of(loaded, prompt, attention=True, draws_used=drawn, resumed=resumed)
-        generated = () if resumed is None else resumed.tokens
-        yield from self._run(loaded, (*prompt, *generated), [settings.strategy_for(request)], settings.rows, visitor)
-
-    def decode_together(
-        self,
-        name: str,
-        prompt: tuple[int, ...],
-        cards: Mapping[int, DecodingSettings],
-        attention: bool,
-        visitor: str = "",
-    ) -> Passes:
-        """Continue a prompt under several settings at once; the Steps have the numbers of the cards.
-
-        Args:
-            cards: the settings, by the numbers of their cards.
-        """
-        loaded = self._get(name)
-        request = Request.of(loaded, prompt, attention=attention)
-        strategies = [CardStrategy(number, each.strategy_for(request)) for number, each in cards.items()]
-        rows, numbers = sum(card.rows for card in cards.values()), tuple(cards)
-        with closing(self._run(loaded, prompt, strategies, rows, visitor)) as passes:
-            for each in passes:
-                yield each and Pass({numbers[index]: step for index, step in each.steps.items()}, each.seconds)
+    def decode(self, call: DecodeCall) -> Passes:
+        """Continue the prompt with all settings of the call."""
+        loaded = self._get(call.model)
+        request = call.request(loaded)
+        strategies = [settings.strategy_for(request) for settings in call.settings]
+        if call.cards:
+            strategies = [CardStrategy(*pair) for pair in zip(call.cards, strategies, strict=True)]
+        if self._alone(loaded.name):
+            yield from run_alone(loaded.model, call.tokens, strategies, loaded.lock)
+            return
+        scheduler = self._schedulers.of(loaded.lock)
+        yield from scheduler.run(loaded.model, call.tokens, strategies, rows=call.rows, visitor=call.visitor or None)
 
     def forget(self, visitor: str) -> None:
         """Drop the cached prefixes of a visitor who has left."""
         self._schedulers.forget(visitor)
-
-    def _run(
-        self, loaded: LoadedModel, prompt: Sequence[int], strategies: Sequence[Strategy], rows: int, visitor: str
-    ) -> Passes:
-        if self._alone(loaded.name):
-            return run_alone(loaded.model, prompt, strategies, loaded.lock)
-        scheduler = self._schedulers.of(loaded.lock)
-        return scheduler.run(loaded.model, prompt, strategies, rows=rows, visitor=visitor or None)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequen
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
 
 from decoding.observer import Observer, observing
 from decoding.schedulers import Schedulers
@@ -22,17 +21,9 @@ from model.names import Task
 from model.text.languages import marked, unmarked
 from ui.limits import Limits
 from ui.runs.models.cache import AnyModel, Load, LoadProgress, ModelCache, when_loaded
-from ui.runs.models.decoder import Decode, Decoder, DecodeTogether
+from ui.runs.models.decoder import Decode, Decoder
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
-
-DecodeT = TypeVar("DecodeT", bound=Callable[..., Generator[Any, None, None]])
-
-
-class Wrap(Protocol):
-    """A host's decorator for decoding, which keeps the function's signature."""
-
-    def __call__(self, decode: DecodeT, /) -> DecodeT: ...
 
 
 class Models:
@@ -45,7 +36,7 @@ class Models:
         *,
         any_name: bool = False,
         limits: Limits = Limits(),
-        wrap: Wrap = lambda decode: decode,
+        wrap: Callable[[Decode], Decode] = lambda decode: decode,
         alone: Callable[[str], bool] = lambda name: False,
         observer: Observer = Observer(),
         decoder: Decoder | None = None,
@@ -68,8 +59,7 @@ class Models:
         self.limits = limits
         self.schedulers = Schedulers(most_rows=limits.rows, prefix_bytes=limits.prefix_bytes, observer=observer)
         self._decoder = decoder or Decoder(self.get, self.schedulers, alone=alone)
-        self.decode: Decode = observing(wrap(self._decoder.decode), observer)
-        self.decode_together: DecodeTogether = observing(wrap(self._decoder.decode_together), observer)
+        self.decode = observing(wrap(self._decoder.decode), observer)
         self._cache = ModelCache(load)
         self._first: LoadedModel | None = None
         self._kept: MutableMapping[str, AnyModel] | None = None

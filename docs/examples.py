@@ -104,7 +104,7 @@ def record_compare(models: Models) -> tuple[Recorded, Recorded]:
         The comparison, and the runs of its cards with the first one's last.
     """
     session = Session(model=MODEL)
-    choices = {"answer": False, "history": False, "common_draws": True, "panel": CARDS_SETTINGS}
+    choices = {"answer": False, "history": False, "common": True, "shared": CARDS_SETTINGS}
     run_to_end(compare.compare(session, models, MODEL, EXAMPLE, list(CARDS), **choices))
     comparison = session.comparison
     assert comparison is not None

@@ -6,11 +6,13 @@ components, joins them with its functions, and shows the screens that these retu
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, ClassVar, Protocol
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol, get_origin
 
 import gradio as gr
 from gradio.blocks import Block, BlockContext
@@ -21,6 +23,8 @@ from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from model.names import Task
 from ui.kit.errors import for_people
+from ui.kit.events import QUICK
+from ui.kit.events import field as field_of
 from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.runs.documents.document import Document, OpenedDocument
@@ -33,6 +37,7 @@ from ui.settings import panel as settings_panel
 from ui.settings.code import Reproduction
 from ui.settings.panel import Panel
 
+_GIVEN = ("session", "models", "name")  # what an action's parameters of these names take; see `Frame.bound`
 Output = Component | BlockContext
 Changes = dict[Block, Any]  # new values of components
 Endpoint = Callable[..., Any]
@@ -66,6 +71,45 @@ class Frame:
     @property
     def outputs(self) -> list[Output]:
         return [self.inspector, self.meter, self.panel.used, self.panel.seed]
+
+    def bound(
+        self, action: Callable[..., Any], boxes: Mapping[str, Component]
+    ) -> tuple[Callable[..., Any], list[Component]]:
+        """An action as a function of the session, the event's data and Gradio's inputs; and these inputs.
+
+        The action's parameters say by their names what they take: `session`, `models`, the `name` of the visitor's
+        model, the panel's `settings` (with a definite seed), `unseeded` settings or those `shared` by cards, the
+        `system` prompt in its box, a box of `boxes`. Any other one without a default is a field of the event's data.
+        """
+        readers = {
+            "settings": self.panel.read,
+            "unseeded": self.panel.read_unseeded,
+            "shared": self.panel.read_shared,
+        }
+        sources = {**dict.fromkeys(readers, self.panel.form), "system": self.system, **boxes}
+        signature = inspect.signature(action, eval_str=True)  # of a partial function, too
+        names = [name for name, each in signature.parameters.items() if name in sources or each.default is each.empty]
+        inputs = [name for name in names if name in sources]
+        kinds = {name: signature.parameters[name].annotation for name in names if name not in sources}
+        fields = {name: get_origin(kind) or kind for name, kind in kinds.items() if name not in _GIVEN}
+
+        def answer(session: Session, arguments: dict[str, Any], values: Sequence[object]) -> Any:
+            arguments |= {"session": session, "models": self.models}
+            if "name" in names:
+                arguments["name"] = self.models.current(session)
+            for name, value in zip(inputs, values, strict=True):
+                arguments[name] = readers[name]([value]) if name in readers else value
+            return action(**{name: arguments[name] for name in names})
+
+        def with_data(session: Session, event: gr.EventData, *values: object) -> Any:
+            return answer(session, {name: field_of(event, name, kind) for name, kind in fields.items()}, values)
+
+        def without_data(session: Session, *values: object) -> Any:
+            return answer(session, {}, values)
+
+        bound = with_data if fields else without_data
+        bound.__name__ = f"on_{getattr(action, 'func', action).__name__}"  # Gradio's: an endpoint may have the action's
+        return bound, [self.session, *(sources[name] for name in inputs)]
 
     def render(self, screen: Screen) -> Changes:
         """What stands around the tabs."""
@@ -229,10 +273,25 @@ class Tab:
     def all_outputs(self, frame: Frame) -> list[Output]:
         return [*self.outputs, *frame.outputs]
 
-    def streams(self, frame: Frame, function: Callable[..., Iterator[Screen]]) -> Callable[..., Any]:
-        """The handler of a function that gives one screen after another."""
-        return frame.screens((frame, self), self.all_outputs(frame), function)
+    def bind(
+        self,
+        frame: Frame,
+        event: Callable[..., Any] | Sequence[Callable[..., Any]],
+        action: Callable[..., Any],
+        kind: Mapping[str, Any] = QUICK,
+        *,
+        boxes: Mapping[str, Component] = MappingProxyType({}),
+        **options: Any,
+    ) -> None:
+        """Let an action of the session answer an event, or several: a generator gives one screen after another.
 
-    def answers(self, frame: Frame, function: Callable[..., Screen]) -> Callable[..., Any]:
-        """The handler of a function that gives one screen."""
-        return frame.screen((frame, self), self.all_outputs(frame), function)
+        Args:
+            kind: of the event; see `ui/kit/events.py`.
+            boxes: components whose values the action takes; see `Frame.bound`.
+        """
+        function, inputs = frame.bound(action, boxes)
+        make = frame.screens if inspect.isgeneratorfunction(action) else frame.screen
+        outputs = self.all_outputs(frame)
+        handler = make((frame, self), outputs, function)
+        for each in [event] if callable(event) else event:
+            each(handler, inputs, outputs, **{**kind, **options})

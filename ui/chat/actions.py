@@ -92,15 +92,15 @@ def proceed(session: Session, models: Models, turn: int, settings: DecodingSetti
 
 
 def branch(
-    session: Session, models: Models, identifier: str, index: int, token: int, settings: DecodingSettings
+    session: Session, models: Models, run: str, index: int, token: int, settings: DecodingSettings
 ) -> Iterator[ChatScreen]:
     """Take another token in the place of token `index` of an answer's run, and let the model go on behind it with the
     settings and the random numbers of that answer, which stays a version."""
     session.refuse_while_busy()
-    number = next((number for number, turn in enumerate(session.turns) if turn.run == identifier), None)
+    number = next((number for number, turn in enumerate(session.turns) if turn.run == run), None)
     if number is None:
         raise AttendError("This answer is no longer in view: click one of its tokens first.")
-    before = session.run(identifier)
+    before = session.run(run)
     loaded = models.require_loaded(before.model)
     taken = exchanged(before, index, token, loaded)
     tokens = [*before.tokens[:index], taken]
@@ -108,9 +108,9 @@ def branch(
     chosen, text, messages = _same_settings(before, loaded, settings)
     trace = trace_from_here(tokens, loaded, chosen, text=text, messages=messages)
     # nothing is refused from here on
-    run = session.add_run("chat", before.model, tokens)
-    run.shape, run.dropped = before.shape, before.dropped
-    answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
+    branched = session.add_run("chat", before.model, tokens)
+    branched.shape, branched.dropped = before.shape, before.dropped
+    answer = GrowingAnswer.of(branched, trace, loaded, models.display_name(before.model))
     session.conversation.put([*session.turns[:number], answer.turn])
     yield from write_answer(session, models, loaded, answer, selected=index)
 

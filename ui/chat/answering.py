@@ -73,9 +73,9 @@ def write_answer(
         message: the new text of the message box.
         selected: number of the token that the inspector shows; None follows the newest.
     """
-    session.shown = answer.builder.run.id
+    session.shown = answer.live.run.id
     session.drop_unused_runs()
-    passes = models.decode(answer.builder.trace.call(session.visitor))
+    passes = models.decode(answer.live.trace.call(session.visitor))
     yield from answer_for_visitor(
         session, models, answer, passes, _AnswerView(session, loaded, answer, message, selected)
     )
@@ -92,19 +92,19 @@ class _AnswerView:
     selected: int | None
 
     def started(self) -> ChatScreen:
-        builder, limit = self.answer.builder, self.loaded.model.context_length
+        live, limit = self.answer.live, self.loaded.model.context_length
         return ChatScreen(
             conversation=conversation_value(self.session),
             prompt=prompt_value(self.session, self.loaded),
-            inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True, selected=self.selected),
-            meter=meter_value(len(builder.request.prompt), limit, builder.run.dropped),
+            inspector=inspector_value(live.run, self.loaded.tokenizer, busy=True, selected=self.selected),
+            meter=meter_value(len(live.request.prompt), limit, live.run.dropped),
             message=self.message,
             cleared=False,
             undone=False,
         )
 
     def updated(self, progress: RunProgress) -> ChatScreen:
-        session, run = self.session, self.answer.builder.run
+        session, run = self.session, self.answer.live.run
         self.answer.update(progress.ending)
         if not self._shown:
             return ChatScreen()
@@ -121,12 +121,12 @@ class _AnswerView:
     def _add_others(self) -> bool:
         """Make the other texts that the run returned versions of the answer, each with a run of its own; says whether
         there are any."""
-        run, session, others = self.answer.builder.run, self.session, []
-        for tokens, trace in self.answer.builder.other_sequences():
+        run, session, others = self.answer.live.run, self.session, []
+        for tokens, trace in self.answer.live.other_sequences():
             other = session.add_run(run.mode, run.model, tokens, source=run.source)
             other.shape, other.dropped = run.shape, run.dropped
             answer = GrowingAnswer.of(other, trace, self.loaded, self.answer.turn.model)
-            answer.builder.reason = trace.finish_reason
+            answer.live.reason = trace.finish_reason
             answer.update("finished")
             others.append(answer.turn)
         session.conversation.add_versions(self.answer.turn, others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -146,53 +146,13 @@ class ChatTab(Tab):
         return {"chat": chat_endpoint(models)}
 
     def wire(self, frame: Frame) -> None:
-        models, panel = frame.models, frame.panel
+        models = frame.models
 
-        def send(session: Session, system: str, text: str, *settings: object) -> Iterator[Screen]:
-            return chat.send(session, models, models.current(session), text, panel.read(settings), system=system)
+        def missing_run(session: Session, run: str) -> Screen:
+            return Screen(inspector=open_run(session, models, run))
 
-        def example(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-            return send(session, system, field(event, "text", str), *settings)
-
-        def retry(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-            name, turn = models.current(session), field(event, "turn", int)
-            return chat.retry(session, models, name, turn, panel.read(settings), system=system)
-
-        def edit(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-            name, turn, text = models.current(session), field(event, "turn", int), field(event, "text", str)
-            return chat.edit(session, models, name, turn, text, panel.read(settings), system=system)
-
-        def proceed(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-            return chat.proceed(session, models, field(event, "turn", int), panel.read(settings))
-
-        def branch(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-            run, index, token = field(event, "run", str), field(event, "index", int), field(event, "id", int)
-            return chat.branch(session, models, run, index, token, panel.read(settings))
-
-        def version(session: Session, event: gr.EventData) -> Screen:
-            turn, number = field(event, "turn", int), field(event, "version", int)
-            return chat.show_version(session, models, models.current(session), turn, number)
-
-        def undo(session: Session, event: gr.EventData) -> Screen:
-            return chat.undo(session, models, models.current(session), field(event, "turn", int))
-
-        def redo(session: Session, text: str) -> Screen:
-            return chat.redo(session, models, models.current(session), text)
-
-        def clear(session: Session) -> Screen:
-            return chat.clear(session, models, models.current(session))
-
-        def restore(session: Session) -> Screen:
-            return chat.restore(session, models, models.current(session))
-
-        def token(session: Session, event: gr.EventData) -> Screen:
-            return chat.open_token(session, models, field(event, "turn", int), field(event, "index", int))
-
-        def missing_run(session: Session, event: gr.EventData) -> Screen:
-            return Screen(inspector=open_run(session, models, field(event, "run", str)))
-
-        def explained(session: Session, event: gr.EventData) -> Screen:
-            return Screen(inspector=explained_prompt(session, models, field(event, "run", str)))
+        def explained(session: Session, run: str) -> Screen:
+            return Screen(inspector=explained_prompt(session, models, run))
 
         def formatted(event: gr.EventData) -> Any:
             return reply(event, lambda: {"trees": trees(field(event, "texts", list))})
@@ -200,30 +160,24 @@ class ChatTab(Tab):
         def messages(session: Session, event: gr.EventData) -> Any:
             return reply(event, lambda: {"messages": find_message_tokens(session, models, field(event, "run", str))})
 
-        def set_system(session: Session, system: str) -> Screen:
-            return chat.set_system(session, models, models.current(session), system)
-
-        session, outputs = frame.session, self.all_outputs(frame)
-        streams, answers = partial(self.streams, frame), partial(self.answers, frame)
-        inputs = [session, frame.system, *panel.inputs]
-        typed = [session, frame.system, self.message, *panel.inputs]
-        gr.on([self.message.submit, self.send.click], streams(send), typed, outputs, **RUNNING)
-        self.conversation.example(streams(example), inputs, outputs, **RUNNING)
-        self.conversation.retry(streams(retry), inputs, outputs, **RUNNING)
-        self.conversation.edit(streams(edit), inputs, outputs, **RUNNING)
-        self.conversation.proceed(streams(proceed), [session, *panel.inputs], outputs, **RUNNING)
-        frame.inspector.branch(streams(branch), [session, *panel.inputs], outputs, **RUNNING)
-        self.conversation.version(answers(version), session, outputs, **QUICK)
-        self.conversation.undo(answers(undo), session, outputs, **QUICK)
-        self.conversation.token(answers(token), session, outputs, trigger_mode="multiple", **QUICK)
-        self.conversation.missing(answers(chat.resend), session, outputs, trigger_mode="always_last", **QUICK)
-        self.text_view.format(formatted, None, self.text_view, trigger_mode="multiple", **QUICK)
-        self.text_view.messages(messages, session, self.text_view, trigger_mode="multiple", **QUICK)
-        self.clear.click(answers(clear), session, outputs, **QUICK)
-        self.restore.click(answers(restore), session, outputs, **QUICK)
-        self.redo.click(answers(redo), [session, self.message], outputs, **QUICK)
-        self.stop.click(halt, session, None, queue=False, **QUIET)
+        bind, view, message = partial(self.bind, frame), self.conversation, {"text": self.message}
+        bind([self.message.submit, self.send.click], chat.send, RUNNING, boxes=message)
+        bind(view.example, chat.send, RUNNING)
+        bind(view.retry, chat.retry, RUNNING)
+        bind(view.edit, chat.edit, RUNNING)
+        bind(view.proceed, chat.proceed, RUNNING)
+        bind(frame.inspector.branch, chat.branch, RUNNING)
+        bind(view.version, chat.show_version)
+        bind(view.undo, chat.undo)
+        bind(view.token, chat.open_token, trigger_mode="multiple")
+        bind(view.missing, chat.resend, trigger_mode="always_last")
+        bind(self.clear.click, chat.clear)
+        bind(self.restore.click, chat.restore)
+        bind(self.redo.click, chat.redo, boxes=message)
+        bind(frame.inspector.explain, explained, trigger_mode="multiple")
+        bind(frame.inspector.missing, missing_run, trigger_mode="multiple")
         # `input` would miss a text that is pasted or set by the browser
-        frame.system.change(answers(set_system), [session, frame.system], outputs, trigger_mode="always_last", **QUICK)
-        frame.inspector.explain(answers(explained), session, outputs, trigger_mode="multiple", **QUICK)
-        frame.inspector.missing(answers(missing_run), session, outputs, trigger_mode="multiple", **QUICK)
+        bind(frame.system.change, chat.set_system, trigger_mode="always_last")
+        self.text_view.format(formatted, None, self.text_view, trigger_mode="multiple", **QUICK)
+        self.text_view.messages(messages, frame.session, self.text_view, trigger_mode="multiple", **QUICK)
+        self.stop.click(halt, frame.session, None, queue=False, **QUIET)

@@ -16,7 +16,7 @@ from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.compare import metrics
-from ui.compare.cards import checked_cards, growths, message_prompt, passes_of, prepare, text_prompt, update_cards
+from ui.compare.cards import checked_cards, live_runs, message_prompt, passes_of, prepare, text_prompt, update_cards
 from ui.compare.compare_contract import CompareValue
 from ui.compare.values import FROM_PANEL, comparison_value, form_settings, no_comparison
 from ui.inspector.inspector_contract import InspectorValue
@@ -52,8 +52,8 @@ def compare(
     *,
     answer: object,
     history: object,
-    common_draws: object,
-    panel: DecodingSettings,
+    common: object,
+    shared: DecodingSettings,
     system: object = None,
 ) -> Iterator[CompareScreen]:
     """Run the cards over a text, or over a message to be answered.
@@ -64,12 +64,12 @@ def compare(
         answer: whether the text is a message.
         history: whether the message continues the chat's conversation.
         system: the system prompt in its box, which becomes the session's; None keeps the session's.
-        panel: the settings beside the text: the seed of all cards, and the default of `FROM_PANEL`.
+        shared: the settings beside the text: the seed of all cards, and the default of `FROM_PANEL`.
     """
     session.refuse_while_busy()
     loaded = models.get(name)
-    shared = {name: getattr(panel, name) for name in FROM_PANEL}
-    settings = [replace(card, seed=panel.seed) for card in checked_cards(cards, shared)]
+    defaults = {name: getattr(shared, name) for name in FROM_PANEL}
+    settings = [replace(card, seed=shared.seed) for card in checked_cards(cards, defaults)]
     instruction = session.system if system is None else checked_system(system)
     goes_on = checked_switch(history, "history")
     if checked_switch(answer, "answer"):
@@ -80,15 +80,15 @@ def compare(
         prompt = text_prompt(loaded, text)
     session.counter += 1
     identifier = f"compare-{session.counter}"
-    common = checked_switch(common_draws, "common_draws")
-    comparison = prepare(loaded, prompt, settings, common_draws=common, identifier=identifier)
+    common_draws = checked_switch(common, "common_draws")
+    comparison = prepare(loaded, prompt, settings, common_draws=common_draws, identifier=identifier)
     session.system = instruction
     passes = passes_of(comparison, models, attention=True, visitor=session.visitor)
-    comparison.history, comparison.seed = goes_on, panel.seed
+    comparison.history, comparison.seed = goes_on, shared.seed
     for card, given in zip(comparison.cards, cast(list[dict[str, Any] | None], cards), strict=True):
         card.form = form_settings(card.settings, given or {})
-    builders = [builder for builder, _ in growths(comparison)]
-    yield from run_for_visitor(session, models, builders, passes, _Cards(session, models, loaded, comparison))
+    view = _Cards(session, models, loaded, comparison)
+    yield from run_for_visitor(session, models, live_runs(comparison), passes, view)
 
 
 @dataclass(slots=True)
@@ -119,19 +119,18 @@ class _Cards:
         return _whole(self.session, self.models, self.loaded.name)
 
 
-def open_token(session: Session, models: Models, identifier: str, index: int) -> Screen:
+def open_token(session: Session, models: Models, run: str, index: int) -> Screen:
     """Show one token of a card in the inspector."""
-    run = _run_of_card(session, identifier)
-    return Screen(inspector=inspect_token(session, models, run, index, again="compare again"))
+    return Screen(inspector=inspect_token(session, models, _run_of_card(session, run), index, again="compare again"))
 
 
-def remove(session: Session, models: Models, name: str, identifiers: Sequence[object]) -> CompareScreen:
+def remove(session: Session, models: Models, name: str, runs: Sequence[object]) -> CompareScreen:
     """Take cards and their texts away; the others are compared with what is then the first."""
     session.refuse_while_busy()
     comparison = session.comparison
     if comparison is None:
         return CompareScreen()
-    comparison.cards = tuple(card for card in comparison.cards if card.run.id not in identifiers)
+    comparison.cards = tuple(card for card in comparison.cards if card.run.id not in runs)
     if not comparison.cards:
         session.comparison = None
     session.drop_unused_runs()

@@ -21,16 +21,14 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.compare.metrics import measure
 from ui.kit.validation import checked_start, on_card
-from ui.runs.answer_text import AnswerText
 from ui.runs.answers import ending_note, with_others
-from ui.runs.comparison import Card, CardGrowth, Comparison, Prompt
+from ui.runs.comparison import Card, Comparison, Prompt
 from ui.runs.generation import RunProgress, follow
+from ui.runs.live_run import LiveRun
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings
 from ui.runs.run import RunRecord, prompt_tokens
-from ui.runs.run_builder import RunBuilder
 from ui.runs.traces import new_trace
-from ui.runs.values import answer_tokens
 from ui.runs.versions.conversation import Turn
 
 MIN, MAX = 2, 6  # cards
@@ -128,29 +126,27 @@ def prepare(
         request = trace.request
         name, tokens, source = f"{identifier}-{number}", prompt_tokens(request), request.source
         run = RunRecord(name, "compare", loaded.name, tokens, dropped=prompt.dropped, source=source)
-        text = AnswerText(loaded.tokenizer, card.stop_texts, begins=loaded.starts_new_text)
-        growth, longest = CardGrowth(RunBuilder(run, trace), text), request.room(card.max_new_tokens)
-        cards.append(Card(run, card, longest, growth))
+        cards.append(Card(run, card, request.room(card.max_new_tokens), LiveRun.of(run, trace, loaded)))
     return Comparison(loaded.name, prompt, limit, common_draws, tuple(cards))
 
 
 def update_cards(comparison: Comparison, progress: RunProgress) -> None:
     """Let the cards say what their runs say, after every update and at the end."""
-    for card, (builder, text) in zip(comparison.cards, growths(comparison), strict=True):
-        made, reason = card.run.tokens[len(builder.request.attended) :], builder.reason
-        card.tokens = answer_tokens(made, text, finished=progress.ended or reason is not None)
-        card.ids = tuple(token.id for token in made)
-        card.metrics = measure(builder.trace, builder.seconds)
+    for card, live in zip(comparison.cards, live_runs(comparison), strict=True):
+        reason = live.reason
+        card.tokens = live.answer(finished=progress.ended or reason is not None)
+        card.ids = card.run.ids[card.run.first :]
+        card.metrics = measure(live.trace, live.seconds)
         card.finish_reason = reason or "cancelled"
         card.note = with_others(ending_note(card.run, "finished" if reason else progress.ending, reason), card.run)
         if progress.ended:
-            card.text = builder.trace.text
+            card.text = live.trace.text
     comparison.ending = progress.ending
 
 
-def growths(comparison: Comparison) -> list[tuple[RunBuilder, AnswerText]]:
+def live_runs(comparison: Comparison) -> list[LiveRun]:
     """What writes the cards of a comparison that was prepared."""
-    return [(card.growth.builder, card.growth.text) for card in comparison.cards if card.growth is not None]
+    return [card.live for card in comparison.cards if card.live is not None]
 
 
 def passes_of(comparison: Comparison, models: Models, *, attention: bool, visitor: str = "") -> Passes:
@@ -181,10 +177,9 @@ def run_cards(
 ) -> Iterator[RunProgress]:
     """Run all cards to their ends with no screen, at most `per_second` updates a second; `stop` or closing it ends
     the work."""
-    builders = [builder for builder, _ in growths(comparison)]
     passes = passes_of(comparison, models, attention=attention, visitor=visitor)
     limits = {"time_limit": models.limits.run_seconds, "per_second": per_second}
-    for progress in follow(builders, passes, stop=stop, **limits):
+    for progress in follow(live_runs(comparison), passes, stop=stop, **limits):
         update_cards(comparison, progress)
         yield progress
 

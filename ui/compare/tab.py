@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -82,43 +82,19 @@ class CompareTab(Tab):
         return {"compare": compare_endpoint(models)}
 
     def wire(self, frame: Frame) -> None:
-        models, panel = frame.models, frame.panel
-
-        def run(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-            return compare.compare(
-                session,
-                models,
-                models.current(session),
-                field(event, "text", str),
-                field(event, "cards", list),
-                answer=field(event, "answer", bool),
-                history=field(event, "history", bool),
-                common_draws=field(event, "common", bool),
-                panel=panel.read_shared(settings),
-                system=system,
-            )
+        panel = frame.panel
 
         def panel_settings(event: gr.EventData, *settings: object) -> Any:
             return reply(event, lambda: {"settings": card_settings(panel.read(settings))})
 
-        def token(session: Session, event: gr.EventData) -> Screen:
-            return compare.open_token(session, models, field(event, "run", str), field(event, "index", int))
-
-        def remove(session: Session, event: gr.EventData) -> Screen:
-            return compare.remove(session, models, models.current(session), field(event, "runs", list))
-
         def file(session: Session, event: gr.EventData) -> Any:
             return reply(event, lambda: {"file": compare.file(session, field(event, "kind", str))})
 
-        def missing(session: Session) -> Screen:
-            return compare.resend(session, models, models.current(session))
-
-        view, session, outputs = self.comparison, frame.session, self.all_outputs(frame)
-        streams, answers = partial(self.streams, frame), partial(self.answers, frame)
-        view.compare(streams(run), [session, frame.system, *panel.inputs], outputs, **RUNNING)
+        bind, view = partial(self.bind, frame), self.comparison
+        bind(view.compare, compare.compare, RUNNING)
+        bind(view.token, compare.open_token, trigger_mode="multiple")
+        bind(view.remove, compare.remove, trigger_mode="multiple")
+        bind(view.missing, compare.resend, trigger_mode="multiple")
         view.panel(panel_settings, panel.inputs, view, trigger_mode="multiple", **QUICK)
-        view.token(answers(token), session, outputs, trigger_mode="multiple", **QUICK)
-        view.remove(answers(remove), session, outputs, trigger_mode="multiple", **QUICK)
-        view.file(file, session, view, trigger_mode="multiple", **QUICK)
-        view.missing(answers(missing), session, outputs, trigger_mode="multiple", **QUICK)
-        view.halt(halt, session, None, queue=False, **QUIET)
+        view.file(file, frame.session, view, trigger_mode="multiple", **QUICK)
+        view.halt(halt, frame.session, None, queue=False, **QUIET)

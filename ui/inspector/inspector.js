@@ -264,8 +264,8 @@ export function start({ element, props, trigger, watch }) {
 
   /** Use another token in place of one. @param {number} index @param {number} id */
   function take(index, id) {
-    if (run.mode === 'chat') trigger('branch', { run: run.name, index, id });
-    else trigger('take', { index, id });
+    if (run.mode === 'chat') trigger('branch', { run: run.name, index, token: id });
+    else trigger('take', { index, token: id });
   }
 
   /** Tell the conversation what is shown, and shade both by attention when that is the colour. */

@@ -40,7 +40,7 @@ def field(event: gr.EventData, name: str, kind: type) -> Any:
     """One field of the data that the page's script sent, which may be anything."""
     data: Mapping[str, Any] = event._data if isinstance(event._data, Mapping) else {}
     value = data.get(name)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind not in (bool, object)):
         raise AttendError("This page is out of date: reload it.")
     return value
 

@@ -11,12 +11,11 @@ from typing import Self
 from decoding.run.trace import Trace
 from decoding.step import FinishReason
 from model.loaded import LoadedModel
-from ui.runs.answer_text import AnswerText, common_prefix
+from ui.runs.answer_text import common_prefix
+from ui.runs.live_run import LiveRun
 from ui.runs.run import RunRecord
-from ui.runs.run_builder import RunBuilder
 from ui.runs.runs_contract import AnswerUpdate
 from ui.runs.stream import Ending
-from ui.runs.values import answer_tokens
 from ui.runs.versions.conversation import Turn
 
 _MAX_OF_A_STOP_TEXT = 24  # characters, in a note
@@ -26,9 +25,8 @@ _UPDATES_AT_ONCE = 2  # each repeats the one before, so the page can miss one
 class GrowingAnswer:
     """An answer while its run grows. Only one thread updates it; others may read its turn meanwhile."""
 
-    def __init__(self, turn: Turn, builder: RunBuilder, text: AnswerText) -> None:
-        self.turn, self.builder = turn, builder
-        self._text = text
+    def __init__(self, turn: Turn, live: LiveRun) -> None:
+        self.turn, self.live = turn, live
         self._changed: deque[int] = deque(maxlen=_UPDATES_AT_ONCE)  # the first token that each update changed
 
     @classmethod
@@ -44,20 +42,19 @@ class GrowingAnswer:
         else:
             turn.state, turn.note, turn.unfinished = "streaming", None, False
             turn.version += 1
-        text = AnswerText(loaded.tokenizer, trace.settings.stop_texts, begins=loaded.starts_new_text)
-        return cls(turn, RunBuilder(run, trace), text)
+        return cls(turn, LiveRun.of(run, trace, loaded))
 
     def update(self, ending: Ending | None) -> None:
         """Bring the turn up to date with its run."""
-        run, turn = self.builder.run, self.turn
-        tokens = answer_tokens(run.tokens[run.first :], self._text, finished=ending is not None)
+        run, turn = self.live.run, self.turn
+        tokens = self.live.answer(finished=ending is not None)
         self._changed.append(common_prefix(turn.tokens or (), tokens))
         turn.tokens, turn.text = tokens, "".join(token["text"] for token in tokens)
         if ending is not None:
-            if self.builder.reason is not None:
+            if self.live.reason is not None:
                 ending = "finished"  # Stop was pressed as the text ended by itself
             turn.state = "done" if ending == "finished" else "stopped"
-            turn.note = ending_note(run, ending, self.builder.reason)
+            turn.note = ending_note(run, ending, self.live.reason)
             turn.unfinished = is_unfinished(run)
         turn.version += 1  # last: a reader in between sees the old version and gets this update again
 
@@ -71,7 +68,7 @@ class GrowingAnswer:
         """The changes of the last updates; at least one must have been made."""
         turn, since = self.turn, min(self._changed)
         return {
-            "run": self.builder.run.id,
+            "run": self.live.run.id,
             "base": turn.version - len(self._changed),
             "version": turn.version,
             "since": since,

@@ -13,9 +13,8 @@ from decoding.strategies.base import Strategy
 from model.errors import AttendError
 from model.interface import Forward, Want
 from ui.kit.validation import on_card
-from ui.runs.answer_text import AnswerText
+from ui.runs.live_run import LiveRun
 from ui.runs.run import RunRecord
-from ui.runs.run_builder import RunBuilder
 from ui.runs.runs_contract import AnswerToken
 from ui.runs.stream import Ending
 
@@ -44,14 +43,6 @@ class CardMetrics:
     first_difference: int | None = None  # the first token that is not the first card's, from 0; None where none is
 
 
-@dataclass(frozen=True, slots=True)
-class CardGrowth:
-    """A card that is being written."""
-
-    builder: RunBuilder
-    text: AnswerText
-
-
 @dataclass(slots=True)
 class Card:
     """One column: settings, and the continuation so far.
@@ -62,7 +53,7 @@ class Card:
     run: RunRecord  # shown in the inspector
     settings: DecodingSettings  # with a definite seed
     length: int  # the most tokens it can have
-    growth: CardGrowth | None = None  # while it grows; None for a card that was read from a document
+    live: LiveRun | None = None  # what writes it; None for a card that was read from a document
     kept_run: str = ""  # for a card without its run: the run's name in the visitor's browser, which didn't send it
     form: Mapping[str, Any] = field(default_factory=dict)  # the settings that the visitor gave it, as typed
     tokens: list[AnswerToken] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """The one loop that runs a model, for visitors and, without a screen, for programs.
 
-Every text has a `RunBuilder`; several texts grow side by side with the same passes. Knows nothing of gradio or of how
+Every text has a `LiveRun`; several texts grow side by side with the same passes. Knows nothing of gradio or of how
 texts are shown.
 """
 
@@ -16,10 +16,10 @@ from decoding.call import Passes
 from decoding.run.trace import Trace
 from model.loaded import LoadedModel
 from ui.runs.answers import GrowingAnswer
+from ui.runs.live_run import LiveRun
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models
 from ui.runs.prompts import drawn_seed
-from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
 from ui.runs.stream import Ending, stream
 
@@ -59,7 +59,7 @@ class RunView(Protocol[ScreenT]):
 
 
 def follow(
-    builders: Sequence[RunBuilder],
+    live_runs: Sequence[LiveRun],
     passes: Passes,
     *,
     stop: threading.Event,
@@ -69,19 +69,19 @@ def follow(
     """Continue these texts until all have ended, `stop` is set or the time is up. See `stream`."""
     for batch in stream(passes, stop=stop, time_limit=time_limit, per_second=per_second):
         since = []
-        for number, builder in enumerate(builders):
+        for number, live in enumerate(live_runs):
             passes_of_run = [each for each in batch.steps if number in each.steps]
             if passes_of_run:
-                builder.seconds = passes_of_run[-1].seconds
-            since.append(builder.add([each.steps[number] for each in passes_of_run]))
+                live.seconds = passes_of_run[-1].seconds
+            since.append(live.add([each.steps[number] for each in passes_of_run]))
         if batch.ending is not None:
-            for builder in builders:
-                builder.close()
+            for live in live_runs:
+                live.close()
         yield RunProgress(tuple(since), batch.ending)
 
 
 def run_for_visitor(
-    session: Session, models: Models, builders: Sequence[RunBuilder], passes: Passes, view: RunView[ScreenT]
+    session: Session, models: Models, live_runs: Sequence[LiveRun], passes: Passes, view: RunView[ScreenT]
 ) -> Iterator[ScreenT]:
     """Continue these texts for a visitor, who has one such run at a time.
 
@@ -89,14 +89,14 @@ def run_for_visitor(
         AttendError: during another run. Errors of decoding are raised again after the view has shown what there is.
     """
     stop = session.begin()
-    session.growing = tuple(builder.run.id for builder in builders)
+    session.growing = tuple(live.run.id for live in live_runs)
     try:
         yield view.started()
-        seconds, per_second = models.limits.run_seconds, _SMOOTH if len(builders) == 1 else _CALM
-        for progress in follow(builders, passes, stop=stop, time_limit=seconds, per_second=per_second):
+        seconds, per_second = models.limits.run_seconds, _SMOOTH if len(live_runs) == 1 else _CALM
+        for progress in follow(live_runs, passes, stop=stop, time_limit=seconds, per_second=per_second):
             if progress.ended:
                 session.end(stop)
-                session.seed = common_seed(builders)
+                session.seed = common_seed(live_runs)
             yield view.updated(progress)
     except Exception:
         session.end(stop)
@@ -112,16 +112,16 @@ def answer_for_visitor(
 ) -> Iterator[ScreenT]:
     """`run_for_visitor` for one answer, which is marked as stopped if the visitor leaves."""
     try:
-        yield from run_for_visitor(session, models, [answer.builder], passes, view)
+        yield from run_for_visitor(session, models, [answer.live], passes, view)
     finally:
         if answer.turn.state == "streaming":
             answer.stop()
 
 
-def common_seed(builders: Sequence[RunBuilder]) -> int:
+def common_seed(live_runs: Sequence[LiveRun]) -> int:
     """The seed of the first run, from which the others are numbered; -1 if no run drew anything."""
-    drawn = any(drawn_seed(builder.settings) >= 0 for builder in builders)
-    return builders[0].settings.seed if drawn else -1
+    drawn = any(drawn_seed(live.settings) >= 0 for live in live_runs)
+    return live_runs[0].settings.seed if drawn else -1
 
 
 def stream_for_program(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from decoding.settings import DecodingSettings
+from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
@@ -94,17 +95,17 @@ class _Translation:
     given: str | None
 
     def started(self) -> TranslateScreen:
-        builder = self.answer.builder
+        live = self.answer.live
         return TranslateScreen(
             given=self.given,
             translation=translation_value(self.session, self.loaded),
             alignment=False,
-            inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True),
-            meter=meter_value(len(builder.request.source), self.loaded.prompt_length),
+            inspector=inspector_value(live.run, self.loaded.tokenizer, busy=True),
+            meter=meter_value(len(live.request.source), self.loaded.prompt_length),
         )
 
     def updated(self, progress: RunProgress) -> TranslateScreen:
-        session, run = self.session, self.answer.builder.run
+        session, run = self.session, self.answer.live.run
         self.answer.update(progress.ending)
         if progress.ending == "finished":
             self.answer.turn.note = with_others(self.answer.turn.note or language_hint(run, self.loaded), run)
@@ -126,6 +127,17 @@ class _Translation:
         """Whether it is still shown: it may have been cleared."""
         translation = self.session.translation
         return translation is not None and translation.answer is self.answer.turn
+
+
+def translate_box(
+    session: Session, models: Models, name: str, text: str, settings: DecodingSettings
+) -> Iterator[TranslateScreen]:
+    """Translate the text that is in the box; if it is refused, what is shown of another text goes."""
+    try:
+        yield from translate(session, models, name, text, settings)
+    except AttendError:
+        yield withdraw(session, models, name, text)
+        raise
 
 
 def withdraw(session: Session, models: Models, name: str, text: str) -> TranslateScreen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,13 +10,12 @@ import gradio as gr
 from gradio.components import Component
 
 from decoding.settings import DecodingSettings
-from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.examples.recorded import offers_examples
 from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.kit.button import button
 from ui.kit.component import component
-from ui.kit.events import QUICK, QUIET, RUNNING, field
+from ui.kit.events import QUIET, RUNNING
 from ui.kit.packing import packed
 from ui.kit.validation import checked_text
 from ui.runs.documents.document import Document, OpenedDocument
@@ -113,36 +112,11 @@ class TranslateTab(Tab):
         return {"translate": translate_endpoint(models)}
 
     def wire(self, frame: Frame) -> None:
-        models, panel = frame.models, frame.panel
-
-        def go(session: Session, text: str, *settings: object) -> Iterator[Screen]:
-            name = models.current(session)
-            try:
-                yield from translate.translate(session, models, name, text, panel.read(settings))
-            except AttendError:
-                yield translate.withdraw(session, models, name, text)
-                raise
-
-        def example(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-            text, name = field(event, "text", str), models.current(session)
-            return translate.translate(session, models, name, text, panel.read(settings), example=True)
-
-        def clear(session: Session) -> Screen:
-            return translate.clear(session, models, models.current(session))
-
-        def missing(session: Session) -> Screen:
-            return translate.resend(session, models, models.current(session))
-
-        def token(session: Session, event: gr.EventData) -> Screen:
-            return translate.open_token(session, models, field(event, "index", int))
-
-        session, outputs = frame.session, self.all_outputs(frame)
-        streams, answers = partial(self.streams, frame), partial(self.answers, frame)
-        typed = [session, self.given, *panel.inputs]
-        gr.on([self.given.submit, self.go.click], streams(go), typed, outputs, **RUNNING)
-        self.translation.example(streams(example), [session, *panel.inputs], outputs, **RUNNING)
-        self.translation.missing(answers(missing), session, outputs, trigger_mode="always_last", **QUICK)
-        self.clear.click(answers(clear), session, outputs, **QUICK)
+        bind = partial(self.bind, frame)
+        bind([self.given.submit, self.go.click], translate.translate_box, RUNNING, boxes={"text": self.given})
+        bind(self.translation.example, partial(translate.translate, example=True), RUNNING)
+        bind(self.translation.missing, translate.resend, trigger_mode="always_last")
+        bind(self.clear.click, translate.clear)
         for view in (self.translation, self.alignment):
-            view.token(answers(token), session, outputs, trigger_mode="multiple", **QUICK)
-        self.stop.click(halt, session, None, queue=False, **QUIET)
+            bind(view.token, translate.open_token, trigger_mode="multiple")
+        self.stop.click(halt, frame.session, None, queue=False, **QUIET)

@@ -19,8 +19,8 @@ from ui.kit.validation import checked_start
 from ui.runs.answer_text import AnswerText
 from ui.runs.answers import ending_note, with_others
 from ui.runs.generation import RunProgress, run_for_visitor
+from ui.runs.live_run import LiveRun
 from ui.runs.models import Models
-from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
@@ -29,11 +29,12 @@ from ui.write.screen import WriteScreen, empty_screen, ended_by_model, screen_of
 
 
 def write(
-    session: Session, models: Models, name: str, text: object, settings: DecodingSettings
+    session: Session, models: Models, name: str, text: object, unseeded: DecodingSettings
 ) -> Iterator[WriteScreen]:
-    """Continue the text that is in the box; with `max_new_tokens` 1 by exactly one token.
+    """Continue the text that is in the box.
 
-    A seed of -1 is drawn anew for every run, but not for one that is continued.
+    Args:
+        unseeded: the settings; a seed of -1 is drawn anew for every run, but not for one that is continued.
     """
     loaded = models.get(name)
     if loaded.model.decoder_start:
@@ -50,14 +51,21 @@ def write(
     if ended_by_model(run, loaded) is not None:
         raise AttendError("The model ended its text here: keep typing, press Undo, or use another token instead.")
     check_room(len(run.tokens) - 1, limit)  # a full context predicts one more
-    single = settings.max_new_tokens == 1
-    resumed = resumed_trace(run, settings)
-    trace = resumed or trace_from_here(run.tokens, loaded, settings.seeded(), text=session.draft.text)
+    single = unseeded.max_new_tokens == 1
+    resumed = resumed_trace(run, unseeded)
+    trace = resumed or trace_from_here(run.tokens, loaded, unseeded.seeded(), text=session.draft.text)
     session.remember_draft(before)
-    builder = RunBuilder(run, trace)
     written = AnswerText(loaded.tokenizer, trace.settings.stop_texts, prompt=trace.request.prompt, begins=True)
-    view = _Continuation(session, models, loaded, builder, written, single)
-    yield from run_for_visitor(session, models, [builder], models.decode(trace.call(session.visitor)), view)
+    live = LiveRun(run, trace, written)
+    view = _Continuation(session, models, loaded, live, single)
+    yield from run_for_visitor(session, models, [live], models.decode(trace.call(session.visitor)), view)
+
+
+def next_token(
+    session: Session, models: Models, name: str, text: object, unseeded: DecodingSettings
+) -> Iterator[WriteScreen]:
+    """Continue the text that is in the box by one token."""
+    yield from write(session, models, name, text, replace(unseeded, max_new_tokens=1))
 
 
 @dataclass(slots=True)
@@ -67,21 +75,20 @@ class _Continuation:
     session: Session
     models: Models
     loaded: LoadedModel
-    builder: RunBuilder
-    text: AnswerText
+    live: LiveRun
     single: bool  # whether one token was requested, so the length limit is no news
 
     def started(self) -> WriteScreen:
-        return replace(screen_of(self.session, self.models, self.builder.run), running=True)
+        return replace(screen_of(self.session, self.models, self.live.run), running=True)
 
     def updated(self, progress: RunProgress) -> WriteScreen:
-        session, run, loaded = self.session, self.builder.run, self.loaded
+        session, run, loaded = self.session, self.live.run, self.loaded
         if session.draft.run != run.id:  # the box was cleared meanwhile
             return WriteScreen(running=False if progress.ended and not session.busy else None)
-        self.text.update(run.ids[len(self.builder.request.prompt) :])
-        session.draft.text = self.text.text(finished=progress.ended)
-        noted = not self.single or self.builder.reason == "stop_text"
-        note = ending_note(run, progress.ending, self.builder.reason) if noted else None
+        self.live.text.update(run.ids[len(self.live.request.prompt) :])
+        session.draft.text = self.live.text.text(finished=progress.ended)
+        noted = not self.single or self.live.reason == "stop_text"
+        note = ending_note(run, progress.ending, self.live.reason) if noted else None
         return WriteScreen(
             inspector=streamed(session, run, progress.since[0], loaded, busy=not progress.ended),
             meter=meter_value(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +13,7 @@ from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.kit.button import button
-from ui.kit.events import PREVIEW, QUICK, QUIET, RUNNING, field
+from ui.kit.events import PREVIEW, QUIET, RUNNING
 from ui.kit.validation import checked_text
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
@@ -105,39 +105,13 @@ class WriteTab(Tab):
         return {"generate": generate_endpoint(models)}
 
     def wire(self, frame: Frame) -> None:
-        models, panel = frame.models, frame.panel
-
-        def go(session: Session, text: str, *settings: object) -> Iterator[Screen]:
-            return write.write(session, models, models.current(session), text, panel.read_unseeded(settings))
-
-        def next_token(session: Session, text: str, *settings: object) -> Iterator[Screen]:
-            single = replace(panel.read_unseeded(settings), max_new_tokens=1)
-            return write.write(session, models, models.current(session), text, single)
-
-        def take(session: Session, event: gr.EventData) -> Screen:
-            return write.take(session, models, field(event, "index", int), field(event, "id", int))
-
-        def back(session: Session, text: str) -> Screen:
-            return history.undo(session, models, models.current(session), text)
-
-        def forth(session: Session, text: str) -> Screen:
-            return history.redo(session, models, models.current(session), text)
-
-        def empty(session: Session) -> Screen:
-            return history.clear(session, models, models.current(session))
-
-        def preview(session: Session, text: str) -> Screen:
-            return write.preview(session, models, models.current(session), text)
-
-        session, outputs = frame.session, self.all_outputs(frame)
-        streams, answers = partial(self.streams, frame), partial(self.answers, frame)
-        written = [session, self.text]
-        self.go.click(streams(go), [*written, *panel.inputs], outputs, **RUNNING)
-        self.next_token.click(streams(next_token), [*written, *panel.inputs], outputs, **RUNNING)
-        self.halt.click(halt, session, None, queue=False, **QUIET)
-        frame.inspector.take(answers(take), session, outputs, **QUICK)
-        self.back.click(answers(back), written, outputs, trigger_mode="multiple", **QUICK)
-        self.forth.click(answers(forth), written, outputs, trigger_mode="multiple", **QUICK)
+        bind, text = partial(self.bind, frame), {"text": self.text}
+        bind(self.go.click, write.write, RUNNING, boxes=text)
+        bind(self.next_token.click, write.next_token, RUNNING, boxes=text)
+        bind(frame.inspector.take, write.take)
+        bind(self.back.click, history.undo, boxes=text, trigger_mode="multiple")
+        bind(self.forth.click, history.redo, boxes=text, trigger_mode="multiple")
+        bind(self.text.input, write.preview, PREVIEW, boxes=text)
         self.empty.click(None, None, self.text, js="() => ''", **QUIET)  # at once: the answer could meet new text
-        self.empty.click(answers(empty), session, outputs, **QUICK)
-        self.text.input(answers(preview), written, outputs, **PREVIEW)
+        bind(self.empty.click, history.clear)
+        self.halt.click(halt, frame.session, None, queue=False, **QUIET)

@@ -232,10 +232,10 @@ def test_an_update_that_comes_late_brings_back_no_other_run(fresh: Stage) -> Non
 def test_in_write_and_chat_a_row_takes_its_token(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS, mode="write"))
     stage.find(".at-table tbody tr").nth(0).click()
-    assert stage.wait_for_events() == [("take", {"index": 6, "id": 900})]
+    assert stage.wait_for_events() == [("take", {"index": 6, "token": 900})]
     stage.show(inspector=inspector(WORDS, run="r2", mode="chat"))
     stage.find(".at-table tbody tr").nth(0).click()
-    assert stage.wait_for_events(2)[1:] == [("branch", {"run": "r2", "index": 6, "id": 900})]
+    assert stage.wait_for_events(2)[1:] == [("branch", {"run": "r2", "index": 6, "token": 900})]
     stage.show(inspector=inspector(WORDS, run="r3", mode="compare"))
     sync_api.expect(stage.find(".at-take")).to_have_count(0)
     stage.find(".at-table tbody tr").nth(0).click()

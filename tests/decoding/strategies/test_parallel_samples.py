@@ -11,7 +11,7 @@ from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import Step
 from tests.helpers.tiny import TinyModel, make_request, random_model
-from ui.runs.run_builder import BestPath
+from ui.runs.live_run import BestPath
 
 SAMPLED = DecodingSettings(temperature=1.2, top_k=8, seed=11, max_new_tokens=12, num_return_sequences=4)
 

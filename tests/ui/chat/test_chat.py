@@ -280,6 +280,6 @@ def test_an_answer_that_ended_as_stop_was_pressed_was_not_stopped(models: Models
     run = session.run(session.turns[1].run)
     assert run.trace is not None
     answer = GrowingAnswer.of(run, run.trace, tiny, "")
-    answer.builder.reason = run.trace.finish_reason
+    answer.live.reason = run.trace.finish_reason
     answer.update("stopped")
     assert (answer.turn.state, answer.turn.note) == ("done", "reached the length limit")

@@ -155,7 +155,7 @@ def test_a_saved_run_and_a_comparison_carry_it(both: Models, chatml: LoadedModel
     document = json.loads(record.saved(session, both, session.turns[1].run)[1])
     conversation = [{"role": "system", "content": FOX}, {"role": "user", "content": "Hi!"}]
     assert document["prompt"]["messages"] == conversation
-    options: dict[str, Any] = {"answer": True, "history": False, "common_draws": True, "panel": GREEDY}
+    options: dict[str, Any] = {"answer": True, "history": False, "common": True, "shared": GREEDY}
     list(comparing.compare(session, both, chatml.name, "Hi!", CARDS, **options))
     assert session.comparison is not None
     result = metrics.document(session.comparison)

@@ -28,7 +28,7 @@ from ui.runs.session import Session
 from ui.settings.panel import Panel
 
 PANEL = DecodingSettings(seed=3, max_new_tokens=12)
-ARGUMENTS: dict[str, Any] = {"answer": False, "history": False, "common_draws": True, "panel": PANEL}
+ARGUMENTS: dict[str, Any] = {"answer": False, "history": False, "common": True, "shared": PANEL}
 WARM: list[dict[str, object]] = [{"temperature": heat, "max_new_tokens": 12} for heat in (0, 0.5, 1, 1.5)]
 
 
@@ -160,7 +160,7 @@ def test_a_message_goes_on_from_the_chat_as_the_chats_next_answer_would(models: 
 def test_the_length_and_the_candidates_of_the_panel_hold_where_a_card_says_nothing_else(models: Models) -> None:
     session = Session()
     panel = DecodingSettings(seed=3, max_new_tokens=5, top_candidates=4)
-    run(session, models, [{"temperature": 0.4}, {"max_new_tokens": 9, "top_candidates": 0}], panel=panel)
+    run(session, models, [{"temperature": 0.4}, {"max_new_tokens": 9, "top_candidates": 0}], shared=panel)
     assert session.comparison is not None
     first, second = (card.settings for card in session.comparison.cards)
     assert (first.max_new_tokens, first.top_candidates) == (5, 4)
@@ -175,7 +175,7 @@ def test_the_length_and_the_candidates_of_the_panel_hold_where_a_card_says_nothi
 def test_a_seed_left_to_chance_is_drawn_once_and_kept_as_it_stands_beside_the_text(models: Models) -> None:
     session = Session()
     form = {"method": "Custom", "values": {"seed": -1, "max_new_tokens": 2, "top_candidates": 3}}
-    run(session, models, [{"temperature": 0.4}, {"temperature": 0.9}], panel=Panel.read_shared([form]))
+    run(session, models, [{"temperature": 0.4}, {"temperature": 0.9}], shared=Panel.read_shared([form]))
     comparison, document = session.comparison, compare_document(session)
     assert comparison is not None and document is not None
     first, second = (card.settings.seed for card in comparison.cards)
@@ -187,7 +187,7 @@ def test_all_cards_use_the_seed_of_the_panel_and_it_is_shown_only_if_something_w
     session = Session()
     seeded = [{**WARM[0], "seed": 8}, {**WARM[2], "seed": 9}]
     assert run(session, models, seeded)[-1].seed == 3
-    assert run(session, models, seeded, common_draws=False)[-1].seed == 3
+    assert run(session, models, seeded, common=False)[-1].seed == 3
     assert session.comparison is not None
     assert [card.settings.seed for card in session.comparison.cards] == [3, 4]
     assert run(session, models, [{"strategy": "greedy", "max_new_tokens": 2}] * 2)[-1].seed == -1

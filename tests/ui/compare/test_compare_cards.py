@@ -57,7 +57,7 @@ def test_every_card_writes_what_it_writes_alone(models: Models, tiny: LoadedMode
         alone = steps_of(models.decode(DecodeCall(tiny.name, comparison.prompt.ids, (card.settings,))))[-1].best
         assert alone is not None and card.ids == alone.tokens
         assert card.trace.finish_reason in ("stop", "length") and card.trace.settings == card.settings
-        assert card.growth is not None and card.growth.builder.seconds > 0
+        assert card.live is not None and card.live.seconds > 0
 
 
 def test_cards_that_need_too_many_rows_together_take_turns(
@@ -87,7 +87,7 @@ def test_cards_that_need_too_many_rows_together_take_turns(
     for card in comparison.cards:
         alone = steps_of(models.decode(DecodeCall(tiny.name, comparison.prompt.ids, (card.settings,))))[-1].best
         assert alone is not None and card.ids == alone.tokens
-        assert card.growth is not None and card.growth.builder.seconds > 0
+        assert card.live is not None and card.live.seconds > 0
 
 
 def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: LoadedModel) -> None:

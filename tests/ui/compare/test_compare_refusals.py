@@ -32,7 +32,7 @@ from ui.runs.session import Session
         (WARM, "  ", {"answer": True}, "message is empty"),
         (WARM, "fox " * 200, {}, "but the model reads at most 128: shorten it"),
         (WARM, "The", {"answer": "yes"}, "answer is 'yes'"),
-        (WARM, "The", {"common_draws": 1}, "common_draws is 1"),
+        (WARM, "The", {"common": 1}, "common_draws is 1"),
         (WARM, "Hi", {"answer": True, "name": "tiny-writer"}, "let it continue the text instead"),
         ([WARM[0], {"logit_bias": {"99999": 1}}], "The", {}, "Card 2: "),
         ([WARM[0], {"logit_bias": {"99999": 1}}], "The", {}, "99999"),

@@ -21,11 +21,11 @@ from tests.ui.compare.test_compare_cards import SEEDED, compared
 from ui.compare import metrics
 from ui.compare.cards import update_cards
 from ui.runs.answer_text import AnswerText
-from ui.runs.comparison import Card, CardGrowth, Comparison, Prompt
+from ui.runs.comparison import Card, Comparison, Prompt
 from ui.runs.generation import RunProgress
+from ui.runs.live_run import LiveRun
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
-from ui.runs.run_builder import RunBuilder
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
@@ -44,8 +44,8 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
     """A finished card whose every number is given."""
     trace = Trace("tiny", "0", make_request((0,)), SEEDED, str)
     run = RunRecord("compare-1", "chat", "tiny", [TokenRecord(0, "given")])
-    builder = RunBuilder(run, trace)
-    builder.seconds = 2.0
+    live = LiveRun(run, trace, AnswerText(Letters()))
+    live.seconds = 2.0
     total = 0.0
     for index, (token, rank, probability, entropy) in enumerate(zip(tokens, ranks, probabilities, bits, strict=True)):
         total += math.log(probability)
@@ -54,8 +54,8 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
         score = math.log(probability)
         reason = "length" if index == len(tokens) - 1 else None
         hypothesis = Hypothesis(tuple(tokens[: index + 1]), total, score, total, 0, choice, finish_reason=reason)
-        builder.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())])
-    card = Card(builder.run, builder.settings, 9, CardGrowth(builder, AnswerText(Letters())))
+        live.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())])
+    card = Card(live.run, live.settings, 9, live)
     update_cards(Comparison("tiny", Prompt("0", (0,)), 9, True, (card,)), RunProgress((0,), "finished"))
     return card
 

@@ -125,7 +125,7 @@ def test_a_comparison_stays_when_its_model_goes(slow: Slow, page: Models) -> Non
     session = visitor(page)
     use(session, page, slow, "second")
     cards = [{"strategy": "greedy"}, {"temperature": 2}]
-    options = {"answer": False, "history": False, "common_draws": True, "panel": SAMPLE}
+    options = {"answer": False, "history": False, "common": True, "shared": SAMPLE}
     list(comparing.compare(session, page, "second", "Once", cards, **options))
     use(session, page, slow, "first")
     gc.collect()

@@ -20,10 +20,10 @@ from ui.chat import actions as chat
 from ui.compare import actions as compare
 from ui.inspector.opening import open_token
 from ui.limits import Limits
+from ui.runs.live_run import LiveRun
 from ui.runs.memory import Ledger, limit_memory
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
-from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
 from ui.runs.traces import new_trace
 from ui.write import actions as write
@@ -33,13 +33,13 @@ MANY_STAGES = DecodingSettings(
 )
 
 
-def made(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> tuple[RunBuilder, list[Step]]:
-    """An empty builder, and the steps of its run."""
+def made(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> tuple[LiveRun, list[Step]]:
+    """An empty live, and the steps of its run."""
     ids = loaded.prompt("The quick")
     trace = new_trace(loaded, ids, settings, text="The quick")
     run = RunRecord("write-1", "write", loaded.name, [TokenRecord(token, "given") for token in ids])
     request = Request.of(loaded, ids, attention=True)
-    return RunBuilder(run, trace), list(generate(loaded.model, ids, settings.strategy_for(request)))
+    return LiveRun.of(run, trace, loaded), list(generate(loaded.model, ids, settings.strategy_for(request)))
 
 
 @pytest.mark.parametrize(
@@ -65,19 +65,19 @@ def allocated_and_counted(models: Models, loaded: LoadedModel, settings: Decodin
     """The bytes of one run, by Python and by the ledger."""
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
-    builder, steps = made(models, loaded, settings)
-    builder.add(steps)
-    builder.close()
+    live, steps = made(models, loaded, settings)
+    live.add(steps)
+    live.close()
     del steps
     gc.collect()
     allocated = tracemalloc.get_traced_memory()[0] - before
-    return allocated, Ledger.of(Session(runs={"write-1": builder.run})).total
+    return allocated, Ledger.of(Session(runs={"write-1": live.run})).total
 
 
 @pytest.mark.parametrize("settings", [SAMPLE, BEAM], ids=["sample", "beam"])
 def test_no_step_keeps_its_attention_tensors(models: Models, tiny: LoadedModel, settings: DecodingSettings) -> None:
     """Neither during a run nor afterwards: the page keeps attention as packed text."""
-    builder, steps = made(models, tiny, settings)
+    live, steps = made(models, tiny, settings)
     tensors = [
         weakref.ref(one.choice.attention)
         for step in steps
@@ -86,10 +86,10 @@ def test_no_step_keeps_its_attention_tensors(models: Models, tiny: LoadedModel, 
     ]
     assert tensors
     while steps:
-        builder.add([steps.pop(0)])
+        live.add([steps.pop(0)])
     gc.collect()
     assert not any(tensor() is not None for tensor in tensors)
-    assert builder.run.tokens[-1].row
+    assert live.run.tokens[-1].row
 
 
 def test_what_two_share_counts_once(models: Models) -> None:
@@ -183,8 +183,8 @@ def test_compared_cards_count_and_their_table_stays(models: Models) -> None:
             cards,
             answer=False,
             history=False,
-            common_draws=True,
-            panel=SAMPLE,
+            common=True,
+            shared=SAMPLE,
         )
     )
     assert session.comparison is not None and Ledger.of(session).total > 10_000

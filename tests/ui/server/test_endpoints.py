@@ -14,6 +14,7 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from decoding.call import DecodeCall, Passes
 from model.loaded import LoadedModel
 from tests.helpers.waiting import LONGEST
 from ui.kit.errors import OURS
@@ -261,9 +262,9 @@ def test_all_calls_from_one_address_count_for_one_visitor(
     url, models = served
     decode, visitors = models.decode, list[str]()
 
-    def recorded(*arguments: Any) -> Any:
-        visitors.append(arguments[-1])
-        return decode(*arguments)
+    def recorded(call: DecodeCall) -> Passes:
+        visitors.append(call.visitor)
+        return decode(call)
 
     monkeypatch.setattr(models, "decode", recorded)
     client.predict("Hi", tiny.name, GREEDY, api_name="/generate")

@@ -18,9 +18,9 @@ from decoding.run.reader import checked, unpack
 from model.errors import AttendError
 from model.text.languages import unmarked
 from ui.runs.documents.runs import packed_run, parsed_run, read_run, run_name
+from ui.runs.live_run import run_so_far
 from ui.runs.models import Models
 from ui.runs.run import Mode, RunRecord
-from ui.runs.run_builder import run_so_far
 from ui.runs.session import Session
 
 SCHEMA = "attend.document/1"

@@ -1,4 +1,4 @@
-"""Builds a run from the Steps of decoding: its tokens and its trace.
+"""A run that grows: Steps of decoding go in; its tokens, its text and its trace come out.
 
 Used by Chat, Write, Translate and the cards of Compare. Knows nothing of the screen.
 """
@@ -13,24 +13,28 @@ from typing import Self
 from decoding.run.document import TokenOrigin
 from decoding.run.trace import Trace
 from decoding.step import FinishReason, Hypothesis, Step
-from ui.runs.answer_text import common_prefix
+from model.loaded import LoadedModel
+from ui.runs.answer_text import AnswerText, common_prefix
 from ui.runs.attention import attention_row, shape_of
 from ui.runs.run import RunRecord, TokenRecord
+from ui.runs.runs_contract import AnswerToken
+from ui.runs.values import answer_tokens
 
 
-class RunBuilder:
+class LiveRun:
     """A run, and the Steps that extend it.
 
     Attention is encoded at once and kept with the run's tokens; the trace gets every Step without it, since its tensors
     would keep those of all rows of a pass in memory.
     """
 
-    def __init__(self, run: RunRecord, trace: Trace) -> None:
+    def __init__(self, run: RunRecord, trace: Trace, text: AnswerText) -> None:
         """
         Args:
             trace: becomes the run's. If it has steps already, a text is continued: its prompt and tokens are the run's.
+            text: of the tokens that are explained, as far as it is known.
         """
-        self.run = run
+        self.run, self.text = run, text
         run.trace = trace
         self.settings, self.request = trace.settings, trace.request
         self.reason: FinishReason | None = None  # why decoding ended, unless it was interrupted
@@ -38,6 +42,11 @@ class RunBuilder:
         self._start = len(trace.request.attended)
         self._path = BestPath.of(trace)
         self._ended: dict[_Key, Hypothesis] = {}  # as in the trace; a search may return them much later
+
+    @classmethod
+    def of(cls, run: RunRecord, trace: Trace, loaded: LoadedModel) -> Self:
+        """An answer, whose text is apart from its prompt's."""
+        return cls(run, trace, AnswerText(loaded.tokenizer, trace.settings.stop_texts, begins=loaded.starts_new_text))
 
     @property
     def trace(self) -> Trace:
@@ -60,6 +69,10 @@ class RunBuilder:
         agreed = common_prefix(self.run.ids[self._start :], [token.id for token in tokens])
         self.run.replace_from(self._start + agreed, tokens[agreed:])
         return self._start + agreed
+
+    def answer(self, *, finished: bool) -> list[AnswerToken]:
+        """The answer's tokens with their texts."""
+        return answer_tokens(self.run.tokens[self.run.first :], self.text, finished=finished)
 
     def other_sequences(self) -> list[tuple[list[TokenRecord], Trace]]:
         """Tokens and trace of each text that the run returned besides the best. Their attention is computed again."""

@@ -99,7 +99,7 @@ def test_an_answer_ends_at_the_next_turn_on_every_path(stopping: tuple[LoadedMod
     *_, last = chat_items(models, "the cat", [], loaded.name, {"strategy": "greedy", "min_new_tokens": 24})
     assert (last["text"], last["finish_reason"]) == (expected, "stop_text")
     cards = [GREEDY.to_dict(), {**GREEDY.to_dict(), "strategy": "beam", "num_beams": 1}]
-    options = {"answer": True, "history": False, "common_draws": True, "panel": GREEDY}
+    options = {"answer": True, "history": False, "common": True, "shared": GREEDY}
     list(comparing.compare(session, models, loaded.name, "the cat", cards, **options))
     assert session.comparison is not None
     assert [card.trace.text for card in session.comparison.cards] == [expected] * 2

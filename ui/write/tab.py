@@ -27,6 +27,9 @@ from ui.write.endpoint import generate_endpoint
 from ui.write.reproduction import write_reproduction
 from ui.write.screen import WriteScreen
 
+# The box is emptied at once, since the server's answer could meet new text. While there is no server, nothing is lost.
+_EMPTIED = "(text) => (document.body.hasAttribute('data-offline') ? text : '')"
+
 
 class WriteTab(Tab):
     """Continues texts."""
@@ -112,6 +115,6 @@ class WriteTab(Tab):
         bind(self.back.click, history.undo, boxes=text, trigger_mode="multiple")
         bind(self.forth.click, history.redo, boxes=text, trigger_mode="multiple")
         bind(self.text.input, write.preview, PREVIEW, boxes=text)
-        self.empty.click(None, None, self.text, js="() => ''", **QUIET)  # at once: the answer could meet new text
+        self.empty.click(None, self.text, self.text, js=_EMPTIED, **QUIET)
         bind(self.empty.click, history.clear)
         self.halt.click(halt, frame.session, None, queue=False, **QUIET)

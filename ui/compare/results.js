@@ -38,7 +38,7 @@ export class Results {
    * @param {Submission} submission
    */
   awaits({ prompt, cards }) {
-    const sorted = (/** @type {Settings[]} */ list) => list.map((settings) => Object.entries(settings).sort());
+    const sorted = (/** @type {Settings[]} */ list) => list.map((settings) => Object.entries(settings).toSorted());
     return this.#pending !== null && prompt === this.#pending.prompt && same(sorted(cards), sorted(this.#pending.cards));
   }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 from decoding.request import ModelWithTokenizer, Request
@@ -44,3 +44,6 @@ class DecodeCall:
         return Request.of(
             loaded, self.prompt, attention=self.attention, draws_used=self.draws_used, resumed=self.resumed
         )
+
+
+Decode = Callable[[DecodeCall], Passes]

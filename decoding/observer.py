@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Literal
 
-from decoding.call import DecodeCall, Passes
+from decoding.call import Decode, Passes
 
 Outcome = Literal["finished", "stopped", "failed"]
 
@@ -30,7 +29,7 @@ class Observer:
         """One run ended; "stopped" means by its reader or at the time limit."""
 
 
-def observing(decode: Callable[[DecodeCall], Passes], observer: Observer) -> Callable[[DecodeCall], Passes]:
+def observing(decode: Decode, observer: Observer) -> Decode:
     """The same function, whose passes the observer measures."""
     return lambda call: _observed(decode(call), observer)
 

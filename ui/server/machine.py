@@ -8,10 +8,10 @@ from model import catalog
 from model.arguments import ModelArguments
 
 if TYPE_CHECKING:
+    from decoding.call import Decode
     from model.loaded import LoadedModel
     from model.progress import Progress
     from ui.runs.models.cache import AnyModel
-    from ui.runs.models.decoder import Decode
 
 
 class Machine:

@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 
 from torch import Tensor
 
-from decoding.call import DecodeCall, Passes
+from decoding.call import Decode, DecodeCall, Passes
 from model import catalog, names
 from model.arguments import ModelArguments
 from model.device import INT8
@@ -31,7 +31,6 @@ from model.loaded import LoadedModel
 from model.progress import Progress, silent
 from model.text.languages import unmarked
 from ui.runs.models.cache import AnyModel
-from ui.runs.models.decoder import Decode
 from ui.server.machine import Machine
 
 _START_SECONDS = 10.0  # until the fork has started and its weights are on the GPU

@@ -10,8 +10,6 @@ from decoding.schedulers import Schedulers
 from model.loaded import LoadedModel
 from ui.runs.comparison import CardStrategy
 
-Decode = Callable[[DecodeCall], Passes]
-
 
 class Decoder:
     """Runs strategies with models by name. Arguments and results are plain, so a host may run it in another process."""

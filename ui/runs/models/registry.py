@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
 
+from decoding.call import Decode
 from decoding.observer import Observer, observing
 from decoding.schedulers import Schedulers
 from model import names
@@ -21,7 +22,7 @@ from model.names import Task
 from model.text.languages import marked, unmarked
 from ui.limits import Limits
 from ui.runs.models.cache import AnyModel, Load, LoadProgress, ModelCache, when_loaded
-from ui.runs.models.decoder import Decode, Decoder
+from ui.runs.models.decoder import Decoder
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
 

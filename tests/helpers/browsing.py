@@ -28,6 +28,7 @@ from tests.conftest import make_checkpoint, unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.visitor import PATIENCE, POLLING
 from tests.helpers.waiting import Gate
+from ui.kit import assets
 from ui.page.layout import build
 from ui.runs.models import Models
 from ui.server import launch as serve
@@ -274,7 +275,7 @@ def _wait_for_replies(page: Page) -> None:
     while quiet < 10:  # between two events there is none for a moment
         assert time.monotonic() < end, f"no end of {[request.url for request in _streams[page]]}"
         if time.monotonic() > next_event:
-            page.evaluate("document.dispatchEvent(new Event('attend-poll'))")
+            page.evaluate(assets.call("kit/js/signals.js", "streamMissing.publish"))
             next_event = time.monotonic() + 2
         page.wait_for_timeout(50)
         quiet = 0 if _streams[page] else quiet + 1

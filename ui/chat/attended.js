@@ -1,27 +1,28 @@
 /**
- * How much the selected token of an answer attends to the messages before it: their texts in the colours of attention.
+ * Colours the messages before an answer by how much its selected token attends to them.
  *
- * The server is asked for the tokens of each message, in the prompt of one run, when the colours are turned on.
+ * The server is asked which tokens of the prompt each message consists of, once for each run and only while these colours
+ * are on.
  */
 
 /** @import { MessageToken } from './chat_contract' */
 
 import { make } from '../kit/js/dom.js';
-import { shownToken } from '../kit/js/signals.js';
+import { inspectedToken } from '../kit/js/signals.js';
+import { shadeByAttention } from '../kit/js/text.js';
 
-/** The messages in the prompt of a run. @type {{run: string | null, messages: MessageToken[][]}} */
+/** The messages in the prompt of a run; none until the server has sent them. @type {{run: string | null, messages: MessageToken[][]}} */
 let prompt = { run: null, messages: [] };
 /** @type {(run: string) => void} */
 let ask = () => {};
-/** @type {() => void} */
 let draw = () => {};
-/** What the inspector shows. @type {{run: string | null, given: number[] | null}} */
-let shown = { run: null, given: null };
+/** The run in the inspector, and how much its selected token attends to each token of the prompt. */
+let inspected = { run: /** @type {string | null} */ (null), levels: /** @type {number[] | null} */ (null) };
 
-shownToken.subscribe(null, ({ run, given }) => {
-  shown = { run, given };
-  if (run && given && prompt.run !== run) {
-    prompt = { run, messages: [] }; // until the answer comes
+inspectedToken.subscribe(null, ({ run, promptLevels: levels }) => {
+  inspected = { run, levels };
+  if (run && levels && prompt.run !== run) {
+    prompt = { run, messages: [] };
     ask(run);
   }
   draw();
@@ -33,7 +34,7 @@ export function whenMessagesAreWanted(handler) {
   if (prompt.run) ask(prompt.run);
 }
 
-/** @param {string} run @param {MessageToken[][]} messages as the server sent them */
+/** The server has sent the messages of a run. @param {string} run @param {MessageToken[][]} messages */
 export function putMessages(run, messages) {
   if (run !== prompt.run) return;
   prompt = { run, messages };
@@ -41,16 +42,17 @@ export function putMessages(run, messages) {
 }
 
 /**
- * Tint the messages before the answer whose token is shown, now and whenever that changes.
- * @param {() => {run: string | null, tint: ReturnType<typeof makeTint>}[]} turns in view
+ * Tint the messages before the answer whose token is inspected, now and whenever that changes.
+ * @param {() => {run: string | null, tint: ReturnType<typeof makeTint>}[]} turnsInView
  */
-export function tintMessages(turns) {
+export function tintMessages(turnsInView) {
   draw = () => {
-    const inView = turns();
-    const answer = shown.given ? inView.findIndex(({ run }) => run !== null && run === shown.run) : -1;
-    const messages = answer < 0 || prompt.run !== shown.run ? [] : prompt.messages;
-    inView.forEach(({ tint }, number) => {
-      if (number !== answer) tint(messages[number - answer + messages.length] ?? null, shown.given ?? []);
+    const turns = turnsInView();
+    const { run, levels } = inspected;
+    const answer = levels && run !== null ? turns.findIndex((turn) => turn.run === run) : -1;
+    const messages = answer < 0 || prompt.run !== run ? [] : prompt.messages;
+    turns.forEach(({ tint }, number) => {
+      if (number !== answer) tint(messages[number - answer + messages.length] ?? null, levels ?? []);
     });
   };
   draw();
@@ -63,19 +65,13 @@ export function tintMessages(turns) {
 export function makeTint(node) {
   let isTinted = false;
 
-  /** @param {MessageToken[] | null} parts null for no colours @param {number[]} given how much is attended to each token of the prompt */
-  return function tint(parts, given) {
+  /** @param {MessageToken[] | null} parts null for no colours @param {number[]} promptLevels of each token of the prompt */
+  return function tint(parts, promptLevels) {
     const matches = parts !== null && parts.map(({ text }) => text).join('') === node.textContent;
     if (matches && !node.children.length) node.replaceChildren(...parts.map(({ text }) => make('span', { text })));
-    if (!matches && !isTinted) return;
-    const spans = /** @type {HTMLElement[]} */ ([...node.children]);
-    const levels = matches ? levelsOf(spans.map((span) => span.textContent.length), parts, given) : [];
-    spans.forEach((span, index) => {
-      const level = matches ? String(levels[index]) : undefined;
-      if (span.dataset.attention === level) return;
-      if (level === undefined) delete span.dataset.attention;
-      else span.dataset.attention = level;
-    });
+    const pieces = /** @type {HTMLElement[]} */ ([...node.children]);
+    const lengths = pieces.map((piece) => piece.textContent.length);
+    if (matches || isTinted) shadeByAttention(pieces, matches ? levelsOf(lengths, parts, promptLevels) : null);
     isTinted = matches;
   };
 }
@@ -84,9 +80,9 @@ export function makeTint(node) {
  * The strongest level of the tokens that each piece of a text shares characters with.
  * @param {number[]} lengths of the pieces
  * @param {MessageToken[]} parts of the same text
- * @param {number[]} given by the number of a token
+ * @param {number[]} promptLevels by the number of a token
  */
-export function levelsOf(lengths, parts, given) {
+export function levelsOf(lengths, parts, promptLevels) {
   const ends = parts.map((sum => ({ text }) => (sum += text.length))(0));
   let end = 0;
   let part = 0;
@@ -97,7 +93,7 @@ export function levelsOf(lengths, parts, given) {
     while (part > 0 && ends[part - 1] > start) part -= 1;
     for (; part < parts.length; part += 1) {
       const number = parts[part].token;
-      if (length && ends[part] > start && number !== null) most = Math.max(most, given[number] ?? 0);
+      if (length && ends[part] > start && number !== null) most = Math.max(most, promptLevels[number] ?? 0);
       if (ends[part] >= end) break;
     }
     return most;

@@ -1,11 +1,10 @@
 /**
  * The conversation: bubbles whose answers are made of clickable tokens.
  *
- * It only draws what is new, so a streamed token costs one element. Everything else is requested by the events of
- * `ConversationValue`.
+ * It draws only what is new, so a streamed token costs one element. Its events are those of `ConversationValue`.
  *
  * @typedef {{node: HTMLElement, show: (turn: TurnValue, standing: {last: boolean, busy: boolean}) => void, turn: TurnValue | null,
- *   body: import('../runs/answer.js').ShownAnswer, format: () => void, tint: ReturnType<typeof makeTint>}} TurnView
+ *   body: import('../runs/answer.js').AnswerView, format: () => void, tint: ReturnType<typeof makeTint>}} TurnView
  */
 
 /** @import { TurnValue } from '../runs/runs_contract' */
@@ -15,6 +14,7 @@ import { find, iconButton, make, typeInto } from '../kit/js/dom.js';
 import { interruptedText, settledText, textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
+import { followEnd } from '../kit/parts/follow_end.js';
 import { byline, makeBubble, offerTokens } from '../runs/answer.js';
 import { followTurns, stage } from '../runs/turns.js';
 import { makeTint, tintMessages } from './attended.js';
@@ -35,55 +35,60 @@ export function start(component) {
   const divider = make('div', { class: 'at-row at-sm at-quiet at-divider', role: 'separator', text: 'no longer in the context' });
   /** @type {TurnView[]} */
   let views = [];
-  let isRunning = false; // nothing can be sent then
-  let isAwaited = false; // an answer has begun, and is to be seen: on a small screen the page may stand elsewhere
-  let isFormatted = false; // whether answers are shown so
+  let isRunning = false; // during a run nothing can be sent
+  let isAwaited = false; // an answer has begun, and the page is to scroll to it on a small screen
+  let isFormatted = false;
 
   const newest = iconButton('down', 'Newest message', () => {
-    log.focus({ preventScroll: true }); // the button goes
-    toEnd();
+    log.focus({ preventScroll: true }); // the button is about to be hidden
+    end.toEnd();
   });
   newest.classList.add('at-newest');
   newest.hidden = true;
   root.replaceChildren(log, newest);
-  let pinned = true; // whether the end is in view
-  log.addEventListener('scroll', () => {
-    pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
-    newest.hidden = pinned;
+  const end = followEnd(log, 48, (isAtEnd) => { newest.hidden = isAtEnd; }, () => {
+    if (isAwaited) log.scrollIntoView({ block: 'nearest' });
+    isAwaited = false;
   });
-  let scrolling = 0;
-  new ResizeObserver(() => {
-    if (pinned && views.length) log.scrollTop = log.scrollHeight; // what opens under it takes the room of the oldest, not of the newest
-  }).observe(log);
-  root.addEventListener('focusin', ({ target }) => { // by the keyboard: not behind the message box, which sticks below
+  // What opens under the conversation covers its oldest messages, not its newest.
+  new ResizeObserver(stayAtEnd).observe(log);
+  // The message box sticks to the bottom of the page and would cover what the keyboard reaches.
+  root.addEventListener('focusin', ({ target }) => {
     if (target instanceof Element && target.matches(':focus-visible')) target.scrollIntoView({ block: 'nearest' });
   });
   followColour(root);
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
   followTurns(component, draw, rescue);
   tintMessages(() => views.map(({ turn, tint }) => ({ run: turn.run, tint })));
-  textView.subscribe(root, (shown) => {
-    isFormatted = shown === 'formatted';
+  textView.subscribe(root, (name) => {
+    isFormatted = name === 'formatted';
     for (const view of views) view.format();
-    if (pinned && views.length) toEnd();
+    stayAtEnd();
   });
+
+  function stayAtEnd() {
+    if (end.isAtEnd && views.length) end.toEnd();
+  }
 
   /** @param {ConversationValue} value */
   function draw({ turns, examples, busy }) {
     const isBeginning = busy && !isRunning;
     isRunning = busy;
-    const grown = turns.length > views.length;
+    const hasNewTurns = turns.length > views.length;
     const hadTurns = views.length > 0;
     document.body.dataset.chat = stage(turns);
     if (turns.length) drawTurns(turns, busy);
     else drawEmpty(examples, busy);
-    log.setAttribute('aria-busy', String(busy)); // a reader hears the answer once, when it is whole
+    log.setAttribute('aria-busy', String(busy)); // a screen reader reads the answer once, when it is complete
     isAwaited ||= isBeginning;
-    if (turns.length && (pinned || grown || isAwaited)) scrolling ||= requestAnimationFrame(toEnd);
+    if (turns.length) end.follow(hasNewTurns || isAwaited);
     if (busy ? isBeginning : turns.length || hadTurns) settledText.publish({ kind: 'chat', isEmpty: !turns.length, isGrowing: busy });
   }
 
-  /** The server is lost: what it has begun to answer is saved, and what it hasn't returns to the box. @param {any} value @param {any} until */
+  /**
+   * The server is lost: a begun answer is saved, and a message without an answer returns to the box.
+   * @param {ConversationValue} value @param {(saved: Promise<unknown>) => void} until
+   */
   function rescue(value, until) {
     const box = find(document.body, '#attend-message textarea', HTMLTextAreaElement);
     const [question, answer] = value.turns.slice(-2);
@@ -94,14 +99,6 @@ export function start(component) {
       draw({ ...value, turns });
     }
     if (turns.length) interruptedText.publish({ kind: 'chat', turns, until });
-  }
-
-  /** Once a frame, since asking for the height lays the page out. */
-  function toEnd() {
-    scrolling = 0;
-    log.scrollTop = log.scrollHeight;
-    if (isAwaited) log.scrollIntoView({ block: 'nearest' });
-    isAwaited = false;
   }
 
   /** @param {TurnValue[]} turns @param {boolean} busy */
@@ -117,9 +114,9 @@ export function start(component) {
       }
       views[number].show(turn, { last: number === turns.length - 1, busy });
     });
-    const kept = turns.findIndex((turn) => !turn.dropped);
-    if (kept > 0 && views[kept].node.previousElementSibling !== divider) views[kept].node.before(divider);
-    if (kept <= 0) divider.remove();
+    const first = turns.findIndex((turn) => !turn.dropped); // in the context
+    if (first > 0 && views[first].node.previousElementSibling !== divider) views[first].node.before(divider);
+    if (first <= 0) divider.remove();
   }
 
   /** @param {string[]} examples @param {boolean} busy */
@@ -141,8 +138,8 @@ export function start(component) {
       },
     });
     if (role === 'assistant') bubble.append(reading.node);
-    const forgotten = make('span', { class: 'at-hidden', text: 'No longer in the context. ', hidden: true });
-    bubble.prepend(forgotten);
+    const droppedNote = make('span', { class: 'at-hidden', text: 'No longer in the context. ', hidden: true });
+    bubble.prepend(droppedNote);
     const note = make('p', { class: 'at-note' });
     const tools = makeTools({
       turn: () => view.turn, edit: () => edit(view, number), turns: () => views.map((each) => each.turn),
@@ -158,7 +155,7 @@ export function start(component) {
         if (view.turn === turn) return;
         view.turn = turn;
         node.classList.toggle('at-dropped', turn.dropped);
-        forgotten.hidden = !turn.dropped;
+        droppedNote.hidden = !turn.dropped;
         bubble.title = turn.dropped ? 'No longer in the context: the model doesn’t read this message' : '';
         body.show(turn);
         view.format();
@@ -166,8 +163,8 @@ export function start(component) {
         if (note.textContent !== ending) note.textContent = ending;
       },
       format() {
-        const wants = isFormatted && role === 'assistant' && view.turn.state !== 'streaming'; // its tokens come too fast to be parsed each time
-        reading.show(wants ? formatted(view.turn.text) : null);
+        const isReady = view.turn.state !== 'streaming'; // its tokens come too fast to be parsed each time
+        reading.show(isFormatted && isReady && role === 'assistant' ? formatted(view.turn.text) : null);
       },
     };
     return view;

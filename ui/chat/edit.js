@@ -1,20 +1,20 @@
 /**
- * The editor that takes the place of a visitor's message.
+ * The editor that replaces a visitor's message.
  */
 
-import { find, make } from '../kit/js/dom.js';
+import { find, make, makeButton } from '../kit/js/dom.js';
 import { closeOnEscape } from '../kit/js/keys.js';
 
 /**
  * @param {HTMLElement} node the message
  * @param {string} text
- * @param {(text: string) => boolean} send whether it could be sent
+ * @param {(text: string) => boolean} send returns whether the text could be sent
  */
 export function editMessage(node, text, send) {
   const area = make('textarea', { class: 'at-edit-text', rows: 2, 'aria-label': 'Edit your message', dir: 'auto' });
   area.value = text;
-  const save = make('button', { type: 'button', class: 'at-primary', text: 'Save & resend', onclick: submit });
-  const cancel = make('button', { type: 'button', class: 'at-plain', text: 'Cancel', onclick: close });
+  const save = makeButton('Save & resend', submit, { class: 'at-primary' });
+  const cancel = makeButton('Cancel', close);
   const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-row at-wrap at-edit-buttons' },
     make('span', { class: 'at-sm at-quiet at-keys', text: 'Enter to send, Shift+Enter for a new line, Esc to cancel' }), save, cancel));
 

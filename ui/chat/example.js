@@ -8,7 +8,7 @@ import { makeExampleNote, takeOver } from '../examples/example.js';
 import { makeBubble, makeExamples } from '../runs/answer.js';
 
 /**
- * @param {{examples: string[], busy: boolean, isRecorded: boolean}} given whether the recorded dialogue is shown, too
+ * @param {{examples: string[], busy: boolean, isRecorded: boolean}} offer `isRecorded`: the recorded dialogue is shown, too
  * @param {(text: string) => void} onPick
  */
 export function makeBeginning({ examples, busy, isRecorded }, onPick) {

@@ -10,9 +10,9 @@ import { copy, download, slug } from '../kit/js/transfer.js';
 import { asCsv, asJson, asMarkdown } from './transcript.js';
 
 const FILES = /** @type {const} */ ([
-  ['Download Markdown', 'md', asMarkdown],
-  ['Download JSON with probabilities', 'json', asJson],
-  ['Download CSV with probabilities', 'csv', asCsv],
+  { text: 'Download Markdown', type: 'md', write: asMarkdown },
+  { text: 'Download JSON with probabilities', type: 'json', write: asJson },
+  { text: 'Download CSV with probabilities', type: 'csv', write: asCsv },
 ]);
 
 /** @param {() => TurnValue[]} turns */
@@ -26,7 +26,7 @@ export function makeMenu(turns) {
     } });
   node.append(make('div', { class: 'at-panel at-menu-entries', role: 'group', 'aria-label': 'Copy or download the conversation' },
     entry('Copy as Markdown', () => copy(asMarkdown(turns()), node)),
-    ...FILES.map(([text, type, written]) => entry(text, () => download(nameParts(turns()), type, written(turns()))))));
+    ...FILES.map(({ text, type, write }) => entry(text, () => download(nameParts(turns()), type, write(turns()))))));
 
   function close() {
     if (node.contains(document.activeElement)) find(node, 'summary').focus();
@@ -40,7 +40,7 @@ export function makeMenu(turns) {
   return node;
 }
 
-/** What names a file of a conversation: the model, and the first words that say something in ASCII. @param {TurnValue[]} turns */
+/** The parts of a file's name: the model, and the first words that can be written in ASCII. @param {TurnValue[]} turns */
 function nameParts(turns) {
   const words = turns.find(({ role, text }) => role === 'user' && slug(text))?.text ?? 'chat';
   return [turns.findLast(({ model }) => model)?.model ?? '', words];

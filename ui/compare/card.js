@@ -1,7 +1,6 @@
 /**
- * One card of a comparison: its settings in words or as a form, its text, where it differs from the first card, its metrics.
- *
- * It shows what it is given; what cards there are is the comparison's business.
+ * One card of a comparison: its settings in words or as a form, its text, where the text differs from the first card's, and
+ * its metrics. The comparison decides which cards there are, and what each shows.
  *
  * @typedef {{run: string, tokens: import('../runs/runs_contract').AnswerToken[], state: 'streaming' | 'done' | 'stopped', note: string | null,
  *   length: number, first_difference: number | null, metrics: (number | null)[]}} Result
@@ -14,6 +13,8 @@
 import { find, iconButton, make } from '../kit/js/dom.js';
 import { closeOnEscape } from '../kit/js/keys.js';
 import { visibleText } from '../kit/js/text.js';
+import { foldOut } from '../kit/parts/fold_out.js';
+import { followEnd } from '../kit/parts/follow_end.js';
 import { makeAnswer } from '../runs/answer.js';
 import { makeForm } from './form.js';
 import { makeMetrics } from './metrics.js';
@@ -30,59 +31,39 @@ const TOKEN = 5; // characters of one, with its space
 export function makeCard(offered, actions) {
   const title = make('h3', { class: 'at-grow' });
   const settings = make('p', { class: 'at-sm at-quiet at-card-words' });
-  const editButton = iconButton('edit', 'Change the settings of this card', () => open(form.node.hidden));
+  const editButton = iconButton('edit', 'Change the settings of this card');
   const widenButton = iconButton('widen', 'Show this card at full width', () => widen(!node.classList.contains('at-wide')));
   widenButton.classList.add('at-widen');
   const removeButton = iconButton('remove', 'Remove this card', actions.remove);
   const form = makeForm(offered, actions);
-  const answer = makeAnswer(0, (isShown) => node.classList.toggle('at-inspected', isShown));
+  const answer = makeAnswer(0, (isInspected) => node.classList.toggle('at-inspected', isInspected));
   const prompt = make('span', { class: 'at-card-prompt', dir: 'auto' });
   const text = make('div', { class: 'at-card-text', tabindex: -1 }, prompt, answer.node);
-  const parted = make('button', { type: 'button', class: 'at-parted-note' });
+  const differenceButton = make('button', { type: 'button', class: 'at-parted-note', onclick: showDifference });
   const note = make('p', { class: 'at-note' });
   const outdated = make('p', { class: 'at-outdated', hidden: true });
   const metrics = makeMetrics(offered.metrics);
   const written = make('i');
   const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, written);
   const node = make('article', { class: 'at-card at-panel' }, bar,
-    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, outdated, parted, note, metrics.node);
-  let partedToken = null;
-  let growing = false;
-  let pinned = true; // whether the end is in view
-  let scrolling = 0;
-  let followed = 0; // where we have scrolled to
+    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, outdated, differenceButton, note, metrics.node);
+  const end = followEnd(text, 32);
+  /** @type {HTMLElement | null} the first token that differs from the first card's */
+  let differingToken = null;
+  let isGrowing = false;
 
-  text.addEventListener('scroll', () => {
-    if (text.scrollTop !== followed) pinned = text.scrollHeight - text.scrollTop - text.clientHeight < 32;
-  });
-  form.node.hidden = true;
-  editButton.setAttribute('aria-expanded', 'false');
+  const open = foldOut(editButton, form.node, () => find(form.node, '.at-fields :is(select, input)'));
   widenButton.setAttribute('aria-pressed', 'false');
   closeOnEscape(node, () => {
     widen(false);
     widenButton.focus();
   }, () => node.classList.contains('at-wide'));
-  parted.addEventListener('click', () => {
-    bringIn(partedToken);
-    partedToken.click();
-  });
-  closeOnEscape(form.node, () => {
-    open(false);
-    editButton.focus();
-  });
 
-  /** @param {boolean} wide over the full width, and as high as its text */
-  function widen(wide) {
-    node.classList.toggle('at-wide', wide);
-    widenButton.setAttribute('aria-pressed', String(wide));
+  /** @param {boolean} isWide over the full width, and as high as its text */
+  function widen(isWide) {
+    node.classList.toggle('at-wide', isWide);
+    widenButton.setAttribute('aria-pressed', String(isWide));
     widenButton.scrollIntoView({ block: 'nearest' });
-  }
-
-  /** @param {boolean} wide the form is in sight */
-  function open(wide) {
-    form.node.hidden = !wide;
-    editButton.setAttribute('aria-expanded', String(wide));
-    if (wide) find(form.node, '.at-fields :is(select, input)').focus();
   }
 
   /**
@@ -102,20 +83,19 @@ export function makeCard(offered, actions) {
     form.node.disabled = now.busy;
     editButton.disabled = now.busy;
     removeButton.disabled = now.busy || !now.removable;
-    const part = result && result.state === 'streaming' ? result.tokens.length / result.length : 0;
-    written.style.setProperty('--part', String(part)); // which lays out nothing
+    const share = result?.state === 'streaming' ? result.tokens.length / result.length : 0;
+    written.style.setProperty('--part', String(share)); // the bar is scaled, so nothing is laid out
     drawText(result);
     if (result) text.style.setProperty('--room', `${roomFor(now.prompt, result.length)}px`);
     if (prompt.textContent !== now.prompt) prompt.textContent = now.prompt;
-    drawParted(now);
-    const grows = result?.state === 'streaming';
-    if (grows && !growing) pinned = true;
-    if (grows && pinned) scrolling ||= requestAnimationFrame(toEnd);
-    if (!grows && growing) settle();
-    growing = grows;
+    drawDifference(now);
+    const wasGrowing = isGrowing;
+    isGrowing = result?.state === 'streaming';
+    if (isGrowing) end.follow(!wasGrowing);
+    else if (wasGrowing) end.toBeginning();
     outdated.hidden = !now.stale;
     if (now.stale) outdated.textContent = `Old result: ${now.stale.toLowerCase()}`;
-    const message = [result?.state === 'stopped' && !result.note ? 'stopped' : '', result?.note || ''].filter(Boolean).join(' · ');
+    const message = result?.note || (result?.state === 'stopped' ? 'stopped' : '');
     if (note.textContent !== message) note.textContent = message;
     metrics.node.hidden = !result;
     if (result) metrics.show(result.metrics, now.ranges);
@@ -131,42 +111,29 @@ export function makeCard(offered, actions) {
     text.classList.toggle('at-waiting', !result);
   }
 
-  /** Once a frame for all cards, since asking for the height lays the page out. */
-  function toEnd() {
-    scrolling = 0;
-    text.scrollTop = text.scrollHeight;
-    followed = text.scrollTop;
-  }
-
-  /** A text that was followed to its end is read from its beginning. */
-  function settle() {
-    cancelAnimationFrame(scrolling);
-    scrolling = 0;
-    if (pinned) text.scrollTop = 0;
-  }
-
-  /** Scroll the text so that this token is in sight. @param {HTMLElement} token */
-  function bringIn(token) {
-    const [{ top, bottom }, frame] = [token, text].map((one) => one.getBoundingClientRect());
+  /** Scroll the text to the first token that differs, and inspect it. */
+  function showDifference() {
+    const [{ top, bottom }, frame] = [differingToken, text].map((element) => element.getBoundingClientRect());
     if (top < frame.top || bottom > frame.bottom) text.scrollTop += top - frame.top - (frame.height - bottom + top) / 2;
+    differingToken.click();
   }
 
-  /** The first token that is another than the first card's. */
-  function drawParted({ number, result, first }) {
+  /** @param {{number: number, result: Result | null, first: Result | null}} now */
+  function drawDifference({ number, result, first }) {
     const index = result ? result.first_difference : null;
     const token = index === null ? null : answer.token(index) || null;
-    if (token !== partedToken) {
-      partedToken?.classList.remove('at-parted');
+    if (token !== differingToken) {
+      differingToken?.classList.remove('at-parted');
       token?.classList.add('at-parted');
-      partedToken = token;
+      differingToken = token;
     }
-    parted.disabled = !token;
-    parted.hidden = !result || !result.tokens.length;
-    const running = result?.state === 'streaming' || first?.state === 'streaming';
+    differenceButton.disabled = !token;
+    differenceButton.hidden = !result || !result.tokens.length;
+    const isRunning = result?.state === 'streaming' || first?.state === 'streaming';
     const message = number === 1 ? 'Baseline'
       : token ? `Differs from token ${index + 1}: ${wordAt(result, index)} instead of ${wordAt(first, index)}`
-        : running ? 'Same as card 1 so far' : 'No token differs from card 1';
-    if (parted.textContent !== message) parted.textContent = message;
+        : isRunning ? 'Same as card 1 so far' : 'No token differs from card 1';
+    if (differenceButton.textContent !== message) differenceButton.textContent = message;
   }
 
   return { node, show, open, form };

@@ -12,12 +12,12 @@
 
 import { isExample, makeExampleNote } from '../examples/example.js';
 import { helps } from '../glossary/helps.js';
-import { find, make } from '../kit/js/dom.js';
+import { find, make, makeButton } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { askedComparison, panelSettings, settledText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy, download, notify } from '../kit/js/transfer.js';
-import { unpacked } from '../kit/js/values.js';
+import { followValue, unpacked } from '../kit/js/values.js';
 import { offerTokens } from '../runs/answer.js';
 import { makeAsk, promptKey } from './ask.js';
 import { lastWords, makeCard, reveal } from './card.js';
@@ -31,7 +31,8 @@ import { makeToolbar } from './toolbar.js';
 const fetchExample = () => import('../examples/comparison.js');
 
 /** @param {import('../kit/js/gradio').Component} component */
-export function start({ element, props, trigger, watch }) {
+export function start(component) {
+  const { element, props, trigger } = component;
   const root = find(element, '.attend-compare');
   const offered = /** @type {CompareForm} */ (unpacked(props.form));
   let awaitsExample = unpacked(props.beginning).recorded;
@@ -42,16 +43,14 @@ export function start({ element, props, trigger, watch }) {
   let newest = 0; // the highest number of an update
   let busy = false;
   /** @type {CompareRequest | null} another tab's, which came while texts were being written */
-  let waiting = null;
-  /** @type {string[]} what the cards said of it when they were drawn */
+  let request = null;
+  /** @type {string[]} for each card, what has changed since its text was written; "" for nothing */
   let stale = [];
-  let drawnSeed = -1; // with which the texts in sight were drawn; -1: they were not
+  let seedInView = -1; // of the texts in view; -1 where none was drawn at random
   let continued = ''; // the last words of the text that the cards continue
-  /** @type {ReturnType<typeof summary>[]} the settings of each card in words, and what those were of */
-  let words = [];
-  /** @type {Settings[]} */
-  let worded = [];
-  /** @type {Record<string, number | null>} what the panel says where a card says nothing else */
+  /** @type {{of: Settings[], words: ReturnType<typeof summary>[]}} the settings of each card in words */
+  let summaries = { of: [], words: [] };
+  /** @type {Record<string, number | null>} the sidebar's settings, which hold where a card has none of its own */
   let panel = {};
   /** @type {number | null | undefined} */
   let panelSeed;
@@ -63,23 +62,18 @@ export function start({ element, props, trigger, watch }) {
   const toolbar = makeToolbar(offered, {
     fill, add: addCard, link: copyLink,
     download: (kind) => questions.ask('file', { kind }, ({ file }) => {
-      if (file) download(file[0], kind, file[1]);
+      if (!file) return;
+      const [nameParts, content] = file;
+      download(nameParts, kind, content);
     }),
   });
-  const others = make('button', { type: 'button', class: 'at-plain', text: 'Use the settings from Learn', onclick: takeWaiting });
-  const note = make('div', { hidden: true }); // what says that an example is one
+  const requestButton = makeButton('Use the settings from Learn', takeRequest);
+  const note = make('div', { hidden: true }); // says that the cards are an example
   const progress = makeProgress(note);
   const grid = make('div', { class: 'at-cards' });
   const legend = make('p', { class: 'at-sm at-quiet at-metric-legend', text: '▲ highest of all cards · ▼ lowest', hidden: true });
 
-  root.replaceChildren(
-    ...ask.nodes,
-    ...toolbar.nodes,
-    progress.node,
-    others,
-    grid,
-    legend,
-  );
+  root.replaceChildren(...ask.nodes, ...toolbar.nodes, progress.node, requestButton, grid, legend);
   followColour(root);
   offerHelp(root);
   offerTokens(grid, (answer, index) => trigger('token', { run: answer.run(), index }), reveal);
@@ -88,24 +82,26 @@ export function start({ element, props, trigger, watch }) {
   if (linked) ask.show({ ...ask.read(), ...linked });
   if (!awaitsExample) fill((linked ?? offered.fills[0]).cards);
   panelSettings.subscribe(root, drawPanel);
-  askedComparison.subscribe(root, (asked) => {
-    waiting = { history: false, common: true, seed: -1, lengths: [], ...asked };
-    if (!busy) takeWaiting();
-    draw();
+  askedComparison.subscribe(root, (comparison) => {
+    request = { history: false, common: true, seed: -1, lengths: [], ...comparison };
+    if (busy) draw();
+    else takeRequest();
   });
-  watch('value', receive);
-  receive();
+  followValue(component, (value) => {
+    if (value.number !== undefined) questions.settle(value);
+    else merge(value);
+  });
   shownTab.subscribe(root, (tab) => {
     if (tab === 'Compare' && awaitsExample) showExample().catch(() => fill(offered.fills[0].cards));
     if (tab === 'Compare') awaitsExample = false;
   });
 
-  /** What the visitor changes of it and runs is their own. */
+  /** Whatever the visitor changes and runs is their own. */
   async function showExample() {
     const { comparison: recorded } = await fetchExample();
-    if (results.run !== null) return; // what was kept has come back
+    if (results.run !== null) return; // the visitor's last comparison was restored meanwhile
     fill(recorded.settings);
-    if (busy || !results.isEmpty || ask.read().text !== offered.example) return; // theirs came first, or a link's prompt
+    if (busy || !results.isEmpty || ask.read().text !== offered.example) return; // the visitor or a link was first
     ask.show({ ...ask.read(), text: recorded.text });
     note.replaceChildren(makeExampleNote({
       model: recorded.model, length: recorded.cards[0].length, take: 'Run it yourself', onTake: compare,
@@ -124,9 +120,9 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {HTMLElement} button */
   function copyLink(button) {
-    const isInSight = !busy && !stale.some(Boolean);
+    const isUpToDate = !busy && !stale.some(Boolean);
     const { address, without } = linkOf(location.href, {
-      ...ask.read(), cards: cards.map((card) => card.settings), seed: isInSight ? drawnSeed : -1,
+      ...ask.read(), cards: cards.map((card) => card.settings), seed: isUpToDate ? seedInView : -1,
     });
     if (address === null) notify(button, 'These settings are too long for a link: remove a card, or shorten its texts.');
     else copy(address, button, without.length ? ` without ${without.join(' and ')}` : '');
@@ -156,10 +152,10 @@ export function start({ element, props, trigger, watch }) {
     const card = { settings, run: null, sent: null, view: null };
     card.view = makeCard(offered, {
       change: (changed) => change(card, changed),
-      panel: () => questions.ask('panel', {}, ({ settings: taken }) => {
-        if (!taken) return;
-        change(card, taken);
-        card.view.form.show(taken);
+      panel: () => questions.ask('panel', {}, ({ settings: copied }) => {
+        if (!copied) return;
+        change(card, copied);
+        card.view.form.show(copied);
       }),
       remove: () => {
         cards = cards.filter((other) => other !== card);
@@ -174,8 +170,8 @@ export function start({ element, props, trigger, watch }) {
   }
 
   /**
-   * What the settings beside the text say where a card says nothing else. No card is drawn again: this comes with every
-   * move of a slider, whether or not the comparison is in sight.
+   * Show the sidebar's settings where a card has none of its own. No card is drawn again: this comes with every move of a
+   * slider, whether or not the comparison is in sight.
    * @param {Record<string, number | null>} settings with the seed
    */
   function drawPanel({ seed, ...shared }) {
@@ -191,7 +187,7 @@ export function start({ element, props, trigger, watch }) {
     if (!same(stale, cards.map(staleness))) draw();
   }
 
-  /** What a card would be run with now, as far as it changes its text. @param {Card} card @returns {Settings} */
+  /** The settings that a card would be run with now. @param {Card} card @returns {Settings} */
   function inEffect(card) {
     return { max_new_tokens: panel.max_new_tokens, ...card.settings };
   }
@@ -210,36 +206,28 @@ export function start({ element, props, trigger, watch }) {
 
   function compare() {
     if (busy) return;
-    const wrong = cards.find((card) => card.view.form.wrong());
-    if (wrong) {
-      wrong.view.open(true);
-      wrong.view.form.wrong().focus();
+    const invalid = cards.find((card) => card.view.form.invalidField());
+    if (invalid) {
+      invalid.view.open(true);
+      invalid.view.form.invalidField().focus();
       return;
     }
     results.submit(cards, { prompt: promptKey(ask.read()), seed: panelSeed, cards: cards.map(inEffect) });
     trigger('compare', { ...ask.read(), cards: cards.map((card) => card.settings) });
   }
 
-  /** A value arrived: the reply to a question, or what is new of the cards. */
-  function receive() {
-    if (!props.value) return;
-    const value = unpacked(props.value);
-    if (value.number !== undefined) questions.settle(value);
-    else merge(/** @type {CompareValue} */ (value));
-  }
-
-  /** @param {CompareValue} value */
+  /** @param {CompareValue} value what is new of the cards */
   function merge(value) {
     if ((value.update ?? 0) < newest) return;
     newest = value.update ?? 0;
     const hadRun = results.run !== null && !isExample(results.run);
     const isBeginning = value.busy && !busy;
     busy = value.busy;
-    if (isBeginning) waiting = null; // a refused one leaves them
+    if (isBeginning) request = null; // a comparison that was refused leaves it
     if (value.request && value.run !== results.run) adopt(value.request);
     if (!results.put(value.run, value.cards) && !busy) trigger('missing', {});
     if (value.run !== null) continued = lastWords(value.continued);
-    drawnSeed = value.seed;
+    seedInView = value.seed;
     ask.offer(value);
     draw();
     if (busy ? isBeginning : value.run !== null || hadRun) {
@@ -248,38 +236,37 @@ export function start({ element, props, trigger, watch }) {
   }
 
   /** Another tab's cards take the place of those here. */
-  function takeWaiting() {
-    adopt(waiting);
-    waiting = null;
+  function takeRequest() {
+    adopt(request);
+    request = null;
     draw();
   }
 
-  /** Show what was asked for, where a comparison comes that this page did not ask for itself. @param {CompareRequest} request */
-  function adopt(request) {
+  /** Show the prompt and the cards of a comparison that was not asked for here. @param {CompareRequest} comparison */
+  function adopt(comparison) {
     const submission = {
-      prompt: promptKey(request), seed: request.seed,
-      cards: request.cards.map((settings, index) => ({ max_new_tokens: request.lengths[index], ...settings })),
+      prompt: promptKey(comparison), seed: comparison.seed,
+      cards: comparison.cards.map((settings, index) => ({ max_new_tokens: comparison.lengths[index], ...settings })),
     };
     if (results.awaits(submission)) return;
     awaitsExample = false;
-    cards = request.cards.map((settings) => newCard(settings));
-    ask.show(request);
+    cards = comparison.cards.map(newCard);
+    ask.show(comparison);
     results.submit(cards, submission);
   }
 
   function draw() {
-    const all = cards.map((card) => card.settings);
-    if (!same(all, worded)) { // which takes longer than drawing a card that has grown
-      words = all.map((settings) => summary(offered, settings, all));
-      worded = all;
+    const settings = cards.map((card) => card.settings);
+    if (!same(settings, summaries.of)) { // summing up takes longer than drawing a card that has grown
+      summaries = { of: settings, words: settings.map((one) => summary(offered, one, settings)) };
     }
-    const shown = cards.map((card) => results.of(card));
-    const started = shown.filter((result) => result !== null);
+    const cardResults = cards.map((card) => results.of(card));
+    const started = cardResults.filter((result) => result !== null);
     stale = cards.map(staleness);
     const ranges = rangesOf(started.map((result) => result.metrics));
     cards.forEach((card, index) => card.view.show({
-      number: index + 1, words: words[index], result: shown[index], first: started[0] || null,
-      stale: stale[index], prompt: shown[index] ? continued : '', ranges, busy, removable: cards.length > offered.fewest,
+      number: index + 1, words: summaries.words[index], result: cardResults[index], first: started[0] || null, ranges, busy,
+      stale: stale[index], prompt: cardResults[index] ? continued : '', removable: cards.length > offered.fewest,
     }));
     const nodes = cards.map((card) => card.view.node);
     if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {
@@ -288,13 +275,13 @@ export function start({ element, props, trigger, watch }) {
     legend.hidden = !ranges.some(Boolean);
     grid.dataset.count = String(cards.length);
     const isOwn = started.some((result) => !isExample(result.run));
-    toolbar.draw({ cards: all, busy, hasFiles: isOwn });
+    toolbar.draw({ cards: settings, busy, hasFiles: isOwn });
     ask.draw(busy);
     grid.setAttribute('aria-busy', String(busy));
     note.hidden = busy || isOwn || !started.length;
-    others.hidden = !waiting;
-    others.disabled = busy;
-    others.title = busy ? 'When this comparison has ended or is stopped' : '';
+    requestButton.hidden = !request;
+    requestButton.disabled = busy;
+    requestButton.title = busy ? 'When this comparison has ended or is stopped' : '';
     progress.draw(started, { busy, stale: stale.find(Boolean) ?? '' });
   }
 }

@@ -3,12 +3,12 @@
  *
  * The settings, their ranges and their help come from the server, which checks again whatever is sent.
  *
- * @typedef {Record<string, number | string>} Settings what is not as it is by default, as typed
+ * @typedef {Record<string, number | string>} Settings those that differ from their defaults, as typed
  */
 
 /** @import { CardField, CompareForm } from './compare_contract' */
 
-import { iconButton, make } from '../kit/js/dom.js';
+import { iconButton, make, makeButton } from '../kit/js/dom.js';
 import { rangeText, isInvalid, makeControl, readSetting } from '../kit/js/setting.js';
 import { signed } from '../kit/js/text.js';
 
@@ -38,7 +38,7 @@ export function summary({ parameters }, settings, all) {
     const value = valueOf(settings, parameter);
     const word = choices.find(([choice]) => choice === value)?.[1] ?? String(value);
     const isMethod = name === 'strategy';
-    // Of the panel's settings, a card names those that it changes.
+    // Of the sidebar's settings, a card names those that it changes.
     const acts = isMethod || (panel ? name in settings : neutral !== null && value !== neutral);
     const own = (/** @type {Settings} */ card) => (panel ? card[name] : valueOf(card, parameter));
     const differs = all.some((other) => usedBy(parameters, other).includes(parameter) && !same(own(other), own(settings)));
@@ -59,28 +59,25 @@ export function makeForm(offered, actions) {
   const fields = make('div', { class: 'at-fields' });
   const preset = makeChoice('Start from a preset', 'Choose a preset …');
   offered.presets.forEach(({ name }, index) => preset.append(make('option', { value: index, text: name })));
-  const panel = make('button', {
-    type: 'button', class: 'at-plain', text: 'Use Chat settings',
-    'data-help': 'Copies the decoding method and all its parameters from Chat and Write.',
-  });
+  const panel = makeButton('Use Chat settings', actions.panel,
+    { 'data-help': 'Copies the decoding method and all its parameters from Chat and Write.' });
   const more = makeChoice('Add a setting', 'Add a setting …');
   const node = make('fieldset', { class: 'at-form' },
     make('legend', { class: 'at-hidden', text: 'Settings of this card' }),
     make('div', { class: 'at-row at-wrap at-form-start' }, preset, panel), fields, make('div', { class: 'at-form-more' }, more));
   /** @type {Settings} */
   let settings = {};
-  /** @type {Set<string>} those that were asked for, whether or not they have been changed */
+  /** @type {Set<string>} the settings that were added by hand, whether or not they have been changed */
   let added = new Set();
-  /** @type {Record<string, number | string>} what the panel says of those that it holds for a card */
-  let held = {};
+  /** @type {Record<string, number | string>} the sidebar's, which hold where the card has none of its own */
+  let panelValues = {};
 
   preset.addEventListener('change', () => {
     const { max_new_tokens: length } = settings; // presets set the method, not the length
-    const chosen = offered.presets[Number(preset.value)].settings;
-    show(length === undefined ? chosen : { ...chosen, max_new_tokens: length });
+    const { settings: presetSettings } = offered.presets[Number(preset.value)];
+    show(length === undefined ? presetSettings : { ...presetSettings, max_new_tokens: length });
     actions.change(settings);
   });
-  panel.addEventListener('click', actions.panel);
   more.addEventListener('change', () => {
     const { value } = more;
     added.add(value);
@@ -88,9 +85,9 @@ export function makeForm(offered, actions) {
     field(value).focus();
   });
 
-  /** @param {Settings} now in place of all that the form had */
-  function show(now) {
-    settings = now;
+  /** @param {Settings} next in place of all that the form had */
+  function show(next) {
+    settings = next;
     added = new Set();
     draw();
   }
@@ -109,7 +106,7 @@ export function makeForm(offered, actions) {
     preset.value = '';
   }
 
-  /** @param {string} name @param {number | string | undefined} value undefined: the card says nothing of it */
+  /** @param {string} name @param {number | string | undefined} value undefined removes the card's own value */
   function put(name, value) {
     const { [name]: _, ...others } = settings;
     settings = value === undefined ? others : { ...others, [name]: value };
@@ -118,19 +115,19 @@ export function makeForm(offered, actions) {
 
   /** @param {CardField} parameter */
   function makeField(parameter) {
-    const { label, help, name, main, panel: isHeld } = parameter;
-    const value = isHeld ? settings[name] ?? '' : valueOf(settings, parameter);
+    const { label, help, name, main, panel: isShared } = parameter;
+    const value = isShared ? settings[name] ?? '' : valueOf(settings, parameter);
     const control = makeControl(parameter, { 'data-name': name });
     const wrong = make('span', { class: 'at-wrong', role: 'alert' });
     control.value = String(value);
-    if (isHeld) control.setAttribute('placeholder', String(held[name] ?? ''));
+    if (isShared) control.setAttribute('placeholder', String(panelValues[name] ?? ''));
     control.addEventListener('change', () => {
-      const read = isHeld && control.value.trim() === '' ? undefined : readSetting(parameter, control.value);
-      const refused = read !== undefined && isInvalid(parameter, read);
-      control.setAttribute('aria-invalid', String(refused));
-      wrong.textContent = refused ? `${label} must be ${rangeText(parameter)}.` : '';
-      if (refused) return;
-      put(name, read);
+      const typed = isShared && control.value.trim() === '' ? undefined : readSetting(parameter, control.value);
+      const isRefused = typed !== undefined && isInvalid(parameter, typed);
+      control.setAttribute('aria-invalid', String(isRefused));
+      wrong.textContent = isRefused ? `${label} must be ${rangeText(parameter)}.` : '';
+      if (isRefused) return;
+      put(name, typed);
       if (name !== 'strategy') return;
       draw(); // another strategy has other settings
       field(name).focus();
@@ -148,10 +145,10 @@ export function makeForm(offered, actions) {
 
   return {
     node, show,
-    wrong: () => /** @type {HTMLElement | null} */ (fields.querySelector('[aria-invalid="true"]')),
-    /** What the panel says now. @param {Record<string, number | string>} values */
+    invalidField: () => /** @type {HTMLElement | null} */ (fields.querySelector('[aria-invalid="true"]')),
+    /** Show the sidebar's values where the card has none of its own. @param {Record<string, number | string>} values */
     hold: (values) => {
-      held = values;
+      panelValues = values;
       for (const [name, value] of Object.entries(values)) field(name)?.setAttribute('placeholder', String(value ?? ''));
     },
   };

@@ -8,21 +8,22 @@
 /** @import { CompareForm } from './compare_contract' */
 /** @import { Settings } from './form.js' */
 
-import { isModelNameless, MAX_PROMPT, onceConnected, removeOnceWorking, takePart, withParts } from '../kit/address/address.js';
+import { isModelNameless, MAX_PROMPT, removeOnceWorking, takePart, withParts } from '../kit/address/address.js';
 import { isInvalid } from '../kit/js/setting.js';
+import { connected } from '../kit/js/signals.js';
 
 const PART = 'comparison';
-const MAX_LINKED = 2000; // characters of it that a link carries, as of a prompt
+const MAX_LINKED = 2000; // characters in a link, as many as of a prompt
 
-/** What the address brings, which leaves it once the visitor is at work. @param {CompareForm} offered @returns {LinkedComparison | null} */
+/** The comparison in the address, which is removed once the visitor starts to work with it. @param {CompareForm} offered @returns {LinkedComparison | null} */
 export function takeLinked(offered) {
   const text = takePart(PART, (value) => readLinked(offered, value) !== null);
   if (text === null) return null;
-  onceConnected(() => removeOnceWorking(PART));
+  connected.subscribe(null, () => removeOnceWorking(PART));
   return readLinked(offered, text);
 }
 
-/** @param {CompareForm} offered @param {string} text @returns {LinkedComparison | null} null for what is no comparison */
+/** @param {CompareForm} offered @param {string} text @returns {LinkedComparison | null} null if it is not a valid comparison */
 export function readLinked({ parameters, fewest, most }, text) {
   const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
   const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -45,10 +46,10 @@ export function readLinked({ parameters, fewest, most }, text) {
 }
 
 /**
- * The address that brings a comparison back, and what it can't bring back.
+ * The address that restores a comparison, and what it can't restore.
  * @param {string} address of the page
  * @param {LinkedComparison & {text: string, history: boolean, seed: number}} comparison `seed`: of the texts in sight; -1 for none
- * @returns {{address: string | null, without: string[]}} no address for cards that are too long
+ * @returns {{address: string | null, without: string[]}} `address` is null if the cards are too long
  */
 export function linkOf(address, { text, history: hasHistory, seed, cards, answer, common }) {
   const linked = JSON.stringify({ cards, ...(answer && { answer }), ...(!common && { common }) });

@@ -27,20 +27,20 @@ export function makeMetrics(texts) {
   const node = make('div', { class: 'at-metrics', role: 'list', 'aria-label': 'Metrics' },
     ...rows.map((row) => row.node));
 
-  /** @type {string[]} what each row says */
-  const shown = [];
+  /** @type {string[]} by row, what it was drawn from */
+  const drawnKeys = [];
 
   /** @param {(number | null)[]} numbers @param {Range[]} ranges those of all cards */
   function show(numbers, ranges) {
     rows.forEach(({ value, fill, mark, node: row }, i) => {
       const number = numbers[i];
       const range = number === null ? null : ranges[i];
-      const text = number === null ? '–' : worded(number, texts[i]);
+      const text = number === null ? '–' : numberText(number, texts[i]);
       const position = range ? Math.round((100 * (number - range.low)) / (range.high - range.low)) : null;
       const extreme = range && (number === range.high ? 'highest' : number === range.low ? 'lowest' : null);
-      const next = `${text} ${position} ${extreme}`;
-      if (next === shown[i]) return; // while texts grow, most numbers stay as they are
-      shown[i] = next;
+      const key = `${text} ${position} ${extreme}`;
+      if (key === drawnKeys[i]) return; // while texts grow, most numbers stay as they are
+      drawnKeys[i] = key;
       value.textContent = text;
       fill.hidden = !range;
       if (range) fill.style.insetInlineStart = `${position}%`;
@@ -56,13 +56,13 @@ export function makeMetrics(texts) {
 }
 
 /** @param {number} number @param {MetricField} text */
-function worded(number, { unit, digits }) {
+function numberText(number, { unit, digits }) {
   if (unit === '%') return percent(number, digits);
   if (number >= 1e5) return number.toExponential(1);
   return signed(number.toFixed(number < 1000 ? digits : 0));
 }
 
-/** Lowest and highest of each number, where the cards differ. @param {(number | null)[][]} cards @returns {Range[]} */
+/** The lowest and the highest value of each metric, where the cards differ. @param {(number | null)[][]} cards @returns {Range[]} */
 export function rangesOf(cards) {
   return (cards[0] || []).map((_, i) => {
     const numbers = cards.map((card) => card[i]).filter((number) => number !== null);
@@ -71,16 +71,16 @@ export function rangesOf(cards) {
   });
 }
 
-/** @param {HTMLElement} container what is inside may ask for help by the pointer or the focus; Escape hides it */
+/** Explain what is inside when it has the pointer or the focus; Escape hides the hint. @param {HTMLElement} container */
 export function offerHelp(container) {
   const tip = make('div', { class: 'at-tip', role: 'tooltip', id: 'at-tip', hidden: true });
   let owner = null;
 
-  /** @param {HTMLElement | null} wanted */
-  function show(wanted) {
-    if (owner === wanted) return;
+  /** @param {HTMLElement | null} element that is explained; null hides the hint */
+  function show(element) {
+    if (owner === element) return;
     owner?.removeAttribute('aria-describedby');
-    owner = wanted;
+    owner = element;
     tip.hidden = !owner;
     if (!owner) return;
     tip.textContent = owner.dataset.help;
@@ -93,11 +93,11 @@ export function offerHelp(container) {
     tip.style.top = `${(above > 0 ? above : box.bottom + 6) - frame.top}px`;
   }
 
-  const asks = (event) => around(event, '[data-help]');
+  const helpedBy = (event) => around(event, '[data-help]');
   container.append(tip);
-  container.addEventListener('pointerover', (event) => show(asks(event)));
+  container.addEventListener('pointerover', (event) => show(helpedBy(event)));
   container.addEventListener('pointerleave', () => show(null));
-  container.addEventListener('focusin', (event) => show(around(event, ':focus-visible') === event.target ? asks(event) : null));
+  container.addEventListener('focusin', (event) => show(around(event, ':focus-visible') === event.target ? helpedBy(event) : null));
   container.addEventListener('focusout', () => show(null));
   container.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') show(null);

@@ -14,12 +14,12 @@ export function makeProgress(note) {
   const status = make('p', { class: 'at-sm at-quiet at-compare-status', role: 'status' });
   const node = make('div', { class: 'at-row at-wrap at-md at-ask-row at-compare-progress' }, bar, status, note);
 
-  /** @param {Result[]} started @param {{busy: boolean, stale: string}} now `stale`: what has changed since a text was written */
+  /** @param {Result[]} started @param {{busy: boolean, stale: string}} now `stale` says what has changed since a text was written */
   function draw(started, { busy, stale }) {
     const tokens = started.reduce((sum, result) => sum + result.tokens.length, 0);
     const writing = started.filter((result) => result.state === 'streaming').length;
     bar.hidden = !busy;
-    // what has ended counts as whole: it will not grow
+    // a card that has ended counts in full, since it will not grow
     const lengths = started.map((result) => (result.state === 'streaming' ? result.length : result.tokens.length));
     bar.max = Math.max(1, lengths.reduce((sum, length) => sum + length, 0));
     bar.value = writing ? tokens : 0;

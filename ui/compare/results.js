@@ -19,22 +19,22 @@ export class Results {
 
   /** @type {Map<string, Result>} by run */
   #byRun = new Map();
-  /** @type {Card[]} those that were sent last */
+  /** @type {Card[]} the cards that were sent last */
   #cards = [];
-  /** @type {Submission | null} what was sent last, until the first of its results comes */
+  /** @type {Submission | null} the last submission, until its first result arrives */
   #pending = null;
-  /** @type {Submission} what the texts in sight come from */
+  /** @type {Submission} the submission that the texts in view belong to */
   #sent = { prompt: '', seed: undefined, cards: [] };
 
-  /** The cards are sent; their results come later. @param {Card[]} cards @param {Submission} submission */
+  /** Remember which cards are sent with what. @param {Card[]} cards @param {Submission} submission */
   submit(cards, submission) {
     this.#cards = cards.slice();
     this.#pending = submission;
   }
 
   /**
-   * Whether this was sent and nothing of it has come yet. Its first results may come with the overview of the tab, as
-   * those of a comparison that this page did not ask for.
+   * Whether this was sent and no result has arrived yet. Its first results may come with the overview of the tab, like those of
+   * a comparison that this page did not ask for.
    * @param {Submission} submission
    */
   awaits({ prompt, cards }) {
@@ -52,10 +52,10 @@ export class Results {
   }
 
   /**
-   * Keep what is new of the cards.
+   * Keep the new tokens of the cards.
    * @param {string | null} run the comparison's name
    * @param {CardValue[]} values
-   * @returns {boolean} whether nothing before it is missing
+   * @returns {boolean} false if earlier tokens are missing
    */
   put(run, values) {
     if (run !== this.run && run !== null) {
@@ -77,13 +77,13 @@ export class Results {
     return isWhole;
   }
 
-  /** @param {Card[]} cards @returns {string[]} their runs that the server has, too */
+  /** Drop the results of these cards. @param {Card[]} cards @returns {string[]} their runs, so far as the server has them */
   forget(cards) {
     return cards.map((card) => card.run).filter((name) => name && this.#byRun.delete(name) && !isExample(name));
   }
 
   /**
-   * What has changed since a card's text was written; '' for nothing. A random seed doesn't count.
+   * What has changed since a card's text was written; "" for nothing. A random seed doesn't count.
    * @param {Card} card
    * @param {{prompt: string, seed: number | null | undefined, settings: Settings}} now
    */

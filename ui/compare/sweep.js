@@ -1,21 +1,21 @@
 /**
- * The visitor's own values for a sweep: a setting, its values, and a card for each.
+ * A sweep over the visitor's own values: one setting, and a card for each value.
  */
 
 /** @import { CardField, CompareForm } from './compare_contract' */
 /** @import { Settings } from './form.js' */
 
 import { make } from '../kit/js/dom.js';
-import { closeOnEscape } from '../kit/js/keys.js';
 import { parseNumber } from '../kit/js/number.js';
 import { isInvalid, rangeText } from '../kit/js/setting.js';
+import { foldOut } from '../kit/parts/fold_out.js';
 
 /**
  * Cards that differ in one setting, under a strategy that uses it.
  * @param {Pick<CompareForm, 'parameters' | 'fewest' | 'most'>} offered
  * @param {CardField} parameter a number
  * @param {string} text numbers between commas, semicolons or spaces
- * @returns {{cards: Settings[]} | {wrong: string}} wrong: why there are none
+ * @returns {{cards: Settings[]} | {wrong: string}} `wrong` says why the values make no cards
  */
 export function sweepOf({ parameters, fewest, most }, parameter, text) {
   const values = text.split(/[\s,;]+/).filter(Boolean).map(parseNumber);
@@ -38,31 +38,19 @@ export function makeSweep(offered, fill) {
   const values = make('input', { type: 'text', 'aria-label': 'Values, one per card', placeholder: 'e.g. 0.2, 0.7, 1.3',
     autocomplete: 'off', 'aria-describedby': 'attend-sweep-wrong' });
   const wrong = make('span', { class: 'at-wrong', id: 'attend-sweep-wrong', role: 'alert' });
-  const node = make('form', { class: 'at-row at-wrap at-md at-ask-row at-sweep', hidden: true }, setting, values,
+  const node = make('form', { class: 'at-row at-wrap at-md at-ask-row at-sweep' }, setting, values,
     make('button', { type: 'submit', class: 'at-plain', text: 'Fill cards' }), wrong);
-  const chip = make('button', { type: 'button', class: 'at-plain', text: 'Custom values …', 'aria-expanded': 'false' });
+  const chip = make('button', { type: 'button', class: 'at-plain', text: 'Custom values …' });
+  foldOut(chip, node, () => values);
 
-  chip.addEventListener('click', () => open(node.hidden));
   node.addEventListener('submit', (event) => {
     event.preventDefault();
     const sweep = sweepOf(offered, numbers.find(({ name }) => name === setting.value), values.value);
-    const refused = 'wrong' in sweep;
-    values.setAttribute('aria-invalid', String(refused));
-    wrong.textContent = refused ? sweep.wrong : '';
+    const isRefused = 'wrong' in sweep;
+    values.setAttribute('aria-invalid', String(isRefused));
+    wrong.textContent = isRefused ? sweep.wrong : '';
     if ('cards' in sweep) fill(sweep.cards);
     else values.focus();
   });
-  closeOnEscape(node, () => {
-    open(false);
-    chip.focus();
-  });
-
-  /** @param {boolean} wide */
-  function open(wide) {
-    node.hidden = !wide;
-    chip.setAttribute('aria-expanded', String(wide));
-    if (wide) values.focus();
-  }
-
   return { node, chip };
 }

@@ -5,7 +5,7 @@
 /** @import { CompareForm } from './compare_contract' */
 /** @import { Settings } from './form.js' */
 
-import { make } from '../kit/js/dom.js';
+import { make, makeButton } from '../kit/js/dom.js';
 import { same } from './form.js';
 import { makeSweep } from './sweep.js';
 
@@ -17,13 +17,12 @@ const FILES = /** @type {const} */ (['csv', 'json']);
  *   download: (kind: 'csv' | 'json') => void}} actions
  */
 export function makeToolbar(offered, { fill, add, link, download }) {
-  const plain = (text, onclick) => make('button', { type: 'button', class: 'at-plain', text, onclick });
-  const fills = offered.fills.map(({ name, cards }) => plain(name, () => fill(cards)));
+  const fills = offered.fills.map(({ name, cards }) => makeButton(name, () => fill(cards)));
   const sweep = makeSweep(offered, fill);
-  const addButton = plain('+ Add card', add);
-  const linkButton = plain('Copy link', () => link(linkButton));
-  linkButton.title = 'A link that opens these cards with the same prompt and settings';
-  const files = FILES.map((kind) => plain(kind.toUpperCase(), () => download(kind)));
+  const addButton = makeButton('+ Add card', add);
+  const linkButton = makeButton('Copy link', () => link(linkButton),
+    { title: 'A link that opens these cards with the same prompt and settings' });
+  const files = FILES.map((kind) => makeButton(kind.toUpperCase(), () => download(kind)));
   const row = make('div', { class: 'at-row at-wrap at-md at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
     addButton, make('span', { class: 'at-end at-files' }, linkButton, make('span', { class: 'at-quiet', text: 'Download' }), ...files));
 

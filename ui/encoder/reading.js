@@ -12,21 +12,22 @@ import { makeData } from '../kit/js/data.js';
 import { find, make } from '../kit/js/dom.js';
 import { level } from '../kit/js/text.js';
 import { whenThemed } from '../kit/js/theme.js';
-import { unpacked } from '../kit/js/values.js';
+import { followValue } from '../kit/js/values.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
-export function start({ element, props, watch }) {
+export function start(component) {
+  const { element } = component;
   const root = find(element, '.attend-reading');
-  const read = { tokens: /** @type {import('../inspector/tokens.js').ShownToken[]} */ ([]), selected: -1 };
-  const textOf = (token) => read.tokens[token]?.text ?? '';
-  const attention = makeAttention(() => read.tokens.length);
+  const reading = { tokens: /** @type {import('../inspector/tokens.js').ShownToken[]} */ ([]), selected: -1 };
+  const textOf = (token) => reading.tokens[token]?.text ?? '';
+  const attention = makeAttention(() => reading.tokens.length);
   const strip = makeStrip(select);
   const attentionPanel = makeAttentionPanel({
     attention, textOf, onPick: select, onChange: draw, both: true,
-    sinks: { name: 'the special tokens', are: (key) => read.tokens[key]?.kind === 'control' },
+    sinks: { name: 'the special tokens', are: (key) => reading.tokens[key]?.kind === 'control' },
   });
   const data = makeData(() => {
-    const weights = attentionPanel.numbers(read.selected);
+    const weights = attentionPanel.numbers(reading.selected);
     return weights ? [attentionSheet(weights, textOf)] : [];
   });
 
@@ -39,33 +40,31 @@ export function start({ element, props, watch }) {
     attentionPanel.forgetColours();
     draw();
   });
-  watch('value', receive);
-  receive();
+  followValue(component, receive);
 
-  function receive() {
-    if (!props.value) return;
-    const value = /** @type {ReadingValue} */ (unpacked(props.value));
-    read.tokens = value.labels.map((text, index) => ({ text, kind: value.kinds[index], probability: null }));
+  /** @param {ReadingValue} value */
+  function receive(value) {
+    reading.tokens = value.labels.map((text, index) => ({ text, kind: value.kinds[index], probability: null }));
     attention.cut(0);
     attention.put(value.rows, 0, [value.layers, value.heads]);
-    strip.update(read.tokens);
+    strip.update(reading.tokens);
     attentionPanel.offer();
-    select(read.tokens.findLastIndex(({ kind }) => kind !== 'control'));
+    select(reading.tokens.findLastIndex(({ kind }) => kind !== 'control'));
   }
 
   /** @param {number} index */
   function select(index) {
-    read.selected = Math.max(0, index);
-    strip.select(read.selected);
+    reading.selected = Math.max(0, index);
+    strip.select(reading.selected);
     strip.reveal();
     draw();
   }
 
   function draw() {
-    if (!read.tokens.length || !element.isConnected) return;
-    attentionPanel.draw(read.selected);
+    if (!reading.tokens.length || !element.isConnected) return;
+    attentionPanel.draw(reading.selected);
     attentionPanel.reveal();
-    const weights = attentionPanel.weightsOf(read.selected) ?? new Float32Array(0);
+    const weights = attentionPanel.weightsOf(reading.selected) ?? new Float32Array(0);
     const peak = Math.max(...weights) || 1;
     strip.shade(Array.from(weights, (weight) => level(weight / peak)));
   }

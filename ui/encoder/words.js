@@ -8,11 +8,11 @@
 import { termLink } from '../glossary/term_link.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make, makeTable } from '../kit/js/dom.js';
-import { unpacked } from '../kit/js/values.js';
+import { followValue } from '../kit/js/values.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
-export function start({ element, props, watch }) {
-  const root = find(element, '.attend-words');
+export function start(component) {
+  const root = find(component.element, '.attend-words');
   const caption = make('p', { class: 'at-quiet' });
   const table = make('div', {
     class: 'at-scroll at-cosines-scroll', tabindex: 0, role: 'region', 'aria-label': 'Cosine similarities',
@@ -24,12 +24,11 @@ export function start({ element, props, watch }) {
     make('div', { class: 'at-head' }, make('h3', {}, termLink('cosine', 'Cosine similarity')), make('span',
       { class: 'at-legend', 'aria-hidden': 'true' }, '0', make('i', { class: 'at-ramp at-ramp-cosine' }), '1')),
     table, caption, data.node);
-  watch('value', receive);
-  receive();
+  followValue(component, draw);
 
-  function receive() {
-    if (!props.value) return;
-    value = /** @type {WordsValue} */ (unpacked(props.value));
+  /** @param {WordsValue} next */
+  function draw(next) {
+    value = next;
     const numbers = value.sentences.map((_, index) => make('th', { scope: 'col', text: index + 1 }));
     table.replaceChildren(
       makeTable({ class: 'at-cosines' }, [make('td'), ...numbers], value.sentences.map(sentenceRow)));
@@ -47,7 +46,7 @@ export function start({ element, props, watch }) {
   }
 }
 
-/** Likeness is crowded near 1, so the colour goes by the cube. @param {number} cosine */
+/** Similarities crowd near 1, so the colour follows their cube. @param {number} cosine */
 function cosineCell(cosine) {
   const cell = make('td', { text: cosine.toFixed(2) });
   cell.style.setProperty('--at-like', String(Math.max(0, Math.min(1, cosine)) ** 3));

@@ -6,10 +6,10 @@
 
 /** @import { RecordedRuns } from './examples_contract' */
 
-import { make } from '../kit/js/dom.js';
+import { make, makeButton } from '../kit/js/dom.js';
 import { documentToOpen } from '../kit/js/signals.js';
 
-/** What the inspector shows of them, by its mode. @type {Record<string, () => Promise<{recorded: RecordedRuns}>>} */
+/** The runs that the inspector shows of them, by its mode. @type {Record<string, () => Promise<{recorded: RecordedRuns}>>} */
 const MODULES = {
   chat: () => import('./chat.js'),
   write: () => import('./write.js'),
@@ -17,7 +17,7 @@ const MODULES = {
   translate: () => import('./translate.js'),
 };
 
-/** The same as the visitor's own, by its mode. A comparison is run again instead, with the visitor's own lengths and seed. */
+/** The examples as documents, by mode. A comparison is run again instead, with the visitor's own lengths and seed. */
 const DOCUMENTS = {
   chat: () => import('./chat_document.js'),
   write: () => import('./write_document.js'),
@@ -40,12 +40,12 @@ export const modeOf = (run) => run.split('-')[1];
 export const takeOver = async (mode) => documentToOpen.publish({ document: (await DOCUMENTS[mode]()).document });
 
 /**
- * What says that it is one, and the button that takes it over.
- * @param {{model: string, length?: number, take?: string, disabled?: boolean, onTake?: () => void}} given the model that wrote
- *   it; `length`: its maximum, where that is to be said; `take`: what the button says
+ * The note that something is an example, with a button that takes it over.
+ * @param {{model: string, length?: number, take?: string, disabled?: boolean, onTake?: () => void}} about `model` wrote it;
+ *   `length`: the maximum length, if it is worth saying; `take`: the words of the button
  */
 export function makeExampleNote({ model, length, take = '', disabled = false, onTake }) {
   const words = `Example, recorded with ${model}${length === undefined ? '' : ` and a maximum length of ${length}`}`;
   return make('p', { class: 'at-example-note' }, make('span', { text: words }),
-    ...(take ? [make('button', { type: 'button', class: 'at-plain', disabled, text: take, onclick: onTake })] : []));
+    ...(take ? [makeButton(take, onTake, { disabled })] : []));
 }

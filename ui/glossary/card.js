@@ -60,7 +60,7 @@ function follow() {
   }
 }
 
-/** Stand beside the word, as long as it is there: what streams draws its headings anew. */
+/** Stand beside the word as long as it is there: a streaming text draws its headings again. */
 function stand() {
   if (!beside.checkVisibility()) return;
   const box = beside.getBoundingClientRect();

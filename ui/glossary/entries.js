@@ -2,9 +2,8 @@
  * What the glossary says about each term.
  *
  * @typedef {{name: string, text?: string, help?: string, formula?: string, source?: string, chapter?: string}} Entry
- *   `text`: one or two sentences; `help`: the name under which the page has a sentence of its own (helps.js), which is not
- *   repeated here; `formula`: of what is said, as kit/js/formula.js reads it; `source`: who introduced it; `chapter`: the key of the chapter of Learn that
- *   shows it
+ *   `text`: one or two sentences; `help`: the name of the page's own explanation (helps.js), which is not repeated here;
+ *   `formula`: in the notation of kit/js/formula.js; `source`: who introduced it; `chapter`: the key of the chapter that shows it
  */
 
 import { DECODING } from './entries/decoding.js';

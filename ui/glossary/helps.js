@@ -4,5 +4,5 @@
  * @typedef {{where: string, text: string}} Help `where`: in which part of the page
  */
 
-/** @type {Map<string, Help>} by the names that Python has for them; told by those who show them */
+/** @type {Map<string, Help>} by their names in Python; the scripts that show them add them */
 export const helps = new Map();

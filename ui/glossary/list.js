@@ -82,6 +82,6 @@ function filter() {
   for (const entry of entries) entry.hidden = !entry.dataset.sought.includes(wanted);
   for (const section of list.children) section.toggleAttribute('hidden', !section.querySelector('article:not([hidden])'));
   letters.hidden = Boolean(wanted);
-  const shown = entries.filter(({ hidden }) => !hidden).length;
-  count.textContent = shown ? `${shown} ${shown === 1 ? 'term' : 'terms'}` : 'No term matches.';
+  const visible = entries.filter(({ hidden }) => !hidden).length;
+  count.textContent = visible ? `${visible} ${visible === 1 ? 'term' : 'terms'}` : 'No term matches.';
 }

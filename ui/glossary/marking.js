@@ -1,7 +1,7 @@
 /**
- * Makes the terms in a feature's fixed texts open the glossary.
+ * Makes the terms in the page's own texts open the glossary.
  *
- * A model's text is never searched, and other texts only once they are visible: the search is loaded with the first of them.
+ * A model's text is never searched. Other texts are searched once they are visible, and the search is loaded with the first.
  */
 
 import { SECTION, UNMARKED } from './term_link.js';
@@ -9,13 +9,13 @@ import { SECTION, UNMARKED } from './term_link.js';
 const fetchHighlight = () => import('./highlight.js');
 /** @type {IntersectionObserver | undefined} */
 let observer;
-/** @type {Element[] | null} what came before the page was ready; null afterwards */
+/** @type {Element[] | null} the texts that came before the page was ready; null afterwards */
 let early = [];
 
 /**
  * Let visitors look up the terms in one of the page's own texts, once it is in sight.
  * @template {HTMLElement} Kind
- * @param {Kind} node whose words stay as they are
+ * @param {Kind} node whose text does not change
  */
 export function explained(node) {
   node.setAttribute(UNMARKED, '');
@@ -24,7 +24,7 @@ export function explained(node) {
   return node;
 }
 
-/** Begin to look for terms: the page is there, and nothing is delayed by it. */
+/** Begin to look for terms, now that the page is ready and nothing is delayed by it. */
 export function beginMarking() {
   if (!early) return;
   observer = new IntersectionObserver(seen, { rootMargin: '200px' });

@@ -18,8 +18,8 @@ const PATTERN = new RegExp(`(?<![\\p{L}\\p{N}_/-])(${SPELT})s?(?![\\p{L}\\p{N}_/
 const QUOTED = /“[^”]*”/g; // titles, and words of examples
 
 /** @param {string} text @returns {Found[]} in the order of the text */
-export const termsIn = (text) => [...unquoted(text).matchAll(PATTERN)].map((found) => ({
-  key: KEYS.get(found[1].toLowerCase()), from: found.index, to: found.index + found[0].length,
+export const termsIn = (text) => [...unquoted(text).matchAll(PATTERN)].map(({ 0: word, 1: spelling, index }) => ({
+  key: KEYS.get(spelling.toLowerCase()), from: index, to: index + word.length,
 }));
 
 /** The same text with spaces where it quotes something. @param {string} text */

@@ -1,5 +1,5 @@
 /**
- * The words that open the glossary, and the marks of texts in which they have yet to be found.
+ * The links that open the glossary, and the mark of texts in which terms are still to be found.
  */
 
 import { withParts } from '../kit/address/address.js';
@@ -19,7 +19,7 @@ export const termLink = (key, text) => make('a', {
 });
 
 /**
- * Whether a click is for a tab of its own, which then gets this page's model and settings as well.
+ * Whether a click asks for a new browser tab, to which the link then passes this page's model and settings.
  * @param {MouseEvent} event @param {HTMLAnchorElement} link @param {Record<string, string>} parts of the address
  */
 export function opensElsewhere(event, link, parts) {

@@ -61,15 +61,15 @@ export function leftOutNote(document, sent) {
 }
 
 /**
- * A new state of a document, with those of the earlier runs that it still names.
+ * A new state of a document, with the earlier runs that it still names.
  * @param {DocumentValue} document
- * @param {(DocumentValue | undefined)[]} earlier where runs may be that it lacks
+ * @param {(DocumentValue | undefined)[]} earlier states, which may have runs that it lacks
  * @returns {DocumentValue}
  */
 export function withRuns(document, ...earlier) {
   const sources = [document, ...earlier].map((one) => one?.runs ?? {});
-  const found = document.names.map((name) => [name, sources.find((runs) => name in runs)?.[name]]);
-  return { ...document, runs: Object.fromEntries(found.filter(([, run]) => run !== undefined)) };
+  const runs = document.names.map((name) => [name, sources.find((source) => name in source)?.[name]]);
+  return { ...document, runs: Object.fromEntries(runs.filter(([, run]) => run !== undefined)) };
 }
 
 /** Whether two states of a document say the same. @param {DocumentValue} one @param {DocumentValue | undefined} other */
@@ -93,7 +93,7 @@ const LATEST = 8.64e15; // ms since 1970: the last moment that a Date can hold
 export const exported = (kept) => JSON.stringify({ schema: SCHEMA, kept: kept.filter(Boolean) });
 
 /**
- * What `exported` wrote. The server checks a document again when it is opened.
+ * The documents that `exported` wrote. The server checks a document again when it is opened.
  * @param {string} text of a file that may hold anything
  * @param {string[]} kinds of documents that the page keeps
  * @returns {{entry: Entry, document: DocumentValue}[]}

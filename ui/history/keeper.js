@@ -4,97 +4,87 @@
  * Which document each tab shows belongs to the browser's tab (its `sessionStorage`). Two of them may show the same one, as
  * after "Duplicate tab". If another tab has written the document meanwhile, this one saves it under a new name, so nothing
  * is overwritten.
+ *
+ * @typedef {(document: DocumentValue, how: {isShown: boolean, bring: boolean}) => Promise<boolean>} Present puts a document in
+ *   place of what its tab shows, and returns whether it is in view; `isShown`: that tab is in sight; `bring`: the document's
+ *   model is to be loaded first
+ * @typedef {ReturnType<typeof makeKeeper>} Keeper
  */
 
+/** @import { Questions } from '../kit/js/questions.js' */
 /** @import { DocumentValue } from './history_contract' */
+/** @import { Interrupted } from './rescue.js' */
 /** @import { Store } from './store.js' */
 
-import { keepOverReload, keptOverReload } from '../kit/js/storage.js';
+import { isSaving, keepOverReload, keptOverReload, setSaving } from '../kit/js/storage.js';
 import { isSame, keysToEvict, sizeOf, withRuns } from './documents.js';
 import { rescued } from './rescue.js';
 
-const SHOWN = 'shown'; // over a reload: the key of each kind's document
+const SHOWN = 'shown'; // the name in `sessionStorage` of the keys in view
 const DEBOUNCE_MS = 300; // how long a text must rest before it is saved
 const GROWING_MS = 4000; // between two saved states of a growing text
 
 /**
- * Puts a document in place of what its tab shows, and says whether it is in view: `isShown` where that tab is in sight,
- * `bring` where its model is to be loaded first.
- * @typedef {(document: DocumentValue, how: {isShown: boolean, bring: boolean}) => Promise<boolean>} Present
+ * @param {Store} store
+ * @param {Questions} questions
+ * @param {Present} present
+ * @param {(problem: string) => void} report called with what went wrong, or with "" after a success
  */
-
-export class Keeper {
-  #store;
-  #questions;
-  #present;
-  #report;
-  /** @type {Record<string, string>} the key of the document that each kind shows */
-  #shown = {};
+export function makeKeeper(store, questions, present, report) {
+  const keysInView = rememberedKeys();
   /** @type {Map<string, number>} of the documents that this tab has read or written */
-  #revisions = new Map();
-  /** @type {Map<string, {timer: number, question: number}>} by kind */
-  #pending = new Map();
-  #writing = Promise.resolve();
-  isKeeping = true;
+  const revisions = new Map();
+  /** @type {Record<string, {timer: number, question: number}>} what is going to be saved, by kind */
+  const pending = {};
+  let writing = Promise.resolve();
+  let isKeeping = isSaving();
 
-  /**
-   * @param {Store} store
-   * @param {import('../kit/js/questions.js').Questions} questions
-   * @param {Present} present
-   * @param {(problem: string) => void} report what went wrong, "" for nothing
-   */
-  constructor(store, questions, present, report) {
-    this.#store = store;
-    this.#questions = questions;
-    this.#present = present;
-    this.#report = report;
-    this.#shown = rememberedShown();
+  /** @param {string} kind */
+  const pendingOf = (kind) => pending[kind] ??= { timer: 0, question: 0 };
+
+  /** @param {string} kind */
+  function cancel(kind) {
+    clearTimeout(pendingOf(kind).timer);
+    questions.drop(pendingOf(kind).question);
   }
 
-  /** The keys of what is in view. */
-  get shown() {
-    return { ...this.#shown };
+  /** @param {Error} error */
+  function reportFailure(error) {
+    report(error.name === 'QuotaExceededError' ? 'Browser storage is full. Delete something from the history.'
+      : 'Couldn’t save the last change in this browser.');
   }
 
   /**
    * Save a tab's text once it has come to rest, and every few seconds while it grows, since the page may be closed.
    * @param {{kind: string, isEmpty: boolean, isGrowing?: boolean}} text
    */
-  follow({ kind, isEmpty, isGrowing = false }) {
-    const pending = this.#pending.get(kind) ?? { timer: 0, question: 0 };
-    const keep = () => this.#keep(kind).catch(this.#failed);
-    clearTimeout(pending.timer);
-    this.#questions.drop(pending.question);
-    if (isEmpty || !this.isKeeping) this.show(kind, '');
-    else pending.timer = isGrowing ? window.setInterval(keep, GROWING_MS) : window.setTimeout(keep, DEBOUNCE_MS);
-    this.#pending.set(kind, pending);
+  function follow({ kind, isEmpty, isGrowing = false }) {
+    const save = () => ask(kind).catch(reportFailure);
+    cancel(kind);
+    if (isEmpty || !isKeeping) setKey(kind, '');
+    else pendingOf(kind).timer = isGrowing ? window.setInterval(save, GROWING_MS) : window.setTimeout(save, DEBOUNCE_MS);
   }
 
-  /**
-   * Save what a tab shows without the server, which can't be reached.
-   * @param {import('./rescue.js').Interrupted} shown @param {string} model in use
-   */
-  async rescue(shown, model) {
-    const pending = this.#pending.get(shown.kind);
-    clearTimeout(pending?.timer);
-    this.#questions.drop(pending?.question ?? 0);
-    if (!this.isKeeping) return;
-    await this.#writing;
-    const key = this.#shown[shown.kind] || newKey();
-    const before = (await this.#store.read(key))?.document;
-    await this.#write(rescued(before, shown, { key, model }), before).catch(this.#failed);
+  /** Save what a tab shows without the server, which can't be reached. @param {Interrupted} text @param {string} model in use */
+  async function rescue(text, model) {
+    cancel(text.kind);
+    if (!isKeeping) return;
+    await writing;
+    const key = keysInView[text.kind] || newKey();
+    const before = (await store.read(key))?.document;
+    await write(rescued(before, text, { key, model }), before).catch(reportFailure);
   }
 
-  /** @param {string} kind @param {string} key of its document; "" for none */
-  show(kind, key) {
-    this.#shown[kind] = key;
-    keepOverReload(SHOWN, JSON.stringify(this.#shown));
+  /** @param {string} kind @param {string} key of the document that its tab shows; "" for none */
+  function setKey(kind, key) {
+    keysInView[kind] = key;
+    keepOverReload(SHOWN, JSON.stringify(keysInView));
   }
 
-  /** What is in view is no longer kept, if it is among these. @param {string[]} keys */
-  forget(keys) {
-    for (const [kind, key] of Object.entries(this.#shown)) if (keys.includes(key)) this.show(kind, '');
-    for (const key of keys) this.#revisions.delete(key);
+  /** These documents were deleted: if one is in view, it is no longer kept. @param {string[]} keys */
+  function forget(keys) {
+    for (const [kind, key] of Object.entries(keysInView)) if (keys.includes(key)) setKey(kind, '');
+    for (const key of keys) revisions.delete(key);
   }
 
   /**
@@ -103,69 +93,69 @@ export class Keeper {
    * @param {Parameters<Present>[1]} how
    * @returns {Promise<boolean>} whether it is in view
    */
-  async open(key, how) {
-    const kept = await this.#store.read(key);
-    if (!kept) return false;
-    const { entry, document } = kept;
-    const opened = await this.#present(document, how);
-    if (opened) {
-      this.#revisions.set(key, entry.revision);
-      this.show(entry.kind, key);
-    }
-    return opened;
+  async function open(key, how) {
+    const saved = await store.read(key);
+    if (!saved || !(await present(saved.document, how))) return false;
+    revisions.set(key, saved.entry.revision);
+    setKey(saved.entry.kind, key);
+    return true;
   }
 
-  /** @param {string} kind @param {string} [key] its new name */
-  async #keep(kind, key = '') {
-    const before = (await this.#store.read(this.#shown[kind] ?? ''))?.document;
+  /** Ask the server for a tab's document, and write it. @param {string} kind @param {string} [key] its new name */
+  async function ask(kind, key = '') {
+    const before = (await store.read(keysInView[kind] ?? ''))?.document;
     const request = { kind, known: Object.keys(before?.runs ?? {}), key };
-    const question = this.#questions.ask('keep', request, ({ document, busy }) => {
-      if (!busy) clearTimeout(this.#pending.get(kind)?.timer); // nothing grows
-      if (document && this.isKeeping) this.#writing = this.#writing.then(() => this.#write(document, before)).catch(this.#failed);
+    const question = questions.ask('keep', request, ({ document, busy }) => {
+      if (!busy) clearTimeout(pendingOf(kind).timer); // nothing grows
+      if (document && isKeeping) writing = writing.then(() => write(document, before)).catch(reportFailure);
     }, {});
-    const pending = this.#pending.get(kind) ?? { timer: 0, question: 0 };
-    this.#questions.drop(pending.question);
-    this.#pending.set(kind, { ...pending, question });
+    questions.drop(pendingOf(kind).question);
+    pendingOf(kind).question = question;
   }
 
   /** @param {DocumentValue} document @param {DocumentValue | undefined} before what the tab showed */
-  async #write(document, before) {
+  async function write(document, before) {
     const { key, kind, title, model } = document;
-    this.show(kind, key); // at once, since the page may be closed at any time
-    const old = await this.#store.read(key);
-    const whole = withRuns(document, old?.document, before);
-    if (!isSame(whole, old?.document)) {
-      const size = sizeOf(whole);
-      const entry = { key, kind, title, name: old?.entry.name ?? '', model, changed: Date.now(), size };
-      const revision = await this.#store.write(entry, whole, this.#revisions.get(key) ?? 0);
-      if (revision === null) return this.#keep(kind, newKey());
-      this.#revisions.set(key, revision);
+    setKey(kind, key); // at once, since the page may be closed at any time
+    const saved = await store.read(key);
+    const whole = withRuns(document, saved?.document, before);
+    if (!isSame(whole, saved?.document)) {
+      const entry = { key, kind, title, name: saved?.entry.name ?? '', model, changed: Date.now(), size: sizeOf(whole) };
+      const revision = await store.write(entry, whole, revisions.get(key) ?? 0);
+      if (revision === null) return ask(kind, newKey());
+      revisions.set(key, revision);
     }
-    await this.evict();
-    this.#report('');
+    await evict();
+    report('');
   }
 
   /** Delete the oldest documents over the limits, but none in view. @returns {Promise<number>} how many */
-  async evict() {
-    const keys = keysToEvict(await this.#store.list(), Object.values(this.#shown));
-    await this.#store.remove(keys);
+  async function evict() {
+    const keys = keysToEvict(await store.list(), Object.values(keysInView));
+    await store.remove(keys);
     return keys.length;
   }
 
-  #failed = (/** @type {Error} */ error) => {
-    const isFull = error.name === 'QuotaExceededError';
-    this.#report(isFull ? 'Browser storage is full. Delete something from the history.'
-      : 'Couldn’t save the last change in this browser.');
+  return {
+    follow, rescue, setKey, forget, open, evict,
+    /** The keys of the documents in view, by kind. */
+    keys: () => ({ ...keysInView }),
+    get isKeeping() { return isKeeping; },
+    /** @param {boolean} isWanted whether texts are saved from now on */
+    setKeeping(isWanted) {
+      isKeeping = isWanted;
+      setSaving(isWanted);
+    },
   };
 }
 
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** @returns {Record<string, string>} */
-function rememberedShown() {
+/** @returns {Record<string, string>} by kind */
+function rememberedKeys() {
   try {
     return JSON.parse(keptOverReload(SHOWN) || '{}');
   } catch {
-    return {}; // not of this page
+    return {}; // another page of this address wrote it
   }
 }

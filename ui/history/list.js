@@ -6,7 +6,7 @@
 /** @import { Entry, Store } from './store.js' */
 
 import { makeDialog } from '../kit/overlay/dialog.js';
-import { iconButton, make } from '../kit/js/dom.js';
+import { iconButton, make, makeButton } from '../kit/js/dom.js';
 import { closeOnEscape } from '../kit/js/keys.js';
 import { download } from '../kit/js/transfer.js';
 import { displayName, exported, imported, importNote, search } from './documents.js';
@@ -18,8 +18,8 @@ const FAILED = 'This browser couldn’t do that: its storage may be full or swit
  * @param {Store} store
  * @param {Record<string, string>} tabs the name of each kind's tab
  * @param {{open: (entry: Entry) => Promise<boolean>, forget: (keys: string[]) => void, evict: () => Promise<number>,
- *   keep: (isKeeping: boolean) => void}} wiring `open` says whether it is in view now; `forget` is told of what was deleted;
- *   `evict` deletes what is over the limits
+ *   keep: (isKeeping: boolean) => void}} wiring `open` returns whether the document is in view; `forget` is called with what
+ *   was deleted; `evict` deletes what is over the limits
  */
 export function makeList(store, tabs, { open, forget, evict, keep }) {
   /** @type {Entry[]} */
@@ -28,15 +28,15 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   const list = make('ul', { class: 'at-kept' });
   const status = make('p', { class: 'at-kept-status', role: 'status' });
   const file = make('input', { type: 'file', accept: '.json,application/json', hidden: true, onchange: () => act(bring) });
-  const nothing = make('input', { type: 'checkbox', onchange: () => keep(!nothing.checked) });
-  const save = button('Export all', () => act(exportAll));
-  const all = button('Delete everything', confirm);
+  const stop = make('input', { type: 'checkbox', onchange: () => keep(!stop.checked) });
+  const save = makeButton('Export all', () => act(exportAll));
+  const all = makeButton('Delete everything', confirm);
   const dialog = makeDialog('attend-history-dialog', 'History',
     make('p', { class: 'at-quiet', text: 'Saved only in this browser, never on the server.' }), box, list, status,
-    make('div', { class: 'at-row at-wrap at-md at-kept-tools' }, save, button('Import', () => file.click()), all, file,
-      make('label', { class: 'at-end' }, nothing, ' Stop saving')));
+    make('div', { class: 'at-row at-wrap at-md at-kept-tools' }, save, makeButton('Import', () => file.click()), all, file,
+      make('label', { class: 'at-end' }, stop, ' Stop saving')));
 
-  /** Do something with the store; what went wrong is said. @param {() => Promise<void>} work */
+  /** Do something with the store, and say what went wrong. @param {() => Promise<unknown>} work */
   async function act(work) {
     status.replaceChildren();
     try {
@@ -53,9 +53,9 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   }
 
   function draw() {
-    const found = search(entries, box.value);
-    list.replaceChildren(...found.map(row));
-    if (!found.length) list.append(make('li', { class: 'at-quiet', text: entries.length ? 'No matches.' : 'Nothing saved yet.' }));
+    const matches = search(entries, box.value);
+    list.replaceChildren(...matches.map(row));
+    if (!matches.length) list.append(make('li', { class: 'at-quiet', text: entries.length ? 'No matches.' : 'Nothing saved yet.' }));
     save.disabled = all.disabled = !entries.length;
   }
 
@@ -92,24 +92,22 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
 
   /** @param {Entry} entry */
   async function remove(entry) {
-    const kept = await store.read(entry.key);
+    const deleted = await store.read(entry.key);
     await store.remove([entry.key]);
     forget([entry.key]);
-    const undo = button('Undo', () => act(async () => {
-      await store.write(kept.entry, kept.document, 0);
-    }));
-    status.replaceChildren(`Deleted “${displayName(entry)}” `, ...(kept ? [undo] : []));
+    const undo = makeButton('Undo', () => act(() => store.write(deleted.entry, deleted.document, 0)));
+    status.replaceChildren(`Deleted “${displayName(entry)}” `, ...(deleted ? [undo] : []));
   }
 
   /** Everything goes only after a second click. */
   function confirm() {
-    const sure = button(entries.length === 1 ? 'Delete it' : `Delete all ${entries.length}`, () => act(async () => {
+    const sure = makeButton(entries.length === 1 ? 'Delete it' : `Delete all ${entries.length}`, () => act(async () => {
       const keys = entries.map(({ key }) => key);
       await store.remove(keys);
       forget(keys);
       report('Everything was deleted.');
     }));
-    status.replaceChildren('This can’t be undone. ', sure, button('Cancel', () => report('')));
+    status.replaceChildren('This can’t be undone. ', sure, makeButton('Cancel', () => report('')));
     sure.focus();
   }
 
@@ -120,11 +118,11 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   async function bring() {
     const [chosen] = file.files;
     file.value = '';
-    const found = imported(await chosen.text(), Object.keys(tabs));
+    const documents = imported(await chosen.text(), Object.keys(tabs));
     const known = new Set(entries.map(({ key }) => key));
-    const fresh = found.filter(({ entry }) => !known.has(entry.key));
+    const fresh = documents.filter(({ entry }) => !known.has(entry.key));
     for (const { entry, document } of fresh) await store.write(entry, document, 0);
-    report(importNote({ added: fresh.length, known: found.length - fresh.length, evicted: await evict() }));
+    report(importNote({ added: fresh.length, known: documents.length - fresh.length, evicted: await evict() }));
   }
 
   /** @param {string} sentence */
@@ -134,7 +132,7 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
 
   /** @param {boolean} isKeeping */
   async function present(isKeeping) {
-    nothing.checked = !isKeeping;
+    stop.checked = !isKeeping;
     box.value = '';
     report('');
     await refresh();
@@ -143,6 +141,3 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
 
   return { node: dialog, present };
 }
-
-/** @param {string} text @param {() => void} onclick */
-const button = (text, onclick) => make('button', { type: 'button', class: 'at-plain', text, onclick });

@@ -1,6 +1,6 @@
 /**
  * What a tab shows when the server is lost, as a document like those that the server writes: a conversation, a translation or
- * a text that was still growing. It needs no browser. Answers that the server never packed keep their words without tables.
+ * a text that was still growing. Answers that the server never packed keep their words, but not their tables.
  */
 
 /** @import { TurnValue } from '../runs/runs_contract' */
@@ -17,7 +17,7 @@ const MAX_TITLE = 80; // characters, as in ui/runs/documents/document.py
 
 /**
  * @param {DocumentValue | undefined} before as it was last kept
- * @param {Interrupted} shown
+ * @param {Interrupted} interrupted
  * @param {{key: string, model: string}} names for a document that wasn't kept before
  * @returns {DocumentValue}
  */

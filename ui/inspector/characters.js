@@ -1,13 +1,13 @@
 /**
- * Characters whose bytes are spread over several tokens, found by the tokens' labels, where a byte that is no character
- * on its own is written `<0xF0>`.
+ * Finds characters whose bytes are spread over several tokens, by the tokens' labels, which write a byte that is no character on
+ * its own as `<0xF0>`.
  *
  * @typedef {{from: number, end: number, text: string}} CharacterGroup tokens from … end - 1 together form the text
  */
 
 const PARTS = /<0x([0-9A-F]{2})>|[^]/gu;
 
-/** How many bytes of UTF-8 begin with this one; 0 where none do or where it is a character itself. @param {number} byte */
+/** The number of bytes of the UTF-8 character that begins with this byte; 0 for any other byte, such as an ASCII character. @param {number} byte */
 function lengthOf(byte) {
   if (byte >= 0xc2 && byte < 0xe0) return 2;
   if (byte >= 0xe0 && byte < 0xf0) return 3;
@@ -15,7 +15,7 @@ function lengthOf(byte) {
 }
 
 /**
- * The tokens that only together form a character, or several where a token ends one and begins the next.
+ * The tokens that only together form a character, or several characters if a token ends one and begins the next.
  * @param {{text: string, kind: string}[]} tokens @returns {CharacterGroup[]}
  */
 export function characterGroups(tokens) {
@@ -34,7 +34,7 @@ export function characterGroups(tokens) {
       if (!bytes.length || bytes.length < lengthOf(bytes[0])) continue;
       const text = decoder.decode(Uint8Array.from(bytes));
       const before = groups.at(-1);
-      if (text.includes('\ufffd') || from === index) { /* no character after all, or a token's own */ }
+      if (text.includes('\ufffd') || from === index) { /* not a character after all, or one within a single token */ }
       else if (before && before.end > from) Object.assign(before, { end: index + 1, text: before.text + text });
       else groups.push({ from, end: index + 1, text });
       bytes = [];

@@ -11,7 +11,7 @@ import { make, makeTable } from '../kit/js/dom.js';
 import { percent, signed, tokenChip, visibleText } from '../kit/js/text.js';
 import { barCell, headCells } from './step.js';
 
-/** @param {Step} step @returns {Node[]} nothing under the other strategies */
+/** @param {Step} step @returns {Node[]} empty for all other strategies */
 export function stepContrast(step) {
   if (step.contrastive) return [contrastiveTable(step)];
   return step.contrast ? [contrastWords(step.contrast), contrastTable(step.contrast)] : [];
@@ -23,7 +23,7 @@ function contrastiveTable({ id: chosen, contrastive, nameOf }) {
     make('th', { scope: 'row', title: visibleText(nameOf(id)) }, tokenChip(nameOf(id))),
     barCell(percent(confidence), confidence), barCell(signed(degeneration.toFixed(3)), degeneration),
     make('td', { class: 'at-number', text: signed(score.toFixed(3)) })));
-  const [head, name] = [headCells([['Token'], ['Confidence'], ['Degeneration'], ['Score']]), 'Candidates of contrastive search'];
+  const [head, name] = [headCells(['Token', 'Confidence', 'Degeneration', 'Score'].map((text) => ({ text }))), 'Candidates of contrastive search'];
   return make('div', { class: 'at-scroll at-contrastive-scroll', tabindex: 0, role: 'region', 'aria-label': name },
     makeTable({ class: 'at-grid at-contrastive' }, head, rows, name));
 }
@@ -42,7 +42,7 @@ function contrastTable({ layer, divergences }) {
   const most = Math.max(...divergences.map(({ bits }) => bits)) || 1;
   const rows = divergences.map(({ layer: one, bits }) => make('tr', { class: one === layer ? 'at-won' : '' },
     make('th', { scope: 'row', text: layerName(one) }), barCell(`${bits.toFixed(3)} bits`, bits / most)));
-  return makeTable({ class: 'at-grid at-contrast' }, headCells([['Layer'], ['Difference from the last']]), rows,
+  return makeTable({ class: 'at-grid at-contrast' }, headCells([{ text: 'Layer' }, { text: 'Difference from the last' }]), rows,
     'How much each layer’s prediction differs from the last layer’s');
 }
 

@@ -8,15 +8,18 @@ import { around, make, makeTable } from '../kit/js/dom.js';
 import { counted, percent, stageName } from '../kit/js/text.js';
 import { barCell, headCells, part } from './step.js';
 
-/** @type {import('./step.js').Head[]} */
+/** @type {import('./step.js').ColumnHead[]} */
 const STAGE_COLUMNS = [
-  ['Filter', undefined, 'filter'],
-  ['Candidates left', 'How many tokens can still be chosen after this filter', 'candidate'],
-  ['Probability removed', 'Share of the remaining probability that this filter removed', 'probability'],
-  ['Entropy (bits)', 'How uncertain the choice still is: each bit doubles the number of equally likely tokens', 'entropy'],
+  { text: 'Filter', term: 'filter' },
+  { text: 'Candidates left', help: 'How many tokens can still be chosen after this filter', term: 'candidate' },
+  { text: 'Probability removed', help: 'Share of the remaining probability that this filter removed', term: 'probability' },
+  {
+    text: 'Entropy (bits)', help: 'How uncertain the choice still is: each bit doubles the number of equally likely tokens',
+    term: 'entropy',
+  },
 ];
 
-/** @param {Step} step @returns {Node[]} nothing where the model's own distribution was used as it is */
+/** @param {Step} step @returns {Node[]} empty if no filter changed the model's distribution */
 export function stepStages(step) {
   if (step.stages.length < 2) return [];
   const sentence = make('p', { class: 'at-filter-effect', 'aria-live': 'polite', text: 'Point at a filter to see what it did.' });
@@ -36,7 +39,7 @@ function stageRow(step, index) {
   const most = Math.max(...step.entropy) || 1;
   return make('tr', { tabindex: 0, 'data-sentence': stageSentence(step, index) },
     make('th', { scope: 'row', text: stageName(step.stages[index]) }),
-    // logarithmic: on a linear scale, forty of 4,096 tokens would be invisible
+    // The scale is logarithmic, since forty of 4,096 tokens would be invisible on a linear one.
     barCell(counted.format(step.kept[index]), Math.log(step.kept[index] + 1) / Math.log(step.kept[0] + 1)),
     barCell(percent(1 - step.mass[index]), 1 - step.mass[index]),
     barCell(step.entropy[index].toFixed(2), step.entropy[index] / most));

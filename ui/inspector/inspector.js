@@ -1,9 +1,9 @@
 /**
  * The inspector: the tokens of one run, and how the selected one was chosen.
  *
- * It keeps the run it was given, updates it with what is new, and selects without asking the server. Events: 'take'
- * and, in Chat, 'branch' (another token in its place) and 'explain' (what the prompt was to the model), and 'missing' (an
- * update was lost; send the run whole).
+ * It keeps the whole run and adds what is new, so that a token can be selected without asking the server. Events: 'take'
+ * or, in Chat, 'branch' (use another token in this one's place), 'explain' (in Chat: send the steps of the prompt) and
+ * 'missing' (an update was lost: send the run whole).
  */
 
 /** @import { RecordedRuns } from '../examples/examples_contract' */
@@ -15,16 +15,15 @@ import { termLink } from '../glossary/term_link.js';
 import { partOf } from '../kit/address/address.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make } from '../kit/js/dom.js';
-import { answerSelections, colourMode, connectionLost, interruptedText, settledText, shownStep, shownToken } from '../kit/js/signals.js';
+import { answerSelections, colourMode, connectionLost, interruptedText, settledText, inspectedStep, inspectedToken } from '../kit/js/signals.js';
 import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
-import { unpacked } from '../kit/js/values.js';
+import { followValue, unpacked } from '../kit/js/values.js';
 import { AVERAGE } from './attention/attention.js';
 import { makeAttentionPanel } from './attention/attention_panel.js';
 import { makeBeams } from './beams/beams.js';
 import { contrastSheets } from './contrast.js';
-import { makeEmptyNote } from './empty.js';
-import { makeOpenedNote } from './opened.js';
+import { makeEmptyNote, makeFileNote } from './notes.js';
 import { Run } from './run.js';
 import { attentionSheet, beamSheet, candidateSheet } from './sheets.js';
 import { makeStepPane } from './step_pane.js';
@@ -34,7 +33,8 @@ const STACKED = window.matchMedia('(max-width: 1000px)'); // where it may stand 
 const THROTTLE_MS = 200; // between two drawings while a text streams: nobody reads a table faster
 
 /** @param {import('../kit/js/gradio').Component} component */
-export function start({ element, props, trigger, watch }) {
+export function start(component) {
+  const { element, props, trigger } = component;
   const root = find(element, '.attend-inspector');
   const run = new Run();
   const strip = makeStrip(select);
@@ -52,28 +52,29 @@ export function start({ element, props, trigger, watch }) {
   const beams = makeBeams(run.search, select);
   const data = makeData(sheets);
 
-  const choice = {
-    index: -1, following: true, requested: /** @type {number | null} */ (null), // the selection that the server last requested
-  };
-  const offered = new Set(unpacked(props.beginning).recorded ? MODES : []);
-  if (partOf('comparison') !== null) offered.delete('compare'); // a link's cards show none, either
-  let example = /** @type {RecordedRuns | null} */ (null); // which is shown
-  let update = 0; // the highest number of one
+  /** @type {{index: number, following: boolean, requested: number | null}} `requested` is what the server last selected */
+  const choice = { index: -1, following: true, requested: null };
+  const exampleModes = new Set(unpacked(props.beginning).recorded ? MODES : []);
+  if (partOf('comparison') !== null) exampleModes.delete('compare'); // the cards of a link show no example, either
+  /** @type {RecordedRuns | null} the one in view */
+  let example = null;
+  let newestUpdate = 0;
   let frame = 0;
   let timer = 0;
-  let refreshed = 0; // when
-  let isRequested = false; // whether a token was clicked in a text, and its table is to be seen
+  let refreshed = 0; // the time of the last drawing
+  let isRequested = false; // a token was clicked in a text, and its table is to be scrolled into view
   let isInSight = true; // under the cards of Compare, or the conversation on a phone, a text that grows is not drawn
-  let lastSettled = ''; // the text that was kept last
-  let whole = /** @type {string | null} */ (null); // the run that was last requested because a part of it had been left out
-
-  let explained = /** @type {string | null} */ (null); // the run whose prompt the server was last asked to explain
+  let lastSettled = ''; // the text that was saved last
+  /** @type {string | null} the run that was last requested because a part of it had been left out */
+  let completedRun = null;
+  /** @type {string | null} the run whose prompt the server was last asked to explain */
+  let explainedRun = null;
 
   const empty = makeEmptyNote();
-  const note = make('div', { hidden: true }); // what says that an example is one
-  const opened = makeOpenedNote();
+  const note = make('div', { hidden: true }); // says that the run is an example
+  const fileNote = makeFileNote();
   const panels = [
-    note, opened.node,
+    note, fileNote.node,
     make('section', { 'aria-label': 'Tokens' },
       make('div', { class: 'at-head' }, make('h3', {}, termLink('token', 'Tokens')), makeColours()), strip.node),
     step.head,
@@ -81,13 +82,13 @@ export function start({ element, props, trigger, watch }) {
     beams.node, data.node,
   ];
 
-  root.replaceChildren(...(offered.size ? [] : [empty.node]));
+  root.replaceChildren(...(exampleModes.size ? [] : [empty.node]));
   for (const kind of ['pointerenter', 'focusin']) {
     attentionPanel.node.addEventListener(kind, () => { if (run.isMissingRows) complete(); });
   }
   followColour(root);
   colourMode.subscribe(root, redraw);
-  answerSelections(root, (name, index) => {
+  answerSelections((name, index) => {
     isRequested = STACKED.matches;
     const isHere = name !== null && name === run.name && Boolean(run.tokens[run.first + index]);
     if (isHere) select(run.first + index);
@@ -103,18 +104,15 @@ export function start({ element, props, trigger, watch }) {
     if (isInSight && run.isBusy) refresh();
   }).observe(element);
   connectionLost.subscribe(root, rescue);
-  watch('value', receive);
-  receive();
+  followValue(component, receive);
 
-  /** A value arrived: keep what is new in it. */
-  function receive() {
-    if (!props.value) return;
-    const value = /** @type {InspectorValue} */ (unpacked(props.value));
+  /** @param {InspectorValue} value */
+  function receive(value) {
     const number = value.number ?? 0;
-    const isLate = number < update; // begun before what is shown, but slower
+    const isLate = number < newestUpdate; // a newer update has overtaken it
     if (isLate && value.run !== run.name) return;
-    update = Math.max(update, number);
-    const wantsExample = value.run === null && !value.unloaded && offered.has(value.mode);
+    newestUpdate = Math.max(newestUpdate, number);
+    const wantsExample = value.run === null && !value.unloaded && exampleModes.has(value.mode);
     if (wantsExample && example && value.mode === run.mode) return;
     if (example) {
       example = null;
@@ -125,8 +123,9 @@ export function start({ element, props, trigger, watch }) {
   }
 
   /**
-   * @param {string} mode whose example is to be shown, unless something else comes first
-   * @param {{run: string, index: number}} [token] to begin with, of one of its runs; else as it was recorded
+   * Show the example of a mode, unless something else comes first.
+   * @param {string} mode
+   * @param {{run: string, index: number}} [token] to select in one of its runs; by default, the token that was recorded
    */
   async function showExample(mode, token) {
     const before = run.name;
@@ -143,13 +142,13 @@ export function start({ element, props, trigger, watch }) {
     if (token) select(run.first + token.index);
   }
 
-  /** @param {InspectorValue} value @param {boolean} [isLate] it was begun before what is shown */
+  /** @param {InspectorValue} value @param {boolean} [isLate] a newer update has overtaken it */
   function accept(value, isLate = false) {
     if (value.continues && value.continues === run.name) continueRun(value);
     else if (value.run !== run.name) begin(value);
     run.mode = value.mode;
     run.first = value.first;
-    if (!isLate || value.since) { // of an older whole, only what it selects is news
+    if (!isLate || value.since) { // only the selection of an older complete value is new
       run.isBusy = value.busy;
       run.merge(value);
     }
@@ -163,7 +162,7 @@ export function start({ element, props, trigger, watch }) {
     if (run.isMissingTokens && !run.isBusy) trigger('missing', { run: run.name });
     if (!value.unloaded) keepText(); // at once: a text may have come to rest before the next drawing
     const rest = refreshed + THROTTLE_MS - performance.now();
-    const isDue = rest <= 0 && (isInSight || !refreshed); // of a new run at least its beginning
+    const isDue = rest <= 0 && (isInSight || !refreshed); // at least the beginning of a new run is drawn
     if (!run.isBusy || isDue) refresh(value.unloaded);
     else if (isInSight) timer ||= setTimeout(refresh, rest);
   }
@@ -176,9 +175,9 @@ export function start({ element, props, trigger, watch }) {
     root.classList.toggle('at-busy', run.isBusy);
     if (!run.tokens.length) {
       empty.explain(unloaded);
-      root.replaceChildren(...(offered.has(run.mode) && !unloaded ? [] : [empty.node]));
-      shownToken.publish({ run: null, index: null, levels: null, given: null, busy: run.isBusy });
-      shownStep.publish({ step: null });
+      root.replaceChildren(...(exampleModes.has(run.mode) && !unloaded ? [] : [empty.node]));
+      inspectedToken.publish({ run: null, index: null, levels: null, promptLevels: null, busy: run.isBusy });
+      inspectedStep.publish({ step: null });
     } else if (!strip.node.isConnected) root.replaceChildren(...panels);
     note.hidden = !isExample(run.name);
     strip.update(run.tokens);
@@ -186,7 +185,7 @@ export function start({ element, props, trigger, watch }) {
     settle();
   }
 
-  /** The box of Write has no script: that its text grows, or has come to rest, is seen by its run. */
+  /** Tell the history of Write's text, whose box has no script: its run tells whether the text grows or has come to rest. */
   function keepText() {
     const text = run.isBusy ? run.name : run.tokens.length ? `${run.name} ${run.tokens.length}` : '';
     if (run.mode !== 'write' || isExample(run.name) || text === lastSettled) return;
@@ -194,7 +193,7 @@ export function start({ element, props, trigger, watch }) {
     settledText.publish({ kind: 'write', isEmpty: !text, isGrowing: run.isBusy });
   }
 
-  /** The server is lost: nothing grows any more, and Write's text, whose box has no script, is saved. @param {any} lost */
+  /** The server is lost: nothing grows any more, and Write's text is saved. @param {{until: (saved: Promise<unknown>) => void}} lost */
   function rescue({ until }) {
     const box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector('#attend-text textarea'));
     const isGrowing = run.isBusy;
@@ -206,34 +205,37 @@ export function start({ element, props, trigger, watch }) {
   /** @param {InspectorValue} value */
   function begin(value) {
     run.begin(value.run);
-    explained = null;
+    explainedRun = null;
     Object.assign(choice, { index: -1, following: true, requested: null });
-    opened.show(value.file ?? '');
+    fileNote.show(value.file ?? '');
     refreshed = 0;
   }
 
-  /** The text was changed: what is shown of it stands as far as it is the same. @param {InspectorValue} value */
+  /** The text was changed: the part before the change stays. @param {InspectorValue} value */
   function continueRun(value) {
     run.rename(value.run);
     Object.assign(choice, { following: true, requested: null });
   }
 
-  /** @param {number} index selected by hand: stays there until "follow" */
+  /** Select a token, which stays selected until "Newest" is pressed. @param {number} index */
   function select(index) {
     if (!run.tokens[index]) return;
     choice.following = false;
     choice.index = index;
-    const isWhole = index < run.first ? !run.isMissingRows : run.steps[index]
-      && (run.attention.first < 0 || run.attention.weights(index - 1, AVERAGE, AVERAGE));
-    if (!isWhole) complete();
-    const isUnexplained = run.mode === 'chat' && index > 0 && index < run.first && !run.steps[index] && !isExample(run.name);
-    if (isUnexplained && !run.isBusy && explained !== run.name) trigger('explain', { run: explained = run.name });
+    if (!run.isComplete(index)) complete();
+    const isExplainable = run.mode === 'chat' && index > 0 && index < run.first && !run.steps[index];
+    if (isExplainable && canAsk() && explainedRun !== run.name) trigger('explain', { run: explainedRun = run.name });
     settle();
   }
 
-  /** Request what was left out of the run to save bytes; once, since of a very long text the server leaves it out again. */
+  /** Whether the server can be asked about the run: it knows the run, and is not writing it. */
+  function canAsk() {
+    return !run.isBusy && !isExample(run.name);
+  }
+
+  /** Request what was left out of the run to save bytes; once, since the server leaves out parts of a very long text again. */
   function complete() {
-    if (!run.isBusy && !isExample(run.name) && whole !== run.name) trigger('missing', { run: whole = run.name });
+    if (canAsk() && completedRun !== run.name) trigger('missing', { run: completedRun = run.name });
   }
 
   function settle() {
@@ -256,7 +258,7 @@ export function start({ element, props, trigger, watch }) {
     beams.show(index);
     shade();
     data.draw();
-    attentionPanel.reveal(); // last: it asks where things stand, for which all is laid out
+    attentionPanel.reveal(); // last, since asking for positions lays the page out
     strip.reveal();
     if (isRequested) step.body.firstElementChild.scrollIntoView({ block: 'nearest' });
     isRequested = false;
@@ -268,31 +270,31 @@ export function start({ element, props, trigger, watch }) {
     else trigger('take', { index, token: id });
   }
 
-  /** Tell the conversation what is shown, and shade both by attention when that is the colour. */
+  /** Shade the tokens by attention, if that is their colour, and tell the rest of the page which token is inspected. */
   function shade() {
     const colours = root.dataset.colour === 'attention'
       ? attentionPanel.weightsOf(choice.index - 1) ?? attentionPanel.received(choice.index) : null;
     const levels = root.dataset.colour === 'attention' ? shades(colours ?? new Float32Array(0)) : null;
     strip.shade(levels);
     const index = choice.index >= run.first ? choice.index - run.first : null;
-    shownToken.publish({
-      run: run.name, index, levels: levels && levels.slice(run.first), given: levels && levels.slice(0, run.first), busy: run.isBusy,
+    inspectedToken.publish({
+      run: run.name, index, levels: levels && levels.slice(run.first), promptLevels: levels && levels.slice(0, run.first), busy: run.isBusy,
     });
   }
 
   /** @returns {Sheet[]} */
   function sheets() {
-    const shown = run.steps[choice.index];
+    const selected = run.steps[choice.index];
     const weights = attentionPanel.numbers(choice.index - 1);
     return [
-      ...(shown ? [candidateSheet(shown), ...contrastSheets(shown)] : []),
+      ...(selected ? [candidateSheet(selected), ...contrastSheets(selected)] : []),
       ...(run.search.length ? [beamSheet(run.search)] : []),
       ...(weights ? [attentionSheet(weights, (key) => run.tokens[key].text)] : []),
     ];
   }
 }
 
-/** @param {Float32Array} weights against the strongest but for the first token, so that long contexts do not pale */
+/** Shades relative to the strongest weight after the first token's, so that long contexts do not pale. @param {Float32Array} weights */
 function shades(weights) {
   const peak = Math.max(0, ...weights.subarray(1)) || 1;
   return Array.from(weights, (weight) => level(weight / peak));

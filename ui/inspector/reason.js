@@ -8,53 +8,53 @@ import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';
 import { counted, percent, tokenChip, visible, visibleText } from '../kit/js/text.js';
 import { stepContrast } from './contrast.js';
-import { chosenOf, last, part, ranked } from './step.js';
+import { chosenOf, part, ranked } from './step.js';
 
-// The two filters that may remove the most probable token on purpose; all others leave it the first.
+// These two filters may remove the most probable token on purpose; all others keep it first.
 const AGAINST_THE_LIKELY = new Set(['typical_p', 'xtc']);
 
 /** @param {Step} step @returns {Node} */
 export function stepReason(step) {
-  const shown = cumulativeShares(step);
-  return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, shown)),
-    ...(step.contrastive ? [] : [cumulativeBar(step, shown)]), ...stepContrast(step));
+  const segments = cumulativeSegments(step);
+  return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, segments)),
+    ...(step.contrastive ? [] : [cumulativeBar(step, segments)]), ...stepContrast(step));
 }
 
+/** @typedef {{candidate: Candidate, from: number, to: number}} Segment of the cumulative distribution */
+
 /**
- * The tokens in the order in which a draw walks over them, and where each one's share begins.
- * @param {Step} step @returns {{candidate: Candidate, from: number, to: number}[]}
+ * The candidates in the order in which a draw walks over them, each with its part of the cumulative distribution.
+ * @param {Step} step @returns {Segment[]}
  */
-function cumulativeShares(step) {
-  // A token that is there only because it was chosen may have others, not shown, before it.
-  const listed = ({ probabilities, isChosen }) =>
-    last(probabilities) > 0 && (!isChosen || step.rank <= step.candidates.length);
+function cumulativeSegments(step) {
+  // A candidate that is listed only because it was chosen may come after others that are not listed.
+  const isListed = ({ finalShare, isChosen }) => finalShare > 0 && (!isChosen || step.rank <= step.candidates.length);
   let from = 0;
-  return ranked(step.candidates, step.stages.length - 1).filter(listed).map((candidate) => {
-    const to = from + last(candidate.probabilities);
-    const extent = { candidate, from, to };
-    from = to;
-    return extent;
+  return ranked(step.candidates, step.stages.length - 1).filter(isListed).map((candidate) => {
+    const segment = { candidate, from, to: from + candidate.finalShare };
+    from = segment.to;
+    return segment;
   });
 }
 
-/** @param {Step} step @param {ReturnType<typeof cumulativeShares>} shown @returns {(Node | string)[]} */
-function sentences(step, shown) {
+/** @param {Step} step @param {Segment[]} segments @returns {(Node | string)[]} */
+function sentences(step, segments) {
   const chosen = chosenOf(step);
   const rank = `rank ${counted.format(step.rank)} of ${counted.format(step.kept[0])}`;
-  const gave = `The model gave it ${percent(chosen.probabilities[0])}, ${rank}`;
-  const first = ranked(step.candidates, 0)[0];
+  const gave = `The model gave it ${percent(chosen.modelShare)}, ${rank}`;
+  const [first] = ranked(step.candidates, 0);
   const likeliest = first === chosen ? ['; no token was more likely.'] : ['; the most likely was ', tokenChip(first.text), '.'];
   switch (step.origin) {
     case 'given': return ['Part of the prompt, not generated. ', gave, ...likeliest];
     case 'taken': return ['Chosen by you. ', gave, ...likeliest];
     case 'search': return [termLink('beam-search', 'Beam search'), ' ranks whole texts, not single tokens: of all the texts it followed, one with ',
       'this token scored best. ', gave, '.'];
-    default: return step.draw === null ? taken(step, chosen, first) : drawn(step, chosen, shown);
+    default: return step.draw === null ? choiceSentence(step, chosen, first) : drawSentence(step, chosen, segments);
   }
 }
 
 /** @param {Step} step @param {Candidate} chosen @param {Candidate} first the model's top choice, before any filter */
-function taken(step, chosen, first) {
+function choiceSentence(step, chosen, first) {
   if (step.contrastive) {
     return [tokenChip(chosen.text), ' scored best of these candidates. ', termLink('contrastive-search', 'Contrastive search'),
       ' looks for a token that is likely (high confidence) and unlike the text so far (low degeneration).'];
@@ -64,21 +64,22 @@ function taken(step, chosen, first) {
     tokenChip(first.text), '.'];
 }
 
-/** @param {Step} step @param {Candidate} chosen @param {ReturnType<typeof cumulativeShares>} shown */
-function drawn(step, chosen, shown) {
-  const extent = shown.find(({ candidate }) => candidate === chosen);
-  const fell = extent ? ` (${extent.from.toFixed(3)}–${extent.to.toFixed(3)}). ` : ', which is not among those listed. ';
-  return [termLink('sampling', 'Random draw'), ` ${step.draw.toFixed(3)} landed on `, tokenChip(chosen.text), fell, ...undrawn(step, chosen)];
+/** @param {Step} step @param {Candidate} chosen @param {Segment[]} segments */
+function drawSentence(step, chosen, segments) {
+  const segment = segments.find(({ candidate }) => candidate === chosen);
+  const place = segment ? ` (${segment.from.toFixed(3)}–${segment.to.toFixed(3)}). ` : ', which is not among those listed. ';
+  return [termLink('sampling', 'Random draw'), ` ${step.draw.toFixed(3)} landed on `, tokenChip(chosen.text), place,
+    ...greedySentence(step, chosen)];
 }
 
-/** The choice without a random draw. @param {Step} step @param {Candidate} chosen @returns {(Node | string)[]} */
-function undrawn(step, chosen) {
-  const turned = step.stages.findIndex((stage) => AGAINST_THE_LIKELY.has(stage));
-  const stage = turned < 0 ? step.stages.length - 1 : turned - 1;
+/** What would be chosen without a random draw. @param {Step} step @param {Candidate} chosen @returns {(Node | string)[]} */
+function greedySentence(step, chosen) {
+  const against = step.stages.findIndex((name) => AGAINST_THE_LIKELY.has(name));
+  const stage = against < 0 ? step.stages.length - 1 : against - 1;
   const [first] = ranked(step.candidates, stage);
-  const sure = first === ranked(step.candidates, 0)[0] || first.probabilities[stage] > step.rest[stage];
-  if (!sure) return []; // after a penalty it may be a token that is not listed
-  if (step.contrast) { // which greedy does not do
+  const isCertain = first === ranked(step.candidates, 0)[0] || first.probabilities[stage] > step.rest[stage];
+  if (!isCertain) return []; // after a penalty, the most probable token may not be listed
+  if (step.contrast) { // greedy decoding contrasts no layers
     return first === chosen ? ['It was also the most probable token after DoLa.']
       : ['The most probable token after DoLa was ', tokenChip(first.text), '.'];
   }
@@ -87,23 +88,20 @@ function undrawn(step, chosen) {
   return [greedy, ' would choose ', tokenChip(first.text), '.'];
 }
 
-/** @param {Step} step @param {ReturnType<typeof cumulativeShares>} shown */
-function cumulativeBar(step, shown) {
+/** @param {Step} step @param {Segment[]} segments */
+function cumulativeBar(step, segments) {
   const bar = make('div', { class: 'at-cumulative', 'aria-hidden': 'true' });
-  for (const { candidate, from, to } of shown) {
-    const title = `${visibleText(candidate.text)} · ${percent(to - from)}`;
-    const segment = make('span', { class: candidate.isChosen ? 'at-won' : '', title });
-    segment.style.flexGrow = String(to - from);
-    if (to - from > 0.09) segment.append(...visible(candidate.text));
-    bar.append(segment);
+  /** @param {number} share @param {string} kind @param {string} name @param {Node[]} label for which there may be room */
+  const addPart = (share, kind, name, label) => {
+    const element = make('span', { class: kind, title: `${name} · ${percent(share)}` }, ...label);
+    element.style.flexGrow = String(share);
+    bar.append(element);
+  };
+  for (const { candidate: { text, isChosen }, from, to } of segments) {
+    addPart(to - from, isChosen ? 'at-won' : '', visibleText(text), to - from > 0.09 ? visible(text) : []);
   }
-  const others = 1 - (last(shown)?.to ?? 0);
-  if (others > 0.0005) {
-    const segment = make('span', { class: 'at-others', title: `others · ${percent(others)}` });
-    segment.style.flexGrow = String(others);
-    if (others > 0.15) segment.textContent = 'others';
-    bar.append(segment);
-  }
+  const others = 1 - (segments.at(-1)?.to ?? 0);
+  if (others > 0.0005) addPart(others, 'at-others', 'others', others > 0.15 ? [document.createTextNode('others')] : []);
   if (step.draw !== null && step.origin === 'chosen') {
     const marker = make('i', { class: 'at-draw' });
     marker.style.left = `${100 * step.draw}%`;

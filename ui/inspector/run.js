@@ -9,7 +9,7 @@
 /** @import { InspectorValue } from './inspector_contract' */
 /** @import { Step } from './step.js' */
 
-import { makeAttention } from './attention/attention.js';
+import { AVERAGE, makeAttention } from './attention/attention.js';
 import { makeSearch } from './beams/search.js';
 import { named, probabilityOf } from './step.js';
 
@@ -17,13 +17,13 @@ export class Run {
   /** @type {string | null} */
   name = null;
   mode = 'chat';
-  isBusy = false; // it is being written
-  first = 0; // the first token that was generated
+  isBusy = false; // whether it is being written
+  first = 0; // the number of the first generated token
   /** @type {Token[]} */
   tokens = [];
   /** @type {(Step | undefined)[]} by token number */
   steps = [];
-  isMissingTokens = false; // an update was lost
+  isMissingTokens = false; // whether an update was lost
   attention = makeAttention();
   search = makeSearch();
 
@@ -34,13 +34,13 @@ export class Run {
     this.search.put(null);
   }
 
-  /** Its text was changed, and is another run now; what stays the same is kept. @param {string | null} name */
+  /** The text was changed and has become another run; its unchanged beginning is kept. @param {string | null} name */
   rename(name) {
     Object.assign(this, { name, isMissingTokens: false });
     this.search.put(null);
   }
 
-  /** Everything before `since` stands; what is from there on is replaced. @param {InspectorValue} value */
+  /** Replace the tokens from number `since` on. @param {InspectorValue} value */
   merge(value) {
     const since = value.since || 0;
     this.isMissingTokens = since > this.tokens.length || !this.search.put(value.search, value.labels);
@@ -66,13 +66,19 @@ export class Run {
     if (!since) this.attention.keep(value.rows_from, value.rows_from + value.rows.length);
   }
 
-  /** The last generated token that has a text: the one that ends it would say little. */
+  /** The last generated token that has a text, since the end token says little. */
   get newest() {
     const end = this.tokens.length - 1;
     for (let index = end; index >= this.first; index -= 1) {
       if (this.tokens[index].kind !== 'control') return index;
     }
     return end;
+  }
+
+  /** Whether the step and the attention of a token are at hand; to save bytes, the server leaves some out. @param {number} index */
+  isComplete(index) {
+    if (index < this.first) return !this.isMissingRows;
+    return this.steps[index] && (this.attention.first < 0 || this.attention.weights(index - 1, AVERAGE, AVERAGE) !== null);
   }
 
   /** Whether the map would begin in the middle: the attention of the first passes was left out. */

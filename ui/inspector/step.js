@@ -1,10 +1,10 @@
 /**
  * One step: its headline, and helpers for the table, the reason and the filters.
  *
- * @typedef {CandidateEntry & {text: string, isChosen: boolean, removedBy: string | null}} Candidate with its name, and what
- *   became of it
+ * @typedef {CandidateEntry & {text: string, isChosen: boolean, removedBy: string | null, modelShare: number,
+ *   finalShare: number}} Candidate with its name, the filter that removed it, and its probability before and after all filters
  * @typedef {Omit<StepEntry, 'candidates'> & {candidates: Candidate[], nameOf: (id: number) => string}} Step
- * @typedef {[text: string, title?: string, term?: import('../glossary/terms.js').Term]} Head a word over a column, what it
+ * @typedef {{text: string, help?: string, term?: import('../glossary/terms.js').Term}} ColumnHead a word over a column, what it
  *   means, and which entry of the glossary it opens
  */
 
@@ -14,9 +14,6 @@ import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';
 import { counted, percent, tokenChip } from '../kit/js/text.js';
 
-/** @template Item @param {Item[]} list */
-export const last = (list) => list[list.length - 1];
-
 /**
  * A step of a run document, with the names of its tokens.
  * @param {StepEntry} step @param {Record<string, string>} labels @returns {Step}
@@ -25,6 +22,7 @@ export function named(step, labels) {
   const nameOf = (id) => labels[id] ?? '';
   const candidates = step.candidates.map((candidate) => ({
     ...candidate, text: nameOf(candidate.id), isChosen: candidate.id === step.id, removedBy: removedBy(step, candidate),
+    modelShare: candidate.probabilities[0], finalShare: candidate.probabilities.at(-1),
   }));
   return { ...step, candidates, nameOf };
 }
@@ -39,11 +37,11 @@ function removedBy({ stages }, { probabilities }) {
 export const chosenOf = (step) => step.candidates.find(({ isChosen }) => isChosen);
 
 /** The model's own probability of the token that was chosen. @param {Step} step */
-export const probabilityOf = (step) => chosenOf(step).probabilities[0];
+export const probabilityOf = (step) => chosenOf(step).modelShare;
 
-/** @param {Candidate[]} candidates @param {number} stage @returns {Candidate[]} most probable first after it, ties by id */
+/** The candidates by their probability after a stage, the most probable first; ties by id. @param {Candidate[]} candidates @param {number} stage */
 export const ranked = (candidates, stage) =>
-  candidates.toSorted((a, b) => b.probabilities[stage] - a.probabilities[stage] || a.id - b.id);
+  candidates.toSorted((one, other) => other.probabilities[stage] - one.probabilities[stage] || one.id - other.id);
 
 /**
  * The headline: which token, how probable, how surprising.
@@ -61,9 +59,9 @@ export function stepHeadline({ text, position, step, why }) {
   ];
 }
 
-/** @param {Head[]} heads all but the first stand over numbers */
-export const headCells = (heads) => heads.map(([text, title, term], index) =>
-  make('th', { scope: 'col', class: index ? 'at-number' : '', title }, term ? termLink(term, text) : text));
+/** @param {ColumnHead[]} heads all but the first stand over numbers */
+export const headCells = (heads) => heads.map(({ text, help, term }, index) =>
+  make('th', { scope: 'col', class: index ? 'at-number' : '', title: help }, term ? termLink(term, text) : text));
 
 /** A number over its bar. @param {string} text @param {number} share of the longest bar @param {string} kind */
 export function barCell(text, share, kind = 'at-after') {

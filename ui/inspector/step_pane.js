@@ -1,5 +1,5 @@
 /**
- * How the selected token was chosen: its headline with the buttons to its neighbours, the table, the reason and the filters.
+ * How the selected token was chosen: a headline with buttons to its neighbours, the table, the reason and the filters.
  */
 
 /** @import { Step } from './step.js' */
@@ -7,7 +7,7 @@
 
 import { isExample } from '../examples/example.js';
 import { iconButton, make } from '../kit/js/dom.js';
-import { shownStep } from '../kit/js/signals.js';
+import { inspectedStep } from '../kit/js/signals.js';
 import { stepStages } from './filters.js';
 import { stepReason } from './reason.js';
 import { stepHeadline } from './step.js';
@@ -30,10 +30,10 @@ export function makeStepPane(run, { move, follow, take }) {
   const stages = make('div', { class: 'at-stages-pane' });
   const body = make('div', { class: 'at-step-pane' }, table, reason, stages);
   let selected = -1;
-  /** @type {{step: Step | undefined, key: string} | null} */
-  let drawn = null;
+  /** @type {{step: Step | undefined, key: string} | null} what was drawn last */
+  let before = null;
 
-  /** @param {number} index @param {boolean} isFollowing it is selected because it is the newest */
+  /** @param {number} index @param {boolean} isFollowing whether the newest token is selected, whichever it is */
   function draw(index, isFollowing) {
     selected = index;
     const step = run.steps[index];
@@ -50,16 +50,16 @@ export function makeStepPane(run, { move, follow, take }) {
   function drawStep(step) {
     const canTake = !run.isBusy && (run.mode === 'write' || (run.mode === 'chat' && selected >= run.first)) && !isExample(run.name);
     const key = step ? `${run.name} ${selected} ${canTake}` : '';
-    if (drawn && drawn.step === step && drawn.key === key) return;
-    drawn = { step, key };
-    shownStep.publish({ step: step ?? null });
+    if (before && before.step === step && before.key === key) return;
+    before = { step, key };
+    inspectedStep.publish({ step: step ?? null });
     const index = selected;
     table.replaceChildren(step ? stepTable(step, canTake ? (id) => take(index, id) : null)
       : make('p', {
         class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
       }));
     reason.replaceChildren(...(step ? [stepReason(step)] : []));
-    reason.classList.toggle('at-broad', Boolean(step?.contrastive || step?.contrast)); // with a table of many columns
+    reason.classList.toggle('at-broad', Boolean(step?.contrastive || step?.contrast)); // it has a table of many columns
     stages.replaceChildren(...(step ? stepStages(step) : []));
   }
 

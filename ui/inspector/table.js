@@ -6,34 +6,32 @@
 
 import { make, makeTable } from '../kit/js/dom.js';
 import { counted, percent, stageName, tokenChip, visibleText } from '../kit/js/text.js';
-import { barCell, headCells, last } from './step.js';
+import { barCell, headCells } from './step.js';
 
 /**
  * The candidates, and a last row for all other tokens.
  * @param {Step} step
- * @param {((id: number) => void) | null} take where another token may be taken instead
+ * @param {((id: number) => void) | null} take uses another token instead; null where none can be used
  */
 export function stepTable(step, take) {
-  const filtered = step.stages.length > 1;
-  const largest = Math.max(...step.candidates.flatMap(({ probabilities }) => [probabilities[0], last(probabilities)]));
-  /** @type {import('./step.js').Head[]} */
-  const columns = [['Token', undefined, 'token'], ['Model'], ['Final']];
-  const head = headCells(columns.slice(0, filtered ? 3 : 2));
+  const isFiltered = step.stages.length > 1;
+  const largest = Math.max(...step.candidates.flatMap(({ modelShare, finalShare }) => [modelShare, finalShare]));
+  const head = headCells([{ text: 'Token', term: 'token' }, { text: 'Model' }, ...(isFiltered ? [{ text: 'Final' }] : [])]);
   if (take) head.push(make('th', { scope: 'col' }, make('span', { class: 'at-hidden', text: 'Use instead' })));
-  const rows = step.candidates.map((candidate) => candidateRow(candidate, filtered, largest, take));
-  rows.push(restRow(step, filtered, largest, take !== null));
+  const rows = step.candidates.map((candidate) => candidateRow(candidate, isFiltered, largest, take));
+  rows.push(restRow(step, isFiltered, largest, take !== null));
   return makeTable({ class: 'at-grid at-table' }, head, rows, 'Candidates for this position');
 }
 
-/** @param {Candidate} candidate @param {boolean} filtered @param {number} largest @param {((id: number) => void) | null} take */
-function candidateRow({ id, text, isChosen, probabilities, removedBy }, filtered, largest, take) {
+/** @param {Candidate} candidate @param {boolean} isFiltered @param {number} largest @param {((id: number) => void) | null} take */
+function candidateRow({ id, text, isChosen, modelShare, finalShare, removedBy }, isFiltered, largest, take) {
   const name = make('th', { scope: 'row', title: visibleText(text) }, tokenChip(text));
   const node = make('tr', { class: [isChosen && 'at-won', removedBy && 'at-removed'].filter(Boolean).join(' ') }, name,
-    shareCell(probabilities[0], largest, 'at-before'));
+    shareCell(modelShare, largest, 'at-before'));
   if (isChosen) name.append(make('span', { class: 'at-hidden', text: ' (chosen)' }));
-  if (filtered) {
+  if (isFiltered) {
     node.append(removedBy ? make('td', { class: 'at-by' }, make('span', { class: 'at-by-removed', text: 'removed ' }), `by ${stageName(removedBy)}`)
-      : shareCell(last(probabilities), largest));
+      : shareCell(finalShare, largest));
   }
   if (take && !isChosen) {
     const button = make('button', {
@@ -46,15 +44,15 @@ function candidateRow({ id, text, isChosen, probabilities, removedBy }, filtered
   return node;
 }
 
-/** @param {Step} step @param {boolean} filtered @param {number} largest @param {boolean} takeable */
-function restRow(step, filtered, largest, takeable) {
+/** @param {Step} step @param {boolean} isFiltered @param {number} largest @param {boolean} hasTakeColumn */
+function restRow(step, isFiltered, largest, hasTakeColumn) {
   const others = step.kept[0] - step.candidates.length;
-  const left = last(step.kept) - step.candidates.filter(({ removedBy }) => !removedBy).length;
-  const kept = filtered && left > 0 && left < others ? ` (${counted.format(left)} kept)` : '';
+  const keptOthers = step.kept.at(-1) - step.candidates.filter(({ removedBy }) => !removedBy).length;
+  const kept = isFiltered && keptOthers > 0 && keptOthers < others ? ` (${counted.format(keptOthers)} kept)` : '';
   return make('tr', { class: 'at-rest' },
     make('th', { scope: 'row', text: `${counted.format(others)} others${kept}` }),
     shareCell(step.rest[0], largest, 'at-before'),
-    ...(filtered ? [shareCell(last(step.rest), largest)] : []), ...(takeable ? [make('td')] : []));
+    ...(isFiltered ? [shareCell(step.rest.at(-1), largest)] : []), ...(hasTakeColumn ? [make('td')] : []));
 }
 
 /** @param {number} p @param {number} largest @param {string} [kind] */

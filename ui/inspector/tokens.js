@@ -1,8 +1,6 @@
 /**
- * The strip: every token of the context as a box, one of them selected. Tokens that only together form a character stand
- * in a frame with it.
- *
- * It knows texts, kinds, probabilities and shades; what a selection means is the inspector's business.
+ * The strip: every token of the context as a box, one of them selected. Tokens that only together form a character stand in a
+ * frame with that character. The strip does not know what a selection means.
  *
  * @typedef {{text: string, kind: string, probability: number | null}} ShownToken
  */
@@ -11,22 +9,23 @@ import { around, make } from '../kit/js/dom.js';
 import { alongRow } from '../kit/js/keys.js';
 import { colourMode } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
-import { level, percent, visible, visibleText } from '../kit/js/text.js';
+import { level, percent, shadeByAttention, visible, visibleText } from '../kit/js/text.js';
+import { makeRadioSwitch } from '../kit/parts/radio_switch.js';
 import { characterGroups } from './characters.js';
 
 const KINDS = { control: 'special token', prompt: 'prompt', generated: 'generated' };
 
-/** @param {(index: number) => void} onSelect a token was clicked or reached with the keys */
+/** @param {(index: number) => void} onSelect called when a token is clicked or reached by the keyboard */
 export function makeStrip(onSelect) {
   const node = make('div', { class: 'at-strip at-scroll', role: 'listbox', 'aria-label': 'Tokens of the context', tabindex: -1 });
   /** @type {HTMLElement[]} */
   const boxes = [];
   /** @type {ShownToken[]} what each box shows */
-  let shown = [];
-  /** @type {Map<string, HTMLElement>} frames around the parts of a character, by what is in them */
-  let groups = new Map();
+  let drawn = [];
+  /** @type {Map<string, HTMLElement>} around the parts of a character, by what is in them */
+  let frames = new Map();
   let selected = -1;
-  let shaded = false;
+  let isShaded = false;
 
   node.addEventListener('click', (event) => {
     const box = around(event, '[role="option"]') ?? around(event, '.at-group')?.querySelector('[role="option"]');
@@ -69,7 +68,7 @@ export function makeStrip(onSelect) {
   function update(tokens) {
     const fresh = [];
     tokens.forEach((token, index) => {
-      const old = shown[index];
+      const old = drawn[index];
       if (old && old.text === token.text && old.kind === token.kind && old.probability === token.probability) return;
       const box = makeBox(token, index);
       if (boxes[index]) boxes[index].replaceWith(box);
@@ -80,19 +79,18 @@ export function makeStrip(onSelect) {
     for (const box of boxes.splice(tokens.length)) box.remove();
     if (selected >= boxes.length) selected = -1;
     node.append(...fresh);
-    shown = tokens.slice();
-    group();
+    drawn = tokens.slice();
+    frameCharacters();
   }
 
   /** Frame the tokens that only together form a character, touching only what differs. */
-  function group() {
-    const wanted = new Map(characterGroups(shown).map((one) => [JSON.stringify(one), one]));
-    for (const [key, frame] of groups) {
+  function frameCharacters() {
+    const wanted = new Map(characterGroups(drawn).map((group) => [JSON.stringify(group), group]));
+    for (const [key, frame] of frames) {
       if (!wanted.has(key)) frame.replaceWith(...frame.querySelectorAll('.at-box'));
     }
-    groups = new Map(Array.from(wanted, ([key, { from, end, text }]) => {
-      const known = groups.get(key);
-      if (known) return [key, known];
+    frames = new Map(Array.from(wanted, ([key, { from, end, text }]) => {
+      if (frames.has(key)) return [key, frames.get(key)];
       const parts = boxes.slice(from, end);
       const name = `${parts.length} tokens together form ${visibleText(text)}`;
       const frame = make('span', { class: 'at-group', role: 'group', 'aria-label': name, title: name },
@@ -113,7 +111,7 @@ export function makeStrip(onSelect) {
     if (focused) boxes[selected]?.focus({ preventScroll: true });
   }
 
-  /** Scroll the strip, never the page, to the selected token; this lays the page out. */
+  /** Scroll the strip, but never the page, to the selected token. This lays the page out. */
   function reveal() {
     const box = boxes[selected];
     if (!box) return;
@@ -124,16 +122,10 @@ export function makeStrip(onSelect) {
     }
   }
 
-  /** @param {number[] | null} levels how much the selected step looked at each token; null for no shading */
+  /** @param {number[] | null} levels how much the selected step attends to each token; null for no shading */
   function shade(levels) {
-    if (!levels && !shaded) return;
-    boxes.forEach((box, index) => {
-      const wanted = levels ? String(levels[index] ?? 0) : undefined;
-      if (box.dataset.attention === wanted) return;
-      if (wanted === undefined) delete box.dataset.attention;
-      else box.dataset.attention = wanted;
-    });
-    shaded = Boolean(levels);
+    if (levels || isShaded) shadeByAttention(boxes, levels);
+    isShaded = Boolean(levels);
   }
 
   return { node, update, select, reveal, shade };
@@ -156,23 +148,19 @@ function mark(box, on) {
   box.tabIndex = on ? 0 : -1;
 }
 
-/** The legend and the switch of the colours; both components follow it. */
+/** The legend and the switch of the colours, which the conversation follows, too. */
 export function makeColours() {
-  // One over the other, so that the switch stays where it is.
+  // The legends lie over each other, so that the switch stays in its place.
   const legends = Object.entries({ probability: ['unlikely', 'likely'], attention: ['ignored', 'attended to'] }).map(
     ([mode, [low, high]]) => make('span', { class: `at-legend at-legend-${mode}` },
       low, make('i', { class: `at-ramp at-ramp-${mode}` }), high));
-  const choices = /** @type {const} */ (['probability', 'attention', 'off']).map((mode) => {
-    const input = make('input', { type: 'radio', name: 'attend-colour', value: mode, class: 'at-hidden' });
-    input.checked = remembered('colour', 'probability') === mode;
-    input.addEventListener('change', () => {
-      remember('colour', mode);
-      colourMode.publish(mode);
-    });
-    return make('label', {}, input, make('span', { text: mode }));
+  const labels = { probability: 'probability', attention: 'attention', off: 'off' };
+  const { node, inputs } = makeRadioSwitch('attend-colour', 'Colour tokens by', labels, (mode) => {
+    remember('colour', mode);
+    colourMode.publish(mode);
   });
-  const title = make('legend', { class: 'at-hidden', text: 'Colour tokens by' });
+  const chosen = inputs[remembered('colour', 'probability')];
+  if (chosen) chosen.checked = true;
   return make('div', { class: 'at-row at-wrap at-end at-colours' },
-    make('span', { class: 'at-legends', 'aria-hidden': 'true' }, ...legends),
-    make('fieldset', { class: 'at-switch' }, title, ...choices));
+    make('span', { class: 'at-legends', 'aria-hidden': 'true' }, ...legends), node);
 }

@@ -4,15 +4,15 @@
  * Events: 'choose' (`typed` for a name from the box) and 'cancel'. It publishes the model's context length and default
  * decoding method for the settings.
  *
- * The address only names models of the page's own list, so no link can make a page load a folder or any other model. Those
- * stay in the browser's history, for a reload and for Back.
+ * The address names only models of the page's own list, so no link can make a page load a folder or another model. The
+ * browser's history keeps those, for a reload and for Back.
  */
 
 /** @import { ChoiceValue, ModelValue, PrecisionValue } from './models_contract' */
 
-import { onceConnected, partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
-import { find, make } from '../kit/js/dom.js';
-import { currentModel } from '../kit/js/signals.js';
+import { partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
+import { find, make, makeButton } from '../kit/js/dom.js';
+import { connected, currentModel } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';
 import { choiceLines, makeSheet } from './sheet.js';
 
@@ -24,12 +24,12 @@ export function start({ element, props, trigger, watch }) {
   const { any_name: anyName } = unpacked(props.form);
   /** @type {ModelValue} */
   let value = unpacked(props.value);
-  let listed = '';
+  let drawnKey = '';
   const home = value.name; // the model of an address without one
   const listedNames = value.choices.map((choice) => choice.name);
   /** @param {string} name */
   const isLinkable = (name) => name !== home && (listedNames.includes(name) || listedNames.includes(name.replace(PRECISION, '')));
-  let picked = ''; // the model that the visitor asked for, until it is there
+  let requested = ''; // the model that the visitor asked for, until it is in use
 
   const chosen = make('button', { type: 'button', id: 'attend-model-chosen', 'aria-haspopup': 'listbox', 'aria-labelledby': 'attend-model-label attend-model-chosen' });
   const sheet = makeSheet(chosen, anyName, request);
@@ -40,9 +40,7 @@ export function start({ element, props, trigger, watch }) {
   const title = make('p', { class: 'attend-model-coming', role: 'status' });
   const bar = make('progress', { class: 'attend-model-bar', 'aria-label': 'Loading progress' });
   const status = make('p', { class: 'attend-model-status' });
-  const cancel = make('button', {
-    type: 'button', id: 'attend-model-cancel', class: 'at-plain', text: 'Cancel', onclick: () => trigger('cancel'),
-  });
+  const cancel = makeButton('Cancel', () => trigger('cancel'), { id: 'attend-model-cancel' });
   const notes = make('ul', { class: 'attend-model-notes' });
   root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), chosen, sheet.node, precisionRow, title, bar, status,
     cancel, notes);
@@ -59,34 +57,34 @@ export function start({ element, props, trigger, watch }) {
     else bar.value = value.share;
     notes.replaceChildren(...value.notes.map((text) => make('li', { text })));
     if (value.clears_input) sheet.clearBox();
-    const wanted = JSON.stringify([name, choices, precisions]);
-    if (listed !== wanted) {
+    const key = JSON.stringify([name, choices, precisions]);
+    if (drawnKey !== key) {
       drawChosen(name, choices);
       sheet.draw(name, choices);
       drawPrecisions(name, precisions);
     }
-    listed = wanted;
+    drawnKey = key;
     if (!isLoading) currentModel.publish({ name, context, method });
   }
 
-  /** A model is in use, or another one is on its way. */
+  /** A model is in use, or another one is loading. */
   function receive() {
     draw();
     const { name, title: isLoading } = value;
     if (isLoading) return;
-    const isNew = name === picked && name !== namedModel();
+    const isNew = name === requested && name !== namedModel();
     const kept = { model: name === home ? undefined : name };
     writeParts({ model: isLinkable(name) ? name : null }, { isNew, kept });
-    picked = '';
+    requested = '';
   }
 
-  /** The model of the entry in the browser's history. */
+  /** The model of the current entry in the browser's history. */
   function namedModel() {
     const named = partOf('model');
     return history.state?.model ?? (named !== null && isLinkable(named) ? named : home);
   }
 
-  /** Bring the model back that the address is about. */
+  /** Load the model that the address is about. */
   function follow() {
     if (namedModel() !== value.name) trigger('choose', { name: namedModel(), typed: false });
   }
@@ -98,7 +96,7 @@ export function start({ element, props, trigger, watch }) {
     chosen.disabled = !anyName && choices.length < 2;
   }
 
-  /** Hidden while another model comes. @param {string} name @param {PrecisionValue[]} precisions */
+  /** Hidden while another model is loading. @param {string} name @param {PrecisionValue[]} precisions */
   function drawPrecisions(name, precisions) {
     precisionRow.hidden = !precisions.some((one) => one.name === name);
     precision.replaceChildren(...precisions.map((one) => make('option', { value: one.name, text: one.title })));
@@ -106,20 +104,20 @@ export function start({ element, props, trigger, watch }) {
   }
 
   function choosePrecision() {
-    const wanted = precision.value;
-    precision.value = value.name; // until the other one is loading, since it may be refused
-    request(wanted, false);
+    const { value: name } = precision;
+    precision.value = value.name; // until the other model is loading, since it may be refused
+    request(name, false);
   }
 
   /** @param {string} name @param {boolean} typed */
   function request(name, typed) {
-    picked = name.trim();
+    requested = name.trim();
     trigger('choose', { name, typed });
   }
 
   takePart('model', (name) => name === home || isLinkable(name));
   watch('value', receive);
   draw();
-  onceConnected(follow);
+  connected.subscribe(null, follow);
   whenMoved(follow, { isFirst: true });
 }

@@ -1,20 +1,19 @@
 /**
- * The list of models, and the box that takes another name. It opens above the page (a popover), so that nothing in it is cut
- * off beside the settings.
+ * The list of models, and the box for another model's name. It is a popover, so that the settings' edge does not cut it off.
  */
 
 /** @import { ChoiceValue } from './models_contract' */
 
 import { around, make } from '../kit/js/dom.js';
-import { closeOnEscape, onPlane, presses } from '../kit/js/keys.js';
+import { alongColumn, closeOnEscape, moveAlong } from '../kit/js/keys.js';
 
 const WIDEST = 440; // pixels
 const MARGIN = 8; // pixels between the list and the window's edge
-const LEAST = 280; // pixels of height that the list gets at least
+const MIN_HEIGHT = 280; // pixels of the list
 
 /**
  * @param {HTMLButtonElement} button opens it
- * @param {boolean} anyName whether it has the box
+ * @param {boolean} anyName whether the box is offered
  * @param {(name: string, typed: boolean) => void} choose
  */
 export function makeSheet(button, anyName, choose) {
@@ -37,11 +36,11 @@ export function makeSheet(button, anyName, choose) {
     if (focused !== null) options().find((option) => option.dataset.name === focused)?.focus();
   }
 
-  /** Under the button, as wide as there is room. */
+  /** Place the list under the button, as wide as there is room. */
   function position() {
     const { left, bottom } = button.getBoundingClientRect();
     const width = Math.min(WIDEST, innerWidth - 2 * MARGIN);
-    const top = Math.max(MARGIN, Math.min(bottom + 4, innerHeight - LEAST - MARGIN));
+    const top = Math.max(MARGIN, Math.min(bottom + 4, innerHeight - MIN_HEIGHT - MARGIN));
     Object.assign(node.style, {
       width: `${width}px`, left: `${Math.max(MARGIN, Math.min(left, innerWidth - width - MARGIN))}px`,
       top: `${top}px`, maxHeight: `${innerHeight - top - MARGIN}px`,
@@ -65,24 +64,15 @@ export function makeSheet(button, anyName, choose) {
   node.addEventListener('toggle', (event) => {
     const isOpen = /** @type {ToggleEvent} */ (event).newState === 'open';
     button.setAttribute('aria-expanded', String(isOpen));
-    // The event comes after the list, so a quick visitor may already be typing in the box.
-    if (isOpen && !node.contains(document.activeElement)) options().find((option) => option.tabIndex === 0)?.focus();
+    // The event comes after the list has opened, so a quick visitor may already be typing in the box.
+    if (isOpen && !node.contains(document.activeElement)) options().find((option) => option.ariaSelected === 'true')?.focus();
   });
   closeOnEscape(node, close);
   list.addEventListener('click', (event) => {
     const option = around(event, '[role="option"]');
     if (option) take(option.dataset.name, false);
   });
-  list.addEventListener('keydown', (event) => {
-    const all = options();
-    const here = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
-    if (here < 0) return;
-    const step = { Home: -here, End: all.length - 1 - here }[event.key] ?? onPlane(event.key)?.[1];
-    if (presses(event.key)) take(all[here].dataset.name, false);
-    else if (step === undefined) return;
-    else all[here + step]?.focus();
-    event.preventDefault();
-  });
+  list.addEventListener('keydown', (event) => moveAlong(event, options(), (option) => take(option.dataset.name, false), alongColumn));
   other.addEventListener('submit', (event) => {
     event.preventDefault();
     if (box.value.trim()) take(box.value, true);
@@ -97,7 +87,7 @@ export function makeSheet(button, anyName, choose) {
   };
 }
 
-/** Its name and whether it is installed, over what it is for. @param {ChoiceValue} choice */
+/** A model's name and whether it is installed, above what it is for. @param {ChoiceValue} choice */
 export const choiceLines = (choice) => [
   make('span', { class: 'at-row at-wrap at-model-head' }, make('b', { text: choice.title }),
     make('span', { class: 'at-model-availability', text: choice.availability })),

@@ -1,9 +1,9 @@
 /**
- * What happens when the server can't be reached: a line says so until it answers again. Then the page reloads and restores
- * what the browser has saved; until then it sends nothing, so that no text is lost.
+ * When the server can't be reached, a line says so until the server answers again. Then the page reloads and restores what the
+ * browser has saved. Until then it sends nothing, so that no text is lost.
  */
 
-import { around, make } from '../kit/js/dom.js';
+import { around, make, makeButton } from '../kit/js/dom.js';
 import { connectionLost } from '../kit/js/signals.js';
 import { isSaving } from '../kit/js/storage.js';
 
@@ -15,8 +15,8 @@ const UNSAVED = 'The server is back. The history is off, so reloading clears thi
 /**
  * A `fetch` that notices when the server is gone.
  * @param {typeof fetch} ask the browser's own
- * @param {() => void} lose is called then, perhaps more than once
- * @param {() => boolean} isLost whether the page is about to begin anew
+ * @param {() => void} lose called when the server is gone, perhaps more than once
+ * @param {() => boolean} isLost whether the page is about to reload
  * @returns {typeof fetch}
  */
 export function noticeLoss(ask, lose, isLost) {
@@ -39,10 +39,10 @@ export function noticeLoss(ask, lose, isLost) {
 export function watchConnection(ask) {
   let isLost = false;
   let isLeaving = false;
-  let retry = () => {}; // at once
+  let retry = () => {}; // ends the wait before the next attempt
   let press = () => retry();
   const words = make('span', {});
-  const button = make('button', { type: 'button', class: 'at-plain', text: 'Try now', onclick: () => press() });
+  const button = makeButton('Try now', () => press());
   const line = make('div', { class: 'at-offline at-row at-view', role: 'alert' }, words, button);
   addEventListener('pagehide', () => {
     isLeaving = true;

@@ -1,16 +1,16 @@
 /**
- * The page's help: it begins the tour again, leads to the glossary and lists the keys. It opens on "?", and by its button in
- * the header.
+ * The page's help: it begins the tour again, leads to the glossary and lists the keys. It opens by "?" or by its button in the
+ * header.
  */
 
 import { ALL, termLink } from '../glossary/term_link.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
-import { around, make } from '../kit/js/dom.js';
+import { around, make, makeButton } from '../kit/js/dom.js';
 import { canTakeTour, takeTour } from '../tour/offer.js';
 
-/** @typedef {[keys: string, does: string]} Shortcut */
+/** @typedef {[keys: string, effect: string]} Shortcut */
 
-/** @type {{title: string, where: string, shortcuts: Shortcut[]}[]} `where`: what is on the page where they work */
+/** @type {{title: string, where: string, shortcuts: Shortcut[]}[]} `where`: the element that is on the page when they work */
 const SECTIONS = [
   { title: 'Everywhere', where: 'body', shortcuts: [
     ['Esc', 'Stop generating, or close what is open'], ['?', 'Show this help'],
@@ -37,13 +37,13 @@ const SECTIONS = [
 ];
 const FIELDS = 'textarea, select, [contenteditable], input:not([type="radio"], [type="checkbox"], [type="range"])';
 
-/** @param {HTMLElement} header where its button is */
+/** @param {HTMLElement} header which has the button */
 export function offerKeyboardHelp(header) {
   const list = make('div', { class: 'at-shortcuts at-md' });
-  const tour = make('button', { type: 'button', class: 'at-plain', text: 'Take the tour', onclick: () => {
+  const tour = makeButton('Take the tour', () => {
     dialog.close();
     takeTour();
-  } });
+  });
   const elsewhere = make('p', { class: 'at-quiet', text: 'The tour shows how a text is made: open Chat to take it.' });
   const terms = make('p', { onclick: () => dialog.close() }, termLink(ALL, 'Glossary'));
   const dialog = makeDialog('attend-keys-dialog', 'Help', tour, elsewhere, terms,
@@ -69,6 +69,6 @@ export function offerKeyboardHelp(header) {
 }
 
 /** @param {Shortcut} shortcut */
-const describe = ([keys, does]) => [
-  make('dt', {}, ...keys.split(' ').map((key) => make('kbd', { text: key }))), make('dd', { text: does }),
+const describe = ([keys, effect]) => [
+  make('dt', {}, ...keys.split(' ').map((key) => make('kbd', { text: key }))), make('dd', { text: effect }),
 ];

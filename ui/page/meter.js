@@ -1,6 +1,6 @@
 /**
- * Context usage: a line of text, and a bar of what is used and, in Chat, kept for an answer. In Compare it is that of the
- * longest card.
+ * Context usage: a line of text, and a bar of the tokens that are used and, in Chat, reserved for an answer. In Compare it is
+ * the usage of the longest card.
  */
 
 /** @import { MeterValue } from '../runs/runs_contract' */
@@ -10,7 +10,7 @@ import { panelSettings, shownTab } from '../kit/js/signals.js';
 import { counted } from '../kit/js/text.js';
 
 /**
- * The room that is kept for the rest of an answer: as much as the model's chat format keeps, which is at most half the context.
+ * The tokens that are reserved for the rest of an answer, as the model's chat format does: at most half the context.
  * @param {MeterValue} value
  * @param {number} length the most tokens of an answer
  */
@@ -29,16 +29,16 @@ export function start({ element, props, watch }) {
   const meter = find(element, '.attend-meter');
   const text = find(element, '.attend-meter-text');
   const bar = find(element, '.attend-meter-bar');
-  let length = 0; // the most tokens of an answer
-  let tab = '';
+  let length = 0; // the maximum length of an answer, in tokens
 
   function draw() {
     /** @type {MeterValue | null} */
     const value = props.value;
     if (!value) return;
+    const tab = shownTab.latest ?? '';
     const kept = tab === 'Chat' ? keptRoom(value, length) : 0;
     text.textContent = meterText(value, kept, tab);
-    text.title = text.textContent; // of a note there may be no room for all
+    text.title = text.textContent; // there may not be room for all of a note
     bar.style.setProperty('--used-share', String(value.used / value.limit));
     bar.style.setProperty('--taken-share', String((value.used + kept) / value.limit));
     bar.classList.toggle('full', value.used > 0.9 * value.limit);
@@ -50,10 +50,7 @@ export function start({ element, props, watch }) {
     length = most > 0 ? Math.floor(most) : 0;
     draw();
   });
-  shownTab.subscribe(element, (shown) => {
-    tab = shown;
-    draw();
-  });
+  shownTab.subscribe(element, draw);
   watch('value', draw);
   draw();
 }

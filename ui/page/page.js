@@ -1,14 +1,15 @@
 /**
- * Runs once when the page has loaded: the header's buttons, the settings if there is room for them, what Escape
- * closes or stops, notices, typing, and the link past all buttons to the text box.
+ * Runs once when the page has loaded. It wires what belongs to no component: the header's buttons, Escape, submitting by
+ * keyboard, Gradio's notices, and what a link brings. Then it shows the page.
  */
 
 import { isTermName, offerGlossary } from '../glossary/glossary.js';
-import { MAX_PROMPT, onceConnected, removeOnceWorking, takePart, whenMoved } from '../kit/address/address.js';
+import { MAX_PROMPT, removeOnceWorking, takePart, whenMoved } from '../kit/address/address.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
+import { reopenStream } from '../kit/gradio/late_events.js';
 import { around, make, typeInto } from '../kit/js/dom.js';
 import { takeDecimalCommas } from '../kit/js/number.js';
-import { reopenStream } from '../kit/gradio/late_events.js';
+import { connected, streamMissing } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { isStyled } from '../kit/js/styles.js';
 import { CHAPTERS } from '../learn/course.js';
@@ -17,18 +18,50 @@ import { offerTour } from '../tour/offer.js';
 import { watchConnection } from './connection.js';
 import { keepUnsent } from './unsent.js';
 
-const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
-const BOXES = ['#attend-message textarea', '#attend-text textarea', '#attend-given textarea', '.at-ask-text'].join();
-const SUBMITTED = [['#attend-given textarea', '#attend-go'], ['#attend-text textarea', '#attend-continue']];
+const NARROW = window.matchMedia('(max-width: 1000px)'); // the settings cover the page
+const SMALL = window.matchMedia('(max-width: 1200px)'); // the settings leave no room for the table beside its map
+const VIEWS = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
+const BOXES = '#attend-message textarea, #attend-text textarea, #attend-given textarea, .at-ask-text';
+const STOP_BUTTONS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
+const SUBMIT_BUTTONS = { '#attend-given textarea': '#attend-go', '#attend-text textarea': '#attend-continue' };
+const ABSENT = /\/(gradio_api\/mcp\/schema|monitoring\/summary)$/;
 const PATIENCE = 20_000; // ms after which the page is shown even if parts of it are missing
 
+/** @param {string} selector */
+const find = (selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector));
+
+/** @param {string} selector */
+const findAll = (selector) => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector))];
+
+/** @param {string} selector */
+const findVisible = (selector) => findAll(selector).find((element) => element.checkVisibility());
+
+const areSettingsOpen = () => Boolean(find('#attend-settings.open'));
+const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
+
 export function start() {
-  const STOPS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
-  const all = (selector) => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector))];
-  const find = (selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector));
-  if (document.activeElement === document.body) find('textarea[autofocus]')?.focus(); // it was not in sight until now
+  if (document.activeElement === document.body) find('textarea[autofocus]')?.focus(); // it was hidden until now
+  wireHeader();
+  adaptGradio();
+  document.addEventListener('keydown', closeOrStop);
+  document.addEventListener('keydown', submit);
+  dismissNotices();
+  reportTyping();
+  takeDecimalCommas();
+  document.body.prepend(make('a', { class: 'at-skip', href: '#attend-main', text: 'Skip to the text box', onclick: (event) => {
+    event.preventDefault(); // the address stays as it is
+    findVisible(BOXES)?.focus();
+  } }));
+  const prompt = takePart('prompt', (text) => text.length <= MAX_PROMPT);
+  if (prompt) connected.subscribe(null, () => bringPrompt(prompt));
+  keepUnsent(() => document.querySelector('#attend-message textarea'));
+  const term = takePart('glossary', isTermName);
+  document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be received
+  show(term);
+}
+
+function wireHeader() {
   if (!find('#attend-settings')) find('#attend-open-settings')?.remove(); // the page of an encoder has none
-  const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
   find('#attend-open-settings')?.addEventListener('click', toggleSettings);
   find('#attend-api')?.addEventListener('click', () => find('footer .show-api')?.click());
   const theme = remembered('theme', '');
@@ -36,99 +69,88 @@ export function start() {
   find('#attend-theme')?.addEventListener('click', () => {
     remember('theme', document.body.classList.toggle('dark') ? 'dark' : 'light');
   });
-  const narrow = window.matchMedia('(max-width: 1000px)'); // the settings cover the page
-  const areOpen = () => Boolean(find('#attend-settings.open'));
-  const small = window.matchMedia('(max-width: 1200px)'); // they leave no room for the table beside its map
-  const uncover = () => narrow.matches && areOpen() && toggleSettings();
-  narrow.addEventListener('change', uncover);
+  const uncover = () => NARROW.matches && areSettingsOpen() && toggleSettings();
+  NARROW.addEventListener('change', uncover);
   whenMoved(uncover);
+}
 
+/** Wraps two functions of the browser, since Gradio offers no other way to change how it copies values and asks its server. */
+function adaptGradio() {
   window.structuredClone = cloneObjectsOnly(window.structuredClone.bind(window));
-
-  // Gradio's panel of endpoints asks for these two, which this page does not have; each would be an error in the console.
-  const ask = reopenStream(watchConnection(window.fetch.bind(window)), () => document.dispatchEvent(new Event('attend-poll')));
-  const absent = /\/(gradio_api\/mcp\/schema|monitoring\/summary)$/;
+  const ask = reopenStream(watchConnection(window.fetch.bind(window)), () => streamMissing.publish(null));
   window.fetch = (resource, ...rest) => {
-    const isAbsent = absent.test(resource instanceof Request ? resource.url : String(resource));
+    // Gradio's panel of endpoints asks for what this page does not have; each request would be an error in the console.
+    const isAbsent = ABSENT.test(resource instanceof Request ? resource.url : String(resource));
     return isAbsent ? Promise.resolve(new Response(null, { status: 404 })) : ask(resource, ...rest);
   };
+}
 
-  document.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.defaultPrevented) return;
-    const panel = find('.api-docs');
-    if (panel) all('.api-docs .backdrop').forEach((backdrop) => backdrop.click());
-    else if (find('dialog[open], [popover="auto"]:popover-open')) return; // the browser closes it
-    else if (narrow.matches && areOpen()) {
-      toggleSettings();
-      find('#attend-open-settings').focus();
-    } else all(STOPS).find((button) => button.checkVisibility())?.click();
-  });
+/** Escape closes what covers the page or else stops the run. @param {KeyboardEvent} event */
+function closeOrStop(event) {
+  if (event.key !== 'Escape' || event.defaultPrevented) return;
+  if (find('.api-docs')) findAll('.api-docs .backdrop').forEach((backdrop) => backdrop.click());
+  else if (find('dialog[open], [popover="auto"]:popover-open')) return; // the browser closes it
+  else if (NARROW.matches && areSettingsOpen()) {
+    toggleSettings();
+    find('#attend-open-settings').focus();
+  } else findVisible(STOP_BUTTONS)?.click();
+}
 
-  // Gradio's text box submits with Enter alone, or not at all; boxes for longer texts are expected to with Ctrl+Enter.
-  document.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-    const [, button] = SUBMITTED.find(([box]) => around(event, box)) ?? [];
-    const go = button && find(button);
-    if (go && go.checkVisibility()) go.click();
-  });
+/** Gradio's text box submits with Enter alone, or not at all; for longer texts people expect Ctrl+Enter. @param {KeyboardEvent} event */
+function submit(event) {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+  const box = Object.keys(SUBMIT_BUTTONS).find((selector) => around(event, selector));
+  if (box) findVisible(SUBMIT_BUTTONS[box])?.click();
+}
 
-  const skip = make('a', { class: 'at-skip', href: '#attend-main', text: 'Skip to the text box', onclick: (event) => {
-    event.preventDefault(); // the address stays as it is
-    all(BOXES).find((box) => box.checkVisibility())?.focus();
-  } });
-  document.body.prepend(skip);
-
-  // A notice is about the last action, so the next action removes it.
+/** A notice is about the last action, so the next action removes it. */
+function dismissNotices() {
   const dismiss = (event) => {
-    if (!around(event, '.toast-wrap')) all('.toast-close').forEach((cross) => cross.click());
+    if (!around(event, '.toast-wrap')) findAll('.toast-close').forEach((cross) => cross.click());
   };
   document.addEventListener('click', dismiss, true);
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Enter') dismiss(event);
   }, true);
+}
 
-  // Gradio's text box reports typing at `keypress`, which pasting, deleting and phones' keyboards do not send.
-  let pressed = false;
+/** Gradio's text box reports typing at `keypress`, which pasting, deleting and phones' keyboards do not send. */
+function reportTyping() {
+  let wasPressed = false;
   const isText = (event) => Boolean(around(event, '#attend-text textarea'));
   document.addEventListener('keypress', (event) => {
-    if (isText(event) && event.isTrusted) pressed = true;
+    if (isText(event) && event.isTrusted) wasPressed = true;
   }, true);
   document.addEventListener('input', (event) => {
-    if (isText(event) && !pressed) event.target.dispatchEvent(new KeyboardEvent('keypress', { bubbles: true }));
-    pressed = false;
+    if (isText(event) && !wasPressed) event.target.dispatchEvent(new KeyboardEvent('keypress', { bubbles: true }));
+    wasPressed = false;
   });
+}
 
-  const prompt = takePart('prompt', (text) => text.length <= MAX_PROMPT);
-  if (prompt) onceConnected(bringPrompt);
-  takeDecimalCommas();
-  keepUnsent(() => document.querySelector('#attend-message textarea'));
-  const term = takePart('glossary', isTermName);
-  document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be received
-  show();
+/** A link's prompt goes into the box of the tab in sight, and leaves the address once the visitor is at work with it. @param {string} prompt */
+function bringPrompt(prompt) {
+  const box = findVisible(BOXES);
+  if (!(box instanceof HTMLTextAreaElement)) return;
+  typeInto(box, prompt);
+  removeOnceWorking('prompt');
+}
 
-  /** A link's prompt goes into the box of the tab in sight, and leaves the address once the visitor is at work with it. */
-  function bringPrompt() {
-    const box = /** @type {HTMLTextAreaElement | undefined} */ (all(BOXES).find((each) => each.checkVisibility()));
-    if (!box) return;
-    typeInto(box, prompt);
-    removeOnceWorking('prompt');
-  }
-
-  /**
-   * The sidebar may come after this script, on a busy machine, and hears of no click before it is whole; what is drawn into
-   * an empty view would move all that stands under it.
-   */
-  function show() {
-    const isRestoring = find('.attend-history:empty') || document.body.hasAttribute('data-restoring'); // ui/history/history.js
-    const isAwaited = !isStyled() || isRestoring || all(DRAWN).some((view) => view.checkVisibility() && !view.firstChild);
-    if (small.matches && areOpen()) {
-      toggleSettings();
-      requestAnimationFrame(() => requestAnimationFrame(show)); // a frame in which it is closed, before it is seen
-    } else if (isAwaited && performance.now() < PATIENCE) requestAnimationFrame(show);
-    else {
-      document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
-      offerTour();
-      offerGlossary({ titles: CHAPTERS, isOffered: hasCourse, open: openChapter }, term);
-    }
+/**
+ * Show the page once it is complete: what is drawn later would move everything below it. On a busy machine the sidebar may come
+ * after this script, and it hears no click before it is complete.
+ * @param {string | null} term of the glossary that the address names
+ */
+function show(term) {
+  const isRestoring = find('.attend-history:empty') || document.body.hasAttribute('data-restoring'); // ui/history/history.js
+  const isAwaited = !isStyled() || isRestoring || findAll(VIEWS).some((view) => view.checkVisibility() && !view.firstChild);
+  const showLater = () => requestAnimationFrame(() => show(term));
+  if (SMALL.matches && areSettingsOpen()) {
+    toggleSettings();
+    requestAnimationFrame(showLater); // a frame in which they are closed, before the page is seen
+  } else if (isAwaited && performance.now() < PATIENCE) showLater();
+  else {
+    document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
+    offerTour();
+    offerGlossary({ titles: CHAPTERS, isOffered: hasCourse, open: openChapter }, term);
   }
 }

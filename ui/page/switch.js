@@ -5,41 +5,41 @@
  * selects another tab.
  */
 
-import { onceConnected, partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
+import { partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
 import { find, make } from '../kit/js/dom.js';
-import { shownTab } from '../kit/js/signals.js';
+import { connected, fileClosed, shownTab } from '../kit/js/signals.js';
 
 /** @import { SwitchValue } from './page_contract' */
-/** @typedef {{tab: string, clicks: number}} SwitchState what was chosen, and how often anything was */
+/** @typedef {{tab: string, clicks: number}} SwitchState the chosen tab, and the number of clicks so far */
 
 /**
- * Where the switch stands after an answer. One that knows nothing of the last click moves nobody, unless there is no such
- * tab any more: the answer to that click comes.
+ * The state of the switch after an answer. An answer that does not know the last click changes nothing, since the answer to that
+ * click is still to come, unless the chosen tab no longer exists.
  * @param {SwitchState} state
  * @param {SwitchValue} answer
  * @returns {SwitchState}
  */
 export function moved(state, answer) {
-  const waits = answer.clicks < state.clicks && answer.entries.includes(state.tab);
-  return waits ? state : { ...state, tab: answer.tab };
+  const isOutdated = answer.clicks < state.clicks && answer.entries.includes(state.tab);
+  return isOutdated ? state : { ...state, tab: answer.tab };
 }
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const group = find(element, '.attend-tabs');
-  const heading = make('h2', { class: 'at-hidden' }); // of what stands under the switch, for screen readers
+  const heading = make('h2', { class: 'at-hidden' }); // of the tab, for screen readers
   group.before(heading);
   /** @type {SwitchState} */
   let state = { tab: '', clicks: 0 };
   const loading = find(element, '.attend-loading');
-  let newest = 0; // the highest number of an update
+  let newestUpdate = 0;
   /** @type {string[]} */
   let entries = [];
-  const home = props.value.tab; // where an address without a tab leads
+  const home = props.value.tab; // the tab of an address that names none
 
   /** @param {string[]} names */
   function offer(names) {
-    if (String(entries) === String(names)) return; // keep the keyboard focus
+    if (String(entries) === String(names)) return; // so that the keyboard focus stays
     entries = names;
     group.replaceChildren(...names.map((name) => make('label', { 'data-name': name },
       make('input', { type: 'radio', name: 'attend-tab', value: name, onchange: () => click(name, true) }),
@@ -74,11 +74,11 @@ export function start({ element, props, trigger, watch }) {
   function receive() {
     const answer = props.value;
     if (!answer?.entries) return;
-    if ((answer.number ?? 0) < newest) {
+    if ((answer.number ?? 0) < newestUpdate) {
       props.value = state;
       return;
     }
-    newest = answer.number ?? 0;
+    newestUpdate = answer.number ?? 0;
     state = moved(state, answer);
     offer(answer.entries);
     document.body.toggleAttribute('data-encoder', answer.encoder);
@@ -93,16 +93,16 @@ export function start({ element, props, trigger, watch }) {
   offer(props.value.entries);
   const opened = takePart('tab', (tab) => entries.includes(tab));
   state = { tab: opened ?? home, clicks: opened ? 1 : 0 };
-  // What is clicked before Gradio has taken the page up does not reach the server. It hears of the model first, if the
-  // address names one: a tab is judged by the model that is coming.
-  onceConnected(() => setTimeout(() => {
+  // A click before Gradio is connected does not reach the server. If the address names a model, the server hears of that first,
+  // since it judges a tab by the model that is loading.
+  connected.subscribe(null, () => setTimeout(() => {
     if (state.clicks) trigger('show', state);
   }));
   whenMoved(() => {
     const tab = partOf('tab') ?? home;
     if (tab !== state.tab && entries.includes(tab)) click(tab, false);
   });
-  document.addEventListener('attend-refresh', () => trigger('show', state)); // what was shown instead is closed
+  fileClosed.subscribe(element, () => trigger('show', state)); // the tab's own run comes back
   watch('value', receive);
   receive();
 }

@@ -3,15 +3,15 @@
  * visitor has turned saving off.
  */
 
-import { onceConnected } from '../kit/address/address.js';
 import { typeInto } from '../kit/js/dom.js';
+import { connected } from '../kit/js/signals.js';
 import { isSaving, keepOverReload, keptOverReload } from '../kit/js/storage.js';
 
 /** @param {() => HTMLTextAreaElement | null} findBox */
 export function keepUnsent(findBox) {
-  let waiting = isReturn() ? keptOverReload('unsent') : ''; // until it is in the box: the page may be left before
+  let waiting = isReturn() ? keptOverReload('unsent') : ''; // until it is in the box, since the page may be left before
   keepOverReload('unsent', waiting);
-  onceConnected(() => {
+  connected.subscribe(null, () => {
     const box = findBox();
     if (waiting && box && !box.value) typeInto(box, waiting);
     waiting = '';

@@ -1,49 +1,50 @@
 /**
  * The text of an answer, made of tokens that can be clicked: the turns of a conversation, the cards of a comparison.
  *
- * It draws a text from the first token that has changed, and marks the token in the inspector. It does not know where the text
- * comes from.
+ * It draws a text from the first token that has changed, and marks the token that is in the inspector. It does not know where
+ * the text comes from.
  *
- * @typedef {{node: HTMLElement, number: number, show: (answer: Answer) => void, mark: (token: any) => void,
- *   run: () => string | null, token: (index: number) => HTMLElement | undefined}} ShownAnswer
+ * @typedef {{node: HTMLElement, number: number, show: (answer: Answer) => void, mark: () => void,
+ *   run: () => string | null, token: (index: number) => HTMLElement | undefined}} AnswerView
  * @typedef {import('./runs_contract').AnswerToken} Token
  * @typedef {{text: string, tokens: Token[] | null, run: string | null, state: string}} Answer
  */
 
 import { around, make } from '../kit/js/dom.js';
-import { moveAlongRow } from '../kit/js/keys.js';
-import { selectToken, shownToken } from '../kit/js/signals.js';
-import { isWidthless, level, percent, visibleText } from '../kit/js/text.js';
+import { moveAlong } from '../kit/js/keys.js';
+import { selectToken, inspectedToken } from '../kit/js/signals.js';
+import { isWidthless, level, percent, shadeByAttention, visibleText } from '../kit/js/text.js';
 
-/** @type {WeakMap<Element, ShownAnswer>} by their nodes */
+/** @type {WeakMap<Element, AnswerView>} by their nodes */
 const answers = new WeakMap();
-/** The token that the inspector shows, and how much it looked at the others. */
-let marked = { run: null, index: null, levels: null };
-shownToken.subscribe(null, (token) => {
-  marked = token;
-  for (const node of document.querySelectorAll('.at-text')) answers.get(node)?.mark(marked);
+/** The token that the inspector shows, and how much it attends to the others. */
+let inspected = { run: null, index: null, levels: null };
+inspectedToken.subscribe(null, (token) => {
+  inspected = token;
+  for (const node of document.querySelectorAll('.at-text')) answers.get(node)?.mark();
 });
 
 /**
  * The text of one answer: its tokens, or plain where there are none.
- * @param {number} number whose it is
- * @param {(isShown: boolean) => void} [onShown] told when the inspector turns to one of its tokens, and away from them
+ * @param {number} number of the message
+ * @param {(isInspected: boolean) => void} [onInspect] called when the inspector turns to one of its tokens, and away from them
  */
-export function makeAnswer(number, onShown = () => {}) {
+export function makeAnswer(number, onInspect = () => {}) {
   const node = make('div', { class: 'at-text', dir: 'auto' });
   const caret = make('span', { class: 'at-caret', 'aria-hidden': 'true' });
   let run = null;
   let plain = '';
-  /** @type {Token[]} */
-  let shown = [];
+  /** @type {Token[]} as they were drawn last */
+  let drawn = [];
   /** @type {HTMLElement[]} of the tokens */
   const spans = [];
-  let bright = null;
-  let shaded = false;
+  /** @type {HTMLElement | undefined} that of the token in the inspector */
+  let marked;
+  let isShaded = false;
 
   /** @param {Answer} answer */
   function show(answer) {
-    if (answer.run !== run) shown = [];
+    if (answer.run !== run) drawn = [];
     run = answer.run;
     if (answer.tokens) showTokens(answer.tokens);
     else showText(answer.text);
@@ -55,7 +56,7 @@ export function makeAnswer(number, onShown = () => {}) {
   function showText(text) {
     if (plain !== text || spans.length) node.textContent = text;
     plain = text;
-    shown = [];
+    drawn = [];
     spans.length = 0;
   }
 
@@ -63,48 +64,44 @@ export function makeAnswer(number, onShown = () => {}) {
   function showTokens(tokens) {
     if (plain) node.replaceChildren();
     plain = '';
-    const kept = commonPrefix(shown, tokens);
+    const kept = commonPrefix(drawn, tokens);
     for (const span of spans.splice(kept)) span.remove();
     tokens.slice(0, kept).forEach((token, index) => {
-      if (token.label && !shown[index].label) spans[index].title = titleOf(token);
+      if (token.label && !drawn[index].label) spans[index].title = titleOf(token);
     });
-    shown = tokens;
+    drawn = tokens;
     const fresh = tokens.slice(kept).map((token, i) => tokenSpan(token, kept + i, isWithinLine(tokens, kept + i)));
     spans.push(...fresh);
     node.append(...fresh);
     const [first] = spans;
     if (first && !node.querySelector('[tabindex="0"]')) first.tabIndex = 0;
-    if (fresh.length) mark(marked);
+    if (fresh.length) mark();
   }
 
-  /** @param {typeof marked} now the token that the inspector shows, and where it looked */
-  function mark(now) {
-    const mine = run !== null && now.run === run;
-    const wanted = mine && now.index !== null ? spans[now.index] : undefined;
-    if (bright !== wanted) {
-      bright?.classList.remove('at-shown');
-      wanted?.classList.add('at-shown');
-      if (Boolean(bright) !== Boolean(wanted)) onShown(Boolean(wanted));
-      bright = wanted;
+  /** Mark the token that the inspector shows, and shade those that it attends to. */
+  function mark() {
+    const isOurs = run !== null && inspected.run === run;
+    const span = isOurs && inspected.index !== null ? spans[inspected.index] : undefined;
+    if (marked !== span) {
+      marked?.classList.remove('at-shown');
+      span?.classList.add('at-shown');
+      if (Boolean(marked) !== Boolean(span)) onInspect(Boolean(span));
+      marked = span;
     }
-    const levels = mine ? now.levels : null;
-    if (!levels && !shaded) return;
-    spans.forEach((span, index) => {
-      if (levels) span.dataset.attention = String(levels[index] ?? 0);
-      else delete span.dataset.attention;
-    });
-    shaded = Boolean(levels);
+    const levels = isOurs ? inspected.levels : null;
+    if (levels || isShaded) shadeByAttention(spans, levels);
+    isShaded = Boolean(levels);
   }
 
-  const shownAnswer = { node, number, show, mark, run: () => run, token: (index) => spans[index] };
-  answers.set(node, shownAnswer);
-  return shownAnswer;
+  const view = { node, number, show, mark, run: () => run, token: (index) => spans[index] };
+  answers.set(node, view);
+  return view;
 }
 
 /**
- * A message of a conversation: its text in a bubble, which says to a screen reader whose it is.
+ * A message of a conversation: its text in a bubble, which tells a screen reader who wrote it.
  * @param {'user' | 'assistant'} role
- * @param {number} number whose it is
+ * @param {number} number of the message
  */
 export function makeBubble(role, number) {
   const body = makeAnswer(number);
@@ -113,7 +110,7 @@ export function makeBubble(role, number) {
   return { node, body };
 }
 
-/** How many tokens in front are the same. @param {Token[]} tokens @param {Token[]} others */
+/** How many tokens at the beginning are the same. @param {Token[]} tokens @param {Token[]} others */
 function commonPrefix(tokens, others) {
   const count = Math.min(tokens.length, others.length);
   for (let index = 0; index < count; index += 1) {
@@ -123,7 +120,7 @@ function commonPrefix(tokens, others) {
   return count;
 }
 
-/** Whether a token follows a word. @param {Token[]} tokens @param {number} index */
+/** Whether a token follows a word, with no white space between. @param {Token[]} tokens @param {number} index */
 function isWithinLine(tokens, index) {
   let before = index - 1;
   while (before >= 0 && !tokens[before].text) before -= 1;
@@ -134,9 +131,9 @@ function isWithinLine(tokens, index) {
 const titleOf = ({ text, label, probability }) => `${label ?? visibleText(text)} · ${percent(probability)}`;
 
 /**
- * One whose text takes no room, such as the end token, has a shape beside it, which is no part of the text: a mark keeps the
- * letter before it, a line end its line.
- * @param {Token} token @param {number} index @param {boolean} inLine behind a word
+ * A token's element. If its text has no width, as that of the end token, a shape stands beside it, which is no part of the
+ * text: after a combining mark, so that the mark keeps its letter, and else before it, so that a line end keeps its line.
+ * @param {Token} token @param {number} index @param {boolean} inLine whether it follows a word
  */
 function tokenSpan(token, index, inLine) {
   const { text, probability } = token;
@@ -148,29 +145,29 @@ function tokenSpan(token, index, inLine) {
 }
 
 /**
- * Let the tokens inside be clicked, and reached with the keys.
+ * Let the tokens inside be clicked, and reached by the keyboard.
  * @param {HTMLElement} container
- * @param {(answer: ShownAnswer, index: number) => void} ask for a run that the inspector does not show
- * @param {(token: HTMLElement) => void} opened whenever one was
+ * @param {(answer: AnswerView, index: number) => void} ask called for a run that the inspector does not have
+ * @param {(token: HTMLElement) => void} onOpen called with each token that was opened
  */
-export function offerTokens(container, ask, opened = () => {}) {
-  /** @param {HTMLElement | null} span the inspector shows it at once, or the server is asked for its run */
+export function offerTokens(container, ask, onOpen = () => {}) {
+  /** Show a token in the inspector, or ask the server for its run. @param {HTMLElement | null} span */
   function open(span) {
     if (!span || String(getSelection()).length) return; // a text selection, not a click on a token
     const answer = answers.get(span.parentElement);
     const index = Number(span.dataset.index);
     if (!selectToken(answer.run(), index)) ask(answer, index);
-    opened(span);
+    onOpen(span);
   }
 
   container.addEventListener('click', (event) => open(around(event, '.at-tok')));
   container.addEventListener('keydown', (event) => {
     const text = around(event, '.at-tok')?.parentElement;
-    if (text) moveAlongRow(event, [.../** @type {NodeListOf<HTMLElement>} */ (text.querySelectorAll('.at-tok'))], open);
+    if (text) moveAlong(event, [.../** @type {NodeListOf<HTMLElement>} */ (text.querySelectorAll('.at-tok'))], open);
   });
 }
 
-/** Who wrote an answer, and why it ended where that is to be said. @param {import('./runs_contract').TurnValue} turn */
+/** The model that wrote an answer and, if it is worth saying, why the answer ended. @param {import('./runs_contract').TurnValue} turn */
 export function byline(turn) {
   return [turn.model, turn.state === 'stopped' && 'stopped', turn.note].filter(Boolean).join(' · ');
 }

@@ -1,55 +1,51 @@
 /**
- * The messages of a conversation. A value has all of them, an update only what is new in an answer that is being written.
+ * The messages of a conversation. A value has all of them; an update has only what is new in an answer that is being written.
  * Updates may be lost or arrive out of order.
  */
 
 /** @import { AnswerUpdate, TurnValue, TurnsValue } from './runs_contract' */
 
 import { connectionLost } from '../kit/js/signals.js';
-import { unpacked } from '../kit/js/values.js';
+import { followValue } from '../kit/js/values.js';
 
 /** @type {TurnsValue} */
 export const EMPTY = { turns: [], examples: [], busy: false };
 
 /**
- * Draw the messages whenever what came for a component changes them; where an update is missing, ask for all of them.
+ * Draws the messages whenever a value of the component changes them; if an update is missing, asks for all of them.
  * @template {TurnsValue} Value
  * @param {import('../kit/js/gradio').Component} component
- * @param {(shown: Value) => void} draw
- * @param {(shown: Value, until: (saved: Promise<unknown>) => void) => void} rescue what is shown has to be saved: the server is
- *   lost
+ * @param {(value: Value) => void} draw
+ * @param {(value: Value, until: (saved: Promise<unknown>) => void) => void} rescue saves the messages, since the server is lost
  */
-export function followTurns({ element, props, trigger, watch }, draw, rescue) {
-  let shown = EMPTY;
-  function receive() {
-    if (!props.value) return;
-    const next = applyUpdate(shown, /** @type {Value | AnswerUpdate} */ (unpacked(props.value)));
-    if (!next) return trigger('missing', {});
-    if (next === shown) return;
-    shown = next;
+export function followTurns(component, draw, rescue) {
+  let current = EMPTY;
+  followValue(component, (value) => {
+    const next = applyUpdate(current, value);
+    if (!next) return component.trigger('missing', {});
+    if (next === current) return;
+    current = next;
     draw(/** @type {Value} */ (next));
-  }
-  watch('value', receive);
-  receive();
-  connectionLost.subscribe(element, ({ until }) => {
-    const isGrowing = shown.turns.at(-1)?.state === 'streaming';
-    shown = interrupted(shown);
-    draw(/** @type {Value} */ (shown));
-    if (isGrowing) rescue(/** @type {Value} */ (shown), until);
+  });
+  connectionLost.subscribe(component.element, ({ until }) => {
+    const isGrowing = current.turns.at(-1)?.state === 'streaming';
+    current = interrupted(current);
+    draw(/** @type {Value} */ (current));
+    if (isGrowing) rescue(/** @type {Value} */ (current), until);
   });
 }
 
-/** What is left of messages of which the last was being written. @param {TurnsValue} shown @returns {TurnsValue} */
-export function interrupted(shown) {
-  const end = shown.turns.at(-1);
-  if (end?.state !== 'streaming') return { ...shown, busy: true };
-  const stopped = /** @type {const} */ ({ ...end, state: 'stopped', note: 'the connection was lost' });
-  return { ...shown, busy: true, turns: [...shown.turns.slice(0, -1), stopped] };
+/** The messages once the last one can't be continued. @param {TurnsValue} current @returns {TurnsValue} */
+export function interrupted(current) {
+  const last = current.turns.at(-1);
+  if (last?.state !== 'streaming') return { ...current, busy: true };
+  const stopped = /** @type {const} */ ({ ...last, state: 'stopped', note: 'the connection was lost' });
+  return { ...current, busy: true, turns: [...current.turns.slice(0, -1), stopped] };
 }
 
 /**
- * What the styles of the buttons around the messages depend on. It follows the answer itself, not an update of the
- * buttons: Gradio may lose one of those where two events meet, which left Send where Stop should be.
+ * The stage of a conversation, on which the styles of the buttons around it depend. It follows the answer itself, because
+ * Gradio may lose an update of the buttons when two events meet, which left Send where Stop should be.
  * @param {TurnValue[]} turns
  * @returns {'empty' | 'streaming' | ''}
  */
@@ -59,29 +55,29 @@ export function stage(turns) {
 }
 
 /**
- * What is to be shown once a value has come.
- * @param {TurnsValue} shown
+ * The messages after a value has arrived.
+ * @param {TurnsValue} current
  * @param {TurnsValue | AnswerUpdate} value
- * @returns {TurnsValue | null} the very same where nothing is new; null where what would lead there is missing
+ * @returns {TurnsValue | null} the same object if nothing is new; null if an update before this one is missing
  */
-export function applyUpdate(shown, value) {
-  if ('turns' in value) return isLate(shown, value) ? shown : value;
-  const index = shown.turns.findIndex((turn) => turn.run === value.run);
-  const answer = shown.turns[index];
+export function applyUpdate(current, value) {
+  if ('turns' in value) return isLate(current, value) ? current : value;
+  const index = current.turns.findIndex((turn) => turn.run === value.run);
+  const answer = current.turns[index];
   if (!answer || answer.version < value.base) return null;
-  if (answer.version >= value.version) return shown;
-  return { ...shown, busy: value.busy, turns: shown.turns.with(index, updated(answer, value)) };
+  if (answer.version >= value.version) return current;
+  return { ...current, busy: value.busy, turns: current.turns.with(index, updated(answer, value)) };
 }
 
 /**
- * Whether a value was begun before what is shown, or tells an answer that has grown since.
- * @param {TurnsValue} shown
+ * Whether a value is older than the current messages, as a whole or in an answer that has grown since.
+ * @param {TurnsValue} current
  * @param {TurnsValue} value
  */
-function isLate(shown, value) {
+function isLate(current, value) {
   const received = value.turns;
-  return (value.number ?? 0) < (shown.number ?? 0)
-    || shown.turns.some(({ run, version }, index) => received[index]?.run === run && received[index].version < version);
+  return (value.number ?? 0) < (current.number ?? 0)
+    || current.turns.some(({ run, version }, index) => received[index]?.run === run && received[index].version < version);
 }
 
 /** @param {TurnValue} answer @param {AnswerUpdate} update @returns {TurnValue} */

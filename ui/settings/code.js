@@ -1,28 +1,25 @@
 /**
- * The dialog with what can be copied: the settings as a link, as a command and as Python. Opens with every new value.
+ * The dialog with the settings as a link, as a command and as Python, each to copy. It opens with every new value.
  */
 
 import { isModelNameless, MAX_PROMPT, withParts } from '../kit/address/address.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
-import { find, make } from '../kit/js/dom.js';
+import { find, make, makeButton } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
+import { followValue } from '../kit/js/values.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
-export function start({ element, props, watch }) {
+export function start(component) {
   const body = make('div', {});
   const dialog = makeDialog('attend-share-dialog', 'Share or reuse these settings', body);
   dialog.classList.add('attend-code');
-  find(element, '.attend-code-dialog').replaceChildren(dialog);
+  find(component.element, '.attend-code-dialog').replaceChildren(dialog);
 
-  function draw() {
-    if (!props.value) return;
-    body.replaceChildren(...[link(props.value), ...props.value.blocks].map(block));
+  followValue(component, ({ blocks, ...run }) => {
+    body.replaceChildren(...[link(run), ...blocks].map(block));
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
-  }
-
-  watch('value', draw);
-  draw(); // it may have been asked for before this script was there
+  });
 }
 
 /** @param {{prompt: string, seed: number}} run */
@@ -39,8 +36,7 @@ function link({ prompt, seed }) {
 }
 
 function block({ title, note, text }) {
-  const button = make('button', { type: 'button', class: 'at-plain', text: 'Copy', 'aria-label': `Copy: ${title}`,
-    onclick: () => copy(text, button) });
+  const button = makeButton('Copy', () => copy(text, button), { 'aria-label': `Copy: ${title}` });
   return make('section', {}, make('h3', { text: title }), make('div', { class: 'at-row at-copy' }, button),
     make('pre', { text, tabindex: 0 }), ...(note ? [make('p', { text: note })] : []));
 }

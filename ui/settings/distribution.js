@@ -1,11 +1,11 @@
 /**
  * The effect of filters on one step's distribution: the arithmetic of decoding/processors, in the browser.
  *
- * The page knows the most probable tokens of a step one by one. Of the others it knows their number, their total
- * probability and, from the entropy of the whole, how evenly they share it. Two groups of equally probable
- * tokens stand in for them: some as probable as the last one known, the most they can be, and some that share evenly. How
- * much falls to each follows from the entropy, which makes a small change of the temperature exact in the first order.
- * Whatever no longer depends on the others, such as a cut among the known tokens, is exact.
+ * The page knows the most probable tokens of a step one by one. It knows the number of the others, their total probability and,
+ * from the entropy of the whole distribution, how evenly they share it. Two groups of equally probable tokens stand in for them:
+ * some are as probable as the last known token, which is the most they can be, and the rest share evenly. The size of each group
+ * follows from the entropy, so that a small change of the temperature is exact to first order. Whatever does not depend on the
+ * others, such as a cut among the known tokens, is exact.
  *
  * @typedef {{p: number, n: number}} Group tokens of one probability each, and how many; 0 once they are removed
  * @typedef {{stage: string, value: number}} Filter
@@ -15,9 +15,9 @@
 
 /** @import { Candidate, Step } from '../inspector/step.js' */
 
-const VISIBLE = 0.005; // a share that may be wrong by more than this is called an estimate
+const VISIBLE = 0.005; // a share that may be wrong by more than this is marked as an estimate
 
-/** @type {Record<string, (groups: Group[], value: number) => Group[]>} groups come most probable first and are whole: 1 */
+/** @type {Record<string, (groups: Group[], value: number) => Group[]>} groups, most probable first, whose probabilities sum to 1 */
 const FILTERS = {
   greedy: (groups) => groups.map(({ p, n }, index) => ({ p, n: index === 0 ? n : 0 })),
   temperature(groups, temperature) {
@@ -27,7 +27,7 @@ const FILTERS = {
   top_k(groups, k) {
     let [left, edge] = [k, 0];
     return groups.map(({ p, n }) => {
-      if (left <= 0) return { p, n: n === 1 && p === edge ? n : 0 }; // what ties with the last one stays
+      if (left <= 0) return { p, n: n === 1 && p === edge ? n : 0 }; // a token that ties with the last one stays
       const kept = Math.min(n, left);
       left -= kept;
       edge = p;
@@ -70,21 +70,22 @@ export function pictureOf(step, filters) {
 }
 
 /**
- * The share of each known token, for an evenness of the others from 0 to 1: between the two lies every truth.
+ * The share of each known token if the others share their probability with an evenness from 0 to 1. The true share lies between
+ * the two extremes.
  * @param {Step} step @param {Filter[]} filters @param {number} evenness @returns {number[]}
  */
 export const sharesOf = (step, filters, evenness) => filtered(knownOf(step), filters, evenness);
 
 /** @param {Step} step */
 function knownOf({ stages, candidates, rest, kept, entropy, rank }) {
-  const base = stages[1] === 'suppress_tokens' ? 1 : 0; // what a model may never say is no candidate
+  const base = stages[1] === 'suppress_tokens' ? 1 : 0; // tokens that a model may never say are no candidates
   /** @param {Candidate} candidate */
   const at = ({ probabilities }) => probabilities[base];
-  // a chosen token behind the others says nothing of those between
-  const listed = candidates.filter((one) => at(one) > 0 && !(one.isChosen && rank > candidates.length))
-    .toSorted((a, b) => at(b) - at(a) || a.id - b.id);
+  // between the other candidates and a chosen token that ranks behind them there may be any number of tokens
+  const listed = candidates.filter((candidate) => at(candidate) > 0 && !(candidate.isChosen && rank > candidates.length))
+    .toSorted((one, other) => at(other) - at(one) || one.id - other.id);
   const probabilities = listed.map(at);
-  const mass = rest[base] + sum(candidates.filter((one) => !listed.includes(one)).map(at));
+  const mass = rest[base] + sum(candidates.filter((candidate) => !listed.includes(candidate)).map(at));
   const count = kept[base] - listed.length;
   const top = Math.min(probabilities.at(-1) ?? 0, mass);
   const even = Math.min(mass / count, top);

@@ -1,7 +1,7 @@
 /**
  * The fields of the panel: a setting's name, its control, its help, and what is wrong with its value.
  *
- * A field knows no other: the state has the values, and the panel draws all fields whenever one has changed.
+ * Fields do not know each other: the state has the values, and the panel draws all fields whenever one has changed.
  *
  * @typedef {{box: HTMLElement, parameter: PanelField, draw: (value: any) => void}} Field
  */
@@ -40,9 +40,9 @@ function numberField(parameter, state) {
   const draw = (value) => {
     entry.max = String(parameter.maximum);
     if (readSetting(parameter, entry.value) !== value || (value === null && document.activeElement !== entry)) entry.value = value ?? '';
-    const refused = isInvalid(parameter, value);
-    entry.setAttribute('aria-invalid', String(refused));
-    const sentence = refused ? `Must be ${rangeText(parameter)}.` : '';
+    const isRefused = isInvalid(parameter, value);
+    entry.setAttribute('aria-invalid', String(isRefused));
+    const sentence = isRefused ? `Must be ${rangeText(parameter)}.` : '';
     if (wrong.textContent !== sentence) wrong.textContent = sentence;
     reset.classList.toggle('at-away', value === state.startOf(name));
     if (!slider) return;
@@ -62,7 +62,7 @@ function textField(parameter, state) {
 }
 
 /**
- * A list to choose from; what the chosen word means stands under it.
+ * A list to choose from, with the meaning of the chosen word under it.
  * @param {PanelField} parameter @param {PanelState} state @param {PanelForm['meanings']} meanings
  */
 function wordField(parameter, state, meanings) {
@@ -86,15 +86,15 @@ function orderField(parameter, state, labels) {
     'aria-label': `${labels[stage]}: ${words}`, title: words, disabled, onclick: () => {
       state.moveStage(stage, by);
       /** @type {NodeListOf<HTMLElement>} */
-      const able = list.querySelectorAll(`[data-stage="${stage}"] button:not(:disabled)`);
-      ([...able].find((button) => button.dataset.by === String(by)) ?? able[0])?.focus();
+      const enabled = list.querySelectorAll(`[data-stage="${stage}"] button:not(:disabled)`);
+      ([...enabled].find((button) => button.dataset.by === String(by)) ?? enabled[0])?.focus();
     } });
   const draw = () => {
-    const on = state.stagesOn();
-    list.replaceChildren(...on.map((stage, index) => make('li', { class: 'at-row', 'data-stage': stage },
+    const stages = state.stagesOn();
+    list.replaceChildren(...stages.map((stage, index) => make('li', { class: 'at-row', 'data-stage': stage },
       make('span', { class: 'at-grow', text: labels[stage] }),
-      arrow(stage, -1, '↑', 'earlier', index === 0), arrow(stage, 1, '↓', 'later', index === on.length - 1))));
-    if (!on.length) list.replaceChildren(make('li', { class: 'at-none', text: 'No filters are on.' }));
+      arrow(stage, -1, '↑', 'earlier', index === 0), arrow(stage, 1, '↓', 'later', index === stages.length - 1))));
+    if (!stages.length) list.replaceChildren(make('li', { class: 'at-none', text: 'No filters are on.' }));
   };
   return { box, draw };
 }

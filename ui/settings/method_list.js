@@ -1,5 +1,5 @@
 /**
- * The one list of decoding methods: those that most people use in sight, the others behind "More", "Custom" last.
+ * The list of decoding methods: the common ones first, the others folded under "More methods", and "Custom" last.
  */
 
 /** @import { MethodValue } from './settings_contract' */

@@ -1,17 +1,17 @@
 /**
  * The settings beside the text: the method list, the presets, the parameters in sight and the preview.
  *
- * `props.form` declares everything (ui/settings/panel.py); `props.value` is what the controls say, as typed: the server's
- * check has the sentence for what is wrong.
+ * `props.form` declares everything (ui/settings/panel.py). `props.value` holds what is typed: if the server refuses it, its
+ * message says why.
  */
 
 /** @import { PanelForm } from './settings_contract' */
 
-import { onceConnected, untaken, whenMoved } from '../kit/address/address.js';
+import { untaken, whenMoved } from '../kit/address/address.js';
 import { helps } from '../glossary/helps.js';
 import { find, make } from '../kit/js/dom.js';
 import { rangeText } from '../kit/js/setting.js';
-import { currentModel, decodingMethod, panelSettings, shownTab } from '../kit/js/signals.js';
+import { connected, currentModel, decodingMethod, panelSettings, reusedSeed, shownTab } from '../kit/js/signals.js';
 import { stageLabels } from '../kit/js/text.js';
 import { unpacked } from '../kit/js/values.js';
 import { makeField } from './fields.js';
@@ -38,11 +38,11 @@ export function start({ element, props, trigger }) {
   for (const [stage, label] of Object.entries(form.labels)) stageLabels.set(stage, label);
 
   const methods = makeMethodList(form.methods, (method) => state.chooseMethod(method));
-  /** @type {[Record<string, any>, HTMLButtonElement][]} */
-  const presets = Object.entries(form.presets).map(([name, values]) => [values, make('button',
-    { type: 'button', text: name, onclick: () => state.change(values, form.preset_method) })]);
+  const presets = Object.entries(form.presets).map(([name, values]) => ({
+    values, button: make('button', { type: 'button', text: name, onclick: () => state.change(values, form.preset_method) }),
+  }));
   const off = make('button', { type: 'button', onclick: () => state.toggleFilters() });
-  const row = make('div', { id: 'attend-presets', class: 'at-row at-wrap', role: 'group', 'aria-label': 'Presets' }, ...presets.map(([, button]) => button), off);
+  const row = make('div', { id: 'attend-presets', class: 'at-row at-wrap', role: 'group', 'aria-label': 'Presets' }, ...presets.map(({ button }) => button), off);
   const note = make('p', { class: 'at-note', role: 'status' });
   const group = (name) => fields.filter((field) => field.parameter.group === name).map(({ box }) => box);
   const sections = [...new Set(form.parameters.map(({ section }) => section).filter(Boolean))].map((title) => ({
@@ -52,7 +52,7 @@ export function start({ element, props, trigger }) {
   for (const { node, fields: own } of sections) node.append(...own.map(({ box }) => box));
   const advanced = make('details', { id: 'attend-advanced' }, make('summary', { text: 'Advanced' }), ...sections.map(({ node }) => node));
   const search = makeSearch(seek);
-  /** @type {boolean[] | null} which folds were open before the search */
+  /** @type {boolean[] | null} whether each fold was open before the search */
   let openBefore = null;
   const [runTitle, runValues] = [make('span'), make('span', { class: 'at-hint' })];
   const run = make('details', { id: 'attend-run' }, make('summary', {}, runTitle, runValues), ...group('run'));
@@ -65,15 +65,15 @@ export function start({ element, props, trigger }) {
   function draw() {
     const { method, values, isOff, canRestore, isComparing } = state;
     methods.draw(method);
-    for (const [preset, button] of presets) {
-      button.setAttribute('aria-pressed', String(method === form.preset_method && !isOff && state.has(preset)));
+    for (const preset of presets) {
+      preset.button.setAttribute('aria-pressed', String(method === form.preset_method && !isOff && state.has(preset.values)));
     }
     off.textContent = isOff && canRestore ? 'Restore' : 'Turn filters off';
     off.setAttribute('aria-pressed', String(isOff));
     off.disabled = isOff && !canRestore;
     off.hidden = method !== form.preset_method;
     note.textContent = isOff && !off.hidden ? 'All filters are off: tokens are chosen by the model’s own probabilities.' : '';
-    search.node.hidden = method !== form.preset_method; // the others show a few each
+    search.node.hidden = method !== form.preset_method; // the other methods have few settings
     for (const { parameter, box, draw: show } of fields) {
       box.hidden = !state.isShown(parameter.name) || !isSought(parameter);
       show(values[parameter.name]);
@@ -102,7 +102,7 @@ export function start({ element, props, trigger }) {
     folds.forEach((fold, index) => { fold.open = search.query ? true : openBefore?.[index] ?? fold.open; });
     if (!search.query) openBefore = null;
     draw();
-    if (search.query) search.node.scrollIntoView({ block: 'start' }); // what was found stands beneath it, and above the preview
+    if (search.query) search.node.scrollIntoView({ block: 'start' }); // the matches stand between the search box and the preview
   }
 
   /** The fold shows the length, and opens if it contains an invalid value. */
@@ -112,7 +112,7 @@ export function start({ element, props, trigger }) {
     run.open ||= state.invalid().some((parameter) => parameter.group === 'run');
   }
 
-  /** In Compare, where every card has its own method, only show what holds for all cards. @param {string} tab */
+  /** In Compare, where every card has its own method, show only the settings that all cards share. @param {string} tab */
   function showTab(tab) {
     if (state.isComparing === (tab === 'Compare')) return;
     state.isComparing = !state.isComparing;
@@ -122,23 +122,23 @@ export function start({ element, props, trigger }) {
     draw();
   }
 
-  document.addEventListener('attend-seed', (event) => state.change({ seed: /** @type {CustomEvent} */ (event).detail }));
+  reusedSeed.subscribe(element, (seed) => state.change({ seed }));
   readAddress(form, state);
   draw();
-  whenMoved(() => writeAddress(form, state)); // the settings stay where a visitor goes
+  whenMoved(() => writeAddress(form, state)); // the settings stay the same wherever a visitor goes
   currentModel.subscribe(element, ({ name, context, method }) => {
     state.limitLengths(context);
     state.followModel(name, method);
   });
   shownTab.subscribe(element, showTab);
-  // Until Gradio has mounted the component, no event reaches the server, so this one is sent until it is answered. It is the
-  // page's first event, and kit/gradio/late_events.js must see its stream of replies: so it waits for page/page.js.
+  // Until Gradio has mounted the component, no event reaches the server, so this one is repeated until it is heard. It is the
+  // page's first event, and it waits for page/page.js so that kit/gradio/late_events.js sees its stream of replies.
   const announcing = setInterval(() => {
     draw();
     if (!document.body.hasAttribute('data-started')) return;
     trigger('opened', { misread: untaken().map((part) => part.join('=')) });
   }, 100);
-  onceConnected(() => {
+  connected.subscribe(null, () => {
     clearInterval(announcing);
     draw();
     writeAddress(form, state, Object.fromEntries(untaken().map(([name]) => [name, null])));

@@ -35,14 +35,10 @@ from ui.settings.settings_contract import MethodValue, PanelField, PanelForm
 SWITCHES = {processor.name: switches(processor) for processor in PROCESSORS}  # stage -> what turns it on
 _SAMPLERS = ("mirostat_mode", *(name for switches in SWITCHES.values() for name in switches))
 _LENGTHS = ("max_new_tokens", "min_new_tokens")
-_REUSE_SEED = "(seed) => document.dispatchEvent(new CustomEvent('attend-seed', { detail: seed }))"
+_REUSE_SEED = assets.call("kit/js/signals.js", "reusedSeed.publish")
 
 # The form's script waits for this: until then, Gradio has not mounted the components and hears no events.
-FORM_READY = """() => {
-  document.body.toggleAttribute('data-connected', true);
-  document.dispatchEvent(new Event('attend-connected'));
-  return [];
-}"""
+FORM_READY = assets.call("kit/js/signals.js", "connect")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 /**
- * The settings in the page's address: whatever differs from its start, so that a reload and a copied link bring it back.
+ * The settings in the page's address: every setting that was changed, so that a reload or a copied link restores it.
  */
 
 /** @import { PanelField, PanelForm } from './settings_contract' */
@@ -12,11 +12,11 @@ import { stageNames } from './stages.js';
 /** @param {PanelForm} form @param {PanelState} state */
 export function readAddress(form, state) {
   const known = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
-  const isUnderstood = (name, value) => known.has(name) && !isMisread(form, known.get(name), value);
+  const isUnderstood = (name, value) => known.has(name) && isValid(form, known.get(name), value);
   const address = new URLSearchParams(location.search.replace(/([?&])way=/, '$1method=')); // as in older links
-  const set = [...address].filter(([name, value]) => isUnderstood(name, value)).map(([name]) => name);
+  const changed = [...address].filter(([name, value]) => isUnderstood(name, value)).map(([name]) => name);
   const named = Object.hasOwn(form.methods, address.get('method')) ? address.get('method') : null;
-  const method = named ?? (set.some((name) => state.isBeyondFirst(name)) ? form.preset_method : null);
+  const method = named ?? (changed.some((name) => state.isBeyondFirst(name)) ? form.preset_method : null);
   if (method !== null) state.openWith(method, history.state?.model ?? partOf('model'));
   takeParts((name, value) => {
     if (name === 'method' || name === 'way') return value === state.method;
@@ -35,11 +35,11 @@ export function writeAddress(form, state, others = {}) {
 }
 
 /** @param {PanelForm} form @param {PanelField} parameter @param {string} value */
-function isMisread(form, parameter, value) {
+function isValid(form, parameter, value) {
   switch (parameter.kind) {
-    case 'number': return isInvalid(parameter, readSetting(parameter, value));
-    case 'word': return !parameter.choices.some(([choice]) => choice === value);
-    case 'order': return !stageNames(value).every((stage) => Object.hasOwn(form.stages, stage));
-    default: return false; // a text; checked when it is used
+    case 'number': return !isInvalid(parameter, readSetting(parameter, value));
+    case 'word': return parameter.choices.some(([choice]) => choice === value);
+    case 'order': return stageNames(value).every((stage) => Object.hasOwn(form.stages, stage));
+    default: return true; // the server checks a text when it is used
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The settings beside the text, without an element of the page: the decoding method, the values as typed, which of them are
- * shown and which have an effect.
+ * The state of the settings beside the text: the decoding method, the values as typed, which of them are shown and which have an
+ * effect. It knows no element of the page.
  */
 
 /** @import { PanelField, PanelForm } from './settings_contract' */
@@ -11,25 +11,25 @@ import { movedStage, stageNames, stagesInOrder } from './stages.js';
 export class PanelState {
   /** @type {string} */
   method;
-  /** @type {Record<string, any>} by parameter: an emptied number is null, and a wrong one stays as it is */
+  /** @type {Record<string, any>} by parameter: an empty number is null, and an invalid one stays as it is */
   values;
-  isComparing = false; // Compare is in sight, where each card has its own method
+  isComparing = false; // whether Compare is in sight, where each card has its own method
 
   #form;
   #onChange;
   /** @type {Map<string, PanelField>} */
   #parameters;
-  #usualMethod; // the model's, until the visitor chooses one
-  /** @type {Map<string, string>} what was chosen in place of each usual method: translators have another one */
+  #usualMethod; // the method of the model, until the visitor chooses one
+  /** @type {Map<string, string>} the method that was chosen in place of each usual method: translators have another one */
   #chosenMethods = new Map();
-  /** @type {Map<string, any>} by owner and parameter: the values of methods that are not chosen (`#ownerOf`) */
+  /** @type {Map<string, any>} the values of methods that are not chosen, by owner and parameter (`#ownerOf`) */
   #putAside = new Map();
   /** @type {Record<string, any> | null} the samplers' values before they were turned off */
   #samplersBefore = null;
   #context = 0; // tokens
-  /** @type {Map<string, number>} by parameter: what was set, where it was too long for the model */
+  /** @type {Map<string, number>} lengths that were too long for the model, by parameter */
   #tooLong = new Map();
-  /** @type {string | null} the model that the address names a method for, until it is in use */
+  /** @type {string | null} the model for which the address names a method, until it is in use */
   #awaitedModel = null;
 
   /** @param {PanelForm} form @param {() => void} onChange */
@@ -41,7 +41,7 @@ export class PanelState {
     this.values = { ...form.first.values, ...form.methods[this.method].starts };
   }
 
-  /* ---- what the values mean ---- */
+  /* ---- reading ---- */
 
   get strategy() {
     return this.#form.methods[this.method].strategy ?? this.values.strategy;
@@ -79,7 +79,7 @@ export class PanelState {
     return this.#samplersBefore !== null;
   }
 
-  /** What a parameter is before anybody changes it. @param {string} name @param {string} method */
+  /** The value of a parameter before anybody changes it. @param {string} name @param {string} method */
   startOf(name, method = this.method) {
     const first = this.#form.methods[method].starts[name] ?? this.#form.first.values[name];
     const { longest, maximum } = this.#parameters.get(name);
@@ -87,8 +87,8 @@ export class PanelState {
   }
 
   /**
-   * Whether "Custom" shows a parameter that could have an effect, and the method of the page's first model doesn't: a link is
-   * read before it is known which model it opens.
+   * Whether a parameter that could have an effect is shown by "Custom", but not by the method of the page's first model. A link is
+   * read before the model that it opens is known.
    * @param {string} name
    */
   isBeyondFirst(name) {
@@ -96,7 +96,7 @@ export class PanelState {
     return Boolean(shows) && !shows.includes(name) && this.#parameters.get(name).strategies.includes(this.#form.first.values.strategy);
   }
 
-  /** The parameters in use whose values would be refused. */
+  /** The parameters in use whose values are invalid. */
   invalid() {
     return this.#form.parameters.filter(({ name }) => this.isShown(name) && this.isInvalid(name));
   }
@@ -108,7 +108,7 @@ export class PanelState {
     return this.#order().filter((stage) => chain.includes(stage) && this.#form.stages[stage].some(isOn));
   }
 
-  /* ---- changing them ---- */
+  /* ---- changing ---- */
 
   /** @param {Record<string, any>} values @param {string} method */
   change(values, method = this.method) {
@@ -140,7 +140,7 @@ export class PanelState {
     this.change({ order: movedStage(this.#order(), this.stagesOn(), stage, by).join(', ') });
   }
 
-  /** The method for another model, or what the visitor chose in its place. @param {string} model @param {string} method its own */
+  /** Switch to another model's method, or to the one that the visitor chose in its place. @param {string} model @param {string} method its own */
   followModel(model, method) {
     if (model === this.#awaitedModel) {
       this.#chosenMethods.delete(this.#usualMethod);
@@ -152,7 +152,7 @@ export class PanelState {
     this.change({}, this.#chosenMethods.get(method) ?? method);
   }
 
-  /** Lengths go up to the context of the model; one that was too long comes back with a longer context. @param {number} tokens */
+  /** Limit lengths to the context of the model; a longer context restores a length that was too long. @param {number} tokens */
   limitLengths(tokens) {
     if (this.#context === tokens) return; // repeated with every update of a download
     this.#context = tokens;
@@ -181,7 +181,7 @@ export class PanelState {
     return this.#usualMethod;
   }
 
-  /** Choose a method: values of its own take the places of the shared ones until it is left. @param {string} method */
+  /** Switch to a method: its own values replace the shared ones until it is left. @param {string} method */
   #enter(method) {
     const { methods } = this.#form;
     for (const name of new Set([this.method, method].flatMap((each) => Object.keys(methods[each].starts)))) {
@@ -197,7 +197,7 @@ export class PanelState {
     return `${name in this.#form.methods[method].starts ? method : 'shared'} ${name}`;
   }
 
-  /** A parameter's value in all methods that have none of their own. @param {string} name */
+  /** A parameter's value in all methods without one of their own. @param {string} name */
   #sharedValue(name) {
     const shared = `shared ${name}`;
     return this.#ownerOf(name) === shared ? this.values[name] : this.#putAside.get(shared) ?? this.#form.first.values[name];

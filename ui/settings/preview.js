@@ -1,7 +1,7 @@
 /**
- * What the settings would do to the token that the inspector shows: its most probable candidates before and after.
+ * The effect of the settings on the token in the inspector: its most probable candidates before and after.
  *
- * It is drawn with the inspector, so both always show the same token; nothing is drawn while the panel is out of sight.
+ * It is drawn together with the inspector, so both always show the same token; nothing is drawn while the panel is out of sight.
  */
 
 /** @import { Step } from '../inspector/step.js' */
@@ -11,7 +11,7 @@
 
 import { changeList, changeRow } from '../kit/js/change_bars.js';
 import { make } from '../kit/js/dom.js';
-import { shownStep } from '../kit/js/signals.js';
+import { inspectedStep } from '../kit/js/signals.js';
 import { percent, tokenChip, visibleText } from '../kit/js/text.js';
 import { isDrawable, pictureOf } from './distribution.js';
 
@@ -19,7 +19,7 @@ const MAX_BARS = 5;
 const THROTTLE_MS = 50; // between two drawings while a slider moves
 
 /**
- * @param {Element} owner in sight whenever the picture could be
+ * @param {Element} owner which is in sight whenever the preview may be
  * @param {() => ReturnType<typeof previewOf>} settings
  */
 export function makePreview(owner, settings) {
@@ -34,7 +34,7 @@ export function makePreview(owner, settings) {
   let timer = 0;
 
   function redraw() {
-    if (!settings()) node.hidden = true; // now, or the settings of a method without it would jump
+    if (!settings()) node.hidden = true; // at once, or the settings of a method without a preview would jump
     if (isInSight) timer ||= setTimeout(draw, THROTTLE_MS);
   }
 
@@ -48,56 +48,59 @@ export function makePreview(owner, settings) {
     const bars = picture.bars.slice(0, MAX_BARS);
     const largest = Math.max(...bars.flatMap(({ before, after }) => [before, after]));
     list.replaceChildren(
-      ...bars.map(({ text, before, after }) => barRow(tokenChip(text), visibleText(text), before, after, largest)),
-      barRow(make('span', { text: 'all others' }), 'all others', ...othersOf(picture), largest));
+      ...bars.map((bar) => barRow(tokenChip(bar.text), visibleText(bar.text), bar, largest)),
+      barRow(make('span', { text: 'all others' }), 'all others', othersOf(picture), largest));
     estimate.hidden = !picture.isEstimate;
-    note.textContent = chain.left.length ? `Not shown: ${chain.left.join(', ')}.` : '';
+    note.textContent = chain.leftOut.length ? `Not shown: ${chain.leftOut.join(', ')}.` : '';
   }
 
   new IntersectionObserver((changes) => {
     isInSight = changes.at(-1).isIntersecting;
     redraw();
   }).observe(owner);
-  shownStep.subscribe(owner, (shown) => {
-    step = /** @type {Step | null} */ (shown.step);
+  inspectedStep.subscribe(owner, (inspected) => {
+    step = /** @type {Step | null} */ (inspected.step);
     if (isInSight) draw();
   });
   return { node, redraw };
 }
 
 /**
- * What the preview draws: the filters that have an effect, and the names of those that one step says too little about.
+ * What the preview draws: the filters that have an effect, and the names of those about which one step says too little.
  * @param {PanelForm} form
  * @param {PanelState} state
- * @returns {{filters: Filter[], left: string[]} | null} null where the method says nothing about a single step
+ * @returns {{filters: Filter[], leftOut: string[]} | null} null for methods that choose more than a single token
  */
 export function previewOf(form, state) {
   const { values, strategy } = state;
   const isCold = strategy === 'sample' && state.isShown('temperature') && values.temperature < form.zero_temperature;
-  const acting = isCold ? 'greedy' : strategy;
-  if (state.isComparing || !['greedy', 'sample'].includes(acting)) return null;
-  const on = state.stagesOn().filter((stage) => form.chains[acting].includes(stage));
+  const effective = isCold ? 'greedy' : strategy;
+  if (state.isComparing || !['greedy', 'sample'].includes(effective)) return null;
+  const active = state.stagesOn().filter((stage) => form.chains[effective].includes(stage));
   const isFixed = (stage) => stage !== 'temperature' || !state.isShown('dynatemp_range') || state.isNeutral('dynatemp_range');
-  const drawn = on.filter((stage) => isDrawable(stage) && isFixed(stage));
-  if (drawn.some((stage) => state.isInvalid(stage))) return null;
-  const filters = drawn.map((stage) => ({ stage, value: values[stage] }));
-  const left = on.filter((stage) => !drawn.includes(stage)).map((stage) => form.labels[stage]);
-  if (acting === 'greedy') filters.push({ stage: 'greedy', value: 1 });
+  const stages = active.filter((stage) => isDrawable(stage) && isFixed(stage));
+  if (stages.some((stage) => state.isInvalid(stage))) return null;
+  const filters = stages.map((stage) => ({ stage, value: values[stage] }));
+  const leftOut = active.filter((stage) => !stages.includes(stage)).map((stage) => form.labels[stage]);
+  if (effective === 'greedy') filters.push({ stage: 'greedy', value: 1 });
   else if (state.isShown('mirostat_mode') && !state.isNeutral('mirostat_mode')) {
-    left.push(form.parameters.find(({ name }) => name === 'mirostat_mode').label);
+    leftOut.push(form.parameters.find(({ name }) => name === 'mirostat_mode').label);
   }
-  return { filters, left };
+  return { filters, leftOut };
 }
 
-/** @param {Picture} picture @returns {[number, number]} what the bars leave, before and after */
+/** The probability of all tokens without a bar. @param {Picture} picture */
 function othersOf({ bars, rest }) {
-  const more = bars.slice(MAX_BARS);
-  return [more.reduce((sum, { before }) => sum + before, rest.before), more.reduce((sum, { after }) => sum + after, rest.after)];
+  const others = bars.slice(MAX_BARS);
+  return {
+    before: others.reduce((sum, { before }) => sum + before, rest.before),
+    after: others.reduce((sum, { after }) => sum + after, rest.after),
+  };
 }
 
-/** @param {HTMLElement} label @param {string} name @param {number} before @param {number} after @param {number} largest */
-const barRow = (label, name, before, after, largest) =>
+/** @param {HTMLElement} label @param {string} name @param {{before: number, after: number}} shares @param {number} largest */
+const barRow = (label, name, { before, after }, largest) =>
   changeRow(label, { name, before, after, largest, gone: after < 1e-9 ? 'cut' : '', written: share });
 
-/** @param {number} p short enough for the panel */
+/** A probability in a form short enough for the panel. @param {number} p */
 const share = (p) => percent(p, p < 0.0995 ? 1 : 0);

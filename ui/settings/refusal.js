@@ -1,5 +1,5 @@
 /**
- * Shows beside the buttons that begin a run why it would be refused, before one is pressed.
+ * Shows beside the buttons that begin a run why the run would be refused, before one is pressed.
  */
 
 const BUTTONS = '#attend-send, #attend-continue, #attend-translate-tools button.primary, #attend-compare-go';

@@ -1,5 +1,5 @@
 /**
- * The search box of the settings: which of them it leaves in sight, and what it says where that is none.
+ * The search box of the settings: which settings match, and a note if none does.
  */
 
 import { make } from '../kit/js/dom.js';
@@ -8,8 +8,8 @@ import { make } from '../kit/js/dom.js';
 const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /**
- * Whether a setting's name or label has the query, however it is spelt ("top k", "topk", "top_k"), or each word of it begins a
- * word of its label, explanation or section; one of two letters has to be a word.
+ * Whether a setting matches a query. Its name or label may contain the query in any spelling ("top k", "topk", "top_k"), or each
+ * word of the query may begin a word of its label, help or section; a word of up to two letters must be a whole word there.
  * @param {{name: string, label: string, help: string, section: string}} setting
  * @param {string} query
  */

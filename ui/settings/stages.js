@@ -6,7 +6,7 @@
 export const stageNames = (order) => order.split(',').map((name) => name.trim());
 
 /**
- * All stages in an order that may name some of them: those take each other's places, the others keep theirs.
+ * All stages in an order that may name only some of them: these take each other's places, and the others keep theirs.
  * @param {string[]} all in the usual order
  * @param {string} order
  */
@@ -17,7 +17,7 @@ export function stagesInOrder(all, order) {
 }
 
 /**
- * The order in which a stage has changed places with a neighbour among those that are on.
+ * The order after a stage has changed places with a neighbour among the active ones.
  * @param {string[]} order of all
  * @param {string[]} on
  * @param {string} stage

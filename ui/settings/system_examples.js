@@ -2,7 +2,7 @@
  * Example system prompts, each a button, and a button that restores the text before.
  */
 
-import { find, make } from '../kit/js/dom.js';
+import { find, make, typeInto } from '../kit/js/dom.js';
 
 const EXAMPLES = {
   'One sentence': 'Answer in one sentence.',
@@ -32,10 +32,8 @@ export function start({ element }) {
 
 const textBox = () => find(document.body, '#attend-system textarea', HTMLTextAreaElement);
 
-/** As if it were typed. @param {string} text */
+/** @param {string} text */
 function write(text) {
-  const box = textBox();
-  box.value = text;
-  box.dispatchEvent(new InputEvent('input', { bubbles: true }));
-  box.focus();
+  typeInto(textBox(), text);
+  textBox().focus();
 }

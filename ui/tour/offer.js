@@ -4,7 +4,7 @@
  */
 
 import { isExample, modeOf } from '../examples/example.js';
-import { shownTab, shownToken } from '../kit/js/signals.js';
+import { shownTab, inspectedToken } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 
 const fetchTour = () => import('./tour.js');
@@ -13,20 +13,20 @@ const isSeen = () => remembered('tour', '') === 'seen';
 /** Whether the tab in sight shows what the tour is about. */
 export const canTakeTour = () => Boolean(document.querySelector('.attend-inspector')?.checkVisibility());
 
-/** Take it from its beginning, in the tab in sight. */
+/** Begin the tour in the tab in sight. */
 export async function takeTour() {
   const { begin } = await fetchTour();
   begin({ isRequested: true });
 }
 
-/** Let it begin by itself where it has not been seen. */
+/** Let the tour begin by itself if it has not been seen. */
 export function offerTour() {
   if (isSeen()) return;
   let isExampleShown = false;
   let frame = 0;
-  const isWanted = () => isExampleShown && document.body.dataset.tab === 'Chat' && !isSeen();
+  const isWanted = () => isExampleShown && shownTab.latest === 'Chat' && !isSeen();
   shownTab.subscribe(null, beginOnceDrawn);
-  shownToken.subscribe(null, ({ run }) => {
+  inspectedToken.subscribe(null, ({ run }) => {
     isExampleShown = isExample(run) && modeOf(run) === 'chat';
     beginOnceDrawn();
   });
@@ -34,7 +34,7 @@ export function offerTour() {
   async function beginOnceDrawn() {
     if (!isWanted()) return;
     const { begin, canBegin } = await fetchTour();
-    if (!isWanted()) return; // the visitor has gone on meanwhile
+    if (!isWanted()) return; // the visitor has moved on meanwhile
     cancelAnimationFrame(frame);
     if (!canBegin()) {
       frame = requestAnimationFrame(beginOnceDrawn);

@@ -1,11 +1,11 @@
 /**
  * The steps of the tour: what each points at, and its text.
  *
- * @typedef {{targets: string[], title: string, text: string}} Step `targets`: selectors; of the first that finds something in
- *   sight, the last thing. A step that finds nothing in the tab is left out.
+ * @typedef {{targets: string[], title: string, text: string}} Step `targets` are selectors. A step points at the last visible
+ *   element that the first successful one finds, and is left out if none finds any.
  */
 
-export const WANTED = '.at-recorded .at-turn, .at-examples, #attend-message-row'; // not covered where the bubble can stand elsewhere
+export const WANTED = '.at-recorded .at-turn, .at-examples, #attend-message-row'; // which the bubble covers only if it must
 
 /** @type {Step[]} */
 export const STEPS = [

@@ -3,22 +3,22 @@
  * of it usable. It ends after its last step, when it is skipped, or when the visitor starts to use the page.
  */
 
-import { around, make } from '../kit/js/dom.js';
-import { shownTab, shownToken } from '../kit/js/signals.js';
+import { around, make, makeButton } from '../kit/js/dom.js';
+import { shownTab, inspectedToken } from '../kit/js/signals.js';
 import { remember } from '../kit/js/storage.js';
 import { EDGE, place } from '../kit/overlay/place.js';
 import { STEPS, WANTED } from './steps.js';
 
-let end = () => {}; // of the tour that is going on
+let end = () => {}; // ends the current tour
 
-/** Whether its first step has something to point at. */
+/** Whether the first step has something to point at. */
 export const canBegin = () => !document.querySelector('dialog[open]') && Boolean(inSight(STEPS[0].targets));
 
-/** @param {{isRequested: boolean}} given whether the visitor asked for it; else the focus stays with what they are at */
+/** @param {{isRequested: boolean}} how if the visitor asked for the tour, it takes the focus */
 export function begin({ isRequested }) {
   end();
   remember('tour', 'seen');
-  const { tab } = document.body.dataset;
+  const tab = shownTab.latest;
   const before = /** @type {HTMLElement} */ (document.activeElement);
   let number = -1; // of the step, from 0
   /** @type {HTMLElement | undefined} */
@@ -28,9 +28,9 @@ export function begin({ isRequested }) {
   const title = make('h2', { id: 'at-tour-title' });
   const text = make('p', { id: 'at-tour-text' });
   const count = make('span', { class: 'at-grow at-sm at-quiet' });
-  const skip = make('button', { type: 'button', class: 'at-plain', text: 'Skip', onclick: () => end() });
-  const back = make('button', { type: 'button', class: 'at-plain', text: 'Back', onclick: () => go(previous()) });
-  const next = make('button', { type: 'button', class: 'at-primary', onclick: () => go(following()) });
+  const skip = makeButton('Skip', () => end());
+  const back = makeButton('Back', () => go(previous()));
+  const next = makeButton('Next', () => go(following()), { class: 'at-primary' });
   const bubble = make('section', {
     class: 'at-tour-bubble at-panel at-stack at-bubble-card', role: 'dialog', 'aria-labelledby': title.id, 'aria-describedby': text.id,
     onmousedown: (event) => event.preventDefault(), // a click leaves the focus where it is
@@ -59,19 +59,19 @@ export function begin({ isRequested }) {
   listen('click', (event) => number === 0 && around(event, '.at-tok') && go(following())); // as its text says
   document.body.addEventListener('keydown', press, { signal: listeners.signal }); // before the page's own Escape
   shownTab.subscribe(layer, (inSightNow) => inSightNow === tab || end());
-  shownToken.subscribe(layer, ({ busy }) => (busy ? end() : requestAnimationFrame(draw)));
+  inspectedToken.subscribe(layer, ({ busy }) => (busy ? end() : requestAnimationFrame(draw)));
   go(following());
   if (isRequested) next.focus({ preventScroll: true });
 
-  /** @param {string} type of events anywhere on the page @param {(event: Event) => void} handler */
+  /** Listen to events anywhere on the page. @param {string} type @param {(event: Event) => void} handler */
   function listen(type, handler) {
     addEventListener(type, handler, { capture: true, passive: true, signal: listeners.signal });
   }
 
-  /** @param {number} wanted the step to show; -1: there is none */
-  function go(wanted) {
-    if (wanted < 0) return end();
-    number = wanted;
+  /** @param {number} step to show; -1 ends the tour */
+  function go(step) {
+    if (step < 0) return end();
+    number = step;
     title.textContent = STEPS[number].title;
     text.textContent = STEPS[number].text;
     count.textContent = `${number + 1} of ${STEPS.length}`;
@@ -97,12 +97,12 @@ export function begin({ isRequested }) {
 
   function draw() {
     if (!layer.isConnected) return;
-    const found = inSight(STEPS[number].targets);
-    if (!found) return end();
-    if (found !== target) {
+    const visible = inSight(STEPS[number].targets);
+    if (!visible) return end();
+    if (visible !== target) {
       resized.disconnect();
-      resized.observe(found);
-      target = found;
+      resized.observe(visible);
+      target = visible;
     }
     const { left, top, width, height } = target.getBoundingClientRect();
     const { side, x, y } = placed();
@@ -126,13 +126,11 @@ export function begin({ isRequested }) {
 
 /** @param {string[]} targets selectors @returns {HTMLElement | undefined} */
 function inSight(targets) {
-  for (const selector of targets) {
-    const found = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector))].findLast(isInSight);
-    if (found) return found;
-  }
+  const findLast = (selector) => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector))].findLast(isInSight);
+  return targets.map(findLast).find(Boolean);
 }
 
-/** Whether scrolling the page brings it in: closed settings stand beside the window. @param {HTMLElement} node */
+/** Whether scrolling the page can bring it into view: closed settings stand beside the window. @param {HTMLElement} node */
 function isInSight(node) {
   const { left, right, height } = node.getBoundingClientRect();
   return node.checkVisibility({ visibilityProperty: true }) && height > 0 && left >= 0 && right <= window.innerWidth + 1;

@@ -1,8 +1,8 @@
 /**
  * A translator's attention: the two texts joined by lines, and the maps of its three kinds of attention.
  *
- * One choice of layer and head is for all of them. A row of the decoder's maps is called after the token that its pass
- * chose, whose query is the token before.
+ * One choice of layer and head holds for all of them. A row of the decoder's maps is named after the token that its pass
+ * chose; the query is the token before it.
  */
 
 /** @import { AlignmentValue, HeadsValue } from './translate_contract' */
@@ -14,7 +14,7 @@ import { FULL } from '../inspector/attention/attention_panel.js';
 import { makeHeadSelects } from '../inspector/attention/head_select.js';
 import { makeMap } from '../inspector/attention/map.js';
 import { find, make } from '../kit/js/dom.js';
-import { exampleAlignment, selectToken, shownToken } from '../kit/js/signals.js';
+import { exampleAlignment, selectToken, inspectedToken } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { percent, visibleText } from '../kit/js/text.js';
 import { whenThemed } from '../kit/js/theme.js';
@@ -24,38 +24,37 @@ import { makeAlignmentLines } from './alignment_lines.js';
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-alignment');
-  const shown = {
-    run: /** @type {string | null} */ (null), source: /** @type {string[]} */ ([]), text: /** @type {string[]} */ ([]),
-    first: 1, controls: /** @type {boolean[]} */ ([]), reason: '',
-  };
-  let example = /** @type {AlignmentValue | null} */ (null);
+  /** @type {AlignmentValue} whose run is null while there is none: the maps are measured even as they leave the page */
+  let alignment = { run: null, reason: '', source: [], text: [], first: 1, controls: [], encoder: null, decoder: null, cross: null };
+  /** @type {AlignmentValue | null} */
+  let example = null;
   const choice = { layer: AVERAGE, head: AVERAGE, ends: remembered('ends', 'shown') === 'shown' };
-  const sourceName = (key) => visibleText(shown.source[key] ?? '');
-  const textName = (token) => visibleText(shown.text[token] ?? '');
-  const chosenName = (query) => textName(shown.first + query);
+  const sourceName = (key) => visibleText(alignment.source[key] ?? '');
+  const textName = (token) => visibleText(alignment.text[token] ?? '');
+  const chosenName = (query) => textName(alignment.first + query);
 
   const kinds = [
     makeKind({
       name: 'cross', title: 'Cross-attention', help: 'how the translation attends to the source',
-      keysOf: () => shown.source.length, rowName: chosenName, keyName: sourceName, rowIs: 'generated', pick: pickRow,
+      keysOf: () => alignment.source.length, rowName: chosenName, keyName: sourceName, rowIs: 'generated', pick: pickRow,
     }),
     makeKind({
       name: 'decoder', title: 'Decoder self-attention', help: 'how the translation attends to its own earlier tokens',
-      keysOf: (query) => shown.first + query, rowName: chosenName, keyName: textName, rowIs: 'generated', pick: pickRow,
+      keysOf: (query) => alignment.first + query, rowName: chosenName, keyName: textName, rowIs: 'generated', pick: pickRow,
     }),
     makeKind({
       name: 'encoder', title: 'Encoder self-attention', help: 'how the source’s tokens attend to each other',
-      keysOf: () => shown.source.length, rowName: sourceName, keyName: sourceName, rowIs: 'token', pick: () => {},
+      keysOf: () => alignment.source.length, rowName: sourceName, keyName: sourceName, rowIs: 'token', pick: () => {},
     }),
   ];
   const [cross] = kinds;
-  const links = makeAlignmentLines({ onPick: pickRow });
+  const lines = makeAlignmentLines({ onPick: pickRow });
   const headSelects = makeHeadSelects(choice, draw);
   const ends = make('input', { type: 'checkbox' });
   const reason = make('p', { class: 'at-quiet' });
-  const drawn = [
+  const panels = [
     make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', {}, termLink('alignment', 'Alignment')), ...headSelects.nodes),
-    links.node,
+    lines.node,
     make('label', { class: 'at-sm at-quiet at-sink' }, ends, ' hide the source’s special tokens'),
     make('div', { class: 'at-kinds' }, ...kinds.map(({ node }) => node)),
     make('p', {
@@ -70,78 +69,73 @@ export function start({ element, props, trigger, watch }) {
     remember('ends', choice.ends ? 'shown' : 'hidden');
     draw();
   });
-  shownToken.subscribe(root, ({ run, index }) => {
-    links.select(shown.run !== null && run === shown.run ? index ?? -1 : -1);
+  inspectedToken.subscribe(root, ({ run, index }) => {
+    lines.select(run !== null && run === alignment.run ? index ?? -1 : -1);
   });
   whenThemed(() => {
     for (const { map } of kinds) map.forgetColours();
     draw();
   });
-  exampleAlignment.subscribe(root, ({ alignment }) => {
-    example = /** @type {AlignmentValue | null} */ (alignment);
+  exampleAlignment.subscribe(root, (value) => {
+    example = /** @type {AlignmentValue | null} */ (value.alignment);
     receive();
   });
   watch('value', receive);
   receive();
 
   function receive() {
-    const value = props.value ? /** @type {AlignmentValue} */ (unpacked(props.value)) : example;
-    if (!value) {
-      shown.run = null;
-      root.replaceChildren();
-      return;
-    }
-    Object.assign(shown, value);
+    alignment = (props.value ? unpacked(props.value) : example) ?? { ...alignment, run: null };
+    if (alignment.run === null) return root.replaceChildren();
     const before = cross.attention.layers;
-    for (const kind of kinds) kind.receive(value[kind.name]);
+    for (const kind of kinds) kind.receive(alignment[kind.name]);
     // By default, the mean of the last layer, which aligns best in most translators.
     if (before !== cross.attention.layers) choice.layer = cross.attention.layers - 1;
     headSelects.offer({
       layer: Math.max(...kinds.map(({ attention }) => attention.layers)),
       head: Math.max(...kinds.map(({ attention }) => attention.heads)),
     });
-    reason.textContent = value.reason;
-    root.replaceChildren(...(value.reason ? [reason] : drawn));
+    reason.textContent = alignment.reason;
+    root.replaceChildren(...(alignment.reason ? [reason] : panels));
     draw();
   }
 
   function draw() {
-    if (shown.run === null || shown.reason || !element.isConnected) return;
+    if (alignment.run === null || alignment.reason || !element.isConnected) return;
     for (const kind of kinds) kind.draw();
     for (const kind of kinds) kind.map.reveal();
-    const text = shown.text.slice(shown.first);
+    const text = alignment.text.slice(alignment.first);
     const weights = text.map((_, query) => Array.from(cross.weightsOf(query) ?? []));
-    links.draw({ source: shown.source, text, weights, title: cross.title() });
+    lines.draw({ source: alignment.source, text, weights, title: cross.title() });
   }
 
-  /** @param {number} query whose token the inspector is to show */
+  /** Inspect the token that a query chose. @param {number} query */
   function pickRow(query) {
-    if (!selectToken(shown.run, query)) trigger('token', { index: query });
+    if (!selectToken(alignment.run, query)) trigger('token', { index: query });
   }
 
-  /** One kind of attention and its map; `keysOf`, the names and `rowIs` as the map has them. @param {any} about */
-  function makeKind({ name, title: called, help, keysOf, rowName, keyName, rowIs, pick }) {
+  /** One kind of attention and its map; `keysOf`, the names and `rowIs` are those of the map. @param {any} about */
+  function makeKind({ name, title: kindTitle, help, keysOf, rowName, keyName, rowIs, pick }) {
     const attention = makeAttention(keysOf);
     const map = makeMap({
-      weightsOf, rowName, keyName, keysOf, rowIs, onPick: pick, named: `${called} map`,
+      weightsOf, rowName, keyName, keysOf, rowIs, onPick: pick, named: `${kindTitle} map`,
       describe: (query, key) => `${rowName(query)} → ${keyName(key)}: ${percent(weightsOf(query)[key])}`,
     });
-    const node = make('figure', { class: 'at-kind', 'aria-label': called },
-      make('figcaption', {}, explained(make('h4', { text: called })), make('p', { class: 'at-quiet', text: help })), map.node);
+    const node = make('figure', { class: 'at-kind', 'aria-label': kindTitle },
+      make('figcaption', {}, explained(make('h4', { text: kindTitle })), make('p', { class: 'at-quiet', text: help })), map.node);
 
     /** @param {number} query */
     function weightsOf(query) {
       const weights = attention.weights(query, choice.layer, choice.head);
-      const hidden = weights && !choice.ends && name !== 'decoder';
-      return hidden ? withoutSinks(weights, (key) => shown.controls[key]) : weights;
+      const hidesEnds = weights && !choice.ends && name !== 'decoder';
+      return hidesEnds ? withoutSinks(weights, (key) => alignment.controls[key]) : weights;
     }
 
-    /** Whose mean it is; of a part with fewer layers the last. */
+    /** The layers and heads that are averaged. A part of the model with fewer layers shows its last one. */
     function title() {
-      const layer = choice.layer === AVERAGE ? attention.layers : 1;
-      const head = choice.head === AVERAGE ? attention.heads : 1;
-      const which = layer > 1 ? `${layer} layers` : `layer ${choice.layer === AVERAGE ? 1 : Math.min(choice.layer + 1, attention.layers)}`;
-      return head > 1 ? `${which}, average of ${head} heads` : `${which}, head ${choice.head === AVERAGE ? 1 : Math.min(choice.head + 1, attention.heads)}`;
+      const { layers, heads } = attention;
+      const numberOf = (index, count) => (index === AVERAGE ? 1 : Math.min(index + 1, count));
+      const layer = choice.layer === AVERAGE && layers > 1 ? `${layers} layers` : `layer ${numberOf(choice.layer, layers)}`;
+      return choice.head === AVERAGE && heads > 1 ? `${layer}, average of ${heads} heads` : `${layer}, head ${numberOf(choice.head, heads)}`;
     }
 
     return {

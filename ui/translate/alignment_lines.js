@@ -2,7 +2,7 @@
  * A soft alignment: the tokens of two texts, and a line for every attention weight between them, as strong as the weight.
  *
  * The texts stand one above the other or, if they are too long, side by side. The token under the pointer or with the focus
- * highlights those that it attends to, or that attend to it.
+ * highlights the tokens that it attends to, or that attend to it.
  */
 
 import { strongest } from '../inspector/attention/attention.js';
@@ -16,7 +16,7 @@ const SIDES = { source: 0, text: 1 };
 /** @param {string} text as it is read out, without the space before a word */
 const wordOf = (text) => visibleText(text.replace(/^ (?=\S)/u, ''));
 
-/** @param {{onPick: (index: number) => void}} wiring told of a token of the written text that was clicked */
+/** @param {{onPick: (index: number) => void}} wiring `onPick` is called when a token of the written text is clicked */
 export function makeAlignmentLines({ onPick }) {
   const lines = makeSvg('svg', { class: 'at-lines', 'aria-hidden': 'true' });
   const rows = ['Source', 'Translation'].map((name) => make('div', { class: 'at-link-row', role: 'group', 'aria-label': name }));
@@ -29,29 +29,26 @@ export function makeAlignmentLines({ onPick }) {
   const names = [[], []];
   /** @type {number[][]} how much each token of the text looked at each of the source */
   let weights = [];
-  let shown = ['', '']; // the tokens of both, as they were drawn
+  let drawnKeys = ['', '']; // of both texts, as they were drawn
   let title = '';
-  let upright = false;
+  let isUpright = false;
   let selected = -1;
   /** @type {{side: number, index: number} | null} */
-  let lit = null;
+  let highlighted = null;
 
   /** @param {{source: string[], text: string[], weights: number[][], title: string}} next */
   function draw(next) {
     ({ weights, title } = next);
-    const wanted = [next.source, next.text].map((texts) => JSON.stringify(texts));
-    if (wanted.some((texts, side) => texts !== shown[side])) {
-      [next.source, next.text].forEach((texts, side) => {
-        if (wanted[side] !== shown[side]) replace(side, texts);
-      });
-      shown = wanted;
-      place();
-    }
-    tokens.forEach((row, side) => row.forEach((token, index) => token.setAttribute('aria-label', described(side, index))));
-    light(lit);
+    const keys = [next.source, next.text].map((texts) => JSON.stringify(texts));
+    const changedSides = [0, 1].filter((side) => keys[side] !== drawnKeys[side]);
+    for (const side of changedSides) replace(side, side === SIDES.source ? next.source : next.text);
+    drawnKeys = keys;
+    if (changedSides.length) arrange();
+    tokens.forEach((row, side) => row.forEach((token, index) => token.setAttribute('aria-label', describe(side, index))));
+    highlight(highlighted);
   }
 
-  /** Draw the tokens of one side anew; who stands on one of them stays there. @param {number} side @param {string[]} texts */
+  /** Draw the tokens of one side again; a focused one keeps the focus. @param {number} side @param {string[]} texts */
   function replace(side, texts) {
     const focused = tokens[side].findIndex((token) => token === document.activeElement);
     names[side] = texts.map(wordOf);
@@ -59,69 +56,69 @@ export function makeAlignmentLines({ onPick }) {
       type: 'button', class: 'at-link', dir: 'auto', tabindex: index ? -1 : 0, 'data-side': side, 'data-index': index,
     }, ...visible(text, true), make('i', { class: 'at-link-number' })));
     rows[side].replaceChildren(...tokens[side]);
-    if (lit && !tokens[lit.side][lit.index]) lit = null;
+    if (highlighted && !tokens[highlighted.side][highlighted.index]) highlighted = null;
     if (focused >= 0) focus(side, Math.min(focused, texts.length - 1));
   }
 
-  /** One over the other where there is room. */
-  function place() {
+  /** Put the texts one above the other if there is room. */
+  function arrange() {
     plane.classList.remove('at-upright');
-    upright = rows.some((row) => row.scrollWidth > row.clientWidth);
-    plane.classList.toggle('at-upright', upright);
+    isUpright = rows.some((row) => row.scrollWidth > row.clientWidth);
+    plane.classList.toggle('at-upright', isUpright);
   }
 
-  /** The others and the weights between, strongest first. @param {number} side @param {number} index */
+  /** The tokens of the other text and the weights between, strongest first. @param {number} side @param {number} index */
   function partners(side, index) {
-    const found = side === SIDES.text ? weights[index] ?? [] : weights.map((row) => row[index]);
-    return strongest(Float32Array.from(found), found.length);
+    const partnerWeights = side === SIDES.text ? weights[index] ?? [] : weights.map((row) => row[index]);
+    return strongest(Float32Array.from(partnerWeights), partnerWeights.length);
   }
 
   /** @param {number} side @param {number} index */
-  function described(side, index) {
-    const others = partners(side, index).filter(([, weight]) => weight >= FAINTEST).slice(0, 4)
-      .map(([other, weight]) => `${names[1 - side][other]} ${percent(weight)}`);
-    const looks = side === SIDES.text ? 'attends to' : 'is attended to by';
-    return `${names[side][index]} ${looks} ${others.join(', ') || 'nothing in particular'}`;
+  function describe(side, index) {
+    const others = partners(side, index).filter(({ weight }) => weight >= FAINTEST).slice(0, 4)
+      .map(({ key, weight }) => `${names[1 - side][key]} ${percent(weight)}`);
+    const verb = side === SIDES.text ? 'attends to' : 'is attended to by';
+    return `${names[side][index]} ${verb} ${others.join(', ') || 'nothing in particular'}`;
   }
 
-  /** @param {typeof lit} next */
-  function light(next) {
-    lit = next;
-    const levels = new Map(lit ? partners(lit.side, lit.index) : []);
+  /** @param {typeof highlighted} place */
+  function highlight(place) {
+    highlighted = place;
+    const partnerWeights = new Map(place ? partners(place.side, place.index).map(({ key, weight }) => [key, weight]) : []);
     tokens.forEach((row, side) => row.forEach((token, index) => {
-      const weight = lit && side !== lit.side ? levels.get(index) ?? 0 : null;
+      const weight = place && side !== place.side ? partnerWeights.get(index) ?? 0 : null;
       token.style.setProperty('--at-lit', String(0.6 * (weight ?? 0)));
       token.lastChild.textContent = weight !== null && weight >= 0.005 ? `${Math.round(100 * weight)}` : '';
-      token.classList.toggle('at-lit', Boolean(lit) && side === lit.side && index === lit.index);
+      token.classList.toggle('at-lit', side === place?.side && index === place.index);
       token.classList.toggle('at-shown', side === SIDES.text && index === selected);
     }));
-    readout.textContent = lit ? described(lit.side, lit.index) : title;
+    readout.textContent = place ? describe(place.side, place.index) : title;
     connect();
   }
 
   function connect() {
-    const ends = tokens.map((row, side) => row.map((token) => end(token, side)));
+    const [sourceEnds, textEnds] = tokens.map((row, side) => row.map((token) => endOf(token, side)));
     lines.replaceChildren(...weights.flatMap((row, index) => row.flatMap((weight, key) => {
-      if (weight < FAINTEST || !ends[0][key] || !ends[1][index]) return [];
-      const near = !lit || lit.index === (lit.side === SIDES.text ? index : key);
+      if (weight < FAINTEST || !sourceEnds[key] || !textEnds[index]) return [];
+      const isStrong = !highlighted || highlighted.index === (highlighted.side === SIDES.text ? index : key);
       return [makeSvg('path', {
-        d: curve(ends[0][key], ends[1][index]), 'stroke-width': (1 + 4 * weight).toFixed(1),
-        'stroke-opacity': (near ? Math.min(1, 0.1 + weight) : 0.05).toFixed(2),
+        d: curve(sourceEnds[key], textEnds[index]), 'stroke-width': (1 + 4 * weight).toFixed(1),
+        'stroke-opacity': (isStrong ? Math.min(1, 0.1 + weight) : 0.05).toFixed(2),
       })];
     })));
   }
 
   /** Where the lines of a token begin. @param {HTMLElement} token @param {number} side */
-  function end(token, side) {
-    const [left, top, wide, high] = [token.offsetLeft, token.offsetTop, token.offsetWidth, token.offsetHeight];
-    if (upright) return [side ? left : left + wide, top + high / 2];
-    return [left + wide / 2, side ? top : top + high];
+  function endOf({ offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height }, side) {
+    if (isUpright) return { x: side ? left : left + width, y: top + height / 2 };
+    return { x: left + width / 2, y: side ? top : top + height };
   }
 
-  /** @param {number[]} a @param {number[]} b */
-  function curve([ax, ay], [bx, by]) {
-    if (upright) return `M${ax} ${ay}C${(ax + bx) / 2} ${ay} ${(ax + bx) / 2} ${by} ${bx} ${by}`;
-    return `M${ax} ${ay}C${ax} ${(ay + by) / 2} ${bx} ${(ay + by) / 2} ${bx} ${by}`;
+  /** @param {{x: number, y: number}} from @param {{x: number, y: number}} to */
+  function curve(from, to) {
+    const [x, y] = [(from.x + to.x) / 2, (from.y + to.y) / 2];
+    const bend = isUpright ? `${x} ${from.y} ${x} ${to.y}` : `${from.x} ${y} ${to.x} ${y}`;
+    return `M${from.x} ${from.y}C${bend} ${to.x} ${to.y}`;
   }
 
   /** @param {Event} event */
@@ -138,21 +135,19 @@ export function makeAlignmentLines({ onPick }) {
     token.focus();
   }
 
-  plane.addEventListener('pointerover', (event) => light(placeOf(event)));
-  plane.addEventListener('pointerleave', () => light(null));
-  plane.addEventListener('focusin', (event) => light(placeOf(event)));
-  plane.addEventListener('focusout', () => light(null));
+  for (const type of ['pointerover', 'focusin']) plane.addEventListener(type, (event) => highlight(placeOf(event)));
+  for (const type of ['pointerleave', 'focusout']) plane.addEventListener(type, () => highlight(null));
   plane.addEventListener('click', (event) => {
-    const at = placeOf(event);
-    if (at?.side === SIDES.text) onPick(at.index);
+    const place = placeOf(event);
+    if (place?.side === SIDES.text) onPick(place.index);
   });
   plane.addEventListener('keydown', (event) => {
-    const at = placeOf(event);
+    const place = placeOf(event);
     const direction = onPlane(event.key);
-    if (!at || !direction) return;
-    const [along, across] = upright ? [direction[1], direction[0]] : direction;
-    if (along) focus(at.side, at.index + along);
-    else if (across === (at.side ? -1 : 1)) focus(1 - at.side, partners(at.side, at.index)[0]?.[0] ?? 0);
+    if (!place || !direction) return;
+    const [along, across] = isUpright ? direction.toReversed() : direction;
+    if (along) focus(place.side, place.index + along);
+    else if (across === (place.side ? -1 : 1)) focus(1 - place.side, partners(place.side, place.index)[0]?.key ?? 0);
     event.preventDefault();
   });
 
@@ -160,16 +155,17 @@ export function makeAlignmentLines({ onPick }) {
   new ResizeObserver(() => {
     if (width === plane.clientWidth) return;
     width = plane.clientWidth;
-    place();
-    light(lit);
+    arrange();
+    highlight(highlighted);
   }).observe(plane);
 
   return {
     node, draw,
     /** @param {number} index of the written text; -1 for none */
     select(index) {
+      if (selected === index) return; // most often another tab's token was selected
       selected = index;
-      light(lit);
+      highlight(highlighted);
     },
   };
 }

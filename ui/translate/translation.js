@@ -28,14 +28,14 @@ export function start(component) {
     body.node, make('div', { class: 'at-translated-tools' }, copyButton));
   let awaitsExample = unpacked(props.beginning).recorded;
   let example = /** @type {RecordedTranslation | null} */ (null);
-  let shown = /** @type {TranslationValue} */ (EMPTY);
+  let current = /** @type {TranslationValue} */ (EMPTY);
 
   followColour(root);
   offerTokens(root, (_, index) => trigger('token', { index }));
   followTurns(component, (value) => {
-    const [[before], [answer]] = [shown.turns, value.turns];
+    const [[before], [answer]] = [current.turns, value.turns];
     const isGrowing = answer?.state === 'streaming';
-    shown = value;
+    current = value;
     draw(value);
     if (isGrowing ? before?.state !== 'streaming' : answer || before) settledText.publish({ kind: 'translate', isEmpty: !answer, isGrowing });
   }, ({ turns }, until) => {
@@ -46,7 +46,7 @@ export function start(component) {
     if (tab !== 'Translate' || !awaitsExample) return;
     awaitsExample = false;
     example = (await fetchExample()).translation;
-    draw(shown);
+    draw(current);
   });
 
   /** @param {TranslationValue} value */

@@ -75,8 +75,8 @@ test('without a sink that has everything nothing is left', () => {
 });
 
 test('the strongest come first, and those with no weight not at all', () => {
-  assert.deepEqual(strongest(Float32Array.of(0.25, 0, 0.75), 5), [[2, 0.75], [0, 0.25]]);
-  assert.deepEqual(strongest(Float32Array.of(0.25, 0, 0.75), 1), [[2, 0.75]]);
+  assert.deepEqual(strongest(Float32Array.of(0.25, 0, 0.75), 5), [{ key: 2, weight: 0.75 }, { key: 0, weight: 0.25 }]);
+  assert.deepEqual(strongest(Float32Array.of(0.25, 0, 0.75), 1), [{ key: 2, weight: 0.75 }]);
 });
 
 test('cross-attention and self-attention each sum to 1: (3, 4) of 25 to the source, all to the one token so far', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { rowHeight, scrolledTo, WINDOW } from '../../../ui/inspector/attention/row_window.js';
+import { rowHeight, scrolledTo, WINDOW } from '../../../ui/inspector/attention/map.js';
 
 const HEIGHT = 192; // three pixels for each of 64 rows
 

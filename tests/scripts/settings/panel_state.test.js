@@ -154,11 +154,11 @@ test('the preview shows the filters of one step, and greedy decoding at temperat
   const state = new PanelState({ ...form(), parameters: [...form().parameters, number('mirostat_mode'), number('dynatemp_range')] }, () => {});
   Object.assign(state.values, { mirostat_mode: 0, dynatemp_range: 0, top_k: 3, temperature: 0.5 });
   const [heat, top] = [{ stage: 'temperature', value: 0.5 }, { stage: 'top_k', value: 3 }];
-  assert.deepEqual(previewOf(form(), state), { filters: [heat, top], left: [] });
+  assert.deepEqual(previewOf(form(), state), { filters: [heat, top], leftOut: [] });
   state.change({ dynatemp_range: 0.2 });
-  assert.deepEqual(previewOf(form(), state), { filters: [top], left: ['Temperature'] });
+  assert.deepEqual(previewOf(form(), state), { filters: [top], leftOut: ['Temperature'] });
   state.change({ temperature: 0 });
-  assert.deepEqual(previewOf(form(), state), { filters: [{ stage: 'greedy', value: 1 }], left: [] });
+  assert.deepEqual(previewOf(form(), state), { filters: [{ stage: 'greedy', value: 1 }], leftOut: [] });
   state.change({ top_k: 11, temperature: 1 });
   assert.equal(previewOf(form(), state), null); // of what would be refused
 });

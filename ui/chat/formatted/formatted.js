@@ -11,18 +11,18 @@ import { clickedText, tokenOfWord } from './word.js';
 /**
  * An answer's formatted text, which takes the place of its tokens.
  * @param {HTMLElement} tokens
- * @param {{texts: () => string[], open: (index: number) => void}} wiring the tokens' texts; and what a click on a word calls,
- *   with the number of its first token
+ * @param {{texts: () => string[], open: (index: number) => void}} wiring `texts` of the tokens; `open` is called with the
+ *   number of a clicked word's first token
  */
 export function makeReading(tokens, { texts, open }) {
   const node = make('div', { class: 'at-formatted', dir: 'auto', hidden: true });
   /** @type {FormattedNode[] | null} */
-  let shown = null;
+  let drawnNodes = null;
 
   /** @param {FormattedNode[] | null} nodes null for the tokens */
   function show(nodes) {
-    if (nodes && nodes !== shown) node.replaceChildren(...drawn(nodes));
-    shown = nodes ?? shown;
+    if (nodes && nodes !== drawnNodes) node.replaceChildren(...elements(nodes));
+    drawnNodes = nodes ?? drawnNodes;
     node.hidden = !nodes?.length;
     tokens.hidden = !node.hidden;
   }
@@ -38,7 +38,7 @@ export function makeReading(tokens, { texts, open }) {
 }
 
 /** @param {FormattedNode[]} nodes @returns {Node[]} */
-export const drawn = (nodes) => nodes.map(element);
+export const elements = (nodes) => nodes.map(element);
 
 /** @param {FormattedNode} node @returns {Node} */
 function element({ tag, text = '', children = [], language = '', href, start }) {
@@ -46,10 +46,10 @@ function element({ tag, text = '', children = [], language = '', href, start }) 
   if (tag === 'code') return make('code', { text });
   if (tag === 'pre') return codeBlock(text, language);
   if (tag === 'a') {
-    return make('a', { href, title: href, target: '_blank', rel: 'noopener noreferrer' }, ...drawn(children));
+    return make('a', { href, title: href, target: '_blank', rel: 'noopener noreferrer' }, ...elements(children));
   }
-  const made = make(tag, { start }, ...drawn(children));
-  return tag === 'table' ? make('div', { class: 'at-table-scroll', tabindex: 0 }, made) : made;
+  const node = make(tag, { start }, ...elements(children));
+  return tag === 'table' ? make('div', { class: 'at-table-scroll', tabindex: 0 }, node) : node;
 }
 
 /** @param {string} text @param {string} language */

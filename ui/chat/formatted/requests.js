@@ -4,16 +4,16 @@
 
 /** @import { FormattedNode } from '../chat_contract' */
 
-const MAX = { texts: 500, characters: 20_000 }; // kept, and asked for at once: as many as the server takes
+const MAX = { texts: 500, characters: 20_000 }; // texts that are kept, and characters of one question, as the server limits them
 
-/** @type {Map<string, FormattedNode[] | null>} by text; null where there are none yet, or none at all */
+/** @type {Map<string, FormattedNode[] | null>} by text; null until they arrive, and if the server refuses */
 const known = new Map();
 /** @type {string[]} */
 const wanted = [];
 let onWanted = () => {};
 
 /**
- * A text as elements; null if they are yet to come, which `textView` says then.
+ * A text as elements; null until they arrive, which `textView` announces.
  * @param {string} text
  */
 export function formatted(text) {
@@ -26,7 +26,7 @@ export function formatted(text) {
   return known.get(text);
 }
 
-/** Texts for one question, which are no longer wanted then. */
+/** The texts of the next question, which are no longer wanted afterwards. */
 export const takeWanted = () => wanted.splice(0, batch(wanted));
 
 /** @param {string[]} texts @param {FormattedNode[][]} trees of those that the server has formatted, in this order */
@@ -38,9 +38,9 @@ export function whenWanted(handler) {
   handler();
 }
 
-/** How many of these texts make one question. @param {string[]} texts */
+/** How many of these texts fit into one question. @param {string[]} texts */
 export function batch(texts) {
   let characters = 0;
-  const over = texts.findIndex((text) => (characters += text.length) > MAX.characters);
-  return over < 0 ? texts.length : Math.max(1, over);
+  const tooMany = texts.findIndex((text) => (characters += text.length) > MAX.characters);
+  return tooMany < 0 ? texts.length : Math.max(1, tooMany);
 }

@@ -1,22 +1,22 @@
 /**
  * Attention in numbers: the bytes of each pass, and the weights of one layer and head or of an average.
  *
- * A pass has one query: of a decoder the token before the one it chose, which looks at keys 0 … query; of an encoder any
- * token, which looks at all. A byte is 255 times the square root of a weight, so weights are averaged after squaring.
- * Behind an encoder, a pass has two kinds of attention, each of which sums to 1: cross-attention to the source, whose
- * tokens come first, and self-attention to the text so far.
+ * A pass has one query. In a decoder that is the token before the one it chose, and it attends to keys 0 … query; in an encoder
+ * it may be any token, and it attends to all. A byte is 255 times the square root of a weight, so weights are averaged after
+ * squaring. A decoder behind an encoder has two kinds of attention in each pass, both of which sum to 1: cross-attention to the
+ * source, whose tokens come first, and self-attention to the text so far.
  *
  * @typedef {ReturnType<typeof makeAttention>} Attention
  */
 
 export const AVERAGE = -1;
-const ALMOST_ALL = 0.99999; // what a byte can't tell from all
+const ALMOST_ALL = 0.99999; // a byte can't tell it from 1
 
 /** @typedef {'cross' | 'self'} AttentionKind */
 
 /**
  * The passes of one run; they are kept while the run is shown, so that an update sends only new ones.
- * @param {(query: number) => number} keysOf how many tokens a query looks at
+ * @param {(query: number) => number} keysOf how many tokens a query attends to
  */
 export function makeAttention(keysOf = (query) => query + 1) {
   /** @type {({text: string, bytes: Uint8Array, view: string, weights: Float32Array} | undefined)[]} by query */
@@ -25,18 +25,19 @@ export function makeAttention(keysOf = (query) => query + 1) {
   let heads = 0;
   let source = 0;
 
-  /** @param {number} query everything from this pass on is forgotten */
+  /** Forget this pass and all later ones. @param {number} query */
   function cut(query) {
     passes.length = Math.min(passes.length, Math.max(0, query));
   }
 
-  /** @param {number} from @param {number} end only passes from … end - 1 are kept */
+  /** Forget all passes but from … end - 1. @param {number} from @param {number} end */
   function keep(from, end) {
     passes.fill(undefined, 0, from);
     cut(end);
   }
 
   /**
+   * Add the passes that have arrived.
    * @param {string[]} rows base64 of (layers, heads, keys)
    * @param {number} from query of the first
    * @param {[number, number]} shape layers and heads
@@ -50,14 +51,14 @@ export function makeAttention(keysOf = (query) => query + 1) {
       const query = from + i;
       if (passes[query]?.text === text) return;
       const bytes = bytesOf(text);
-      // a row of another shape would draw nonsense: rather none
+      // a row of another shape would be drawn as nonsense, so it is left out
       passes[query] = bytes.length === layers * heads * keysOf(query)
         ? { text, bytes, view: '', weights: new Float32Array(0) } : undefined;
     });
   }
 
   /**
-   * Weights of one pass over its keys, summing to 1 over those of the kind; null where none are at hand.
+   * The weights of one pass, which sum to 1 over the keys of the kind; null if they are not at hand.
    * @param {number} query @param {number} layer @param {number} head AVERAGE for all of them
    * @param {AttentionKind} [kind]
    */
@@ -75,7 +76,7 @@ export function makeAttention(keysOf = (query) => query + 1) {
   }
 
   /**
-   * How much each pass at hand attended to one key, by query; 0 for those that did not, null where no pass could have.
+   * How much each pass at hand attended to one key, by query: 0 if it did not, and null if no pass could have.
    * @param {number} key @param {number} layer @param {number} head AVERAGE for all of them
    */
   function received(key, layer, head) {
@@ -127,13 +128,13 @@ function mean(bytes, keys, { from, to }, layers, heads, perLayer) {
       }
     }
   }
-  // the sum is known to be 1, which takes back most of the rounding to bytes; of several keys none has all of it
+  // dividing by the sum undoes most of the rounding to bytes; if there are several keys, none has all of the attention
   const most = to - from > 1 ? ALMOST_ALL : 1;
   return total ? sums.map((value) => Math.min(most, value / total)) : sums;
 }
 
 /**
- * The same weights without the tokens on which most heads rest when they have nothing to look at.
+ * The same weights without the sinks: tokens that most heads attend to when nothing else is relevant.
  * @param {Float32Array} weights @param {(key: number) => boolean} isSink
  */
 export function withoutSinks(weights, isSink) {
@@ -141,9 +142,8 @@ export function withoutSinks(weights, isSink) {
   return weights.map((weight, key) => (!isSink(key) && rest > 1e-6 ? weight / rest : 0));
 }
 
-/** @param {Float32Array} weights @param {number} count @returns {[number, number][]} key and weight, highest first */
-export const strongest = (weights, count) =>
-  Array.from(weights, (weight, key) => /** @type {[number, number]} */ ([key, weight]))
-    .filter(([, weight]) => weight > 0)
-    .toSorted((a, b) => b[1] - a[1])
-    .slice(0, count);
+/** The highest weights and their keys, highest first. @param {Float32Array} weights @param {number} count */
+export const strongest = (weights, count) => Array.from(weights, (weight, key) => ({ key, weight }))
+  .filter(({ weight }) => weight > 0)
+  .toSorted((one, other) => other.weight - one.weight)
+  .slice(0, count);

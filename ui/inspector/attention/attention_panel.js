@@ -1,6 +1,6 @@
 /**
- * The attention panel: the map of one layer and head or of an average, and the tokens that one pass attends to most or, of
- * a token that no pass chose, those whose passes attended to it most.
+ * The attention panel: the map of one layer and head or of an average, and the tokens that one pass attends to most. For a
+ * token that no pass chose, it lists the tokens whose passes attended to it most.
  *
  * It owns the choice of layer, head and hidden tokens; the inspector owns the selection.
  */
@@ -16,8 +16,8 @@ import { AVERAGE, strongest, withoutSinks } from './attention.js';
 import { makeHeadSelects } from './head_select.js';
 import { makeMap } from './map.js';
 
-// The weight of the strongest colour. It goes by what is chosen, never by the numbers, so that nothing is repainted
-// while a text grows and two texts can be compared; heads that look elsewhere leave no average near 100 %.
+// The weight of the strongest colour. It depends on what is chosen, never on the numbers, so that nothing is repainted while a
+// text grows and two texts can be compared. An average over heads never comes near 100 %, since heads attend to different tokens.
 export const FULL = { one: 1, average: 0.4 };
 
 const FIRST_TOKEN = { name: 'the first token (attention sink)', are: (key) => key === 0 };
@@ -25,14 +25,15 @@ const FIRST_TOKEN = { name: 'the first token (attention sink)', are: (key) => ke
 /**
  * @param {{attention: Attention, textOf: (token: number) => string,
  *   onPick: (token: number) => void, onChange: () => void, both?: boolean, sinks?: {name: string,
- *   are: (key: number) => boolean}}} wiring picked is a token to select; `both`: its tokens look at both sides; `sinks` can be hidden
+ *   are: (key: number) => boolean}}} wiring `onPick` is called with a token to select; `both`: tokens attend to both sides; `sinks`
+ *   can be hidden
  */
 export function makeAttentionPanel({ attention, textOf, onPick, onChange, both = false, sinks = FIRST_TOKEN }) {
   const choice = {
     layer: AVERAGE, head: AVERAGE, kind: /** @type {AttentionKind} */ ('cross'), sink: remembered('sink', 'shown') === 'shown',
   };
   const nameOf = (token) => visibleText(textOf(token));
-  const tokenOf = (query) => query + (both ? 0 : 1); // that a row is called after
+  const tokenOf = (query) => query + (both ? 0 : 1); // the token that a row is named after
   const map = makeMap({
     weightsOf, rowName: (query) => nameOf(tokenOf(query)), keyName: nameOf, describe,
     onPick: (query) => onPick(tokenOf(query)), rowIs: both ? 'token' : 'generated',
@@ -74,10 +75,10 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
   /** The weights, or null where they are not available. @param {number} query */
   const numbers = (query) => (query >= 0 ? attention.weights(query, choice.layer, choice.head, kind()) : null);
 
-  /** @returns {AttentionKind} without a source there is no other */
+  /** @returns {AttentionKind} without a source, there is only self-attention */
   const kind = () => (attention.source ? choice.kind : 'self');
 
-  /** @param {number} key of the text so far, since heads with nothing to look at rest there */
+  /** Whether a key is a sink, which only tokens of the text so far are. @param {number} key */
   const isSink = (key) => kind() === 'self' && sinks.are(key - attention.source);
 
   /** Weights as the map colours them. @param {number} query */
@@ -97,19 +98,19 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
       : column ? 'This token was attended to most when choosing:' : 'No attention was recorded for this token.';
     const full = averaged() > 1 ? FULL.average : FULL.one;
     if (from >= 0) {
-      const looked = column ? tokenOf(query) : -1;
-      map.draw({ from, end: attention.end, keys: attention.end, marked: query, column: looked, title: title(), full });
+      const selectedKey = column ? tokenOf(query) : -1;
+      map.draw({ from, end: attention.end, keys: attention.end, marked: query, column: selectedKey, title: title(), full });
     }
     const listed = column ?? (choice.sink ? weights : weights?.map((weight, key) => (isSink(key) ? 0 : weight)));
-    const shown = listed ? strongest(listed, 5) : [];
-    attended.replaceChildren(...shown.map(([token, weight]) => attendedToken(token, weight, shown[0][1])));
-    attended.hidden = !shown.length;
+    const top = listed ? strongest(listed, 5) : [];
+    attended.replaceChildren(...top.map(({ key, weight }) => attendedToken(key, weight, top[0].weight)));
+    attended.hidden = !top.length;
   }
 
   /**
-   * How much was attended to one token when each was chosen, by the number of the one that was chosen; null where no
-   * pass is at hand that could have.
-   * @param {number} token of the prompt: a generated one is shown by what it was chosen from
+   * How much each later token attended to a token when it was chosen, by the later token's number; null if no such pass is at
+   * hand.
+   * @param {number} token of the prompt, which no pass chose
    */
   function received(token) {
     const weights = token >= 0 ? attention.received(token, choice.layer, choice.head) : null;
@@ -146,7 +147,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     return make('li', {}, button);
   }
 
-  /** @param {number} layer @param {number} head whose map is shown from now on, as far as the run has them */
+  /** Show the map of a layer and head, if the run has them. @param {number} layer @param {number} head */
   function choose(layer, head) {
     Object.assign(choice, { layer, head }); // the selects follow with the next offer
   }

@@ -7,7 +7,7 @@ import { fitting } from '../../kit/js/text.js';
 
 const COLUMNS = 58; // pixels that the columns' axis is high
 const APART = 12; // pixels between two names
-const ROOM = { rows: 8, columns: 4 }; // pixels of an axis that are no name's
+const ROOM = { rows: 8, columns: 4 }; // pixels between the names and the edges of an axis
 const NAME = { high: 14, font: '10.5px sans-serif' }; // the picture of a name
 const MAX_PICTURES = 2000;
 
@@ -18,8 +18,8 @@ export function makeAxis(axis) {
 
   /**
    * @param {{count: number, size: number, offset: number, length: number, breadth?: number, marked: number, colour: string,
-   *   bright: string, name: (index: number) => string}} about how many cells of which size, scrolled by how much, on
-   *   how long and how broad an axis
+   *   bright: string, name: (index: number) => string}} about the number and size of the cells, how far they are
+   *   scrolled, and the length and breadth of the axis
    */
   function draw({ count, size, offset, length, breadth = COLUMNS, marked, colour, bright, name }) {
     const context = node.getContext('2d');
@@ -47,10 +47,10 @@ export function makeAxis(axis) {
     }
   }
 
-  /** @type {Map<string, HTMLCanvasElement>} names as drawn before, since letters take a hundred times as long as pixels */
+  /** @type {Map<string, HTMLCanvasElement>} the names drawn so far: letters take a hundred times as long to draw as pixels */
   const pictures = new Map();
 
-  /** @param {string} text @param {string} colour @param {number} room pixels @param {number} ratio pixels of the screen in one of the page */
+  /** @param {string} text @param {string} colour @param {number} room pixels @param {number} ratio pixels of the screen for one of the page */
   function pictureOf(text, colour, room, ratio) {
     const key = `${text} ${colour} ${room} ${ratio}`;
     const known = pictures.get(key);

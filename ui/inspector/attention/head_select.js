@@ -1,12 +1,12 @@
 /**
- * The selects of a layer and a head, or of the average of all, for whatever draws attention.
+ * The selects of a layer and a head, or of the average of all, for everything that draws attention.
  */
 
 import { make } from '../../kit/js/dom.js';
 import { AVERAGE } from './attention.js';
 
 /**
- * @param {{layer: number, head: number}} choice changed by them
+ * @param {{layer: number, head: number}} choice which they change
  * @param {() => void} onChange
  */
 export function makeHeadSelects(choice, onChange) {
@@ -20,11 +20,11 @@ export function makeHeadSelects(choice, onChange) {
     return { part, select };
   });
 
-  /** What a model has of them; a choice that it does not have becomes the average. @param {{layer: number, head: number}} counts */
+  /** Offer the layers and heads of a model; a choice that it lacks becomes the average. @param {{layer: number, head: number}} counts */
   function offer(counts) {
     for (const { part, select } of selects) {
       if (choice[part] >= counts[part]) choice[part] = AVERAGE;
-      select.disabled = !counts.layer; // of a file without attention
+      select.disabled = !counts.layer; // a file may have no attention
       if (select.options.length !== counts[part] + 1) {
         select.replaceChildren(make('option', { value: AVERAGE, text: `all ${part}s` }),
           ...Array.from({ length: counts[part] }, (_, i) => make('option', { value: i, text: `${part} ${i + 1}` })));

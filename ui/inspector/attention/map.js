@@ -1,17 +1,17 @@
 /**
  * The attention map: a row for every pass, a column for every token it could attend to.
  *
- * It is given how to read a pass (`weightsOf`), the names of its rows and columns, and what to call when a row is picked. A
- * decoder's row is named after the token that the pass chose, and sees as many keys as there were then.
+ * `weightsOf` reads a pass, `rowName` and `keyName` name its rows and columns, and `onPick` is called when a row is picked. A
+ * decoder's row is named after the token that its pass chose, and has as many keys as there were at that time.
  */
 
 import { make } from '../../kit/js/dom.js';
-import { onPlane, presses } from '../../kit/js/keys.js';
+import { addCellCursor } from '../../kit/js/keys.js';
 import { makeAxis } from './axis.js';
-import { rowHeight, scrolledTo } from './row_window.js';
 
 const CELL = { narrowest: 3, widest: 36 };
 const STOPS = 5;
+export const WINDOW = 64; // rows in sight: thinner ones could not be told apart
 
 /**
  * @param {{weightsOf: (query: number) => Float32Array | null, rowName: (query: number) => string,
@@ -24,39 +24,37 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     'aria-label': `${named}; use the arrow keys to move, Enter to select a row`,
   });
   const scroller = make('div', { class: 'at-map-scroll at-scroll' }, canvas);
-  const chosen = makeAxis('rows');
-  const looked = makeAxis('columns');
+  const rowAxis = makeAxis('rows');
+  const columnAxis = makeAxis('columns');
   const corner = make('p', { class: 'at-map-corner' },
     make('span', { text: `↑ ${rowIs}` }), make('span', { text: 'attends to →' }));
   const readout = make('p', { class: 'at-sm at-quiet at-readout', 'aria-live': 'polite' });
   const most = make('span');
   const scale = make('span', { class: 'at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
   const node = make('div', { class: 'at-map' },
-    make('div', { class: 'at-map-grid' }, chosen.node, scroller, corner, looked.node),
+    make('div', { class: 'at-map-grid' }, rowAxis.node, scroller, corner, columnAxis.node),
     make('div', { class: 'at-map-foot' }, readout, scale));
-  const cells = document.createElement('canvas'); // a pixel a cell
+  const cells = document.createElement('canvas'); // one pixel for each cell
   let range = { from: 0, end: 0, keys: 0, marked: -1, column: -1, title: '', full: 1 };
   let size = { cell: 0, row: 0 };
   let scrolled = { top: 0, left: 0 };
-  // as last measured: asking for them while drawing would lay the page out again
+  // These were measured last: asking for them while drawing would lay the page out again.
   let width = 0;
-  let height = 0; // of what is shown; the rest is scrolled to
+  let height = 0; // of the visible part; the rest is reached by scrolling
   let namesWidth = 0; // of the axis of the rows
   /** @type {{query: number, key: number} | null} */
   let cursor = null;
-  /** @type {ReturnType<typeof readColours> | null} asking for them lays the page out, so they are kept */
+  /** @type {ReturnType<typeof readColours> | null} kept, since asking for them lays the page out */
   let colours = null;
-
   let unrevealed = false; // the marked row may be out of sight
 
   const keys = () => range.keys;
   const rows = () => range.end - range.from;
 
   /**
-   * @param {Omit<typeof range, 'column'> & {column?: number}} next queries from … end - 1, which look at so many keys;
-   *   `marked` is the selected step's, `column` the selected key;
-   *   the title says whose heads; `full` is the weight that takes the strongest colour: one for all texts, so that no new
-   *   token repaints the old. `reveal` completes it.
+   * Draw the passes of the queries from … end - 1. `reveal` completes the drawing.
+   * @param {Omit<typeof range, 'column'> & {column?: number}} next `marked` is the query of the selected step, `column` the
+   *   selected key; the title names the layers and heads; `full` is the weight of the strongest colour
    */
   function draw(next) {
     unrevealed ||= next.marked !== range.marked || next.end !== range.end;
@@ -125,18 +123,18 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   function label() {
     if (rows() <= 0 || !colours) return;
     const paints = { colour: colours.quiet, bright: colours.row };
-    chosen.draw({
+    rowAxis.draw({
       count: rows(), size: size.row, offset: scrolled.top, length: Math.min(height, Math.ceil(size.row * rows())),
       breadth: namesWidth,
       marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => rowName(range.from + row),
     });
-    looked.draw({
+    columnAxis.draw({
       count: keys(), size: size.cell, offset: scrolled.left, length: width,
       marked: cursor?.key ?? range.column, ...paints, name: keyName,
     });
   }
 
-  /** Bring the marked row into sight if it is another, and draw the axes; lays the page out. */
+  /** Scroll to the marked row if it has changed, and draw the axes. This lays the page out. */
   function reveal() {
     const { marked } = range;
     if (unrevealed && marked >= range.from) {
@@ -148,7 +146,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
       scroller.scrollLeft = (range.column + 0.5) * size.cell - scroller.clientWidth / 2;
     }
     unrevealed = false;
-    keepUp(); // the browser scrolls a map that has shrunk without an event
+    keepUp(); // when a map shrinks, the browser scrolls it without an event
   }
 
   function keepUp() {
@@ -172,30 +170,19 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     if (rows() > 0) paint();
   }
 
-  /** @param {PointerEvent} event */
-  const cellOf = (event) => ({
-    query: range.from + Math.floor(event.offsetY / size.row),
-    key: Math.floor(event.offsetX / size.cell),
+  addCellCursor(canvas, {
+    cellAt: ({ offsetX, offsetY }) => {
+      const query = range.from + Math.floor(offsetY / size.row);
+      return query >= range.from && query < range.end ? { query, key: Math.floor(offsetX / size.cell) } : null;
+    },
+    current: () => cursor ?? { query: Math.max(range.from, range.marked), key: Math.max(0, range.marked) },
+    beside(cell, right, down) {
+      const query = Math.min(range.end - 1, Math.max(range.from, cell.query + down));
+      return { query, key: Math.min(keysOf(query) - 1, Math.max(0, cell.key + right)) };
+    },
+    point,
+    pick: ({ query }) => onPick(query),
   });
-
-  canvas.addEventListener('pointermove', (event) => point(cellOf(event)));
-  canvas.addEventListener('pointerleave', () => point(null));
-  canvas.addEventListener('blur', () => point(null));
-  canvas.addEventListener('click', (event) => {
-    const { query } = cellOf(event);
-    if (query >= range.from && query < range.end) onPick(query);
-  });
-  canvas.addEventListener('keydown', (event) => {
-    const delta = onPlane(event.key);
-    const here = cursor ?? { query: Math.max(range.from, range.marked), key: Math.max(0, range.marked) };
-    if (presses(event.key)) onPick(here.query);
-    else if (delta) {
-      const query = Math.min(range.end - 1, Math.max(range.from, here.query + delta[1]));
-      point({ query, key: Math.min(keysOf(query) - 1, Math.max(0, here.key + delta[0])) });
-    } else return;
-    event.preventDefault();
-  });
-
   scroller.addEventListener('scroll', keepUp);
 
   new ResizeObserver(() => {
@@ -223,4 +210,19 @@ function readColours(node) {
   });
   const [row, cell, quiet] = ['accent', 'text', 'quiet'].map((name) => style.getPropertyValue(`--at-${name}`).trim());
   return { ramp, row, cell, quiet };
+}
+
+/** The height of a row when all rows, or a window of them, share a height. @param {number} height @param {number} rows */
+export const rowHeight = (height, rows) => height / Math.min(WINDOW, rows);
+
+/**
+ * How far to scroll so that one row is visible: no further than necessary, so that the newest row is the last of a full window
+ * and its neighbours stay where they are.
+ * @param {{row: number, rows: number, size: number, top: number, height: number}} about the row, the number of rows, the height
+ *   of each, how far they are scrolled now, and the height of the window
+ */
+export function scrolledTo({ row, rows, size, top, height }) {
+  const furthest = Math.max(0, Math.ceil(rows * size) - height);
+  const nearest = Math.min(row * size, Math.max(top, (row + 1) * size - height));
+  return Math.min(furthest, Math.max(0, nearest));
 }

@@ -10,17 +10,23 @@ import { headCells, part } from '../step.js';
 import { nats } from './search.js';
 import { makeTree } from './tree.js';
 
-const TAIL = 12; // tokens of a text's end; what there is no room for is cut off before them
+const TAIL = 12; // tokens of a text that are listed, its last ones
 
-/** @type {import('../step.js').Head[]} */
+/** @type {import('../step.js').ColumnHead[]} */
 const BEAM_COLUMNS = [
-  ['Text'],
-  ['Token', 'What the newest token added to the score', 'token'],
-  ['Score', 'The sum of the log-probabilities of all tokens so far, after penalties, in nats (natural logarithm)', 'log-probability'],
-  ['Model', 'The same sum for the model’s own probabilities, before any filter'],
-  ['Final', 'For a finished text: its score divided by its length to the power of the length penalty. Finished texts '
-    + 'are ranked by this number.', 'length-penalty'],
-  ['From', 'The rank, one step earlier, of the text that this one continues'],
+  { text: 'Text' },
+  { text: 'Token', help: 'What the newest token added to the score', term: 'token' },
+  {
+    text: 'Score', term: 'log-probability',
+    help: 'The sum of the log-probabilities of all tokens so far, after penalties, in nats (natural logarithm)',
+  },
+  { text: 'Model', help: 'The same sum for the model’s own probabilities, before any filter' },
+  {
+    text: 'Final', term: 'length-penalty',
+    help: 'For a finished text: its score divided by its length to the power of the length penalty. Finished texts are ranked '
+      + 'by this number.',
+  },
+  { text: 'From', help: 'The rank, one step earlier, of the text that this one continues' },
 ];
 const DROP_HELP = 'A text is dropped when none of its continuations is good enough to be kept';
 

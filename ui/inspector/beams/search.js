@@ -18,16 +18,16 @@ export function makeSearch() {
   const dropped = new Map();
   /** @type {PlaceEntry | null} the best text */
   let best = null;
-  /** @type {PlaceEntry[]} the texts that are returned, best first; none before the search is over */
+  /** @type {PlaceEntry[]} the returned texts, best first; none before the search is over */
   let returned = [];
   /** @type {number[]} by step: the index of the leading text's hypothesis */
   let bestPath = [];
-  /** @type {Set<number>[]} by step: places that ended, or from which what is left comes */
+  /** @type {Set<number>[]} by step: the hypotheses that finished, or that a remaining one continues */
   let alive = [];
 
   /**
    * @param {SearchValue | null} value @param {Record<string, string>} [labels] of its tokens
-   * @returns {boolean} false where steps before it are missing
+   * @returns {boolean} false if earlier steps are missing
    */
   function put(value, labels = {}) {
     if (value && value.since > steps.length) return false;
@@ -52,23 +52,23 @@ export function makeSearch() {
     }
     alive = steps.map(() => new Set());
     for (step = end; step >= 0; step -= 1) {
-      steps[step].forEach((beam, at) => {
-        if (step === end || (beam.final_score !== null && !dropped.has(`${step}/${at}`))) alive[step].add(at);
-        if (step && alive[step].has(at)) alive[step - 1].add(beam.parent);
+      steps[step].forEach((beam, place) => {
+        if (step === end || (beam.final_score !== null && !dropped.has(`${step}/${place}`))) alive[step].add(place);
+        if (step && alive[step].has(place)) alive[step - 1].add(beam.parent);
       });
     }
   }
 
-  /** @param {number} step @returns {number[]} places, best first */
-  const order = (step) => [...steps[step].keys()].toSorted((a, b) => steps[step][b].score - steps[step][a].score);
+  /** The indices of a step's hypotheses, best first. @param {number} step */
+  const order = (step) => [...steps[step].keys()].toSorted((one, other) => steps[step][other].score - steps[step][one].score);
 
   /** @param {Spot} spot @returns {string[]} its tokens, the newest last */
   function tokens({ step, index }) {
     /** @type {string[]} */
     const texts = [];
-    for (let at = index; step >= 0; step -= 1) {
-      texts.unshift(steps[step][at].text);
-      at = steps[step][at].parent;
+    for (let place = index; step >= 0; step -= 1) {
+      texts.unshift(steps[step][place].text);
+      place = steps[step][place].parent;
     }
     return texts;
   }

@@ -7,8 +7,8 @@
 /** @import { SettingField } from '../../kit/kit_contract' */
 /** @import { WhatIfForm, WhatIfToken, WhatIfValue } from './toolbar_contract' */
 
-import { around, make } from '../../kit/js/dom.js';
-import { moveAlongRow } from '../../kit/js/keys.js';
+import { around, make, makeButton } from '../../kit/js/dom.js';
+import { moveAlong } from '../../kit/js/keys.js';
 import { makeSlider } from '../../kit/js/setting.js';
 import { selectToken } from '../../kit/js/signals.js';
 import { percent, tokenChip, visible, visibleText } from '../../kit/js/text.js';
@@ -20,12 +20,12 @@ const PATIENCE = 1000; // milliseconds until a notice says that the model is bus
  * @param {(settings: Record<string, number>) => void} ask settings that differ from the run's; {} for its own
  */
 export function makeWhatIf(form, ask) {
-  const sliders = form.settings.map((setting) => labelledSlider(setting, () => ask(chosen())));
-  const quick = form.quick.map((heat) => quickButton(`${heat}`, `Temperature ${heat}`, () => {
-    sliders.find((slider) => slider.name === 'temperature').set(heat);
-    ask(chosen());
-  }));
-  const reset = quickButton('original', 'The settings this run was made with', () => ask({}));
+  const sliders = form.settings.map((setting) => labelledSlider(setting, () => ask(settingsChosen())));
+  const quick = form.quick.map((temperature) => makeButton(`${temperature}`, () => {
+    sliders.find((slider) => slider.name === 'temperature').set(temperature);
+    ask(settingsChosen());
+  }, { title: `Temperature ${temperature}` }));
+  const reset = makeButton('original', () => ask({}), { title: 'The settings this run was made with' });
   const verdict = make('p', { class: 'at-verdict', role: 'status' });
   const text = make('div', { class: 'at-scroll at-whatif-text', role: 'group', 'aria-label': 'The text, token by token' });
   const settings = make('div', { class: 'at-whatif-settings' },
@@ -42,14 +42,15 @@ export function makeWhatIf(form, ask) {
   let waiting = 0;
 
   text.addEventListener('click', (event) => open(around(event, '.at-then')));
-  text.addEventListener('keydown', (event) => moveAlongRow(event, spans, open));
+  text.addEventListener('keydown', (event) => moveAlong(event, spans, open));
 
   /** @param {HTMLElement | null} span */
   function open(span) {
     if (span && answer) selectToken(answer.run, answer.first + spans.indexOf(span));
   }
 
-  function chosen() {
+  /** The settings of the sliders. */
+  function settingsChosen() {
     return Object.fromEntries(sliders.map((slider) => [slider.name, slider.value()]));
   }
 
@@ -68,7 +69,7 @@ export function makeWhatIf(form, ask) {
     text.replaceChildren(...spans);
   }
 
-  /** The answer shown belongs to another run. */
+  /** Another run is inspected, so the answer is removed. */
   function clear() {
     answer = null;
     spans = [];
@@ -90,7 +91,7 @@ export function makeWhatIf(form, ask) {
     node.classList.remove('at-waiting');
   }
 
-  /** @param {string | null} run @param {number | null} index the token that the inspector shows */
+  /** Mark the token that the inspector shows. @param {string | null} run @param {number | null} index */
   function mark(run, index) {
     const position = answer && answer.run === run && index !== null ? index - answer.first : -1;
     spans.forEach((span, i) => span.classList.toggle('at-shown', i === position));
@@ -123,18 +124,11 @@ function labelledSlider(setting, onChange) {
   };
 }
 
-/** @param {string} text @param {string} title @param {() => void} onClick */
-export function quickButton(text, title, onClick) {
-  const button = make('button', { type: 'button', class: 'at-plain', text, title });
-  button.addEventListener('click', onClick);
-  return button;
-}
-
 /**
- * One token of the text; where another would have been taken, that one beside it.
+ * One token of the text; if another would have been chosen, both are written.
  * @param {WhatIfToken} token
  * @param {number} index
- * @param {number | null} difference the first index at which another is taken; what follows is a supposition
+ * @param {number | null} difference the first index at which another is chosen: later tokens suppose that the text stayed the same
  */
 function makeToken({ text, instead, probability: p }, index, difference) {
   const supposed = difference !== null && index > difference;

@@ -1,44 +1,47 @@
 /**
  * The actions on the run in the inspector: save it, open another from a file, or ask "What if?".
  *
- * It learns from the inspector's signals which run that is. Every question to the server carries a number and the reply
- * repeats it, so that outdated replies are dropped. Events: 'save', 'change_settings', 'open_file'.
+ * A signal tells it which run that is. Every question to the server has a number, which the reply repeats, so that outdated
+ * replies are dropped. Events: 'save', 'change_settings', 'open_file'.
  */
 
 /** @import { RecordReply } from './toolbar_contract' */
 
 import { isExample } from '../../examples/example.js';
-import { find, make } from '../../kit/js/dom.js';
+import { find, make, makeButton } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
-import { shownToken } from '../../kit/js/signals.js';
+import { inspectedToken } from '../../kit/js/signals.js';
 import { download } from '../../kit/js/transfer.js';
-import { unpacked } from '../../kit/js/values.js';
-import { quickButton, makeWhatIf } from './counterfactual.js';
+import { followValue, unpacked } from '../../kit/js/values.js';
+import { makeWhatIf } from './counterfactual.js';
 
 const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
 const MAX_FILE = 20_000_000; // bytes of a file that is read at all
 const MAX_SENT = 900_000; // bytes of a request; the server takes 1,000,000
 
 /** @param {import('../../kit/js/gradio').Component} component */
-export function start({ element, props, trigger, watch }) {
+export function start(component) {
+  const { element, props, trigger } = component;
   const root = find(element, '.attend-record');
   const run = { name: /** @type {string | null} */ (null), busy: false };
   const questions = new Questions((event, data) => trigger(event, { run: run.name, ...data }));
-  let saving = 0; // the newest question: one that was overtaken is dropped
-  let changes = 0; // of What if's settings, so far
-  let answered = Promise.resolve(); // once there is a reply to What if's last question
+  let saving = 0; // the number of the newest question to save: older ones are dropped
+  let changes = 0; // how often the settings of What if? have changed
+  let answered = Promise.resolve(); // resolves with the reply to the last question of What if?
   let timer = 0;
-  let left = ''; // what was left out of the file that was sent last
-  let missing = ''; // the same of the run that is shown
+  let leftOut = ''; // the part that was left out of the file that was sent last
+  let missingPart = ''; // the part that was left out of the run in the inspector
 
-  const save = quickButton('Save run', 'Save a file with every step, its candidates and their probabilities', () => {
+  const save = makeButton('Save run', () => {
     questions.drop(saving);
-    saving = questions.ask('save', {}, ({ file }) => {
-      if (file) download(file[0], 'json', file[1]);
+    saving = questions.ask('save', {}, (/** @type {RecordReply} */ { file }) => {
+      if (!file) return;
+      const [nameParts, content] = file;
+      download(nameParts, 'json', content);
     });
-  });
+  }, { title: 'Save a file with every step, its candidates and their probabilities' });
   const chooser = make('input', { type: 'file', accept: '.json,application/json', hidden: true }); // the button opens it
-  const open = quickButton('Open run', 'Open a file saved here or by generate.py --json', () => chooser.click());
+  const open = makeButton('Open run', () => chooser.click(), { title: 'Open a file saved here or by generate.py --json' });
   const note = make('span', { class: 'at-quiet', role: 'status' });
   const whatIf = makeWhatIf(unpacked(props.form), (settings) => {
     whatIf.wait();
@@ -51,16 +54,16 @@ export function start({ element, props, trigger, watch }) {
   refresh();
   chooser.addEventListener('change', readFile);
   whatIf.node.addEventListener('toggle', begin);
-  shownToken.subscribe(root, ({ run: name, busy, index }) => {
+  inspectedToken.subscribe(root, ({ run: name, busy, index }) => {
     if (name !== run.name || busy !== run.busy) {
-      if (name !== run.name) missing = left; // a replay has a note; a run made on this page has none
+      if (name !== run.name) missingPart = leftOut; // only runs from files have a note
       Object.assign(run, { name, busy });
       refresh();
       begin();
     }
     whatIf.mark(name, index);
   });
-  watch('value', receive);
+  followValue(component, (/** @type {RecordReply} */ reply) => questions.settle(reply));
 
   /**
    * One question at a time, since each costs the model a pass: of those that come meanwhile, the newest is sent.
@@ -74,7 +77,7 @@ export function start({ element, props, trigger, watch }) {
         if (change !== changes) return;
         if (whatif) whatIf.show(whatif);
         else whatIf.rest();
-      }, {}); // asked again, should it be refused: it is one of many
+      }, {}); // a reply may be lost among many
     }));
   }
 
@@ -82,12 +85,12 @@ export function start({ element, props, trigger, watch }) {
     save.disabled = run.name === null || run.busy || isExample(run.name) || run.name.startsWith('replay-');
     open.disabled = run.busy;
     const isFile = run.name?.startsWith('replay-');
-    note.textContent = !isFile ? '' : missing ? `Opened from a file whose ${missing} took too much room to be shown.` : 'Opened from a file.';
+    note.textContent = !isFile ? '' : missingPart ? `Opened from a file whose ${missingPart} took too much room to be shown.` : 'Opened from a file.';
     whatIf.node.hidden = run.name === null || isExample(run.name); // the server knows no such run
     whatIf.node.classList.toggle('at-resting', run.busy);
   }
 
-  /** Ask about the run that is shown now, with its own settings. */
+  /** Ask about the run in the inspector, with its own settings. */
   function begin() {
     clearTimeout(timer);
     changes += 1;
@@ -98,15 +101,11 @@ export function start({ element, props, trigger, watch }) {
     askWhatIf({});
   }
 
-  function receive() {
-    if (props.value) questions.settle(/** @type {RecordReply} */ (unpacked(props.value)));
-  }
-
   async function readFile() {
     const file = chooser.files[0];
     chooser.value = '';
     if (!file) return;
-    refresh(); // drop the note about another file
+    refresh(); // removes a note about another file
     const text = file.size <= MAX_FILE ? withinLimit(await file.text()) : '';
     if (text) trigger('open_file', { text, name: file.name });
     else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;
@@ -116,9 +115,9 @@ export function start({ element, props, trigger, watch }) {
     }
   }
 
-  /** A file's text as it can be sent: of a large one without its attention or beams. @param {string} text @returns "" if it cannot */
+  /** A file's text as it can be sent: a large file loses its attention and beams. @param {string} text @returns "" if it is still too large */
   function withinLimit(text) {
-    left = '';
+    leftOut = '';
     try {
       const content = JSON.parse(text);
       // In the first form of the document each beam had all of its tokens; its parents have those before its own.
@@ -126,12 +125,12 @@ export function start({ element, props, trigger, watch }) {
       text = JSON.stringify(content);
       for (const part of ['attention', 'search', 'beams']) {
         if (text.length <= MAX_SENT || !content[part]) continue;
-        left = part === 'attention' ? part : 'beams';
+        leftOut = part === 'attention' ? part : 'beams';
         delete content[part];
         text = JSON.stringify(content);
       }
     } catch {
-      // no JSON: the server says so in its own words
+      // the server says that the file is no JSON
     }
     return text.length > MAX_SENT ? '' : text;
   }

@@ -10,11 +10,11 @@
 
 import { around } from '../js/dom.js';
 
-export const MAX_PROMPT = 2000; // characters that a link carries, since servers and mail programs cut longer ones
+export const MAX_PROMPT = 2000; // characters in a link: servers and mail programs cut longer links
 const GRADIO_PARAMETERS = new Set(['view', 'deep_link']);
 
-/** @type {[string, string][]} what nobody has taken so far */
-let left = typeof location === 'undefined' ? [] : entriesOf(location.search);
+/** @type {[string, string][]} the parts that no script has taken so far */
+let untakenParts = typeof location === 'undefined' ? [] : entriesOf(location.search);
 
 /** @param {string} search @returns {[string, string][]} */
 function entriesOf(search) {
@@ -22,17 +22,17 @@ function entriesOf(search) {
 }
 
 /**
- * Take what is understood of the address that the page was opened with.
+ * Take the parts that a script understands from the address that the page was opened with.
  * @param {(name: string, value: string) => boolean} understands
  */
 export function takeParts(understands) {
-  left = left.filter(([name, value]) => !understands(name, value));
+  untakenParts = untakenParts.filter(([name, value]) => !understands(name, value));
 }
 
 /**
  * @param {string} name
  * @param {(value: string) => boolean} isValid
- * @returns {string | null} null where the page was opened without it, or with nothing valid
+ * @returns {string | null} null if the page was opened without it, or with an invalid value
  */
 export function takePart(name, isValid) {
   let taken = null;
@@ -44,10 +44,10 @@ export function takePart(name, isValid) {
   return taken;
 }
 
-/** What nobody understood of it, as names and values. */
-export const untaken = () => left;
+/** The parts that no script understood, as names and values. */
+export const untaken = () => untakenParts;
 
-/** What the address says now. @param {string} name @returns {string | null} */
+/** The current value of a part. @param {string} name @returns {string | null} */
 export const partOf = (name) => new URLSearchParams(location.search).get(name);
 
 /**
@@ -67,8 +67,8 @@ export function withParts(address, parts) {
 /**
  * Write parts of the address.
  * @param {Parts} parts
- * @param {{isNew?: boolean, kept?: Record<string, unknown>}} options whether Back leads to what was there before, and what
- *   the entry keeps beside its address
+ * @param {{isNew?: boolean, kept?: Record<string, unknown>}} options `isNew`: Back leads to the entry before; `kept`: what the
+ *   entry keeps beside its address
  */
 export function writeParts(parts, { isNew = false, kept = {} } = {}) {
   const address = withParts(location.href, parts);
@@ -85,15 +85,15 @@ export function moveTo(parts) {
   dispatchEvent(new PopStateEvent('popstate', { state: history.state }));
 }
 
-/** Whether the address can't name the model in use, which only this browser knows. */
+/** Whether the address can't name the model in use, because only this browser knows it. */
 export const isModelNameless = () => Boolean(history.state?.model) && partOf('model') === null;
 
-/** What a link brought leaves the address once the visitor is at work with it. @param {string} name */
+/** Remove what a link brought from the address once the visitor starts to work with it. @param {string} name */
 export function removeOnceWorking(name) {
   const working = new AbortController();
   for (const type of ['keydown', 'pointerdown']) {
     document.addEventListener(type, (event) => {
-      if (event.defaultPrevented || around(event, '.at-tour, #attend-keys, #attend-keys-dialog')) return; // help is no work
+      if (event.defaultPrevented || around(event, '.at-tour, #attend-keys, #attend-keys-dialog')) return; // asking for help is no work
       working.abort();
       writeParts({ [name]: null });
     }, { signal: working.signal });
@@ -105,9 +105,3 @@ export function removeOnceWorking(name) {
  * @param {{isFirst?: boolean}} options whether before the others: the server judges a tab by the model that is coming
  */
 export const whenMoved = (handler, { isFirst = false } = {}) => addEventListener('popstate', handler, { capture: isFirst });
-
-/** @param {() => void} handler called once Gradio hears what components trigger */
-export function onceConnected(handler) {
-  if (document.body.hasAttribute('data-connected')) handler();
-  else document.addEventListener('attend-connected', handler, { once: true });
-}

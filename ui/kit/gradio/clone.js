@@ -3,8 +3,8 @@
  */
 
 /**
- * A `structuredClone` that takes no time over what needs no copy: the browser's own takes 5 µs for a number, and 50 for the
- * error that a function is.
+ * A `structuredClone` that takes no time for values that need no copy. The browser's own takes 5 µs for a number, and 50 µs for
+ * a function, which is an error.
  * @param {typeof structuredClone} clone the browser's own
  * @returns {typeof structuredClone}
  */

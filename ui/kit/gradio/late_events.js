@@ -9,11 +9,11 @@
 /**
  * A `fetch` that watches the stream and the events.
  * @param {typeof fetch} ask the browser's own
- * @param {() => void} nudge makes an event, which opens a new stream; for that one it is not called again
+ * @param {() => void} nudge sends an event, which opens a new stream; it is not called again for that stream
  * @returns {typeof fetch}
  */
 export function reopenStream(ask, nudge) {
-  /** @type {{joined: boolean} | null} the stream that is open, and whether an event has joined it since */
+  /** @type {{joined: boolean} | null} the open stream, and whether an event has joined it */
   let stream = null;
   let isNudge = false;
 

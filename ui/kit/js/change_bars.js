@@ -1,5 +1,6 @@
 /**
- * What filters do to probabilities: a row for each token, its bar before in grey and after in colour, over each other.
+ * The effect of filters on probabilities: a row for each token, with a grey bar for its probability before them and a coloured
+ * bar for its probability after them.
  */
 
 import { make } from './dom.js';
@@ -10,15 +11,15 @@ export const changeList = (name = null) => make('ul', { class: 'at-changes', 'ar
 /**
  * @param {HTMLElement} label
  * @param {{name: string, before: number, after: number, largest: number, gone?: string, written: (p: number) => string,
- *   both?: boolean}} change `largest`: the probability that fills the row; `gone`: what stands in place of a probability that
- *   nothing is left of; `both`: the one before is in sight as a number, too
+ *   both?: boolean}} change `largest` fills the row; `gone` is written in place of a probability of 0; `both`: the probability
+ *   before is written, too
  */
 export function changeRow(label, { name, before, after, largest, written, gone = '', both = false }) {
   const bars = make('span', { class: 'at-bars', 'aria-hidden': 'true' });
   bars.style.setProperty('--before', String(Math.min(1, before / largest)));
   bars.style.setProperty('--after', String(Math.min(1, after / largest)));
-  const left = gone || written(after);
-  return make('li', { class: gone && 'at-gone', title: `${name}: ${written(before)} → ${left}` },
+  const result = gone || written(after);
+  return make('li', { class: gone && 'at-gone', title: `${name}: ${written(before)} → ${result}` },
     label, bars, make('span', { class: both ? 'at-share' : 'at-hidden' }, written(before), make('span', { class: 'at-hidden', text: ' before, ' })),
-    make('span', { class: 'at-share', text: left }));
+    make('span', { class: 'at-share', text: result }));
 }

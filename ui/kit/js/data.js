@@ -1,8 +1,8 @@
 /**
- * The numbers behind the plots, as tables to read and as CSV to copy. They are made only while they are shown.
+ * The numbers behind the plots, as tables to read and as CSV to copy. They are built only while they are open.
  */
 
-import { make, makeTable } from './dom.js';
+import { make, makeButton, makeTable } from './dom.js';
 import { signed } from './text.js';
 import { copy } from './transfer.js';
 
@@ -21,17 +21,16 @@ export function makeData(sheets) {
 
 /** @param {Sheet} sheet */
 function sheetTable(sheet) {
-  const button = make('button', { type: 'button', class: 'at-plain', text: 'Copy CSV' });
-  button.addEventListener('click', () => copy(csv(sheet), button));
-  const shown = (cell) => (typeof cell === 'number' ? signed(String(cell)) : cell);
-  const cells = (row, tag) => row.map((cell) => make(tag, { text: shown(cell), scope: tag === 'th' ? 'col' : null }));
+  const button = makeButton('Copy CSV', () => copy(csv(sheet), button));
+  const textOf = (cell) => (typeof cell === 'number' ? signed(String(cell)) : cell);
+  const cells = (row, tag) => row.map((cell) => make(tag, { text: textOf(cell), scope: tag === 'th' ? 'col' : null }));
   return make('div', { class: 'at-sheet' },
     make('div', { class: 'at-row at-sheet-head' }, make('h4', { text: sheet.title }), button),
     make('div', { class: 'at-sheet-scroll', tabindex: 0, role: 'region', 'aria-label': sheet.title },
       makeTable({}, cells(sheet.head, 'th'), sheet.rows.map((row) => make('tr', {}, ...cells(row, 'td'))))));
 }
 
-/** Tokens are JSON strings in it, so none can begin like a spreadsheet's formula. @param {Sheet} sheet */
+/** Callers write tokens as JSON strings, so none can begin like a spreadsheet's formula. @param {Sheet} sheet */
 export function csv(sheet) {
   const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
   return [sheet.head, ...sheet.rows].map((row) => row.map(cell).join(',')).join('\n') + '\n';

@@ -1,10 +1,10 @@
 /**
- * Making elements. Every token is hostile text, so nothing here or elsewhere writes markup: `make` knows text and
- * attributes only.
+ * Makes elements. Every token is hostile text, so nothing here or elsewhere writes markup: `make` knows only text and
+ * attributes.
  */
 
 /**
- * An element; the attribute `text` becomes its text, and a function listens: `onclick` to its clicks.
+ * Makes an element. The attribute `text` becomes its text, and a function becomes a listener, such as `onclick` for clicks.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} attributes false, null
@@ -49,7 +49,7 @@ export function makeSvg(tag, attributes, ...parts) {
 }
 
 /**
- * The element that fits the selector, where something happened inside it or at it.
+ * The closest element around an event's target that matches the selector.
  * @param {Event} event
  * @param {string} selector
  */
@@ -57,11 +57,11 @@ export const around = (event, selector) =>
   event.target instanceof Element ? /** @type {HTMLElement | null} */ (event.target.closest(selector)) : null;
 
 /**
- * The first element inside that fits the selector; an Error where there is none.
+ * The first element inside that matches the selector; throws an Error if there is none.
  * @template {HTMLElement} Kind
  * @param {Element} root
  * @param {string} selector
- * @param {new () => Kind} kind HTMLInputElement, say, which the type of the answer goes by
+ * @param {new () => Kind} kind such as HTMLInputElement: the type of the result
  * @returns {Kind}
  */
 export function find(root, selector, kind = /** @type {any} */ (HTMLElement)) {
@@ -69,6 +69,15 @@ export function find(root, selector, kind = /** @type {any} */ (HTMLElement)) {
   if (node instanceof kind) return node;
   throw new Error(`There is no ${kind.name} ${selector} here.`);
 }
+
+/**
+ * A button with words.
+ * @param {string} text
+ * @param {(event: MouseEvent) => void} onclick
+ * @param {Parameters<typeof make>[1]} attributes
+ */
+export const makeButton = (text, onclick, attributes = {}) =>
+  make('button', { type: 'button', class: 'at-plain', text, onclick, ...attributes });
 
 const ICONS = {
   copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
@@ -86,7 +95,7 @@ const ICONS = {
  * A small button with an icon and a name for tooltips and screen readers.
  * @param {keyof typeof ICONS} icon
  * @param {string} name
- * @param {() => void} onclick
+ * @param {() => void} [onclick]
  */
 export function iconButton(icon, name, onclick) {
   const svg = makeSvg('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, makeSvg('path', { d: ICONS[icon] }));
@@ -94,12 +103,12 @@ export function iconButton(icon, name, onclick) {
 }
 
 /**
- * The head of a column or a row of a table. A screen reader says nothing of one without words.
+ * The head of a column or a row of a table. A screen reader skips one without words.
  * @param {'col' | 'row'} scope @param {string} text
  */
 export const headCell = (scope, text) => make('th', { scope, text, role: text ? null : 'presentation' });
 
-/** As if the visitor had typed it. @param {HTMLTextAreaElement} box @param {string} text */
+/** Put a text into a box as if the visitor had typed it. @param {HTMLTextAreaElement} box @param {string} text */
 export function typeInto(box, text) {
   box.value = text;
   box.dispatchEvent(new Event('input', { bubbles: true }));

@@ -14,7 +14,7 @@
 const RAISED = { signs: '⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣᵀᵗ', plain: '0123456789−xTt' };
 const LOWERED = { signs: '₀₁₂₃₄₅₆₇₈₉ᵢⱼ', plain: '0123456789ij' };
 const CLOSING = { '(': ')', '[': ']', '{': '}' };
-const TOKEN = { // what a formula is read in, at its beginning
+const TOKEN = { // the pieces of a formula, each matched at its beginning
   mn: /^\d+(?:\.\d+)?/u,
   mi: /^(?:[A-Za-z]{2,}(?:-[A-Za-z]+)*|(?!Σ)[\p{Lu}\p{Ll}]\p{M}*)′?/u,
   mtext: /^ +/u,
@@ -36,19 +36,19 @@ export function formula(written, isInline = false) {
   return math;
 }
 
-/** A text of the page's own whose formulas stand between dollar signs. @param {string} text @returns {(string | Element)[]} */
+/** One of the page's own texts, whose formulas stand between dollar signs. @param {string} text @returns {(string | Element)[]} */
 export const withFormulas = (text) => text.split('$').map((part, index) => (index % 2 ? formula(part, true) : part));
 
 /** @param {MathNode} node @returns {Element} */
 function element({ tag, text = '', children = [], isPrefix = false, isTall = false }) {
-  const made = document.createElementNS(NAMESPACE, tag);
-  made.textContent = text;
-  if (tag === 'mi') made.setAttribute('mathvariant', 'normal'); // few fonts have Unicode's slanted letters: a style slants these
-  if (tag === 'mi' && /^\p{L}\p{M}*′?$/u.test(text)) made.setAttribute('class', 'at-variable');
-  if (isPrefix) made.setAttribute('form', 'prefix');
-  if (BRACKETS.test(text)) made.setAttribute('stretchy', String(Boolean(isTall)));
-  made.append(...children.map(element));
-  return made;
+  const node = document.createElementNS(NAMESPACE, tag);
+  node.textContent = text;
+  if (tag === 'mi') node.setAttribute('mathvariant', 'normal'); // few fonts have Unicode's slanted letters: a style slants these
+  if (tag === 'mi' && /^\p{L}\p{M}*′?$/u.test(text)) node.setAttribute('class', 'at-variable');
+  if (isPrefix) node.setAttribute('form', 'prefix');
+  if (BRACKETS.test(text)) node.setAttribute('stretchy', String(Boolean(isTall)));
+  node.append(...children.map(element));
+  return node;
 }
 
 /** @param {string} written @returns {MathNode[]} */
@@ -64,7 +64,7 @@ export function parseFormula(written) {
 
   const next = () => /** @type {string | undefined} */ (rest[0]);
 
-  /** All up to a closing bracket, or to the end. @param {string} [closing] @returns {MathNode[]} */
+  /** Everything up to a closing bracket, or to the end. @param {string} [closing] @returns {MathNode[]} */
   function row(closing) {
     /** @type {MathNode[]} */
     const nodes = [];
@@ -77,7 +77,7 @@ export function parseFormula(written) {
     return nodes;
   }
 
-  /** An atom with what stands below and above it. @returns {MathNode} */
+  /** An atom with its subscript and superscript. @returns {MathNode} */
   function scripted() {
     const base = atom();
     const below = script('_', LOWERED);
@@ -93,12 +93,12 @@ export function parseFormula(written) {
       take(1);
       return rest[0] === '(' ? group(bracketed()) : atom();
     }
-    let found = '';
-    while (rest && signs.includes(rest[0])) found += plain[signs.indexOf(take(1))];
-    return found ? group(parseFormula(found)) : null;
+    let content = '';
+    while (rest && signs.includes(rest[0])) content += plain[signs.indexOf(take(1))];
+    return content ? group(parseFormula(content)) : null;
   }
 
-  /** @returns {MathNode[]} what stands in the bracket that comes next */
+  /** @returns {MathNode[]} the contents of the bracket that comes next */
   const bracketed = () => row(CLOSING[take(1)]);
 
   /** @returns {MathNode} */
@@ -127,7 +127,7 @@ export function parseFormula(written) {
 /** @param {MathNode[]} nodes @returns {MathNode} */
 const group = (nodes) => (nodes.length === 1 ? nodes[0] : { tag: 'mrow', children: nodes });
 
-/** @param {MathNode[]} nodes of which a slash may divide two @returns {MathNode} */
+/** @param {MathNode[]} nodes a fraction if a slash is among them @returns {MathNode} */
 function fraction(nodes) {
   const slash = nodes.findIndex(({ tag, text }) => tag === 'mo' && text === '/');
   return slash < 0 ? group(nodes)

@@ -1,16 +1,18 @@
 /**
- * Keyboard handling for rows, grids and elements that act as buttons.
+ * Moving with the keys in rows and drawings, and elements that act as buttons.
  */
 
 /**
- * The index that a key moves to in a row.
- * @param {string} key
- * @param {number} here
- * @param {number} count
- * @returns {number | null} the new index, which may be out of range; null for any other key
+ * The index that a key leads to, which may be out of range; null for any other key.
+ * @typedef {(key: string, here: number, count: number) => number | null} Movement
  */
-export const alongRow = (key, here, count) =>
-  ({ ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: count - 1 })[key] ?? null;
+
+/** @param {string} back @param {string} forward @returns {Movement} */
+const along = (back, forward) => (key, here, count) =>
+  ({ [back]: here - 1, [forward]: here + 1, Home: 0, End: count - 1 })[key] ?? null;
+
+export const alongRow = along('ArrowLeft', 'ArrowRight');
+export const alongColumn = along('ArrowUp', 'ArrowDown');
 
 /** Where a key leads on a plane, as steps to the right and down. @param {string} key @returns {[number, number] | null} */
 export const onPlane = (key) =>
@@ -24,10 +26,11 @@ export const presses = (key) => key === 'Enter' || key === ' ';
  * @param {KeyboardEvent} event
  * @param {HTMLElement[]} items
  * @param {(item: HTMLElement) => void} open
+ * @param {Movement} movement `alongRow` or `alongColumn`
  */
-export function moveAlongRow(event, items, open) {
+export function moveAlong(event, items, open, movement = alongRow) {
   const here = items.findIndex((item) => item === document.activeElement);
-  const goal = alongRow(event.key, here, items.length);
+  const goal = movement(event.key, here, items.length);
   if (here < 0 || (goal === null && !presses(event.key))) return;
   event.preventDefault();
   if (goal === null) open(items[here]);
@@ -36,6 +39,32 @@ export function moveAlongRow(event, items, open) {
     items[goal].tabIndex = 0;
     items[goal].focus();
   }
+}
+
+/**
+ * Lets a drawing be read cell by cell: under the pointer, and with the arrow keys while it has the focus.
+ * @template Cell
+ * @param {HTMLElement | SVGElement} drawing
+ * @param {{cellAt: (event: any) => Cell | null, current: () => Cell, beside: (cell: Cell, right: number, down: number) => Cell,
+ *   point: (cell: Cell | null) => void, pick: (cell: Cell) => void}} cells `current`: where the arrow keys begin; `beside`: the
+ *   cell so many steps away; `point` is told of the one that is read, and `pick` of one that was clicked or entered
+ */
+export function addCellCursor(drawing, { cellAt, current, beside, point, pick }) {
+  const leave = () => point(null);
+  drawing.addEventListener('pointermove', (event) => point(cellAt(event)));
+  drawing.addEventListener('pointerleave', leave);
+  drawing.addEventListener('blur', leave);
+  drawing.addEventListener('click', (event) => {
+    const cell = cellAt(event);
+    if (cell) pick(cell);
+  });
+  drawing.addEventListener('keydown', (/** @type {any} */ event) => {
+    const delta = onPlane(event.key);
+    if (presses(event.key)) pick(current());
+    else if (delta) point(beside(current(), ...delta));
+    else return;
+    event.preventDefault();
+  });
 }
 
 /**

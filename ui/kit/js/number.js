@@ -12,8 +12,8 @@ export function parseNumber(text) {
 }
 
 /**
- * Let number fields take a comma for the decimal point that it is in most of Europe. Chromium drops it from what is typed
- * or pasted, and would read 0,38 as 38. In a field for whole numbers it can only part thousands.
+ * Let number fields accept a comma as the decimal point, as in most of Europe. Chromium drops it from what is typed or pasted,
+ * and would read 0,38 as 38. In a field for whole numbers a comma can only separate thousands, so it may be dropped.
  */
 export function takeDecimalCommas() {
   document.addEventListener('beforeinput', (event) => {
@@ -21,12 +21,12 @@ export function takeDecimalCommas() {
     if (!(field instanceof HTMLInputElement) || field.type !== 'number' || !event.data?.includes(',')) return;
     if (Number.isInteger(Number(field.step))) return;
     event.preventDefault();
-    document.execCommand('insertText', false, event.data.replaceAll(',', '.')); // which keeps Undo and sends `input`
+    document.execCommand('insertText', false, event.data.replaceAll(',', '.')); // unlike setting the value, this keeps Undo and sends `input`
   }, true);
 }
 
 /**
- * Whether a field takes it.
+ * Whether a value is a number in the range.
  * @param {unknown} value
  * @param {{minimum: number, maximum: number, integer: boolean}} range both ends included
  */

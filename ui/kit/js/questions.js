@@ -22,8 +22,8 @@ export class Questions {
    * @param {string} event
    * @param {object} detail
    * @param {(reply: any) => void} then
-   * @param {object | null} again where replies may be lost and asking twice changes nothing: what is different in the
-   *   question when it is asked again; null: it is asked once
+   * @param {object | null} again for a question that may be repeated because its reply may be lost: what is different in the
+   *   repetition; null: it is asked only once
    * @returns {number} of the question, from 1
    */
   ask(event, detail, then, again = null) {

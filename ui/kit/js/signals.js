@@ -1,5 +1,6 @@
 /**
- * Signals between the parts of the page, which need not know each other.
+ * Signals between the parts of the page, which need not know each other. Python's handlers publish some of them, too, by
+ * the `js` of an event (`call` of ui/kit/assets.py).
  *
  * Scripts load in any order, so a subject keeps its last value for later subscribers.
  */
@@ -10,12 +11,12 @@ import { find } from './dom.js';
 class Subject {
   /** @type {Map<(detail: Detail) => void, Element | null>} handlers and whom they belong to */
   #handlers = new Map();
-  /** @type {Detail | undefined} */
-  #last;
+  /** @type {Detail | undefined} undefined before there is one */
+  latest;
 
   /** @param {Detail} detail */
   publish(detail) {
-    this.#last = detail;
+    this.latest = detail;
     for (const [handler, owner] of this.#handlers) {
       if (!owner || owner.isConnected) handler(detail);
       else this.#handlers.delete(handler);
@@ -29,23 +30,23 @@ class Subject {
    */
   subscribe(owner, handler) {
     this.#handlers.set(handler, owner);
-    if (this.#last !== undefined) handler(this.#last);
+    if (this.latest !== undefined) handler(this.latest);
   }
 }
 
 /**
- * The token that the inspector shows: its run, its number among those generated (null: it was given), how much it
- * attends to each of them and to those of the prompt in eleven shades (null: tokens are not coloured so), and whether the
- * run goes on.
- * @type {Subject<{run: string | null, index: number | null, levels: number[] | null, given: number[] | null, busy: boolean}>}
+ * The token that the inspector shows: its run, its number among the generated tokens (null for a token of the prompt), and
+ * whether the run goes on. Where tokens are coloured by attention, `levels` and `promptLevels` say in eleven shades how much
+ * it attends to each generated token and to each token of the prompt.
+ * @type {Subject<{run: string | null, index: number | null, levels: number[] | null, promptLevels: number[] | null, busy: boolean}>}
  */
-export const shownToken = new Subject();
+export const inspectedToken = new Subject();
 
 /**
- * What that token was chosen from, as the inspector's contract has it; null for one that was given, or none.
+ * The step that chose that token (`Step` of ui/inspector/step.js); null for a token of the prompt, or none.
  * @type {Subject<{step: Record<string, any> | null}>}
  */
-export const shownStep = new Subject();
+export const inspectedStep = new Subject();
 
 /** What the tokens' colours mean. @type {Subject<'probability' | 'attention' | 'off'>} */
 export const colourMode = new Subject();
@@ -55,6 +56,9 @@ export const textView = new Subject();
 
 /** The settings beside the text that hold for every card of a comparison. @type {Subject<Record<string, any>>} */
 export const panelSettings = new Subject();
+
+/** A seed that the visitor uses again, from now on. @type {Subject<number>} */
+export const reusedSeed = new Subject();
 
 /** The decoding method that is chosen in the settings. @type {Subject<string>} */
 export const decodingMethod = new Subject();
@@ -81,6 +85,21 @@ export const exampleAlignment = new Subject();
  */
 export const settledText = new Subject();
 
+/** From now on, Gradio passes on what components trigger. @type {Subject<true>} */
+export const connected = new Subject();
+
+/** The page's first event has been heard (ui/settings/panel.py). @returns {[]} the arguments of its handler */
+export function connect() {
+  if (!connected.latest) {
+    document.body.toggleAttribute('data-connected', true); // for tests and benchmarks
+    connected.publish(true);
+  }
+  return [];
+}
+
+/** Replies wait for a stream, which any event opens: ui/kit/gradio/late_events.js. @type {Subject<null>} */
+export const streamMissing = new Subject();
+
 /**
  * The server can't be reached, so nothing goes on; the page begins anew once what it shows is saved.
  * @type {Subject<{until: (saved: Promise<unknown>) => void}>}
@@ -99,23 +118,22 @@ export const interruptedText = new Subject();
  */
 export const documentToOpen = new Subject();
 
+/** The visitor has closed a file that the inspector showed in place of the tab's own run. @type {Subject<null>} */
+export const fileClosed = new Subject();
+
 /** The tab that is in sight. @type {Subject<string>} */
 export const shownTab = new Subject();
 
 /** Bring a tab into sight, as a click on its entry does. @param {string} name */
 export function showTab(name) {
-  if (document.body.dataset.tab !== name) find(document.body, `#attend-tabs [data-name="${name}"] input`).click();
+  if (shownTab.latest !== name) find(document.body, `#attend-tabs [data-name="${name}"] input`).click();
 }
 
-/** @type {Map<(run: string | null, index: number) => boolean, Element>} */
-const inspectors = new Map();
+/** @type {(run: string | null, index: number) => boolean} */
+let inspect = () => false;
 
-/**
- * @param {Element} owner
- * @param {(run: string | null, index: number) => boolean} show a token of a run, if that run is at hand
- */
-export const answerSelections = (owner, show) => inspectors.set(show, owner);
+/** The inspector says how a token is selected in it. @param {typeof inspect} select returns whether the run was at hand */
+export const answerSelections = (select) => { inspect = select; };
 
-/** @param {string | null} run @param {number} index @returns {boolean} whether a view has that run and shows the token */
-export const selectToken = (run, index) =>
-  [...inspectors].some(([show, owner]) => owner.isConnected && show(run, index));
+/** @param {string | null} run @param {number} index @returns {boolean} whether the inspector has that run and shows the token */
+export const selectToken = (run, index) => inspect(run, index);

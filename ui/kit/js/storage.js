@@ -1,24 +1,26 @@
 /**
- * Choices that the browser remembers for this page.
+ * What the browser remembers for this page: choices for all visits, and what its tab keeps over a reload.
  */
 
-/** @param {string} key @param {string} fallback */
-export function remembered(key, fallback) {
+/**
+ * What a use of the storage gives; the fallback where it gives nothing or the browser forbids storage, as in a frame.
+ * @template Result
+ * @param {() => Result} use
+ * @param {Result} [fallback]
+ */
+function attempt(use, fallback) {
   try {
-    return localStorage.getItem('attend-' + key) ?? fallback;
+    return use() ?? fallback;
   } catch {
-    return fallback; // storage may be forbidden, as in a frame
+    return fallback;
   }
 }
 
+/** @param {string} key @param {string} fallback */
+export const remembered = (key, fallback) => attempt(() => localStorage.getItem(`attend-${key}`), fallback);
+
 /** @param {string} key @param {string} value */
-export function remember(key, value) {
-  try {
-    localStorage.setItem('attend-' + key, value);
-  } catch {
-    // then it holds until the page is left
-  }
-}
+export const remember = (key, value) => attempt(() => localStorage.setItem(`attend-${key}`, value));
 
 /** Whether this browser saves what the tabs show, as long as the visitor has not turned that off (ui/history/). */
 export const isSaving = () => remembered('history', 'kept') === 'kept';
@@ -27,20 +29,8 @@ export const isSaving = () => remembered('history', 'kept') === 'kept';
 export const setSaving = (saves) => remember('history', saves ? 'kept' : 'nothing');
 
 /** What this tab of the browser keeps over a reload; "" for nothing. @param {string} key */
-export function keptOverReload(key) {
-  try {
-    return sessionStorage.getItem('attend-' + key) ?? '';
-  } catch {
-    return ''; // forbidden, as in a frame
-  }
-}
+export const keptOverReload = (key) => attempt(() => sessionStorage.getItem(`attend-${key}`), '');
 
 /** @param {string} key @param {string} value "" for nothing */
-export function keepOverReload(key, value) {
-  try {
-    if (value) sessionStorage.setItem('attend-' + key, value);
-    else sessionStorage.removeItem('attend-' + key);
-  } catch {
-    // then it is gone
-  }
-}
+export const keepOverReload = (key, value) =>
+  attempt(() => (value ? sessionStorage.setItem(`attend-${key}`, value) : sessionStorage.removeItem(`attend-${key}`)));

@@ -1,23 +1,23 @@
 /**
- * Tokens and numbers as they stand on the page: white space made visible, percentages, names of filters, shades.
+ * Tokens and numbers as the page writes them: visible white space, percentages, names of filters, and shades.
  */
 
 import { make } from './dom.js';
 
 const MARKS = new Map([[' ', '␣'], ['\n', '↵'], ['\r', '␍'], ['\t', '⇥']]);
-// Invisible characters and those that change text direction are shown as code points, joiners and tags within a text not.
+// Invisible characters and those that change the text direction are shown as code points, except joiners and tags within a text.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0]/u;
 // oxlint-disable-next-line no-misleading-character-class -- the joiners are meant themselves
 const JOINER = /[\u200c\u200d\ufe00-\ufe0f\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}]/u;
 const WIDTHLESS = /^(?:(?!\t)[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])*$/u;
-const PLACEHOLDER = '\u25cc'; // ◌, for what has nothing to stand on
+const PLACEHOLDER = '\u25cc'; // ◌, under a mark that has no letter of its own
 
-/** Whether a text takes no room in its line, so that nobody could point at it: empty, marks, joiners, line ends. @param {string} text */
+/** Whether a text has no width, so that nobody could point at it: it is empty or only has marks, joiners or line ends. @param {string} text */
 export const isWidthless = (text) => WIDTHLESS.test(text);
 
 /**
- * A token's text with its white space visible, as nodes. In the strip the boxes show where a token starts, so the one
- * space before a word is a gap there (`gap`) and no mark.
+ * A token's text with its white space visible, as nodes. In the strip the boxes show where a token starts, so there the one
+ * space before a word is a gap (`gap`) instead of a mark.
  * @param {string} text
  * @param {boolean} gap
  * @returns {Node[]}
@@ -72,13 +72,13 @@ export function fitting(name, fits) {
 }
 
 /**
- * A share as every view writes it: never a 0 for more than nothing, nor a 100 for less than all.
+ * A share as every view writes it: never 0 for more than nothing, and never 100 for less than everything.
  * @param {number} p
- * @param {number} [digits] behind the point
+ * @param {number} [digits] after the decimal point
  */
 export function percent(p, digits = 2) {
   const text = (100 * p).toFixed(digits);
-  const least = 10 ** -digits; // that can be written
+  const least = 10 ** -digits; // the smallest share that can be written
   if (p === 0) return '0\u00a0%';
   if (p > 0 && Number(text) === 0) return `<${least.toFixed(digits)}\u00a0%`;
   if (p < 1 && Number(text) >= 100) return `>${(100 - least).toFixed(digits)}\u00a0%`;
@@ -90,7 +90,7 @@ export const signed = (number) => number.replaceAll('-', '−');
 
 export const counted = new Intl.NumberFormat('en-GB');
 
-/** @type {Map<string, string>} what people call the stages of a step, by their names; `ui/settings/panel.js` fills it */
+/** @type {Map<string, string>} the labels of a step's stages, by their names; `ui/settings/panel.js` fills it */
 export const stageLabels = new Map();
 
 /** A stage in the middle of a sentence: top-k, DRY, repetition penalty. @param {string} stage */
@@ -100,7 +100,21 @@ export function stageName(stage) {
 }
 
 /**
- * Eleven shades: the square root gives the small values room, so 1 % and 10 % differ as much as 40 % and 70 %.
+ * One of eleven shades. The square root spreads the small values: 1 % and 10 % differ about as much as 40 % and 70 %.
  * @param {number} share
  */
 export const level = (share) => Math.round(10 * Math.sqrt(Math.min(1, Math.max(0, share))));
+
+/**
+ * Shade elements by attention, touching only those that change: each change costs the browser the element's style.
+ * @param {HTMLElement[]} nodes
+ * @param {number[] | null} levels of each; null for no shading
+ */
+export function shadeByAttention(nodes, levels) {
+  nodes.forEach((node, index) => {
+    const shade = levels ? String(levels[index] ?? 0) : undefined;
+    if (node.dataset.attention === shade) return;
+    if (shade === undefined) delete node.dataset.attention;
+    else node.dataset.attention = shade;
+  });
+}

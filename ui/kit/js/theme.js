@@ -1,14 +1,14 @@
 /**
- * Colours: what those of the tokens mean, and whether the page is dark.
+ * Colours: what the tokens' colours mean, and whether the page is dark.
  */
 
 import { colourMode } from './signals.js';
 import { remembered } from './storage.js';
 import { stylesheet } from './styles.js';
 
-await stylesheet(); // what imports this module begins when the colours are there
+await stylesheet(); // modules that import this one start once the colours are known
 
-/** @param {HTMLElement} root takes the colour mode now and whenever it changes */
+/** Keep `data-colour` of an element at the colour mode. @param {HTMLElement} root */
 export function followColour(root) {
   root.dataset.colour = remembered('colour', 'probability');
   colourMode.subscribe(root, (mode) => {
@@ -16,7 +16,10 @@ export function followColour(root) {
   });
 }
 
-/** @param {() => void} handler called whenever the page turns dark or light, which its body's class tells */
+/**
+ * @param {() => void} handler called whenever the page turns dark or light. Gradio changes the class of its body, too, where
+ *   the visitor's system does, and offers no event for it
+ */
 export function whenThemed(handler) {
   new MutationObserver(handler).observe(document.body, { attributes: true, attributeFilter: ['class'] });
 }

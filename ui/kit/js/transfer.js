@@ -5,7 +5,7 @@
 import { make } from './dom.js';
 
 /**
- * Put text on the clipboard; where the page may not, through a text area.
+ * Put text on the clipboard; through a text area where the browser forbids it otherwise.
  * @param {string} text
  * @param {HTMLElement} button says "Copied" for a moment
  * @param {string} [limits] what was not copied, in words
@@ -40,20 +40,20 @@ const TYPES = { json: 'application/json', csv: 'text/csv;charset=utf-8', md: 'te
 
 /**
  * Hand a file to the browser; none is left on the server.
- * @param {string[]} holds what is in it, in words: its name
+ * @param {string[]} nameParts words that name its content
  * @param {FileType} type
  * @param {string} content
  */
-export function download(holds, type, content) {
+export function download(nameParts, type, content) {
   const address = URL.createObjectURL(new Blob([content], { type: TYPES[type] }));
-  make('a', { href: address, download: `${fileName(holds)}.${type}` }).click();
+  make('a', { href: address, download: `${fileName(nameParts)}.${type}` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** @param {string[]} parts of a file's name, which keeps the beginning of each */
+/** A file's name, which keeps the beginning of each part. @param {string[]} parts */
 export const fileName = (parts) => parts.map(slug).filter(Boolean).join('-') || 'attend';
 
-/** The first words of a text as small letters and digits between hyphens, which any disk and any shell takes. @param {string} text */
+/** The first words of a text as lower-case letters and digits between hyphens, which any disk and any shell accepts. @param {string} text */
 export function slug(text) {
   const plain = text.slice(0, 1000).normalize('NFKD').replace(/[\p{M}'’]/gu, '').toLowerCase();
   const words = plain.replace(/(?<!\d)\.|\.(?!\d)|[^a-z\d.]/g, ' ').trim().replace(/ +/g, '-');

@@ -6,13 +6,13 @@
  */
 
 export const GAP = 14; // pixels between the bubble and what it points at
-export const EDGE = 8; // and between the bubble and the edge of the window
+export const EDGE = 8; // pixels between the bubble and the edge of the window
 
 const SIDES = /** @type {const} */ (['below', 'above', 'right', 'left']);
 
 /**
- * Beside the box, on the first side with enough room, if there is one where nothing that is wanted is covered; where no side
- * has room, over the box at the window's lower edge.
+ * The bubble stands beside the box, on the first side with enough room, preferably where it covers nothing that is wanted. If
+ * no side has enough room, it lies over the box at the window's lower edge.
  * @param {Box} box what the bubble points at
  * @param {Size} bubble
  * @param {Size} view the window

@@ -1,0 +1,47 @@
+/**
+ * Keeps the end of a growing text in view, as long as the reader has not scrolled away from it.
+ */
+
+/**
+ * @param {HTMLElement} box that scrolls
+ * @param {number} tolerance pixels from the end that still count as being there
+ * @param {(isAtEnd: boolean) => void} [onScroll]
+ * @param {() => void} [onFollow] called once the end is in view
+ */
+export function followEnd(box, tolerance, onScroll = () => {}, onFollow = () => {}) {
+  let isAtEnd = true;
+  let followed = 0; // the position that was set last: the browser reports it when the text may have grown again
+  let frame = 0;
+
+  box.addEventListener('scroll', () => {
+    if (isAtEnd && box.scrollTop === followed) return;
+    isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < tolerance;
+    onScroll(isAtEnd);
+  });
+
+  function toEnd() {
+    cancelAnimationFrame(frame);
+    frame = 0;
+    box.scrollTop = box.scrollHeight;
+    followed = box.scrollTop;
+    isAtEnd = true;
+    onScroll(isAtEnd);
+    onFollow();
+  }
+
+  return {
+    toEnd,
+    get isAtEnd() { return isAtEnd; },
+    /** The text has grown: drawn once a frame, since asking for its height lays the page out. @param {boolean} always wherever the reader is */
+    follow(always) {
+      isAtEnd ||= always;
+      if (isAtEnd) frame ||= requestAnimationFrame(toEnd);
+    },
+    /** The text is complete: if its end was followed, it is now read from its beginning. */
+    toBeginning() {
+      cancelAnimationFrame(frame);
+      frame = 0;
+      if (isAtEnd) box.scrollTop = 0;
+    },
+  };
+}

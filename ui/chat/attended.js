@@ -8,13 +8,11 @@
 /** @import { MessageToken } from './chat_contract' */
 
 import { make } from '../kit/js/dom.js';
-import { inspectedToken } from '../kit/js/signals.js';
+import { inspectedToken, messagesWanted } from '../kit/js/signals.js';
 import { shadeByAttention } from '../kit/js/text.js';
 
 /** The messages in the prompt of a run; none until the server has sent them. @type {{run: string | null, messages: MessageToken[][]}} */
 let prompt = { run: null, messages: [] };
-/** @type {(run: string) => void} */
-let ask = () => {};
 let draw = () => {};
 /** The run in the inspector, and how much its selected token attends to each token of the prompt. */
 let inspected = { run: /** @type {string | null} */ (null), levels: /** @type {number[] | null} */ (null) };
@@ -23,16 +21,10 @@ inspectedToken.subscribe(null, ({ run, promptLevels: levels }) => {
   inspected = { run, levels };
   if (run && levels && prompt.run !== run) {
     prompt = { run, messages: [] };
-    ask(run);
+    messagesWanted.publish(run);
   }
   draw();
 });
-
-/** @param {(run: string) => void} handler asks the server for the messages of a run */
-export function whenMessagesAreWanted(handler) {
-  ask = handler;
-  if (prompt.run) ask(prompt.run);
-}
 
 /** The server has sent the messages of a run. @param {string} run @param {MessageToken[][]} messages */
 export function putMessages(run, messages) {

@@ -10,7 +10,7 @@
 /** @import { TurnValue } from '../runs/runs_contract' */
 /** @import { ConversationValue } from './chat_contract' */
 
-import { find, iconButton, make, typeInto } from '../kit/js/dom.js';
+import { find, iconButton, make, setText, typeInto } from '../kit/js/dom.js';
 import { interruptedText, settledText, textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
@@ -159,8 +159,7 @@ export function start(component) {
         bubble.title = turn.dropped ? 'No longer in the context: the model doesn’t read this message' : '';
         body.show(turn);
         view.format();
-        const ending = byline(turn);
-        if (note.textContent !== ending) note.textContent = ending;
+        setText(note, byline(turn));
       },
       format() {
         const isReady = view.turn.state !== 'streaming'; // its tokens come too fast to be parsed each time

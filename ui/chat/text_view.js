@@ -7,12 +7,12 @@
 
 import { find } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { textView } from '../kit/js/signals.js';
+import { messagesWanted, textView, textsWanted } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { followValue } from '../kit/js/values.js';
 import { makeRadioSwitch } from '../kit/parts/radio_switch.js';
-import { putMessages, whenMessagesAreWanted } from './attended.js';
-import { put, takeWanted, whenWanted } from './formatted/requests.js';
+import { putMessages } from './attended.js';
+import { put, takeWanted } from './formatted/requests.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
@@ -53,8 +53,8 @@ export function start(component) {
 
   followValue(component, (reply) => questions.settle(reply));
   textView.publish(view);
-  whenWanted(ask);
-  whenMessagesAreWanted((run) => {
+  textsWanted.subscribe(element, ask);
+  messagesWanted.subscribe(element, (run) => {
     wantedRun = run;
     ask();
   });

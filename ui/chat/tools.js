@@ -5,7 +5,7 @@
 /** @import { TurnValue } from '../runs/runs_contract' */
 
 import { iconButton, make, makeButton } from '../kit/js/dom.js';
-import { copy } from '../kit/js/transfer.js';
+import { copyButton } from '../kit/js/transfer.js';
 import { makeMenu } from './menu.js';
 
 /**
@@ -55,14 +55,14 @@ function versions({ versions: [current, count] }, { busy }, { trigger }) {
 /** @param {TurnValue} turn @param {Standing} standing @param {Actions} actions */
 function buttons({ role, state, unfinished }, { last, busy }, { turn, trigger, edit, turns }) {
   if (state === 'streaming') return [];
-  const copyButton = iconButton('copy', 'Copy', () => copy(turn().text, copyButton));
-  if (role === 'user') return [...(busy ? [] : [iconButton('edit', 'Edit', edit)]), copyButton];
-  if (!last || busy) return [copyButton];
+  const copying = copyButton('Copy', () => turn().text);
+  if (role === 'user') return [...(busy ? [] : [iconButton('edit', 'Edit', edit)]), copying];
+  if (!last || busy) return [copying];
   const proceed = makeButton('Continue', () => trigger('proceed'), { title: 'Continue from here with the same settings' });
   return [
     ...(unfinished ? [proceed] : []),
     iconButton('retry', 'Retry: get another answer', () => trigger('retry')),
     iconButton('undo', 'Undo: take your message back', () => trigger('undo')),
-    copyButton, makeMenu(turns),
+    copying, makeMenu(turns),
   ];
 }

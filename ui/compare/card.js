@@ -10,7 +10,7 @@
 /** @import { Settings } from './form.js' */
 /** @import { Range } from './metrics.js' */
 
-import { find, iconButton, make } from '../kit/js/dom.js';
+import { find, iconButton, make, setText } from '../kit/js/dom.js';
 import { closeOnEscape } from '../kit/js/keys.js';
 import { visibleText } from '../kit/js/text.js';
 import { foldOut } from '../kit/parts/fold_out.js';
@@ -87,7 +87,7 @@ export function makeCard(offered, actions) {
     written.style.setProperty('--part', String(share)); // the bar is scaled, so nothing is laid out
     drawText(result);
     if (result) text.style.setProperty('--room', `${roomFor(now.prompt, result.length)}px`);
-    if (prompt.textContent !== now.prompt) prompt.textContent = now.prompt;
+    setText(prompt, now.prompt);
     drawDifference(now);
     const wasGrowing = isGrowing;
     isGrowing = result?.state === 'streaming';
@@ -95,8 +95,7 @@ export function makeCard(offered, actions) {
     else if (wasGrowing) end.toBeginning();
     outdated.hidden = !now.stale;
     if (now.stale) outdated.textContent = `Old result: ${now.stale.toLowerCase()}`;
-    const message = result?.note || (result?.state === 'stopped' ? 'stopped' : '');
-    if (note.textContent !== message) note.textContent = message;
+    setText(note, result?.note || (result?.state === 'stopped' ? 'stopped' : ''));
     metrics.node.hidden = !result;
     if (result) metrics.show(result.metrics, now.ranges);
   }
@@ -130,10 +129,9 @@ export function makeCard(offered, actions) {
     differenceButton.disabled = !token;
     differenceButton.hidden = !result || !result.tokens.length;
     const isRunning = result?.state === 'streaming' || first?.state === 'streaming';
-    const message = number === 1 ? 'Baseline'
+    setText(differenceButton, number === 1 ? 'Baseline'
       : token ? `Differs from token ${index + 1}: ${wordAt(result, index)} instead of ${wordAt(first, index)}`
-        : isRunning ? 'Same as card 1 so far' : 'No token differs from card 1';
-    if (differenceButton.textContent !== message) differenceButton.textContent = message;
+        : isRunning ? 'Same as card 1 so far' : 'No token differs from card 1');
   }
 
   return { node, show, open, form };

@@ -16,7 +16,7 @@ import { find, make, makeButton } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { askedComparison, panelSettings, settledText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
-import { copy, download, notify } from '../kit/js/transfer.js';
+import { copy, downloadReply, notify } from '../kit/js/transfer.js';
 import { followValue, unpacked } from '../kit/js/values.js';
 import { offerTokens } from '../runs/answer.js';
 import { makeAsk, promptKey } from './ask.js';
@@ -61,11 +61,7 @@ export function start(component) {
   });
   const toolbar = makeToolbar(offered, {
     fill, add: addCard, link: copyLink,
-    download: (kind) => questions.ask('file', { kind }, ({ file }) => {
-      if (!file) return;
-      const [nameParts, content] = file;
-      download(nameParts, kind, content);
-    }),
+    download: (kind) => questions.ask('file', { kind }, ({ file }) => downloadReply(file, kind)),
   });
   const requestButton = makeButton('Use the settings from Learn', takeRequest);
   const note = make('div', { hidden: true }); // says that the cards are an example

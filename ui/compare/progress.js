@@ -4,7 +4,7 @@
 
 /** @import { Result } from './card.js' */
 
-import { make } from '../kit/js/dom.js';
+import { make, setText } from '../kit/js/dom.js';
 import { counted } from '../kit/js/text.js';
 import { isExample } from '../examples/example.js';
 
@@ -23,12 +23,16 @@ export function makeProgress(note) {
     const lengths = started.map((result) => (result.state === 'streaming' ? result.length : result.tokens.length));
     bar.max = Math.max(1, lengths.reduce((sum, length) => sum + length, 0));
     bar.value = writing ? tokens : 0;
-    const stopped = started.some((result) => result.state === 'stopped');
-    const line = busy ? (writing ? `Writing ${writing} of ${started.length} cards …` : 'Waiting for the first token …')
-      : started.length && stale ? `${stale}, run again.`
-      : started.some(({ run }) => !isExample(run)) ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${started.length} cards.`
-        : 'Each card has its own settings. Compare runs them together.';
-    if (status.textContent !== line) status.textContent = line;
+    setText(status, statusText());
+
+    function statusText() {
+      if (busy) return writing ? `Writing ${writing} of ${started.length} cards …` : 'Waiting for the first token …';
+      if (started.length && stale) return `${stale}, run again.`;
+      if (started.every(({ run }) => isExample(run))) return 'Each card has its own settings. Compare runs them together.';
+      const ending = started.some(({ state }) => state === 'stopped') ? 'Stopped' : 'Done';
+      return `${ending}: ${counted.format(tokens)} tokens in ${started.length} cards.`;
+    }
   }
+
   return { node, draw };
 }

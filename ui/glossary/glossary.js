@@ -15,9 +15,9 @@ export const isTermName = (key) => /^[a-z0-9-]{1,40}$/.test(key);
 
 /**
  * @param {import('./entry.js').Course} course
- * @param {string | null} asked a term that the address names
+ * @param {string | null} first a term that the address names
  */
-export function offerGlossary(course, asked) {
+export function offerGlossary(course, first) {
   const show = async (/** @type {string} */ key) => (await fetchList()).openList(key, course);
 
   document.addEventListener('click', async (event) => {
@@ -36,5 +36,5 @@ export function offerGlossary(course, asked) {
     else if (document.querySelector('.at-glossary[open]')) (await fetchList()).closeList();
   });
   beginMarking();
-  if (asked) show(asked);
+  if (first) show(first);
 }

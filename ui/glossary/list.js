@@ -77,11 +77,11 @@ function entryView(key, course) {
 
 /** Show the entries that have what is searched for. */
 function filter() {
-  const wanted = search.value.trim().toLowerCase();
+  const query = search.value.trim().toLowerCase();
   const entries = [...list.querySelectorAll('article')];
-  for (const entry of entries) entry.hidden = !entry.dataset.sought.includes(wanted);
+  for (const entry of entries) entry.hidden = !entry.dataset.sought.includes(query);
   for (const section of list.children) section.toggleAttribute('hidden', !section.querySelector('article:not([hidden])'));
-  letters.hidden = Boolean(wanted);
+  letters.hidden = Boolean(query);
   const visible = entries.filter(({ hidden }) => !hidden).length;
   count.textContent = visible ? `${visible} ${visible === 1 ? 'term' : 'terms'}` : 'No term matches.';
 }

@@ -18,13 +18,13 @@ export const MAX_SENT = 900_000; // bytes of a document; the server takes reques
  * @param {Iterable<string>} needed keys that stay
  */
 export function keysToEvict(entries, needed, { count = MAX_DOCUMENTS, size = MAX_KEPT } = {}) {
-  const stays = new Set(needed);
-  const oldest = entries.toSorted((one, other) => one.changed - other.changed).filter(({ key }) => !stays.has(key));
-  let left = entries.length;
+  const isNeeded = new Set(needed);
+  const oldest = entries.toSorted((one, other) => one.changed - other.changed).filter(({ key }) => !isNeeded.has(key));
+  let remaining = entries.length;
   let total = entries.reduce((sum, entry) => sum + entry.size, 0);
   return oldest.filter((entry) => {
-    if (left <= count && total <= size) return false;
-    left -= 1;
+    if (remaining <= count && total <= size) return false;
+    remaining -= 1;
     total -= entry.size;
     return true;
   }).map(({ key }) => key);
@@ -89,8 +89,8 @@ export function search(entries, words) {
 const SCHEMA = 'attend.history/1';
 const LATEST = 8.64e15; // ms since 1970: the last moment that a Date can hold
 
-/** All documents as one file. @param {({entry: Entry, document: DocumentValue} | null)[]} kept null where one is gone */
-export const exported = (kept) => JSON.stringify({ schema: SCHEMA, kept: kept.filter(Boolean) });
+/** All documents as one file. @param {({entry: Entry, document: DocumentValue} | null)[]} saved null where one is gone */
+export const exported = (saved) => JSON.stringify({ schema: SCHEMA, kept: saved.filter(Boolean) });
 
 /**
  * The documents that `exported` wrote. The server checks a document again when it is opened.

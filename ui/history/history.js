@@ -11,7 +11,7 @@
 /** @import { Entry, Store } from './store.js' */
 
 import { partOf } from '../kit/address/address.js';
-import { find, make } from '../kit/js/dom.js';
+import { find, make, setText } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { connected, currentModel, documentToOpen, interruptedText, settledText, showTab, shownTab } from '../kit/js/signals.js';
 import { followValue, unpacked } from '../kit/js/values.js';
@@ -67,8 +67,7 @@ export function start(component) {
   }
 
   function drawNotice() {
-    const sentence = problem || (leftOutNotes.get(shownTab.latest) ?? '');
-    if (notice.textContent !== sentence) notice.textContent = sentence;
+    setText(notice, problem || (leftOutNotes.get(shownTab.latest) ?? ''));
   }
 
   /** @param {Store} store */

@@ -38,11 +38,11 @@ function contentOf(before, kind, turns, text) {
 }
 
 /**
- * The messages of all versions, of which these are in view.
- * @param {Message[]} kept @param {TurnValue[]} turns
+ * The messages of all versions, of which these turns are in view.
+ * @param {Message[]} saved @param {TurnValue[]} turns
  */
-export function withTurns(kept, turns) {
-  const messages = kept.map((message) => ({ ...message }));
+export function withTurns(saved, turns) {
+  const messages = saved.map((message) => ({ ...message }));
   let parent = -1;
   turns.forEach((turn, number) => {
     const siblings = messages.map((message, index) => ({ message, index })).filter(({ message }) => message.parent === parent);
@@ -52,8 +52,8 @@ export function withTurns(kept, turns) {
       ?? siblings.find(({ message }) => isSameTurn(message, turn)) ?? siblings.find(isGrown);
     for (const { message } of siblings) message.shown = false;
     const index = match?.index ?? messages.length;
-    const known = match && isSameTurn(match.message, turn) ? match.message : asMessage(turn);
-    messages[index] = { ...known, parent, shown: true };
+    const message = match && isSameTurn(match.message, turn) ? match.message : asMessage(turn);
+    messages[index] = { ...message, parent, shown: true };
     parent = index;
   });
   for (const message of messages) if (message.parent === parent) message.shown = false;

@@ -7,7 +7,10 @@
 
 const PARTS = /<0x([0-9A-F]{2})>|[^]/gu;
 
-/** The number of bytes of the UTF-8 character that begins with this byte; 0 for any other byte, such as an ASCII character. @param {number} byte */
+/**
+ * The number of bytes of the UTF-8 character that begins with this byte; 0 for any other byte, such as an ASCII character.
+ * @param {number} byte
+ */
 function lengthOf(byte) {
   if (byte >= 0xc2 && byte < 0xe0) return 2;
   if (byte >= 0xe0 && byte < 0xf0) return 3;

@@ -30,7 +30,7 @@ function contrastiveTable({ id: chosen, contrastive, nameOf }) {
 
 /** @param {ContrastEntry} contrast */
 function contrastWords({ layer, divergences }) {
-  const { bits } = divergences.find((one) => one.layer === layer);
+  const { bits } = divergences.find((divergence) => divergence.layer === layer);
   const why = divergences.length > 1
     ? `of the layers compared, it differs most from the last one, by ${bits.toFixed(3)} bits`
     : `it differs from the last layer by ${bits.toFixed(3)} bits`;

@@ -15,7 +15,7 @@ import { termLink } from '../glossary/term_link.js';
 import { partOf } from '../kit/address/address.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make } from '../kit/js/dom.js';
-import { answerSelections, colourMode, connectionLost, interruptedText, settledText, inspectedStep, inspectedToken } from '../kit/js/signals.js';
+import { answerSelections, colourMode, connectionLost, inspectedStep, inspectedToken } from '../kit/js/signals.js';
 import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
 import { followValue, unpacked } from '../kit/js/values.js';
@@ -28,6 +28,7 @@ import { Run } from './run.js';
 import { attentionSheet, beamSheet, candidateSheet } from './sheets.js';
 import { makeStepPane } from './step_pane.js';
 import { makeColours, makeStrip } from './tokens.js';
+import { followWriteText } from './write_text.js';
 
 const STACKED = window.matchMedia('(max-width: 1000px)'); // where it may stand below the texts
 const THROTTLE_MS = 200; // between two drawings while a text streams: nobody reads a table faster
@@ -37,6 +38,7 @@ export function start(component) {
   const { element, props, trigger } = component;
   const root = find(element, '.attend-inspector');
   const run = new Run();
+  const writeText = followWriteText(run);
   const strip = makeStrip(select);
   const step = makeStepPane(run, {
     take,
@@ -64,7 +66,6 @@ export function start(component) {
   let refreshed = 0; // the time of the last drawing
   let isRequested = false; // a token was clicked in a text, and its table is to be scrolled into view
   let isInSight = true; // under the cards of Compare, or the conversation on a phone, a text that grows is not drawn
-  let lastSettled = ''; // the text that was saved last
   /** @type {string | null} the run that was last requested because a part of it had been left out */
   let completedRun = null;
   /** @type {string | null} the run whose prompt the server was last asked to explain */
@@ -103,7 +104,7 @@ export function start(component) {
     isInSight = entries.at(-1).isIntersecting;
     if (isInSight && run.isBusy) refresh();
   }).observe(element);
-  connectionLost.subscribe(root, rescue);
+  connectionLost.subscribe(root, stop);
   followValue(component, receive);
 
   /** @param {InspectorValue} value */
@@ -160,7 +161,7 @@ export function start(component) {
     if (choice.index >= run.tokens.length) choice.following = true; // the end was cut off
     if (choice.following) choice.index = run.newest; // at once, since a drawing may be on its way
     if (run.isMissingTokens && !run.isBusy) trigger('missing', { run: run.name });
-    if (!value.unloaded) keepText(); // at once: a text may have come to rest before the next drawing
+    if (!value.unloaded) writeText.report(); // at once: a text may have come to rest before the next drawing
     const rest = refreshed + THROTTLE_MS - performance.now();
     const isDue = rest <= 0 && (isInSight || !refreshed); // at least the beginning of a new run is drawn
     if (!run.isBusy || isDue) refresh(value.unloaded);
@@ -185,21 +186,12 @@ export function start(component) {
     settle();
   }
 
-  /** Tell the history of Write's text, whose box has no script: its run tells whether the text grows or has come to rest. */
-  function keepText() {
-    const text = run.isBusy ? run.name : run.tokens.length ? `${run.name} ${run.tokens.length}` : '';
-    if (run.mode !== 'write' || isExample(run.name) || text === lastSettled) return;
-    lastSettled = text;
-    settledText.publish({ kind: 'write', isEmpty: !text, isGrowing: run.isBusy });
-  }
-
-  /** The server is lost: nothing grows any more, and Write's text is saved. @param {{until: (saved: Promise<unknown>) => void}} lost */
-  function rescue({ until }) {
-    const box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector('#attend-text textarea'));
-    const isGrowing = run.isBusy;
+  /** The server is lost, so nothing grows any more. @param {{until: (saved: Promise<unknown>) => void}} lost */
+  function stop({ until }) {
+    const wasGrowing = run.isBusy;
     run.isBusy = false;
     refresh();
-    if (isGrowing && run.mode === 'write' && box?.value) interruptedText.publish({ kind: 'write', text: box.value, until });
+    if (wasGrowing) writeText.rescue(until);
   }
 
   /** @param {InspectorValue} value */

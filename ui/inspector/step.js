@@ -39,7 +39,7 @@ export const chosenOf = (step) => step.candidates.find(({ isChosen }) => isChose
 /** The model's own probability of the token that was chosen. @param {Step} step */
 export const probabilityOf = (step) => chosenOf(step).modelShare;
 
-/** The candidates by their probability after a stage, the most probable first; ties by id. @param {Candidate[]} candidates @param {number} stage */
+/** Sorted by the probability after a stage, the most probable first; ties by id. @param {Candidate[]} candidates @param {number} stage */
 export const ranked = (candidates, stage) =>
   candidates.toSorted((one, other) => other.probabilities[stage] - one.probabilities[stage] || one.id - other.id);
 

@@ -85,11 +85,11 @@ export function makeStrip(onSelect) {
 
   /** Frame the tokens that only together form a character, touching only what differs. */
   function frameCharacters() {
-    const wanted = new Map(characterGroups(drawn).map((group) => [JSON.stringify(group), group]));
+    const groups = new Map(characterGroups(drawn).map((group) => [JSON.stringify(group), group]));
     for (const [key, frame] of frames) {
-      if (!wanted.has(key)) frame.replaceWith(...frame.querySelectorAll('.at-box'));
+      if (!groups.has(key)) frame.replaceWith(...frame.querySelectorAll('.at-box'));
     }
-    frames = new Map(Array.from(wanted, ([key, { from, end, text }]) => {
+    frames = new Map(Array.from(groups, ([key, { from, end, text }]) => {
       if (frames.has(key)) return [key, frames.get(key)];
       const parts = boxes.slice(from, end);
       const name = `${parts.length} tokens together form ${visibleText(text)}`;
@@ -141,11 +141,11 @@ function makeBox({ text, kind, probability: p }, index) {
   }, ...visible(text, true));
 }
 
-/** @param {HTMLElement | undefined} box @param {boolean} on */
-function mark(box, on) {
+/** @param {HTMLElement | undefined} box @param {boolean} isSelected */
+function mark(box, isSelected) {
   if (!box) return;
-  box.setAttribute('aria-selected', String(on));
-  box.tabIndex = on ? 0 : -1;
+  box.setAttribute('aria-selected', String(isSelected));
+  box.tabIndex = isSelected ? 0 : -1;
 }
 
 /** The legend and the switch of the colours, which the conversation follows, too. */

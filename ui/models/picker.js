@@ -11,7 +11,7 @@
 /** @import { ChoiceValue, ModelValue, PrecisionValue } from './models_contract' */
 
 import { partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
-import { find, make, makeButton } from '../kit/js/dom.js';
+import { find, make, makeButton, setText } from '../kit/js/dom.js';
 import { connected, currentModel } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';
 import { choiceLines, makeSheet } from './sheet.js';
@@ -31,8 +31,8 @@ export function start({ element, props, trigger, watch }) {
   const isLinkable = (name) => name !== home && (listedNames.includes(name) || listedNames.includes(name.replace(PRECISION, '')));
   let requested = ''; // the model that the visitor asked for, until it is in use
 
-  const chosen = make('button', { type: 'button', id: 'attend-model-chosen', 'aria-haspopup': 'listbox', 'aria-labelledby': 'attend-model-label attend-model-chosen' });
-  const sheet = makeSheet(chosen, anyName, request);
+  const button = make('button', { type: 'button', id: 'attend-model-chosen', 'aria-haspopup': 'listbox', 'aria-labelledby': 'attend-model-label attend-model-chosen' });
+  const sheet = makeSheet(button, anyName, request);
   const precision = make('select', { 'aria-label': 'Precision', onchange: choosePrecision });
   const precisionRow = make('div', { class: 'at-precision' },
     make('label', { class: 'at-row' }, make('span', { text: 'Precision' }), precision),
@@ -42,14 +42,14 @@ export function start({ element, props, trigger, watch }) {
   const status = make('p', { class: 'attend-model-status' });
   const cancel = makeButton('Cancel', () => trigger('cancel'), { id: 'attend-model-cancel' });
   const notes = make('ul', { class: 'attend-model-notes' });
-  root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), chosen, sheet.node, precisionRow, title, bar, status,
+  root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), button, sheet.node, precisionRow, title, bar, status,
     cancel, notes);
 
   function draw() {
     if (!props.value) return;
     value = unpacked(props.value);
     const { name, choices, precisions, context, method, title: isLoading } = value;
-    if (title.textContent !== value.title) title.textContent = value.title; // read out once, not with every byte
+    setText(title, value.title);
     title.dataset.current = value.title ? '' : name;
     status.textContent = value.status;
     bar.hidden = cancel.hidden = !value.title;
@@ -92,14 +92,14 @@ export function start({ element, props, trigger, watch }) {
   /** @param {string} name @param {ChoiceValue[]} choices */
   function drawChosen(name, choices) {
     const current = choices.find((choice) => choice.name === name);
-    chosen.replaceChildren(...choiceLines(current));
-    chosen.disabled = !anyName && choices.length < 2;
+    button.replaceChildren(...choiceLines(current));
+    button.disabled = !anyName && choices.length < 2;
   }
 
   /** Hidden while another model is loading. @param {string} name @param {PrecisionValue[]} precisions */
   function drawPrecisions(name, precisions) {
-    precisionRow.hidden = !precisions.some((one) => one.name === name);
-    precision.replaceChildren(...precisions.map((one) => make('option', { value: one.name, text: one.title })));
+    precisionRow.hidden = !precisions.some((offer) => offer.name === name);
+    precision.replaceChildren(...precisions.map((offer) => make('option', { value: offer.name, text: offer.title })));
     precision.value = name;
   }
 

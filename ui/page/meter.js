@@ -17,10 +17,10 @@ import { counted } from '../kit/js/text.js';
 export const keptRoom = ({ used, limit, answered }, length) =>
   Math.max(0, Math.min(Math.min(length, Math.floor(limit / 2)) - answered, limit - used));
 
-/** @param {MeterValue} value @param {number} kept @param {string} tab that is in sight */
-export const meterText = ({ used, limit, note }, kept, tab) => [
+/** @param {MeterValue} value @param {number} reserved @param {string} tab that is in sight */
+export const meterText = ({ used, limit, note }, reserved, tab) => [
   `${tab === 'Compare' ? 'Longest card: ' : ''}${counted.format(used)} of ${counted.format(limit)} tokens used`
-    + (kept ? `, ${counted.format(kept)} reserved for the answer` : ''),
+    + (reserved ? `, ${counted.format(reserved)} reserved for the answer` : ''),
   ...(note ? [note] : []),
 ].join(' · ');
 
@@ -36,11 +36,11 @@ export function start({ element, props, watch }) {
     const value = props.value;
     if (!value) return;
     const tab = shownTab.latest ?? '';
-    const kept = tab === 'Chat' ? keptRoom(value, length) : 0;
-    text.textContent = meterText(value, kept, tab);
+    const reserved = tab === 'Chat' ? keptRoom(value, length) : 0;
+    text.textContent = meterText(value, reserved, tab);
     text.title = text.textContent; // there may not be room for all of a note
     bar.style.setProperty('--used-share', String(value.used / value.limit));
-    bar.style.setProperty('--taken-share', String((value.used + kept) / value.limit));
+    bar.style.setProperty('--taken-share', String((value.used + reserved) / value.limit));
     bar.classList.toggle('full', value.used > 0.9 * value.limit);
     meter.toggleAttribute('data-unused', !value.used);
   }

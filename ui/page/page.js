@@ -74,7 +74,7 @@ function wireHeader() {
   whenMoved(uncover);
 }
 
-/** Wraps two functions of the browser, since Gradio offers no other way to change how it copies values and asks its server. */
+/** Wraps two functions of the browser: Gradio offers no other way to change how it copies values and asks its server. */
 function adaptGradio() {
   window.structuredClone = cloneObjectsOnly(window.structuredClone.bind(window));
   const ask = reopenStream(watchConnection(window.fetch.bind(window)), () => streamMissing.publish(null));
@@ -96,7 +96,7 @@ function closeOrStop(event) {
   } else findVisible(STOP_BUTTONS)?.click();
 }
 
-/** Gradio's text box submits with Enter alone, or not at all; for longer texts people expect Ctrl+Enter. @param {KeyboardEvent} event */
+/** Gradio's text box submits by Enter or not at all; for longer texts people expect Ctrl+Enter. @param {KeyboardEvent} event */
 function submit(event) {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
   const box = Object.keys(SUBMIT_BUTTONS).find((selector) => around(event, selector));
@@ -127,7 +127,7 @@ function reportTyping() {
   });
 }
 
-/** A link's prompt goes into the box of the tab in sight, and leaves the address once the visitor is at work with it. @param {string} prompt */
+/** Put a link's prompt into the box of the tab in sight. @param {string} prompt */
 function bringPrompt(prompt) {
   const box = findVisible(BOXES);
   if (!(box instanceof HTMLTextAreaElement)) return;

@@ -10,7 +10,7 @@
 /** @import { PanelState } from './panel_state.js' */
 
 import { explained } from '../glossary/marking.js';
-import { make } from '../kit/js/dom.js';
+import { make, setText } from '../kit/js/dom.js';
 import { isInvalid, makeControl, makeSlider, rangeText, readSetting } from '../kit/js/setting.js';
 
 /** @param {string} name of a setting @returns {string} the id of its field */
@@ -42,8 +42,7 @@ function numberField(parameter, state) {
     if (readSetting(parameter, entry.value) !== value || (value === null && document.activeElement !== entry)) entry.value = value ?? '';
     const isRefused = isInvalid(parameter, value);
     entry.setAttribute('aria-invalid', String(isRefused));
-    const sentence = isRefused ? `Must be ${rangeText(parameter)}.` : '';
-    if (wrong.textContent !== sentence) wrong.textContent = sentence;
+    setText(wrong, isRefused ? `Must be ${rangeText(parameter)}.` : '');
     reset.classList.toggle('at-away', value === state.startOf(name));
     if (!slider) return;
     slider.max = String(parameter.maximum);

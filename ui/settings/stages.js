@@ -26,5 +26,5 @@ export function stagesInOrder(all, order) {
 export function movedStage(order, on, stage, by) {
   const other = on[on.indexOf(stage) + by];
   const swapped = { [stage]: other, [other]: stage };
-  return order.map((one) => swapped[one] ?? one);
+  return order.map((name) => swapped[name] ?? name);
 }

@@ -7,10 +7,10 @@
 /** @import { RecordedTranslation, TranslationValue } from './translate_contract' */
 
 import { makeExampleNote, takeOver } from '../examples/example.js';
-import { find, iconButton, make } from '../kit/js/dom.js';
+import { find, make } from '../kit/js/dom.js';
 import { exampleAlignment, interruptedText, settledText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
-import { copy } from '../kit/js/transfer.js';
+import { copyButton } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
 import { byline, makeAnswer, makeExamples, offerTokens } from '../runs/answer.js';
 import { EMPTY, followTurns, stage } from '../runs/turns.js';
@@ -23,9 +23,9 @@ export function start(component) {
   const root = find(element, '.attend-translation');
   const body = makeAnswer(0);
   const note = make('p', { class: 'at-note', role: 'status' });
-  const copyButton = iconButton('copy', 'Copy the translation', () => copy(body.node.textContent, copyButton));
+  const copying = copyButton('Copy the translation', () => body.node.textContent);
   const region = make('div', { class: 'at-translated', role: 'region', 'aria-label': 'Translation' },
-    body.node, make('div', { class: 'at-translated-tools' }, copyButton));
+    body.node, make('div', { class: 'at-translated-tools' }, copying));
   let awaitsExample = unpacked(props.beginning).recorded;
   let example = /** @type {RecordedTranslation | null} */ (null);
   let current = /** @type {TranslationValue} */ (EMPTY);
@@ -58,7 +58,7 @@ export function start(component) {
     if (!region.isConnected) root.replaceChildren(region, note);
     body.show(answer);
     region.setAttribute('aria-busy', String(busy));
-    copyButton.hidden = answer.state === 'streaming';
+    copying.hidden = answer.state === 'streaming';
     note.textContent = byline(answer);
   }
 

@@ -4,8 +4,8 @@
 
 /** @import { FormattedNode } from '../chat_contract' */
 
-import { around, iconButton, make } from '../../kit/js/dom.js';
-import { copy } from '../../kit/js/transfer.js';
+import { around, make } from '../../kit/js/dom.js';
+import { copyButton } from '../../kit/js/transfer.js';
 import { clickedText, tokenOfWord } from './word.js';
 
 /**
@@ -54,8 +54,7 @@ function element({ tag, text = '', children = [], language = '', href, start }) 
 
 /** @param {string} text @param {string} language */
 function codeBlock(text, language) {
-  const button = iconButton('copy', 'Copy code', () => copy(text, button));
   return make('div', { class: 'at-code', dir: 'ltr' },
-    make('div', { class: 'at-code-head' }, make('span', { text: language }), button),
+    make('div', { class: 'at-code-head' }, make('span', { text: language }), copyButton('Copy code', () => text)),
     make('pre', { tabindex: 0 }, make('code', { text })));
 }

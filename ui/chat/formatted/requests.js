@@ -4,13 +4,14 @@
 
 /** @import { FormattedNode } from '../chat_contract' */
 
+import { textsWanted } from '../../kit/js/signals.js';
+
 const MAX = { texts: 500, characters: 20_000 }; // texts that are kept, and characters of one question, as the server limits them
 
 /** @type {Map<string, FormattedNode[] | null>} by text; null until they arrive, and if the server refuses */
 const known = new Map();
 /** @type {string[]} */
 const wanted = [];
-let onWanted = () => {};
 
 /**
  * A text as elements; null until they arrive, which `textView` announces.
@@ -21,7 +22,7 @@ export function formatted(text) {
     if (known.size >= MAX.texts) known.clear();
     known.set(text, null);
     wanted.push(text);
-    queueMicrotask(() => onWanted());
+    queueMicrotask(() => textsWanted.publish(null));
   }
   return known.get(text);
 }
@@ -31,12 +32,6 @@ export const takeWanted = () => wanted.splice(0, batch(wanted));
 
 /** @param {string[]} texts @param {FormattedNode[][]} trees of those that the server has formatted, in this order */
 export const put = (texts, trees) => trees.forEach((nodes, index) => known.set(texts[index], nodes));
-
-/** @param {() => void} handler is called at once, and whenever a text is wanted */
-export function whenWanted(handler) {
-  onWanted = handler;
-  handler();
-}
 
 /** How many of these texts fit into one question. @param {string[]} texts */
 export function batch(texts) {

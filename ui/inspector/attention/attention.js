@@ -69,7 +69,7 @@ export function makeAttention(keysOf = (query) => query + 1) {
     if (pass.view !== view) {
       const keys = keysOf(query);
       const range = kind === 'cross' ? { from: 0, to: source } : { from: source, to: keys };
-      pass.weights = mean(pass.bytes, keys, range, chosen(layer, layers), chosen(head, heads), heads);
+      pass.weights = mean(pass.bytes, keys, range, indicesOf(layer, layers), indicesOf(head, heads), heads);
       pass.view = view;
     }
     return pass.weights;
@@ -104,8 +104,8 @@ function bytesOf(text) {
   return bytes;
 }
 
-/** @param {number} one @param {number} all @returns {number[]} */
-const chosen = (one, all) => (one === AVERAGE ? Array.from({ length: all }, (_, i) => i) : [Math.min(one, all - 1)]);
+/** The layers or heads that are averaged. @param {number} index AVERAGE for all of them @param {number} count @returns {number[]} */
+const indicesOf = (index, count) => (index === AVERAGE ? [...Array(count).keys()] : [Math.min(index, count - 1)]);
 
 /**
  * @param {Uint8Array} bytes (layers, heads, keys)

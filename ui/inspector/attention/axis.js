@@ -53,8 +53,7 @@ export function makeAxis(axis) {
   /** @param {string} text @param {string} colour @param {number} room pixels @param {number} ratio pixels of the screen for one of the page */
   function pictureOf(text, colour, room, ratio) {
     const key = `${text} ${colour} ${room} ${ratio}`;
-    const known = pictures.get(key);
-    if (known) return known;
+    if (pictures.has(key)) return pictures.get(key);
     const size = upright ? [NAME.high, room] : [room, NAME.high];
     const picture = make('canvas', { width: Math.ceil(size[0] * ratio), height: Math.ceil(size[1] * ratio) });
     const context = picture.getContext('2d');

@@ -5,7 +5,7 @@
  * decoder's row is named after the token that its pass chose, and has as many keys as there were at that time.
  */
 
-import { make } from '../../kit/js/dom.js';
+import { make, setText } from '../../kit/js/dom.js';
 import { addCellCursor } from '../../kit/js/keys.js';
 import { makeAxis } from './axis.js';
 
@@ -165,8 +165,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     const weights = cell && cell.query >= range.from && cell.query < range.end ? weightsOf(cell.query) : null;
     cursor = weights && cell.key >= 0 && cell.key < keysOf(cell.query) ? cell : null;
     scale.hidden = Boolean(cursor); // there is room for one of them in the line
-    const text = cursor ? describe(cursor.query, cursor.key) : range.title;
-    if (readout.textContent !== text) readout.textContent = text;
+    setText(readout, cursor ? describe(cursor.query, cursor.key) : range.title);
     if (rows() > 0) paint();
   }
 

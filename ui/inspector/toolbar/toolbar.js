@@ -11,7 +11,7 @@ import { isExample } from '../../examples/example.js';
 import { find, make, makeButton } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
 import { inspectedToken } from '../../kit/js/signals.js';
-import { download } from '../../kit/js/transfer.js';
+import { downloadReply } from '../../kit/js/transfer.js';
 import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeWhatIf } from './counterfactual.js';
 
@@ -34,11 +34,7 @@ export function start(component) {
 
   const save = makeButton('Save run', () => {
     questions.drop(saving);
-    saving = questions.ask('save', {}, (/** @type {RecordReply} */ { file }) => {
-      if (!file) return;
-      const [nameParts, content] = file;
-      download(nameParts, 'json', content);
-    });
+    saving = questions.ask('save', {}, ({ file }) => downloadReply(file, 'json'));
   }, { title: 'Save a file with every step, its candidates and their probabilities' });
   const chooser = make('input', { type: 'file', accept: '.json,application/json', hidden: true }); // the button opens it
   const open = makeButton('Open run', () => chooser.click(), { title: 'Open a file saved here or by generate.py --json' });
@@ -115,7 +111,7 @@ export function start(component) {
     }
   }
 
-  /** A file's text as it can be sent: a large file loses its attention and beams. @param {string} text @returns "" if it is still too large */
+  /** A file's text, without its attention or beams if it is large. @param {string} text @returns "" if it is still too large */
   function withinLimit(text) {
     leftOut = '';
     try {

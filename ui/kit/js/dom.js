@@ -108,6 +108,15 @@ export function iconButton(icon, name, onclick) {
  */
 export const headCell = (scope, text) => make('th', { scope, text, role: text ? null : 'presentation' });
 
+/**
+ * Change an element's text, but only if it differs: screen readers read out what is set, and the browser lays it out.
+ * @param {Node} node
+ * @param {string} text
+ */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 /** Put a text into a box as if the visitor had typed it. @param {HTMLTextAreaElement} box @param {string} text */
 export function typeInto(box, text) {
   box.value = text;

@@ -51,6 +51,12 @@ export const inspectedStep = new Subject();
 /** What the tokens' colours mean. @type {Subject<'probability' | 'attention' | 'off'>} */
 export const colourMode = new Subject();
 
+/** Texts of the conversation are to be formatted (ui/chat/formatted/requests.js). @type {Subject<null>} */
+export const textsWanted = new Subject();
+
+/** The run whose messages are to be coloured by attention (ui/chat/attended.js). @type {Subject<string>} */
+export const messagesWanted = new Subject();
+
 /** How answers of a conversation are shown. @type {Subject<'tokens' | 'formatted'>} */
 export const textView = new Subject();
 

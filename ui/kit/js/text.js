@@ -66,9 +66,10 @@ export const tokenChip = (text, gap = false) => make('span', { class: 'at-chip',
 export function fitting(name, fits) {
   if (fits(name)) return name;
   const letters = [...name];
-  let kept = letters.length - 1;
-  while (kept > 1 && !fits(`${letters.slice(0, kept).join('')}…`)) kept -= 1;
-  return `${letters.slice(0, kept).join('')}…`;
+  const shortened = (length) => `${letters.slice(0, length).join('')}…`;
+  let length = letters.length - 1;
+  while (length > 1 && !fits(shortened(length))) length -= 1;
+  return shortened(length);
 }
 
 /**

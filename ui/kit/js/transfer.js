@@ -2,7 +2,7 @@
  * Text to the clipboard, and files to the browser's downloads.
  */
 
-import { make } from './dom.js';
+import { iconButton, make } from './dom.js';
 
 /**
  * Put text on the clipboard; through a text area where the browser forbids it otherwise.
@@ -23,6 +23,12 @@ export async function copy(text, button, limits = '') {
     button.focus();
   }
   notify(button, `Copied${limits}`);
+}
+
+/** A button with an icon that copies a text. @param {string} name @param {() => string} text */
+export function copyButton(name, text) {
+  const button = iconButton('copy', name, () => copy(text(), button));
+  return button;
 }
 
 /** Say something beside a button for as long as it takes to read. @param {HTMLElement} button @param {string} sentence */
@@ -48,6 +54,15 @@ export function download(nameParts, type, content) {
   const address = URL.createObjectURL(new Blob([content], { type: TYPES[type] }));
   make('a', { href: address, download: `${fileName(nameParts)}.${type}` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/**
+ * Hand the file of a reply to the browser, unless the server has refused to make one.
+ * @param {[nameParts: string[], content: string] | undefined} file
+ * @param {FileType} type
+ */
+export function downloadReply(file, type) {
+  if (file) download(file[0], type, file[1]);
 }
 
 /** A file's name, which keeps the beginning of each part. @param {string[]} parts */

@@ -32,7 +32,10 @@ export function followEnd(box, tolerance, onScroll = () => {}, onFollow = () => 
   return {
     toEnd,
     get isAtEnd() { return isAtEnd; },
-    /** The text has grown: drawn once a frame, since asking for its height lays the page out. @param {boolean} always wherever the reader is */
+    /**
+     * The text has grown. Its end is brought into view once a frame, since asking for the height lays the page out.
+     * @param {boolean} always wherever the reader is
+     */
     follow(always) {
       isAtEnd ||= always;
       if (isAtEnd) frame ||= requestAnimationFrame(toEnd);

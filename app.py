@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import attend
 from model import names
 from model.arguments import ModelArguments
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError, EncoderOnly
 from ui.limits import Limits
 from ui.server.accounts import Accounts
@@ -101,12 +101,8 @@ def import_spaces() -> ModuleType | None:
     return importlib.import_module("spaces") if "SPACES_ZERO_GPU" in os.environ else None
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: serve(arguments))
-
-
-def serve(arguments: Sequence[str] | None) -> int:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     """Load the model and serve the page until it is interrupted."""
     started = time.monotonic()
     spaces = import_spaces()
@@ -131,7 +127,8 @@ def serve(arguments: Sequence[str] | None) -> int:
     try:
         first = machine.load_first()
     except EncoderOnly:
-        return inspect(chosen, started)
+        inspect(chosen, started)
+        return
     from model.threads import fastest_threads
     from ui.kit.light_import import import_gradio
 
@@ -157,11 +154,11 @@ def serve(arguments: Sequence[str] | None) -> int:
         print(f"Note: {note}", file=sys.stderr)
     threads = 1 if machine.needs_gpu_lease(first.name) else fastest_threads(first.model)
     shown = f"{first.name}, {threads} thread{'s' * (threads > 1)}"
-    return launch(build(models), chosen, shown, started, metrics)
+    launch(build(models), chosen, shown, started, metrics)
 
 
-def launch(blocks: Page, chosen: Options, shown: str, started: float, metrics: Metrics | None = None) -> int:
-    """Serve a page until it is interrupted; returns the exit code.
+def launch(blocks: Page, chosen: Options, shown: str, started: float, metrics: Metrics | None = None) -> None:
+    """Serve a page until it is interrupted.
 
     Args:
         shown: printed beside the address once the page can be opened.
@@ -182,10 +179,9 @@ def launch(blocks: Page, chosen: Options, shown: str, started: float, metrics: M
         metrics=metrics,
         ready=lambda url: print(f"Attend is ready at {url} ({shown}, {time.monotonic() - started:.1f} s)", flush=True),
     )
-    return 0
 
 
-def inspect(chosen: Options, started: float) -> int:
+def inspect(chosen: Options, started: float) -> None:
     """Serve the page of an encoder alone."""
     from model import catalog
     from ui.kit.light_import import import_gradio
@@ -196,7 +192,7 @@ def inspect(chosen: Options, started: float) -> int:
     encoder = catalog.load_encoder_arguments(chosen.model)
     for note in encoder.notes:
         print(f"Note: {note}", file=sys.stderr)
-    return launch(build_encoder(encoder, chosen.limits), chosen, encoder.name, started)
+    launch(build_encoder(encoder, chosen.limits), chosen, encoder.name, started)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Step
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.interface import LanguageModel
 from model.lazy import torch
@@ -49,7 +49,8 @@ def write_checkpoint(folder: Path) -> None:
     GPT2LMHeadModel(GPT2Config()).save_pretrained(folder)
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m benchmarks.checkpoints", description="Time a GPT-2 of 124 million weights, four ways."
     )
@@ -105,11 +106,6 @@ def _text(steps: list[Step]) -> list[int]:
     best = steps[-1].best
     assert best is not None
     return list(best.tokens)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from decoding.request import Request
 from decoding.settings import DecodingSettings, StrategyName
 from decoding.step import Step
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.interface import Forward
 from model.lazy import torch
@@ -145,7 +145,8 @@ def _random_model() -> Transformer:
     return Transformer(TransformerConfig(vocabulary_size=4_096)).eval()
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m benchmarks.decoding",
         description="Time Attend's decoding against transformers' on the same weights.",
@@ -235,11 +236,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
         **machine(),
     }
     print(json.dumps(figures))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from decoding.batch import generate_batch
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.errors import AttendError
 from model.lazy import torch
@@ -108,7 +108,8 @@ def _load(name: str, precision: str) -> tuple[LoadedModel, Transformer]:
     return loaded, loaded.model
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.engines", description="Time Attend's decoding against CTranslate2's.")
     add_model(parser)
     add_counts(parser, prompt_tokens=64, new_tokens=128, rounds=5)
@@ -159,11 +160,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     summary = {"benchmark": "engines", "model": options.model, "prompt_tokens": options.prompt_tokens}
     memory = {"bandwidth": round(bandwidth), "share": round(share, 3)}
     print(json.dumps({**summary, "new_tokens": count, **memory, "figures": figures, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

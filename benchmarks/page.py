@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from benchmarks.flags import add_counts, add_model, add_port, require_chromium
 from benchmarks.timing import machine, table
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.names import locate
 from ui.tour import SEEN
 
@@ -123,7 +123,8 @@ def measure(model: str, port: int, rounds: int) -> dict[str, list[float]]:
     return taken
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.page", description="Time Attend's page in a real browser.")
     add_model(parser)
     add_port(parser, 7861)
@@ -144,11 +145,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     print(
         json.dumps({"benchmark": "page", "model": options.model, "median_ms": medians, "worst_ms": worst, **machine()})
     )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from decoding.generate import generate
 from decoding.processors import Context, run_chain
 from decoding.request import Request
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.errors import AttendError
 from model.interface import Want
@@ -116,7 +116,8 @@ def measure(model: Transformer, prompt: Sequence[int], count: int, rounds: int) 
     }
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.parts", description="Time the parts of a traced token.")
     add_model(parser)
     parser.add_argument("--dtype", metavar="DTYPE", default="float32", help="the precision (default float32)")
@@ -141,11 +142,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     microseconds = {part: round(taken, 1) for part, taken in parts.items()}
     summary = {"benchmark": "parts", "model": options.model, "dtype": options.dtype, **sizes}
     print(json.dumps({**summary, "us": microseconds, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import psutil
 from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import machine, table
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.interface import LanguageModel
 from model.lazy import torch
@@ -61,7 +61,8 @@ def compare(
     return torch.cat(same).float().mean().item(), torch.cat(differences).mean().item()
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.precision", description="What 16 and 8 bits cost and save.")
     add_model(parser, "SmolLM2-135M-Instruct")
     add_counts(parser, new_tokens=60)
@@ -91,11 +92,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     print(table(rows))
     memory = {precision: round(size / 1e6) for precision, size in sizes.items()}
     print(json.dumps({"benchmark": "precision", "model": options.model, **figures, "memory_mb": memory, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.flags import add_counts
 from benchmarks.timing import interleave, machine, ratio, table
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.lazy import torch
 
@@ -59,7 +59,8 @@ def _load(name: str) -> tuple[Transformer, Peer]:
         return model, Peer(folder)
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.reading", description="Time Attend's reading against transformers'.")
     parser.add_argument("--models", metavar="MODEL", nargs="+", default=list(MODELS), help="names or folders of models")
     add_counts(parser, lengths=list(LENGTHS), rounds=9)
@@ -105,11 +106,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
         **machine(),
     }
     print(json.dumps(figures))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

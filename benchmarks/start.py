@@ -27,7 +27,7 @@ from playwright.sync_api import sync_playwright
 from benchmarks.flags import add_counts, add_model, add_port, require_chromium
 from benchmarks.page import BROWSER_FLAGS, ROOT, open_page
 from benchmarks.timing import machine, table
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.names import locate
 
@@ -115,7 +115,8 @@ def _processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.start", description="Time Attend's start, up to a usable page.")
     add_model(parser)
     add_port(parser, 7862)
@@ -134,11 +135,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     seconds, parts = ({name: round(value, 2) for name, value in each.items()} for each in (least, parts))
     figures = {"benchmark": "start", "model": options.model, "starts": options.starts}
     print(json.dumps({**figures, "seconds": seconds, "parts": parts, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import attend
 from benchmarks.flags import add_counts, add_model, add_port, require_chromium
 from benchmarks.page import BROWSER_FLAGS, open_page, served
 from benchmarks.timing import machine, table
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.names import locate
 
 OPENING = "Hi! How are you today?"
@@ -171,7 +171,8 @@ def engine_rate(name: str, tokens: int) -> float:
     return tokens / (time.perf_counter() - begun)
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.streaming", description="What a streamed text costs the browser.")
     add_model(parser)
     add_port(parser, 7862)
@@ -211,11 +212,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     print(f"the engine alone: {rate:.1f} tokens/s")
     figures = {"engine_tokens_per_second": round(rate, 1), "median": medians}
     print(json.dumps({"benchmark": "streaming", "model": options.model, **figures, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.interface import LanguageModel
 from model.lazy import torch
@@ -52,7 +52,8 @@ def together(model: LanguageModel, request: Request, settings: Sequence[Decoding
     return [step.hypotheses[0].tokens for step in passes[-1] if step is not None]
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.together", description="Time several cards of settings in one batch.")
     add_model(parser)
     add_counts(parser, cards=6, prompt_tokens=64, new_tokens=128, rounds=7)
@@ -102,11 +103,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
         **machine(),
     }
     print(json.dumps(figures))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, ratio, table
 from decoding.settings import DecodingSettings
 from model import catalog, names
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.lazy import torch
 from model.loaded import LoadedModel
@@ -79,7 +79,8 @@ def with_transformers(model: Any, sources: Sequence[Sequence[int]], beams: int, 
     return translations
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m benchmarks.translation", description="Time a translator against transformers' Marian."
     )
@@ -126,11 +127,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     print(f"same texts: {'yes' if same else 'no'}")
     summary = {"benchmark": "translation", "model": options.model, "same_text": same, "beams": options.beams, **figures}
     print(json.dumps({**summary, "transformers": transformers.__version__, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 
 OURS, PEER, TRANSFORMERS = "Attend, traced", "CTranslate2", "transformers"
@@ -92,7 +92,8 @@ def draw(found: Speeds, out: Path) -> None:
     figure.savefig(out, transparent=True, metadata={"Date": None})
 
 
-def _draw(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m docs.chart", description="Draw tokens a second from what benchmarks printed.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what a benchmark printed")
     parser.add_argument(
@@ -105,11 +106,6 @@ def _draw(arguments: Sequence[str] | None) -> None:
         raise AttendError(f"{error.filename} can't be read ({error.strerror}): check its path.") from error
     draw(speeds(lines), options.out)
     print(f"wrote {options.out}")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _draw(arguments))
 
 
 if __name__ == "__main__":

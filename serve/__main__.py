@@ -12,7 +12,7 @@ from pathlib import Path
 
 import app
 from model.arguments import ModelArguments
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from serve.settings import DEFAULT_FILE, ClusterSettings
 from ui.limits import Limits
@@ -54,12 +54,8 @@ def options(arguments: Sequence[str] | None = None) -> tuple[ClusterSettings, st
     return ClusterSettings.read(read.cluster), read.address, page
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: serve(arguments))
-
-
-def serve(arguments: Sequence[str] | None) -> int:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     """Deploy the models, and serve the page until interrupted."""
     started = time.monotonic()
     settings, address, page = options(arguments)
@@ -87,7 +83,7 @@ def serve(arguments: Sequence[str] | None) -> int:
         metrics = Metrics()
         models = models_of(settings, handles, limits=page.limits, observer=metrics)
         description = f"{', '.join(handles)} on a cluster"
-        return app.launch(build(models), page, description, started, metrics)
+        app.launch(build(models), page, description, started, metrics)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import machine, table
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 
 if TYPE_CHECKING:
     from ui.runs.models import Models
@@ -129,21 +129,17 @@ def _is_replica(process: Any) -> bool:
     return any("ray::ServeReplica" in part for part in process.info["cmdline"] or ())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
-
-
-def _measure(given: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m serve.benchmark", description="Time replicas of a model on Ray Serve.")
     add_model(parser)
     add_counts(parser, replicas=[1, 2, 4], visitors=[1, 16, 64], tokens=64, seconds=12)
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     results = []
     for replicas in (0, *options.replicas):
         with get_context("spawn").Pool(1) as processes:  # each cluster is the first that its process has seen
-            arguments = options.model, replicas, options.visitors, options.tokens, options.seconds
-            results += processes.apply(measure_all, arguments)
+            scenario = options.model, replicas, options.visitors, options.tokens, options.seconds
+            results += processes.apply(measure_all, scenario)
     header = ("replicas", "visitors", "tokens/s", "first token, s", "p95", "page's CPU, ms a token", "replicas'")
     rows = [
         (

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from model.command_line import Parser, exit_code, writing
+from model.command_line import Parser, command, writing
 from model.errors import AttendError
 from model.lazy import torch
 from model.text.conversation import ChatFormat, Message
@@ -266,7 +266,8 @@ def visible(segments: Tensor) -> Tensor:
     return (same & torch.ones_like(same).tril())[:, None]  # (R, 1, T, T)
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m training.data", description="Write one split of one source as a file for training.evaluate."
     )
@@ -287,11 +288,6 @@ def _command(arguments: Sequence[str] | None) -> None:
             record = {"text": document.turns[0]} if document.story else {"turns": document.turns}
             lines.write(json.dumps(record, ensure_ascii=False) + "\n")
     print(f"{len(selected):,} documents of {read.source} ({read.split}) in {read.output}")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

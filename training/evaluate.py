@@ -26,7 +26,7 @@ from tqdm import tqdm
 
 from decoding.settings import DecodingSettings
 from model.catalog import load
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.errors import AttendError
 from model.interface import LanguageModel
@@ -197,7 +197,8 @@ def evaluate_blimp(loaded: LoadedModel, path: Path, limit: int | None) -> dict[s
     return {"blimp": round(mean, 5), "paradigms": {name: round(share, 4) for name, share in paradigms.items()}}
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m training.evaluate",
         description="Measure a model on unseen dialogues, sentence pairs, skills or BLiMP; prints one JSON line last.",
@@ -248,11 +249,6 @@ def _command(arguments: Sequence[str] | None) -> None:
         figures = evaluate_dialogues(loaded, read.data, limit)
     file = read.data or read.skills or read.blimp
     print(json.dumps({"model": read.model, "data": file.name, **figures}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

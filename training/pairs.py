@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.command_line import Parser, exit_code, writing
+from model.command_line import Parser, command, writing
 from model.errors import AttendError
 from training.data import Split, read_gzipped
 
@@ -130,7 +130,8 @@ def by_length(pairs: Sequence[Encoded], batch_tokens: int, rng: random.Random) -
     yield from batches
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m training.pairs", description="Write one part of the sentence pairs for training.evaluate."
     )
@@ -144,11 +145,6 @@ def _command(arguments: Sequence[str] | None) -> None:
     with writing(read.output), gzip.open(read.output, "wt", encoding="utf-8") as lines:
         lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in pairs)
     print(f"{len(pairs):,} pairs ({read.split}) in {read.output}")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model.catalog import load
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
@@ -56,7 +56,8 @@ def read_lines(path: Path) -> list[str]:
         raise AttendError(f"{path} can't be read as text ({error}): choose a file of opening lines.") from error
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m training.talk", description="Print what a model answers, unedited.")
     parser.add_argument(
         "--model", metavar="MODEL", default="attend-chat", help="a model's name or folder (default attend-chat)"
@@ -79,11 +80,6 @@ def _command(arguments: Sequence[str] | None) -> None:
             for turn, reply in talk(loaded, [part.strip() for part in line.split("||")], settings):
                 print(f"- **{turn}** {reply}" if len(read.seeds) == 1 else f"- {seed}. **{turn}** {reply}")
         print()
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

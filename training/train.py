@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from training.settings import HELP, PRESETS, TrainingSettings
 
 
@@ -44,7 +44,8 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value) or "none"
 
 
-def _train(arguments: Sequence[str] | None) -> int:
+@command
+def main(arguments: Sequence[str] | None = None) -> int:
     flags = vars(_parser().parse_args(arguments))
     folder, output = flags.pop("data"), flags.pop("output")
     preset = PRESETS.get(flags["task"] or "chat", PRESETS["chat"])
@@ -52,11 +53,6 @@ def _train(arguments: Sequence[str] | None) -> int:
     from training.run.loop import train  # imports torch, which takes seconds
 
     return train(settings, folder, output)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _train(arguments))
 
 
 if __name__ == "__main__":

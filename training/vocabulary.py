@@ -20,7 +20,7 @@ from typing import Any
 
 from sentencepiece import SentencePieceTrainer
 
-from model.command_line import Parser, exit_code, writing
+from model.command_line import Parser, command, writing
 from model.errors import AttendError
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER
 
@@ -110,7 +110,8 @@ def _why(size: int, error: str) -> str:
     return f"No vocabulary of {size:,} pieces can be made of this text: add to it, or choose another size."
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m training.vocabulary", description="Train a vocabulary on text files, and save it.")
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="text in UTF-8")
     parser.add_argument("--size", metavar="N", type=int, default=4096, help="pieces in the vocabulary (default 4,096)")
@@ -133,11 +134,6 @@ def _command(arguments: Sequence[str] | None) -> None:
     with writing(read.output):
         read.output.write_bytes(vocabulary)
     print(f"Wrote {read.output} with {read.size:,} pieces.")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

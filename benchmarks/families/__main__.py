@@ -28,7 +28,7 @@ from benchmarks.timing import table
 from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.errors import AttendError, did_you_mean
 from model.interface import LanguageModel, Want
@@ -244,12 +244,9 @@ def _last_line(error: Exception) -> str:
     return f"{type(error).__name__}: {message} ({Path(frame.filename).name}:{frame.lineno})"
 
 
+@command
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code: 1 if a family differs or has an error."""
-    return exit_code(lambda: _examine_all(arguments))
-
-
-def _examine_all(arguments: Sequence[str] | None) -> int:
+    """Returns 1 if a family differs or has an error."""
     parser = Parser(prog="python -m benchmarks.families", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("families", metavar="FAMILY", nargs="*", help="only these, by their model_type (default all)")
     wanted = set(parser.parse_args(arguments).families)

@@ -28,7 +28,7 @@ from benchmarks.load.page import Holdings, ServedPage, serving
 from benchmarks.load.picture import draw
 from benchmarks.load.visitors import Visitor
 from benchmarks.timing import machine, table
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 
 _LARGER = 1.1
 _CALM_WITHIN = 60.0  # seconds after which what is left counts as left behind
@@ -84,12 +84,8 @@ def _shown(value: float | None, digits: int, times: float = 1.0) -> str:
     return "-" if value is None else f"{value * times:.{digits}f}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
-
-
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.load", description="Let many visitors chat at once.")
     add_model(parser)
     add_counts(parser, visitors=[1, 4, 8, 16, 32], tokens=64, seconds=15)

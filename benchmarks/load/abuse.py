@@ -22,7 +22,7 @@ import httpx
 from benchmarks.flags import add_counts, add_model, add_port
 from benchmarks.load.page import serving
 from benchmarks.timing import machine
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 
 _TEXT = "Once upon a time there was a small dog who liked to play in the park with all of its friends. " * 9
 _TIMEOUT = 120.0  # seconds
@@ -97,12 +97,8 @@ def stop_again_and_again(address: str, end: float) -> list[float]:
     return seconds
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
-
-
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.load.abuse", description="Press Stop while many others type.")
     add_model(parser)
     add_counts(parser, typists=40, seconds=30)

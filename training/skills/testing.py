@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from model.command_line import Parser, exit_code, writing
+from model.command_line import Parser, command, writing
 from model.errors import AttendError
 from training.data import read_records
 from training.skills.exercises import EXERCISES, draw_exercise
@@ -157,7 +157,8 @@ def _item(record: Any, path: Path) -> Item:
         raise AttendError(f"{path} does not hold what training.skills.testing writes: write it anew.") from error
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m training.skills.testing",
         description="Write the test of skills for training.evaluate --skills.",
@@ -171,11 +172,6 @@ def _command(arguments: Sequence[str] | None) -> None:
     with writing(options.output):
         number = write(write_items(talk), options.output)
     print(f"{number:,} items in {options.output}")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

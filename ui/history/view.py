@@ -27,7 +27,7 @@ from ui.screen import Screen
 
 
 class History:
-    """The documents of all tabs that have one."""
+    """The component, for all tabs that have documents."""
 
     def __init__(self, tabs: Sequence[Tab], models: Models) -> None:
         self._tabs: Mapping[str, Tab] = {tab.mode: tab for tab in tabs if tab.mode is not None and tab.keeps_documents}
@@ -63,7 +63,7 @@ class History:
     def open(self, session: Session, event: gr.EventData) -> Iterator[Screen]:
         """Open a saved document, with the model that wrote it if that is available.
 
-        The page asks again if it hears nothing: a document that has already been opened is shown in its current state.
+        The page asks again if no reply arrives; a document that is already open is then shown in its current state.
         """
         number = field(event, "number", int)
         try:

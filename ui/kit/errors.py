@@ -1,7 +1,7 @@
-"""Where an error becomes something that a person, or a program, reads.
+"""Turns errors into messages for people and programs; no other file catches errors to show them.
 
-`AttendError` is written for people and shown unchanged. Anything else is our fault: it goes to the log, and the visitor
-gets one sentence, which only promises that the conversation is still there. No other file catches errors to show them.
+The message of an `AttendError` is written for people and shown unchanged. Any other error is our fault: it goes to the
+log, and the visitor gets one sentence, which only promises that the text is still there.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ OURS = "Something went wrong on our side. Your text is safe: try again, or reloa
 
 
 def warn(sentence: str, *, seconds: float | None = 10) -> None:
-    """A notice on the page; without `seconds` it stays until the visitor's next action."""
+    """Show a notice on the page, for some seconds or, with None, until the visitor's next action."""
     gr.Warning(html.escape(sentence), seconds, title="That didn't work")  # a notice takes HTML
 
 
 @contextmanager
 def for_people(labels: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
-    """On the page: an error raised inside becomes a notice, and nothing else changes.
+    """For the page: an error raised inside becomes a notice, and nothing else changes.
 
     Args:
-        labels: what the page calls the settings.
+        labels: the page's names of the settings.
     """
     try:
         yield
@@ -47,7 +47,7 @@ def for_people(labels: Mapping[str, str] = MappingProxyType({})) -> Iterator[Non
 
 @contextmanager
 def for_programs() -> Iterator[None]:
-    """At the endpoints: an error raised inside fails the call with its plain sentence."""
+    """For endpoints: an error raised inside fails the call, with its sentence as the message."""
     try:
         yield
     except AttendError as error:

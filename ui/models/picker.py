@@ -1,4 +1,4 @@
-"""The model picker, above the settings: the models, the progress of loading, notes, and a translator's languages."""
+"""The model picker above the settings: the models, the progress of loading, notes, and a translator's languages."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ class Picker:
         views: Sequence[View] = (),
         outputs: Sequence[Output] = (),
     ) -> Dependency:
-        """Let an event load a model, whose progress is shown; it leaves memory with the visitor.
+        """Let an event load a model and show the progress; the model is freed when the visitor leaves.
 
         Args:
-            views: what else the event changes.
+            views: the other views that the event changes.
             outputs: their components.
         """
 

@@ -1,6 +1,6 @@
-"""The page: the settings, the switch, the tabs and the inspector put together, and the endpoints for programs.
+"""Builds the page of the settings, the switch, the tabs and the inspector, with the endpoints for programs.
 
-What a tab shows and does is in its own folder; `ui/tabs.py` lists them.
+Each tab has a folder of its own, and `ui/tabs.py` lists them.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
 
 
 def build_encoder(encoder: Encoder, limits: Limits = Limits()) -> Page:
-    """The page of an encoder alone, which cannot generate, with its endpoints."""
+    """The page of an encoder, which can't generate text, with its endpoints."""
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
         header.lay_out()
         view = EncoderView()
@@ -134,7 +134,7 @@ def _lay_out_meter(limit: int) -> gr.HTML:
 
 
 def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
-    """The link that the page was opened with, and "Copy as code"."""
+    """Connect the events of the settings: reading the link with which the page was opened, and "Copy as code"."""
     models, panel = frame.models, frame.panel
 
     def opened(event: gr.EventData) -> None:

@@ -1,7 +1,7 @@
 """The settings beside the text: one component of our own, drawn by `ui/settings/panel.js` from what is declared here.
 
-What a setting is comes from `ui/kit/setting.py`, and what the choices mean from `ui/settings/methods.py`. In sight with
-"Custom" are the settings without a section; the others are folded away under "Advanced".
+`ui/kit/setting.py` describes each setting, and `ui/settings/methods.py` says what the methods mean. "Custom" shows the
+settings without a section; the others are folded away under "Advanced".
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Panel:
     """The controls, once they are on the page."""
 
     form: gr.HTML
-    used: gr.Button  # shows the seed of the last run, and sets it when pressed
+    used: gr.Button  # shows the seed of the last run, and puts it into the panel when pressed
     seed: gr.Number  # that seed, for the button
     code: gr.Button
     dialog: gr.HTML
@@ -62,7 +62,7 @@ class Panel:
 
     @staticmethod
     def read(values: Sequence[object]) -> DecodingSettings:
-        """The settings that these inputs mean, with a definite seed; `AttendError` says what no setting accepts."""
+        """The settings of the panel, with a seed drawn if it is left to chance; `AttendError` for an invalid value."""
         return Panel.read_unseeded(values).seeded()
 
     @staticmethod
@@ -73,7 +73,7 @@ class Panel:
 
     @staticmethod
     def read_shared(values: Sequence[object]) -> DecodingSettings:
-        """What holds for every card of a comparison, with a seed of -1 if it is left to chance."""
+        """The settings that apply to every card of a comparison, with a seed of -1 if it is left to chance."""
         (form,) = values
         return shared_settings_of(form)
 
@@ -100,12 +100,12 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
 
 
 def seed_button(seed: int) -> dict[str, object]:
-    """The button after a run with this seed; -1: the run drew nothing."""
+    """The button after a run with this seed, or with -1 if the run drew nothing."""
     return gr.update(value=f"Seed {seed} · Reuse", visible=seed >= 0)
 
 
 def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
-    """What the page's script draws the panel from."""
+    """The values from which the page's script draws the panel."""
     first = {parameter.name: parameter.typed(getattr(FIRST_VALUES, parameter.name)) for parameter in parameters()}
     limits = {name: min(value, context_length) for name in _LENGTHS if isinstance(value := first[name], int)}
     return {
@@ -139,7 +139,7 @@ def _position_in_run(parameter: Parameter) -> int:
 
 
 def _set_by(preset: DecodingSettings) -> dict[str, object]:
-    """What a preset sets: how tokens are chosen, but not how many, nor from which seed."""
+    """The values that a preset sets: those that affect how tokens are chosen, not the length or the seed."""
     names = ("strategy", *_SAMPLERS, "order")
     return {
         parameter.name: parameter.typed(getattr(preset, parameter.name))

@@ -149,11 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         observer=metrics,
     )
     metrics.gauge("runs_waiting", "Runs that have not begun.", lambda: models.schedulers.waiting)
-    metrics.gauge(
-        "prefix_bytes",
-        "Bytes of keys and values that are kept for next prompts.",
-        lambda: models.schedulers.prefix_bytes,
-    )
+    metrics.gauge("prefix_bytes", "Bytes kept of texts that were read.", lambda: models.schedulers.prefix_bytes)
     for note in first.notes:
         print(f"Note: {note}", file=sys.stderr)
     threads = 1 if machine.needs_gpu_lease(first.name) else fastest_threads(first.model)

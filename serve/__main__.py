@@ -45,18 +45,18 @@ def options(arguments: Sequence[str] | None = None) -> tuple[ClusterSettings, st
     parser.add_argument(
         "--auth", default="", metavar="FILE", help="ask for a name and a password: NAME:PASSWORD, one on each line"
     )
-    read = parser.parse_args(arguments)
-    limits = Limits.of(public=read.public, environment=os.environ)
-    accounts = Accounts.read(read.auth, os.environ)
+    flags = parser.parse_args(arguments)
+    limits = Limits.of(public=flags.public, environment=os.environ)
+    accounts = Accounts.read(flags.auth, os.environ)
     page = app.Options(
-        read.host, read.port, ModelArguments(), read.public, share=False, limits=limits, accounts=accounts
+        flags.host, flags.port, ModelArguments(), flags.public, share=False, limits=limits, accounts=accounts
     )
-    return ClusterSettings.read(read.cluster), read.address, page
+    return ClusterSettings.read(flags.cluster), flags.address, page
 
 
 @command
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Deploy the models, and serve the page until interrupted."""
+    """Deploy the models and serve the page until it is interrupted."""
     started = time.monotonic()
     settings, address, page = options(arguments)
     app.check_port(page.host, page.port)

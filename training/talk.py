@@ -1,9 +1,9 @@
-"""What a model says, unedited, as Markdown for its card.
+"""Prints what a model answers, unedited, as Markdown for its card.
 
     python -m training.talk --model attend-chat --file training/openings.txt --seeds 1 2 3 4 5
     python -m training.talk --model attend-chat --file training/conversations.txt --seeds 1
 
-A line of the file is one conversation; its user's turns are separated by ||. Each conversation starts anew.
+Each line of the file is a conversation of its own, with the user's turns separated by ||.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def answer_tokens(
 
 
 def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) -> Iterator[tuple[str, str]]:
-    """Turn by turn, what the user says and what the model answers."""
+    """Yield each turn of the user with the model's answer."""
     messages: list[Message] = []
     for turn in turns:
         messages.append(Message("user", turn))
@@ -72,13 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--seeds", metavar="N", type=int, nargs="+", default=[1], help="one answer per seed (default 1)"
     )
-    read = parser.parse_args(arguments)
-    loaded = load(read.model)
-    for line in read_lines(read.file):
-        for seed in read.seeds:
+    options = parser.parse_args(arguments)
+    loaded = load(options.model)
+    for line in read_lines(options.file):
+        for seed in options.seeds:
             settings = DecodingSettings.from_dict({**SETTINGS.to_dict(), "seed": seed})
             for turn, reply in talk(loaded, [part.strip() for part in line.split("||")], settings):
-                print(f"- **{turn}** {reply}" if len(read.seeds) == 1 else f"- {seed}. **{turn}** {reply}")
+                print(f"- **{turn}** {reply}" if len(options.seeds) == 1 else f"- {seed}. **{turn}** {reply}")
         print()
 
 

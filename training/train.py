@@ -30,7 +30,7 @@ def _parser() -> Parser:
     for field in fields(TrainingSettings):
         chat, translate = (getattr(PRESETS[task], field.name) for task in ("chat", "translate"))
         same = chat == translate or field.name == "task"
-        default = _shown(chat) if same else f"{_shown(chat)}; {_shown(translate)} for a translator"
+        default = _in_words(chat) if same else f"{_in_words(chat)}; {_in_words(translate)} for a translator"
         parser.add_argument(
             f"--{field.name.replace('_', '-')}",
             type=type(field.default),
@@ -40,7 +40,7 @@ def _parser() -> Parser:
     return parser
 
 
-def _shown(value: object) -> str:
+def _in_words(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value) or "none"
 
 

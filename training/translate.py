@@ -34,7 +34,7 @@ class TranslationScores:
 def translated(
     loaded: LoadedModel, sentences: Sequence[str], settings: DecodingSettings, *, progress: bool = False
 ) -> list[str]:
-    """Translate sentences. Those of similar lengths share a batch, which does not change the result."""
+    """Translate sentences; those of similar lengths share a batch, which does not change the result."""
     prompts = [loaded.prompt(sentence) for sentence in sentences]
     order = sorted(range(len(sentences)), key=lambda index: len(prompts[index]))
     translations = [""] * len(sentences)
@@ -65,8 +65,8 @@ def answered(
 
 def scored(translations: Sequence[str], references: Sequence[Sequence[str]]) -> TranslationScores:
     """Score one translation per sentence against any number of references."""
-    most = max(map(len, references))
+    count = max(map(len, references))
     # A stream holds the n-th reference of every sentence; sacreBLEU skips the sentences that have fewer.
-    streams: Any = [[texts[n] if n < len(texts) else None for texts in references] for n in range(most)]
+    streams: Any = [[texts[n] if n < len(texts) else None for texts in references] for n in range(count)]
     bleu, chrf = BLEU().corpus_score(translations, streams), CHRF().corpus_score(translations, streams)
     return TranslationScores(bleu.score, chrf.score)

@@ -31,7 +31,7 @@ QUICK_VALIDATION = 200  # sentences translated during a run
 
 
 class TranslationTask:
-    """Pairs in batches of similar lengths, in another order in every pass."""
+    """Pairs in batches of similar lengths, in a different order in every pass."""
 
     metric = "BLEU of greedy translations of unseen sentences"
     notes: Sequence[str] = ()

@@ -1,9 +1,9 @@
-"""A GPT-2 in our transformer, in int8 and through the adapter, timed against transformers' `generate`.
+"""Times a GPT-2 in our transformer, in int8 and through the adapter against transformers' `generate`.
 
     python -m benchmarks.checkpoints [--threads 1 2] [--prompt-tokens 64] [--new-tokens 48] [--rounds 5]
 
-The checkpoint has 124 million random weights, so nothing is downloaded. All decode greedily; ours record 10 candidates
-and the attention of every token, `generate` records nothing.
+The checkpoint has 124 million random weights, so nothing is downloaded. All decode greedily. Ours record 10 candidates
+and the attention of every token; `generate` records nothing.
 """
 
 from __future__ import annotations
@@ -88,12 +88,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         use_threads(threads)
         seconds = interleave(contenders, options.rounds)
         rows = [["", "ms/token", "speedup", "aim"]]
-        for contender, taken in seconds.items():
+        for contender, times in seconds.items():
             reference, aim = AIMS.get(contender, (contender, None))
-            speedup = ratio(seconds[reference], taken)
+            speedup = ratio(seconds[reference], times)
             comparison = f"{speedup:.2f} times {reference}" if aim else ""
             rows.append(
-                [contender, f"{1e3 * statistics.median(taken) / count:.1f}", comparison, f">= {aim}" if aim else ""]
+                [contender, f"{1e3 * statistics.median(times) / count:.1f}", comparison, f">= {aim}" if aim else ""]
             )
             figures[f"{contender}, {threads} threads"] = round(speedup, 3)
         print(f"GPT-2, 124 million random weights, {options.prompt_tokens} + {count} tokens, {threads} threads")

@@ -2,9 +2,9 @@
 
     python -m benchmarks.engines [--model attend-chat] [--prompt-tokens 64] [--new-tokens 128] [--rounds 5]
 
-Needs requirements-bench.txt. All run with one thread, and no token ends a text. Ours records every step with ten
-candidates and the attention, which the other can't. The table also shows this machine's memory bandwidth, and the share
-of it that reading the weights uses.
+This needs requirements-bench.txt. Both run with one thread, and no token ends a text. Ours records every step with ten
+candidates and the attention, which CTranslate2 can't. The output also has this machine's memory bandwidth, and the
+share of it that reading the weights uses.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Peer:
     """A checkpoint in CTranslate2."""
 
     def __init__(self, folder: Path, precision: str) -> None:
-        import ctranslate2  # pyright: ignore[reportMissingImports]  # of requirements-bench.txt, which checks don't need
+        import ctranslate2  # pyright: ignore[reportMissingImports]  # only in requirements-bench.txt
 
         converted = str(folder / precision)
         converter = ctranslate2.converters.TransformersConverter(str(folder))
@@ -76,7 +76,7 @@ class Peer:
 
 
 def write_checkpoint(loaded: LoadedModel, model: Transformer, folder: Path) -> None:
-    """The model in the Llama layout, with its tokenizer."""
+    """Write the model in the Llama layout, with its tokenizer."""
     from model.huggingface.export.llama import write_llama
     from model.huggingface.tokenizer import HuggingFaceTokenizer
 
@@ -88,7 +88,7 @@ def write_checkpoint(loaded: LoadedModel, model: Transformer, folder: Path) -> N
 
 
 def read_bandwidth() -> float:
-    """Bytes a second that one thread reads from main memory."""
+    """The bytes a second that one thread reads from main memory."""
     block = np.ones(1 << 26, np.float32)
     seconds = []
     for _ in range(5):
@@ -142,14 +142,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     seconds = dict(zip(contenders, interleave(named, options.rounds).values(), strict=True))
 
     rows, figures = [["", "tokens/s", "times CTranslate2", "aim"]], {}
-    for key, taken in seconds.items():
+    for key, our_seconds in seconds.items():
         engine, precision, case = key
-        speed = count * (ROWS if case == MANY else 1) / statistics.median(taken)
-        peer_taken = seconds.get(("CTranslate2", precision, case)) if engine == "Attend" else None
-        times = ratio(peer_taken, taken) if peer_taken else None
+        speed = count * (ROWS if case == MANY else 1) / statistics.median(our_seconds)
+        peer_seconds = seconds.get(("CTranslate2", precision, case)) if engine == "Attend" else None
+        times = ratio(peer_seconds, our_seconds) if peer_seconds else None
         aim = AIMS.get((precision, case)) if engine == "Attend" else None
-        shown = "" if times is None else f"{times:.2f}"
-        rows.append([" ".join(key), f"{speed:.0f}", shown, "" if aim is None else f">= {aim}"])
+        cells = ["" if times is None else f"{times:.2f}", "" if aim is None else f">= {aim}"]
+        rows.append([" ".join(key), f"{speed:.0f}", *cells])
         figures[" ".join(key)] = {"tokens_per_second": round(speed, 1), "times": times and round(times, 3)}
     bandwidth = read_bandwidth()
     weights = sum(parameter.nbytes for parameter in model.parameters())

@@ -1,9 +1,9 @@
-"""Our reading of a prompt against transformers' first pass over the same weights, by model and length.
+"""Our reading of a prompt against transformers' first pass with the same weights, by model and length.
 
     python -m benchmarks.reading [--models attend-chat SmolLM2-135M-Instruct] [--lengths 32 128 400 2000] [--rounds 9]
 
-One prompt, one thread, single precision: until the logits of the first token are there and the cache is filled. A model
-leaves out the lengths that its context doesn't hold.
+One thread reads one prompt in float32, up to the logits of the first token and a filled cache. Lengths that don't fit
+into a model's context are left out.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 MODELS = ("attend-chat", "SmolLM2-135M-Instruct")
 LENGTHS = (32, 128, 400, 2000)
 AIM = 1.1  # times transformers
-TOLERANCE = 1e-2  # of logits, which are sums of hundreds of products in another order
+TOLERANCE = 1e-2  # of logits, since they are sums of hundreds of products in another order
 
 
 class Peer:
-    """A checkpoint in transformers, which reads as its `generate` does."""
+    """A checkpoint in transformers, which reads a prompt as its `generate` does."""
 
     def __init__(self, folder: str) -> None:
         import transformers

@@ -2,8 +2,8 @@
 
     python -m benchmarks.together [--model attend-chat] [--cards 6] [--prompt-tokens 64] [--new-tokens 128] [--rounds 7]
 
-All sample with temperature, top-k and top-p and record 10 candidates and the attention of every token. No token ends a
-text, so all have the same length. The same cards are also run one after another.
+All cards sample with temperature, top-k and top-p, and record 10 candidates and the attention of every token. No token
+ends a text, so all have the same length. The same cards are also run one after another.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     seconds = interleave(contenders, options.rounds)
 
     rows = [["", "seconds", "tokens/s", "times one card", "aim"]]
-    for contender, taken in seconds.items():
-        median = statistics.median(taken)
-        written = options.new_tokens * (1 if contender == ALONE else options.cards)
+    for contender, times in seconds.items():
+        median = statistics.median(times)
+        count = options.new_tokens * (1 if contender == ALONE else options.cards)
         aim = f"< {AIM:g}" if contender == TOGETHER and options.cards == 6 else ""
-        rows.append([contender, f"{median:.3f}", f"{written / median:.0f}", f"{ratio(taken, seconds[ALONE]):.2f}", aim])
+        rows.append([contender, f"{median:.3f}", f"{count / median:.0f}", f"{ratio(times, seconds[ALONE]):.2f}", aim])
     print(
         f"{options.model}; {len(prompt)} + {options.new_tokens} tokens, {options.cards} cards, {options.rounds} rounds"
     )
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "prompt_tokens": len(prompt),
         "new_tokens": options.new_tokens,
         "rounds": options.rounds,
-        "seconds": {contender: round(statistics.median(taken), 4) for contender, taken in seconds.items()},
+        "seconds": {contender: round(statistics.median(times), 4) for contender, times in seconds.items()},
         "times_one": round(ratio(seconds[TOGETHER], seconds[ALONE]), 3),
         "times_one_in_turn": round(ratio(seconds[IN_TURN], seconds[ALONE]), 3),
         "same_text": same,

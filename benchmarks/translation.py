@@ -3,7 +3,7 @@
     python -m benchmarks.translation [--model attend-translate] [--sentences 64] [--beams 4] [--rounds 5] [--threads 1]
 
 Marian runs the weights that `model.export` writes. Both translate the same sentences, one at a time and in batches of
-32, without recording candidates. The texts are compared.
+32, without recording candidates, and their texts are compared.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def with_attend(loaded: LoadedModel, sources: Sequence[Sequence[int]], beams: in
 
 
 def with_transformers(model: Any, sources: Sequence[Sequence[int]], beams: int, batch_size: int) -> list[list[int]]:
-    """The same, by transformers' `generate`."""
+    """The tokens of every translation by transformers' `generate`, without the end token."""
     padding, end = model.config.pad_token_id, model.config.eos_token_id
     translations = []
     for start in range(0, len(sources), batch_size):

@@ -28,7 +28,7 @@ def quoted_bytes(value: str) -> int:
 
 
 def measure(models: Models, tokens: int) -> tuple[list[int], list[int]]:
-    """Bytes of each update, and of the whole answer at that time."""
+    """The bytes of each update, and those of the whole answer at that time."""
     from ui.chat import actions as chat
     from ui.kit.packing import packed
     from ui.runs.session import Session

@@ -22,7 +22,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.flags import add_counts, add_model
-from benchmarks.timing import machine, table
+from benchmarks.timing import machine, percentile_95, table
 from model.command_line import Parser, command
 
 if TYPE_CHECKING:
@@ -101,13 +101,13 @@ def measure(models: Models, visitors: int, tokens: int, seconds: float) -> dict[
         time.sleep(seconds)
         page_busy, replicas_busy = (after - earlier for after, earlier in zip(busy(), before, strict=True))
         results = [each.result() for each in answers]
-    received, first = sum(count for count, _ in results), sorted(each for _, times in results for each in times)
+    received, first = sum(count for count, _ in results), [each for _, times in results for each in times]
     return {
         "replicas": len(replicas),
         "visitors": visitors,
         "tokens_per_second": received / seconds,
         "first_median": statistics.median(first),
-        "first_p95": first[min(len(first) - 1, int(0.95 * len(first)))],
+        "first_p95": percentile_95(first),
         "page_cpu_per_token": page_busy / received,
         "replica_cpu_per_token": replicas_busy / received,
         "replica_memory": max((each.memory_info().rss for each in replicas), default=None),

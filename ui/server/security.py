@@ -123,7 +123,7 @@ class Guard:
         headers = Headers(scope=scope)
         host, length = headers.get("host", ""), headers.get("content-length", "")
         if host and not is_host(host):
-            return refusal(400, "This request names no host: open the page under its address.")
+            return refusal(400, "The Host header of this request is not valid: open the page at its address.")
         if self._names is not None and not is_own(host, headers.get("origin") or None, self._names):
             return refusal(403, _ELSEWHERE)
         _, api, route = scope["path"].partition(_API)

@@ -28,7 +28,7 @@ from ui.server.responses import refusal
 
 MAX_NAME = 100  # characters of a session hash, which Gradio's clients make up with at most 36
 _MAX_CLOSED_BYTES = 16_000_000  # of the explanations that all closed pages keep
-LONG_NAME = f"A session hash may have {MAX_NAME} characters: send a shorter one."
+LONG_NAME = f"A session hash may have at most {MAX_NAME} characters: send a shorter one."
 _RETENTION = 3600.0  # seconds after a page was closed
 _HEARTBEAT = "/heartbeat/"  # the route of a connection that lasts as long as the page is open
 

@@ -12,7 +12,7 @@ from typing import Any
 import gradio as gr
 
 from model.errors import AttendError
-from ui.frame import Changes, Frame, Output, Tab
+from ui.frame import Frame, Tab
 from ui.history.history_contract import HistoryForm
 from ui.kit.component import component
 from ui.kit.events import QUICK, field, reply
@@ -24,6 +24,7 @@ from ui.runs.models import Models
 from ui.runs.prompts import drawn_seed
 from ui.runs.session import Session
 from ui.screen import Screen
+from ui.view import Changes, Output
 
 
 class History:

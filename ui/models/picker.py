@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 from gradio.events import Dependency
 
-from ui.frame import Changes, Frame, Output, View
+from ui.frame import Frame
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.events import LOADING, QUICK, QUIET, field
@@ -20,6 +20,7 @@ from ui.models.select import PickerScreen
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.screen import Screen
+from ui.view import Changes, Output, View
 
 Load = Callable[[Session, gr.EventData], Iterator[Screen]]
 

@@ -16,7 +16,7 @@ from ui.encoder import endpoint as encoder_endpoint
 from ui.encoder.actions import overview as encoder_overview
 from ui.encoder.view import EncoderView
 from ui.examples.recorded import offers_examples
-from ui.frame import Changes, Frame, Output, Tab
+from ui.frame import Frame, Tab
 from ui.history.view import History
 from ui.inspector.toolbar import events as toolbar
 from ui.inspector.values import empty_inspector
@@ -42,6 +42,7 @@ from ui.settings import panel as settings_panel
 from ui.settings.methods import default_method, misread_link
 from ui.settings.panel import FORM_READY
 from ui.tabs import TABS
+from ui.view import Changes, Output
 
 
 def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:

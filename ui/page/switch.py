@@ -17,7 +17,7 @@ from model import names
 from model.loaded import LoadedModel
 from ui.encoder.actions import EncoderScreen
 from ui.encoder.actions import overview as encoder_overview
-from ui.frame import Changes, Frame, Output, Tab, View
+from ui.frame import Frame, Tab
 from ui.inspector.values import empty_inspector
 from ui.kit import assets
 from ui.kit.errors import warn
@@ -28,6 +28,7 @@ from ui.runs.models import Models
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
 from ui.screen import Screen
+from ui.view import Changes, Output, View
 
 
 @dataclass(frozen=True, slots=True)

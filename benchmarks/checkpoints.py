@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from benchmarks.decoding import CANDIDATES, Peer
 from benchmarks.flags import add_counts
-from benchmarks.timing import interleave, machine, ratio, table
+from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
@@ -65,8 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     transformers.logging.disable_progress_bar()
 
-    generator = torch.Generator().manual_seed(0)
-    prompt = torch.randint(5, 50_000, (options.prompt_tokens,), generator=generator).tolist()
+    prompt = random_tokens(50_000, options.prompt_tokens)
     count, cpu = options.new_tokens, DeviceConfig("cpu", "float32")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

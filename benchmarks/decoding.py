@@ -19,16 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.flags import add_counts, add_model
-from benchmarks.timing import interleave, machine, ratio, table
+from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings, StrategyName
 from decoding.step import Step
 from model import catalog
 from model.command_line import Parser, command
+from model.device import DeviceConfig
 from model.errors import AttendError
 from model.interface import Forward
 from model.lazy import torch
+from model.loaded import LoadedModel
 
 if TYPE_CHECKING:
     from model.transformer.decoder import Transformer
@@ -41,6 +43,16 @@ AIMS = {PLAIN: 1.5, EXPLAINED: 2.0, PEER_BEAMS: 2.0}  # times as long as ours
 NUM_BEAMS = 4
 CANDIDATES = 10
 VOCABULARIES = 4_096, 50_257
+
+
+def load_decoder(name: str, precision: str = "float32") -> tuple[LoadedModel, Transformer]:
+    """A model with its network, on the CPU; `AttendError` if the network is not one of our own decoders."""
+    loaded = catalog.load(name, device_config=DeviceConfig("cpu", precision))
+    from model.transformer.decoder import Transformer
+
+    if not isinstance(loaded.model, Transformer) or loaded.model.decoder_start:
+        raise AttendError(f"{name} is not one of our own decoders: choose another model.")
+    return loaded, loaded.model
 
 
 def trace(model: Transformer, prompt: Sequence[int], new_tokens: int, strategy: StrategyName = "greedy") -> list[Step]:
@@ -157,19 +169,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
 
     name = "random weights" if options.random else options.model
-    model = _random_model() if options.random else catalog.load(options.model).model
+    model = _random_model() if options.random else load_decoder(options.model)[1]
     import transformers
 
     from model.huggingface.export.llama import write_llama
     from model.threads import fastest_threads
-    from model.transformer.decoder import Transformer
 
-    if not isinstance(model, Transformer):
-        raise AttendError(f"{name} is not one of our own decoders, so there is nothing to compare: choose another.")
     transformers.logging.disable_progress_bar()
     fastest_threads(model)
-    generator = torch.Generator().manual_seed(0)
-    prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
+    prompt = random_tokens(model.vocabulary_size, options.prompt_tokens)
     with tempfile.TemporaryDirectory() as folder:
         write_llama(model, Path(folder))
         plain = Peer(folder)

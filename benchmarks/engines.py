@@ -20,17 +20,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.decoding import CANDIDATES, NUM_BEAMS, trace
+from benchmarks.decoding import CANDIDATES, NUM_BEAMS, load_decoder, trace
 from benchmarks.flags import add_counts, add_model
-from benchmarks.timing import interleave, machine, ratio, table
+from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.batch import generate_batch
 from decoding.request import Request
 from decoding.settings import DecodingSettings
-from model import catalog
 from model.command_line import Parser, command
-from model.device import DeviceConfig
 from model.errors import AttendError
-from model.lazy import torch
 from model.loaded import LoadedModel
 from model.names import EMBEDDED
 
@@ -98,16 +95,6 @@ def read_bandwidth() -> float:
     return block.nbytes / min(seconds)
 
 
-def _load(name: str, precision: str) -> tuple[LoadedModel, Transformer]:
-    """A loaded model, and its network; `AttendError` if that is not our own decoder."""
-    from model.transformer.decoder import Transformer
-
-    loaded = catalog.load(name, device_config=DeviceConfig("cpu", precision))
-    if not isinstance(loaded.model, Transformer) or loaded.model.decoder_start:
-        raise AttendError(f"{name} is not one of our own decoders, so there is nothing to compare: choose another.")
-    return loaded, loaded.model
-
-
 @command
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.engines", description="Time Attend's decoding against CTranslate2's.")
@@ -117,17 +104,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from model.threads import use_threads
 
     use_threads(1)
-    models = {name: _load(options.model, name)[1] for name in PRECISIONS}
+    models = {name: load_decoder(options.model, name)[1] for name in PRECISIONS}
     model = models["float32"]
     with tempfile.TemporaryDirectory() as name:
-        write_checkpoint(*_load(options.model, "float32"), Path(name))
+        write_checkpoint(*load_decoder(options.model), Path(name))
         try:
             peers = {precision: Peer(Path(name), precision) for precision in PEER_PRECISIONS}
         except ImportError as error:
             raise AttendError("CTranslate2 is not installed: run pip install -r requirements-bench.txt.") from error
-    generator, count = torch.Generator().manual_seed(0), options.new_tokens
-    vocabulary = model.vocabulary_size
-    prompts = torch.randint(5, vocabulary, (ROWS, options.prompt_tokens), generator=generator).tolist()
+    prompts, count = random_tokens(model.vocabulary_size, ROWS, options.prompt_tokens), options.new_tokens
 
     contenders: dict[tuple[str, str, str], Callable[[], object]] = {}
     for precision, each in models.items():

@@ -17,18 +17,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.decoding import sampling
+from benchmarks.decoding import load_decoder, sampling
 from benchmarks.flags import add_counts, add_model
-from benchmarks.timing import interleave, machine, table
+from benchmarks.timing import interleave, machine, random_tokens, table
 from decoding.generate import generate
 from decoding.processors import Context, run_chain
 from decoding.request import Request
-from model import catalog
 from model.command_line import Parser, command
-from model.device import DeviceConfig
 from model.errors import AttendError
 from model.interface import Want
-from model.lazy import torch
 
 if TYPE_CHECKING:
     from model.compiled.matrix import Matrix
@@ -123,16 +120,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dtype", metavar="DTYPE", default="float32", help="the precision (default float32)")
     add_counts(parser, prompt_tokens=64, new_tokens=128, rounds=7)
     options = parser.parse_args(arguments)
-    loaded = catalog.load(options.model, device_config=DeviceConfig("cpu", options.dtype))
+    _, model = load_decoder(options.model, options.dtype)
     from model.threads import use_threads
-    from model.transformer.decoder import Transformer
 
-    model = loaded.model
-    if not isinstance(model, Transformer) or model.decoder_start:
-        raise AttendError(f"{options.model} is not one of our own decoders: choose another.")
     use_threads(1)
-    generator = torch.Generator().manual_seed(0)
-    prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
+    prompt = random_tokens(model.vocabulary_size, options.prompt_tokens)
     parts = measure(model, prompt, options.new_tokens, options.rounds)
     total = sum(parts.values())
     print(f"{options.model}, {options.dtype}, {options.prompt_tokens} + {options.new_tokens} tokens, one thread")

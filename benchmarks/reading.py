@@ -16,11 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.decoding import load_decoder
 from benchmarks.flags import add_counts
-from benchmarks.timing import interleave, machine, ratio, table
-from model import catalog
+from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from model.command_line import Parser, command
-from model.errors import AttendError
 from model.lazy import torch
 
 if TYPE_CHECKING:
@@ -47,13 +46,10 @@ class Peer:
 
 
 def _load(name: str) -> tuple[Transformer, Peer]:
-    """Our own decoder and its twin; `AttendError` if the model is of another kind."""
+    """Our own decoder, and the same weights in transformers; `AttendError` if the model is of another kind."""
+    _, model = load_decoder(name)
     from model.huggingface.export.llama import write_llama
-    from model.transformer.decoder import Transformer
 
-    model = catalog.load(name).model
-    if not isinstance(model, Transformer) or model.decoder_start:
-        raise AttendError(f"{name} is not one of our own decoders, so there is nothing to compare: choose another.")
     with tempfile.TemporaryDirectory() as folder:
         write_llama(model, Path(folder))
         return model, Peer(folder)
@@ -81,8 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for length in options.lengths:
             if length > model.context_length:
                 continue
-            generator = torch.Generator().manual_seed(length)
-            prompt = torch.randint(5, model.vocabulary_size, (length,), generator=generator).tolist()
+            prompt = random_tokens(model.vocabulary_size, length)
             difference = max(difference, float((model.prefill(prompt).logits - peer(prompt)).abs().max()))
             contenders: dict[str, Callable[[], object]] = {
                 "Attend": lambda prompt=prompt, model=model: model.prefill(prompt),

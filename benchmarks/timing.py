@@ -1,4 +1,4 @@
-"""What all benchmarks share: interleaved rounds, ratios, percentiles, the table and a description of the machine."""
+"""What all benchmarks share: prompts, interleaved rounds, ratios, percentiles, the table and the machine."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from model.lazy import torch
+
+
+def random_tokens(vocabulary_size: int, *shape: int) -> list[Any]:
+    """The same random prompt every time, without control tokens; nested lists for several dimensions."""
+    return torch.randint(5, vocabulary_size, shape, generator=torch.Generator().manual_seed(0)).tolist()
 
 
 def interleave(contenders: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from benchmarks.flags import add_counts, add_model
-from benchmarks.timing import interleave, machine, ratio, table
+from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.batch import generate_batch
 from decoding.generate import generate
 from decoding.request import Request
@@ -65,8 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from model.threads import fastest_threads
 
     fastest_threads(model)
-    generator = torch.Generator().manual_seed(0)
-    prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
+    prompt = random_tokens(model.vocabulary_size, options.prompt_tokens)
     request = Request.of_model(model, prompt, attention=True)
     settings = cards(options.cards, options.new_tokens)
     contenders: dict[str, Callable[[], Texts]] = {

@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Page, ViewportSize, expect
 
+from benchmarks.page import chromium
 from ui.tour import SEEN
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -96,8 +97,7 @@ def take(
     directory: Path, model: str, tabs: dict[str, Callable[[Page], None]], looks: Iterable[str] = tuple(LOOKS)
 ) -> None:
     """Take one picture for each tab and look, `tab-look.png`. A failing tab prints its error."""
-    with served(model) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+    with served(model) as address, chromium() as browser:
         for look in looks:
             scheme, viewport = LOOKS[look]
             for tab, show in tabs.items():
@@ -116,7 +116,6 @@ def take(
                     print(f"{tab}, {look}: {error}")
                 page.screenshot(path=directory / f"{tab}-{look}.png", full_page=True)
                 context.close()
-        browser.close()
 
 
 def main() -> None:

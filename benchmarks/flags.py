@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from argparse import ArgumentParser
 from typing import Any
 
 from model.command_line import count
-from model.errors import AttendError
 
 _HELP = {
     "prompt_tokens": "tokens of the prompt",
@@ -52,9 +50,3 @@ def add_port(parser: ArgumentParser, default: int) -> None:
     """Add the flag for the port on which a benchmark serves the page."""
     help = f"port to serve the page on (default {default})"
     parser.add_argument("--port", metavar="N", type=int, default=default, help=help)
-
-
-def require_chromium() -> None:
-    """Raise `AttendError` if there is no browser."""
-    if shutil.which("chromium") is None:
-        raise AttendError("This needs a browser: install chromium (Debian: apt install chromium).")

@@ -20,9 +20,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-from benchmarks.flags import add_counts, add_model, add_port, require_chromium
+from benchmarks.flags import add_counts, add_model, add_port
 from benchmarks.timing import machine, table
 from model.command_line import Parser, command
+from model.errors import AttendError
 from model.names import locate
 from ui.tour import SEEN
 
@@ -63,10 +64,13 @@ _CLICK_TOKEN = """([turn, index]) => new Promise((done) => {
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start a browser and close it at the end."""
+    """Start a browser and close it at the end; `AttendError` if none is installed."""
+    path = shutil.which("chromium") or shutil.which("chromium-headless-shell")
+    if path is None:
+        raise AttendError("This needs a browser: install chromium (Debian: apt install chromium).")
     with (
         sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER_FLAGS) as browser,
+        playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS) as browser,
     ):
         yield browser
 
@@ -140,7 +144,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_counts(parser, rounds=10)
     options = parser.parse_args(arguments)
     locate(options.model)  # refuse a mistyped name here, since the page would never start
-    require_chromium()
 
     results = measure(options.model, options.port, options.rounds)
     rows = [["", "median ms", "worst ms", "aim"]]

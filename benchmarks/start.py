@@ -21,7 +21,7 @@ from typing import IO
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from benchmarks.flags import add_counts, add_model, add_port, require_chromium
+from benchmarks.flags import add_counts, add_model, add_port
 from benchmarks.page import ROOT, chromium, open_page
 from benchmarks.timing import machine, table
 from model.command_line import Parser, command
@@ -85,9 +85,9 @@ def measure(model: str, port: int, starts: int) -> tuple[dict[str, float], dict[
     """The fastest of several starts, and the parts of the fastest of as many more, which report their imports."""
     rounds: list[dict[str, float]] = []
     reported: list[dict[str, float]] = []
-    with started(model, port):
-        pass
     with chromium() as browser:
+        with started(model, port):
+            pass
         for _ in range(starts):
             used, begun = _processor_seconds(), time.perf_counter()
             with started(model, port):
@@ -118,7 +118,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_counts(parser, starts=5)
     options = parser.parse_args(arguments)
     locate(options.model)  # refuse a mistyped name here, since the page would never start
-    require_chromium()
 
     least, parts = measure(options.model, options.port, options.starts)
     rows = [["", "seconds", "aim"]]

@@ -19,7 +19,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 import attend
-from benchmarks.flags import add_counts, add_model, add_port, require_chromium
+from benchmarks.flags import add_counts, add_model, add_port
 from benchmarks.page import chromium, open_page, served
 from benchmarks.timing import machine, table
 from model.command_line import Parser, command
@@ -178,12 +178,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_counts(parser, tokens=128, cards=6, rounds=3)
     options = parser.parse_args(arguments)
     locate(options.model)
-    require_chromium()
 
-    rate = engine_rate(options.model, options.tokens)
     results: dict[str, list[Measurement]] = {}
     stops: dict[str, list[float]] = {}
-    with served(options.model, options.port), chromium() as browser:
+    with chromium() as browser, served(options.model, options.port):
         for _ in range(options.rounds):
             for scene in scenes(options.cards):
                 page = open_page(browser, options.port, _query(options.tokens))
@@ -193,6 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 stops.setdefault(scene.tab, []).append(stopped(page, scene))
                 page.close()
 
+    rate = engine_rate(options.model, options.tokens)
     rows = [["a token", *(f"{name} ms" for name in COUNTERS), "tokens/s", "longest frame ms", "shift", "stop ms"]]
     medians: dict[str, dict[str, float]] = {}
     for tab, runs in results.items():

@@ -24,7 +24,6 @@ from model.names import Task
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK
 from ui.kit.events import field as field_of
-from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
@@ -125,7 +124,7 @@ class Frame:
         @wraps(function)  # gradio reads the signature, to know who wants the event
         def handler(session: Session, *arguments: Any) -> Iterator[Changes]:
             properties: Changes = {}
-            with for_people(LABELS):
+            with for_people():
                 for shown in _numbered(session, function(session, *arguments), in_turn=in_turn):
                     changes = _changes(views, shown, outputs)
                     # Gradio sends the difference from the screen before, and its page changes that one in place, even
@@ -145,7 +144,7 @@ class Frame:
         @wraps(function)
         def handler(session: Session, *arguments: Any) -> Changes:
             shown = Screen()  # where something goes wrong, nothing changes
-            with for_people(LABELS), session.lock:
+            with for_people(), session.lock:
                 number = session.next_update()
                 shown = replace(function(session, *arguments), number=number)
             return _changes(views, shown, outputs)

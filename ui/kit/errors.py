@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import html
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import MappingProxyType
 
 import gradio as gr
 
 from decoding.parameters.parameter import SettingError
 from model.errors import AttendError
+from ui.kit.labels import LABELS
 
 _log = logging.getLogger("attend")
 
@@ -28,16 +28,12 @@ def warn(sentence: str, *, seconds: float | None = 10) -> None:
 
 
 @contextmanager
-def for_people(labels: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
-    """For the page: an error raised inside becomes a notice, and nothing else changes.
-
-    Args:
-        labels: the page's names of the settings.
-    """
+def for_people() -> Iterator[None]:
+    """For the page: an error raised inside becomes a notice, with the settings' labels, and nothing else changes."""
     try:
         yield
     except SettingError as error:
-        warn(error.with_labels(labels))
+        warn(error.with_labels(LABELS))
     except AttendError as error:
         warn(str(error))
     except Exception:

@@ -24,7 +24,6 @@ from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.errors import for_people, warn
 from ui.kit.events import QUICK, field, limit_runs
-from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.limits import Limits
 from ui.models import picker as model_picker
@@ -145,7 +144,7 @@ def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
                 warn(misread_link(misread), seconds=None)
 
     def copy_as_code(session: Session, switch_value: object, system: object, *values: object) -> Any:
-        with for_people(LABELS):
+        with for_people():
             *boxes, form = values
             loaded, settings = models.get(models.current(session)), panel.read_unseeded([form])
             tab = switch.possible(loaded, SwitchState.of(switch_value).tab)

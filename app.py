@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -46,14 +47,23 @@ class Options:
 
 
 def options(arguments: Sequence[str] | None = None) -> Options:
-    """Read the command line. On a Hugging Face Space, the page is public and listens on all addresses."""
-    space = bool(os.environ.get("SPACE_ID"))
-    host = "0.0.0.0" if space else "127.0.0.1"
+    """Read the command line."""
     parser = Parser(
         prog="python app.py",
         usage="python app.py [flags]",
         description="Chat with a transformer in your browser and watch it choose every token.",
     )
+    add_page_flags(parser)
+    parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
+    ModelArguments.add_flags(parser.add_argument_group("model"))
+    flags = parser.parse_args(arguments)
+    return page_options(flags, ModelArguments.from_namespace(flags))
+
+
+def add_page_flags(parser: ArgumentParser) -> None:
+    """Add what `page_options` reads. On a Hugging Face Space, the page is public and listens on all addresses."""
+    space = bool(os.environ.get("SPACE_ID"))
+    host = "0.0.0.0" if space else "127.0.0.1"
     parser.add_argument("--host", default=host, metavar="ADDRESS", help=f"address to listen on (default {host})")
     parser.add_argument("--port", type=int, metavar="N", help=f"port to listen on (default $PORT, or {PORT})")
     parser.add_argument("--public", action="store_true", default=space, help="limits for a page open to the public")
@@ -68,16 +78,16 @@ def options(arguments: Sequence[str] | None = None) -> Options:
         "--auth", default="", metavar="FILE", help="ask for a name and a password: NAME:PASSWORD, one on each line"
     )
     parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
-    parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
-    ModelArguments.add_flags(parser.add_argument_group("model"))
-    flags = parser.parse_args(arguments)
+
+
+def page_options(flags: Namespace, model: ModelArguments) -> Options:
+    """The options in parsed flags and in the environment; `AttendError` if they are invalid."""
     port = _port_of_environment() if flags.port is None else flags.port
     if flags.public and flags.allow_host:
         raise AttendError("A public page answers under every name: leave out --allow-host, or --public.")
     limits = Limits.of(public=flags.public, environment=os.environ)
-    model, hosts = ModelArguments.from_namespace(flags), tuple(flags.allow_host)
     accounts = Accounts.read(flags.auth, os.environ)
-    return Options(flags.host, port, model, flags.public, flags.share, hosts, limits, accounts)
+    return Options(flags.host, port, model, flags.public, flags.share, tuple(flags.allow_host), limits, accounts)
 
 
 def _port_of_environment() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -15,8 +14,6 @@ from model.arguments import ModelArguments
 from model.command_line import Parser, command
 from model.errors import AttendError
 from serve.settings import DEFAULT_FILE, ClusterSettings
-from ui.limits import Limits
-from ui.server.accounts import Accounts
 
 
 def options(arguments: Sequence[str] | None = None) -> tuple[ClusterSettings, str, app.Options]:
@@ -39,19 +36,9 @@ def options(arguments: Sequence[str] | None = None) -> tuple[ClusterSettings, st
         metavar="HOST:PORT",
         help="the cluster's head node, or auto (default: two nodes on this machine, for as long as the page runs)",
     )
-    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=app.PORT, metavar="N", help=f"the page's port (default {app.PORT})")
-    parser.add_argument("--public", action="store_true", help="limits for a page open to the public")
-    parser.add_argument(
-        "--auth", default="", metavar="FILE", help="ask for a name and a password: NAME:PASSWORD, one on each line"
-    )
+    app.add_page_flags(parser)
     flags = parser.parse_args(arguments)
-    limits = Limits.of(public=flags.public, environment=os.environ)
-    accounts = Accounts.read(flags.auth, os.environ)
-    page = app.Options(
-        flags.host, flags.port, ModelArguments(), flags.public, share=False, limits=limits, accounts=accounts
-    )
-    return ClusterSettings.read(flags.cluster), flags.address, page
+    return ClusterSettings.read(flags.cluster), flags.address, app.page_options(flags, ModelArguments())
 
 
 @command

@@ -7,7 +7,8 @@ settings without a section; the others are folded away under "Advanced".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import cast
 
 import gradio as gr
 from gradio.components import Component
@@ -26,7 +27,6 @@ from ui.settings.methods import (
     FIRST_VALUES,
     METHODS,
     RUN,
-    Method,
     settings_of,
     shared_settings_of,
 )
@@ -110,7 +110,7 @@ def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
     limits = {name: min(value, context_length) for name in _LENGTHS if isinstance(value := first[name], int)}
     return {
         "parameters": [_field(parameter, context_length) for parameter in sorted(parameters(), key=_position_in_run)],
-        "methods": {name: _method(method) for name, method in METHODS.items()},
+        "methods": {name: cast(MethodValue, asdict(method)) for name, method in METHODS.items()},
         "presets": {name: _set_by(preset) for name, preset in PRESETS.items() if preset != DecodingSettings()},
         "first": {"method": method, "values": first | limits},
         "preset_method": CUSTOM,
@@ -120,17 +120,6 @@ def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
         "labels": dict(stage_labels()),
         "zero_temperature": ZERO_TEMPERATURE,
         "meanings": {name: spec.help for name, spec in SPECS.items()},
-    }
-
-
-def _method(method: Method) -> MethodValue:
-    shows = None if method.shows is None else list(method.shows)
-    return {
-        "help": method.help,
-        "group": method.group,
-        "strategy": method.strategy,
-        "shows": shows,
-        "starts": dict(method.starts),
     }
 
 

@@ -24,7 +24,7 @@ from model.command_line import Parser, command
 from model.errors import AttendError
 from model.lazy import torch
 from model.loaded import LoadedModel
-from training.translate import answered
+from training.translate import answer_all
 
 AIM = 2.0  # times the sentences per second of transformers
 BATCH = 32
@@ -54,7 +54,7 @@ def with_attend(loaded: LoadedModel, sources: Sequence[Sequence[int]], beams: in
     settings = DecodingSettings(strategy="beam", num_beams=beams, max_new_tokens=LONGEST)
     translations = []
     for start in range(0, len(sources), batch_size):
-        answers = answered(loaded, sources[start : start + batch_size], settings)
+        answers = answer_all(loaded, sources[start : start + batch_size], settings)
         translations += [[token for token in tokens if token not in loaded.end_tokens] for tokens in answers]
     return translations
 

@@ -39,7 +39,7 @@ from training.data import Document, messages, read_records
 from training.pairs import by_source, read_pairs
 from training.skills.scoring import Tally, score
 from training.skills.testing import read_items
-from training.translate import LONGEST_ANSWER, scored, translated
+from training.translate import LONGEST_ANSWER, score_translations, translate_all
 
 
 def bits_per_byte(
@@ -148,9 +148,9 @@ def evaluate_pairs(loaded: LoadedModel, path: Path, limit: int | None, beams: Se
             strategy="beam" if count > 1 else "greedy", num_beams=count, max_new_tokens=LONGEST_ANSWER
         )
         start = time.perf_counter()
-        translations = translated(loaded, list(references), settings, progress=True)
+        translations = translate_all(loaded, list(references), settings, progress=True)
         speed = len(references) / (time.perf_counter() - start)
-        scores = scored(translations, list(references.values()))
+        scores = score_translations(translations, list(references.values()))
         print(f"{count:5} {scores.bleu:6.2f} {scores.chrf:6.2f} {speed:12.1f}", flush=True)
         row = {"num_beams": count, "bleu": round(scores.bleu, 3), "chrf": round(scores.chrf, 3)}
         rows.append({**row, "sentences_per_second": round(speed, 2)})

@@ -31,7 +31,7 @@ class TranslationScores:
     chrf: float
 
 
-def translated(
+def translate_all(
     loaded: LoadedModel, sentences: Sequence[str], settings: DecodingSettings, *, progress: bool = False
 ) -> list[str]:
     """Translate sentences; those of similar lengths share a batch, which does not change the result."""
@@ -42,14 +42,14 @@ def translated(
     with tqdm(total=len(sentences), disable=not progress, unit="sentence", leave=False) as bar:
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
-            answers = answered(loaded, [prompts[index] for index in batch], settings)
+            answers = answer_all(loaded, [prompts[index] for index in batch], settings)
             for index, tokens in zip(batch, answers, strict=True):
                 translations[index] = loaded.text_of(tokens)
             bar.update(len(batch))
     return translations
 
 
-def answered(
+def answer_all(
     loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: DecodingSettings
 ) -> list[tuple[int, ...]]:
     """The tokens of each prompt's answer, decoded in one batch without recording the candidates."""
@@ -63,7 +63,7 @@ def answered(
     return answers
 
 
-def scored(translations: Sequence[str], references: Sequence[Sequence[str]]) -> TranslationScores:
+def score_translations(translations: Sequence[str], references: Sequence[Sequence[str]]) -> TranslationScores:
     """Score one translation per sentence against any number of references."""
     count = max(map(len, references))
     # A stream holds the n-th reference of every sentence; sacreBLEU skips the sentences that have fewer.

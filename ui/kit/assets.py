@@ -1,4 +1,4 @@
-"""The page's scripts and styles as files that the browser fetches: which there are, and how Gradio loads them.
+"""The page's scripts and styles as files that the browser fetches: their addresses, and how Gradio loads them.
 
 Every `.js` file in ui/ is an ES module at its own path, so modules import each other by relative addresses, and each is
 loaded once per page. The styles of the components are one stylesheet. All addresses contain a version computed from the

@@ -25,9 +25,9 @@ from ui.learn.chapters import (
     vocabulary,
 )
 from ui.learn.exercises.exercise import answer as answer_exercise
+from ui.learn.inputs import Given
 from ui.learn.learn_contract import LessonAnswer
 from ui.learn.text.chapter_text import ChapterText
-from ui.learn.validation import Given
 from ui.runs.models import Models
 
 CHAPTERS: Mapping[str, Chapter] = MappingProxyType(

@@ -12,8 +12,8 @@ from typing import Any
 
 from model.errors import AttendError
 from ui.learn.exercises.exercise_text import ExerciseText
+from ui.learn.inputs import Given, whole
 from ui.learn.text.markdown import TextError
-from ui.learn.validation import Given, integer
 
 Result = Mapping[str, Any]  # of a chapter
 Compute = Callable[[Given], Result]  # the chapter, with its models
@@ -108,7 +108,7 @@ def answer(exercises: Sequence[tuple[Exercise, ExerciseText]], compute: Compute,
     Raises:
         AttendError: for an answer that isn't one, and for a state that the chapter refuses.
     """
-    index = integer(given, "exercise", 0, 0, len(exercises) - 1)
+    index = whole(0, 0, len(exercises) - 1).read(given, "exercise")
     exercise, text = exercises[index]
     state = given.get("state", {})
     if not isinstance(state, Mapping):

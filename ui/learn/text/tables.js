@@ -48,11 +48,11 @@ export function table({ name, slot, label, controls }, edit = null) {
 export function numbers(wiring) {
   const { name, slot: { edits }, controls } = wiring;
   const key = edits || name;
-  const shown = () => (edits ? controls.value(name) : undefined) ?? (controls.latest(key) && { rows: controls.latest(key) });
+  const current = () => (edits ? controls.value(name) : undefined) ?? (controls.latest(key) && { rows: controls.latest(key) });
   const view = table(wiring, {
-    value: shown,
+    value: current,
     change: (row, column, value) => {
-      const changed = shown().at?.[row] ?? row; // the row of the input that stands there
+      const changed = current().at?.[row] ?? row; // the row of the input that stands there
       controls.change({ [key]: controls.latest(key).map((line, index) => (index === changed ? line.with(column, value) : line)) });
     },
   });
@@ -68,10 +68,9 @@ function cellContent(cell) {
 }
 
 /** A table of texts. @param {SlotWiring} wiring @returns {SlotView} */
-export function records({ name, label, controls }) {
-  const [title, ...columns] = label.split(' | ');
-  const head = columns.map((text) => headCell('col', text === '-' ? '' : text));
-  const node = make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': title, hidden: true });
+export function records({ name, slot, label, controls }) {
+  const head = slot.columns.map((text) => headCell('col', text));
+  const node = make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': label, hidden: true });
 
   function draw() {
     const rows = controls.value(name);

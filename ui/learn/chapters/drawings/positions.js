@@ -2,12 +2,12 @@
  * Positions: the sinusoids and their likeness as pictures, and each pair of a position on its circle.
  */
 
-/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make, makeSvg } from '../../kit/js/dom.js';
-import { withFormulas } from '../../kit/js/formula.js';
-import { signed } from '../../kit/js/text.js';
-import { matrixPicture } from '../drawings/picture.js';
+import { make, makeSvg } from '../../../kit/js/dom.js';
+import { withFormulas } from '../../../kit/js/formula.js';
+import { signed } from '../../../kit/js/text.js';
+import { matrixPicture } from '../../drawings/picture.js';
 
 /** The table of sinusoids. @param {SlotWiring} wiring @returns {SlotView} */
 export function table({ label, controls }) {

@@ -6,12 +6,12 @@
  * @typedef {[layer: number, head: number]} SentenceHead
  */
 
-/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make } from '../../kit/js/dom.js';
-import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
-import { labelled, plainButton, sideBySide } from '../lesson.js';
-import { matrixTable } from '../drawings/matrix.js';
+import { make } from '../../../kit/js/dom.js';
+import { percent, tokenChip, visibleText } from '../../../kit/js/text.js';
+import { labelled, plainButton, sideBySide } from '../../lesson.js';
+import { matrixTable } from '../../drawings/matrix.js';
 
 /** The sentence; in another one the word may be another. @param {SlotWiring} wiring @returns {SlotView} */
 export function sentence({ label, controls }) {
@@ -37,7 +37,7 @@ function wordIn(text, word) {
 /** The tokens of the sentence, shaded by how much the word attends to them, and the heads. @returns {SlotView} */
 export function heads() {
   /** @type {SentenceAttention} */
-  let found;
+  let attention;
   /** @type {SentenceHead | null} null for the mean of all */
   let head = null;
   let at = -1; // the token whose share of each head the grid shows
@@ -54,8 +54,8 @@ export function heads() {
   }
 
   function paint() {
-    const { tokens, layers, heads: count, word } = found;
-    const shares = tokens.map((_, token) => shareOf(found, token, head));
+    const { tokens, layers, heads: count, word } = attention;
+    const shares = tokens.map((_, token) => shareOf(attention, token, head));
     const most = Math.max(...shares) || 1;
     strip.querySelectorAll('button').forEach((button, token) => {
       button.style.setProperty('--at-share', String(Math.sqrt(shares[token] / most)));
@@ -67,7 +67,7 @@ export function heads() {
     summary.textContent = `${where}: “${spelt}” pays ${percent(shares[at])} of its attention to “${visibleText(tokens[at])}”.`;
     mean.disabled = !head;
     const [rows, columns] = [layers, count].map((length) => [...Array(length).keys()]);
-    grid.update(rows.map((layer) => columns.map((one) => shareOf(found, at, [layer, one]))), {
+    grid.update(rows.map((layer) => columns.map((one) => shareOf(attention, at, [layer, one]))), {
       caption: `How much each head (h) attends to “${visibleText(tokens[at])}”`,
       rowNames: rows.map((layer) => `layer ${layer + 1}`), columnNames: columns.map((one) => `h${one + 1}`),
     });
@@ -75,16 +75,16 @@ export function heads() {
 
   function draw(result) {
     const shares = Uint8Array.from(atob(result.attention.weights), (character) => character.charCodeAt(0));
-    found = { ...result.attention, shares };
-    strip.replaceChildren(...found.tokens.map((token, index) => make('button', {
-      type: 'button', class: found.word.includes(index) ? 'at-sentence-word' : null, 'aria-pressed': 'false',
+    attention = { ...result.attention, shares };
+    strip.replaceChildren(...attention.tokens.map((token, index) => make('button', {
+      type: 'button', class: attention.word.includes(index) ? 'at-sentence-word' : null, 'aria-pressed': 'false',
       onclick: () => {
         at = index;
         paint();
       },
     }, tokenChip(token, true))));
-    const example = found.tokens.findIndex((token) => token.trim() === result.at);
-    [at, head] = example < 0 ? [found.word[0], null] : [example, bestHead(found, example)];
+    const example = attention.tokens.findIndex((token) => token.trim() === result.at);
+    [at, head] = example < 0 ? [attention.word[0], null] : [example, bestHead(attention, example)];
     paint();
   }
 

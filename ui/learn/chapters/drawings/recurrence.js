@@ -5,13 +5,13 @@
  *   alignment: number[][] | null}} LessonTranslation
  */
 
-/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make } from '../../kit/js/dom.js';
-import { visibleText } from '../../kit/js/text.js';
-import { plainButton, sideBySide } from '../lesson.js';
-import { matrixNumber, matrixTable } from '../drawings/matrix.js';
-import { extentBar } from '../drawings/pieces.js';
+import { make } from '../../../kit/js/dom.js';
+import { visibleText } from '../../../kit/js/text.js';
+import { plainButton, sideBySide } from '../../lesson.js';
+import { matrixNumber, matrixTable } from '../../drawings/matrix.js';
+import { extentBar } from '../../drawings/pieces.js';
 
 const ROWS = ['word’s vector x', 'state before h', 'reset gate r', 'update gate z', 'candidate n', 'new state h′'];
 const [, BEFORE, , UPDATE, CANDIDATE, AFTER] = ROWS.keys();

@@ -2,14 +2,14 @@
  * How a text is generated: the loop token by token, the bars of one step, and the settings as cards of Compare.
  */
 
-/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { changeList, changeRow } from '../../kit/js/change_bars.js';
-import { find, make } from '../../kit/js/dom.js';
-import { askedComparison, showTab } from '../../kit/js/signals.js';
-import { percent, tokenChip } from '../../kit/js/text.js';
-import { plainButton, sideBySide } from '../lesson.js';
-import { extentBar } from '../drawings/pieces.js';
+import { changeList, changeRow } from '../../../kit/js/change_bars.js';
+import { find, make } from '../../../kit/js/dom.js';
+import { askedComparison, showTab } from '../../../kit/js/signals.js';
+import { percent, tokenChip } from '../../../kit/js/text.js';
+import { plainButton, sideBySide } from '../../lesson.js';
+import { extentBar } from '../../drawings/pieces.js';
 import { tree } from './generation_tree.js';
 
 export { tree };

@@ -2,9 +2,9 @@
  * Attention by hand: the word vectors as arrows.
  */
 
-/** @import { SlotView } from '../text/slot_values.js' */
+/** @import { SlotView } from '../../text/slot_values.js' */
 
-import { make, makeSvg } from '../../kit/js/dom.js';
+import { make, makeSvg } from '../../../kit/js/dom.js';
 
 /** The word vectors, and what the first of them becomes in each way. @returns {SlotView} */
 export function plane() {

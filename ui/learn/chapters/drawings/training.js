@@ -2,13 +2,13 @@
  * One training step: the learning rate, the loss as a curve, the target at each position, the gradients, Adam's formulas.
  */
 
-/** @import { Explained } from '../text/chapter_text.js' */
-/** @import { MatrixCell, SlotView, SlotWiring } from '../text/slot_values.js' */
+/** @import { Explained } from '../../text/chapter_text.js' */
+/** @import { MatrixCell, SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make, makeSvg } from '../../kit/js/dom.js';
-import { counted, percent, signed } from '../../kit/js/text.js';
-import { labelled, rangeHint } from '../lesson.js';
-import { extentBar } from '../drawings/pieces.js';
+import { make, makeSvg } from '../../../kit/js/dom.js';
+import { counted, percent, signed } from '../../../kit/js/text.js';
+import { labelled, rangeHint } from '../../lesson.js';
+import { extentBar } from '../../drawings/pieces.js';
 
 const [WIDE, HIGH] = [420, 120];
 

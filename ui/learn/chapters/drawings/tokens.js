@@ -6,12 +6,12 @@
  *   `location`: of a model, the name that loads it, such as a folder’s path
  */
 
-/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { explained } from '../../glossary/marking.js';
-import { make } from '../../kit/js/dom.js';
-import { counted, visible, visibleText } from '../../kit/js/text.js';
-import { extentBar, pieceBox, tokenCount } from '../drawings/pieces.js';
+import { explained } from '../../../glossary/marking.js';
+import { make } from '../../../kit/js/dom.js';
+import { counted, visible, visibleText } from '../../../kit/js/text.js';
+import { extentBar, pieceBox, tokenCount } from '../../drawings/pieces.js';
 
 /** @param {SlotWiring} wiring @returns {SlotView} */
 export function cuts({ cases, controls }) {

@@ -9,10 +9,10 @@
  *   between dollar signs; `from`: which cells of each of those
  */
 
-/** @import { Explained } from '../text/chapter_text.js' */
-/** @import { MatrixCell } from '../text/slot_values.js' */
+/** @import { Explained } from '../../text/chapter_text.js' */
+/** @import { MatrixCell } from '../../text/slot_values.js' */
 
-import { matrixNumber } from '../drawings/matrix.js';
+import { matrixNumber } from '../../drawings/matrix.js';
 
 const WIDTH = 6;
 

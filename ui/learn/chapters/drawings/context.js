@@ -8,12 +8,12 @@
  *   sentences have the first meaning
  */
 
-/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make, makeSvg } from '../../kit/js/dom.js';
-import { percent, tokenChip } from '../../kit/js/text.js';
-import { numberSlider, sideBySide } from '../lesson.js';
-import { matrixTable } from '../drawings/matrix.js';
+import { make, makeSvg } from '../../../kit/js/dom.js';
+import { percent, tokenChip } from '../../../kit/js/text.js';
+import { numberSlider, sideBySide } from '../../lesson.js';
+import { matrixTable } from '../../drawings/matrix.js';
 
 const [WIDE, HIGH] = [420, 240];
 /** @type {[key: 'same' | 'different' | 'control', name: string][]} */

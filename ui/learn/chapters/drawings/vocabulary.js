@@ -5,10 +5,10 @@
  *   cut: {word: string, known: boolean, characters: [string, boolean][], pieces: [string, boolean][]}[]}} LearnedVocabulary
  */
 
-/** @import { SlotView } from '../text/slot_values.js' */
+/** @import { SlotView } from '../../text/slot_values.js' */
 
-import { make } from '../../kit/js/dom.js';
-import { pieceBox, symbolNodes, tokenCount } from '../drawings/pieces.js';
+import { make } from '../../../kit/js/dom.js';
+import { pieceBox, symbolNodes, tokenCount } from '../../drawings/pieces.js';
 
 /** Every different word once. @returns {SlotView} */
 export function spelled() {

@@ -5,10 +5,10 @@
  * two columns are one picture, stretched to the rows.
  */
 
-/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make, makeSvg } from '../../kit/js/dom.js';
-import { parseNumber } from '../../kit/js/number.js';
+import { make, makeSvg } from '../../../kit/js/dom.js';
+import { parseNumber } from '../../../kit/js/number.js';
 
 const BRANCHES = 3;
 const OUTCOMES = ['found', 'kept', 'dropped', 'unseen']; // of a text

@@ -2,12 +2,12 @@
  * Words as points on a plane, as wide as there is room, with labels that do not overlap.
  */
 
-/** @import { SlotView } from '../text/slot_values.js' */
+/** @import { SlotView } from '../../text/slot_values.js' */
 
 /** @typedef {{listed: string[], points: [number, number][], neighbours: [string, number, number, number][], shares: [number, number]}} WordVectors */
 
-import { make, makeSvg } from '../../kit/js/dom.js';
-import { percent, visibleText } from '../../kit/js/text.js';
+import { make, makeSvg } from '../../../kit/js/dom.js';
+import { percent, visibleText } from '../../../kit/js/text.js';
 
 const WORD_MAP_FONT = { word: '600 13px', near: '400 11.5px' }; // as in its style
 const WORD_MAP_LINE = 15; // px that a label is high

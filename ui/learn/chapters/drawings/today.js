@@ -2,9 +2,9 @@
  * Today's models: three activations as curves.
  */
 
-/** @import { SlotView, SlotWiring } from '../text/slot_values.js' */
+/** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make, makeSvg } from '../../kit/js/dom.js';
+import { make, makeSvg } from '../../../kit/js/dom.js';
 
 const [WIDE, HIGH] = [420, 180];
 

@@ -15,7 +15,7 @@ from ui.learn.text.slots import DRAWING, EXPLANATION, RESET, VALUE, Slot
 from ui.runs.models import Models
 
 TEXTS, DRAWINGS = (Path(__file__).parent / "chapters" / kind for kind in ("texts", "drawings"))
-_EXPORT = re.compile(r"^export (?:function (\w+)|\{ (\w+) \})", re.MULTILINE)  # of a script: a drawing, or `explain`
+_EXPORT = re.compile(r"^export (?:function |const |\{ )(\w+)", re.MULTILINE)  # of a script
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +27,20 @@ class Chapter:
     values: str  # the names of the computed values that the text shows, with spaces between them
     exercises: Mapping[str, Exercise]
     slots: Mapping[str, Slot] = field(default_factory=dict)  # buttons, cases, and others that are neither
-    facts: Mapping[str, Callable[[], str]] = field(default_factory=dict)  # numbers that its text quotes
+    facts: Mapping[str, str] = field(default_factory=dict)  # numbers that its text quotes
 
     def read_text(self, name: str) -> ChapterText:
         text = read_text(TEXTS / f"{name}.md", self._all_slots(name), tuple(self.facts), tuple(self.exercises))
         for one, exercise in self.exercises.items():
             check_text(exercise, text.exercises[one], f"The exercise {{{{{one}}}}} of {name}.md")
-        return text
+        return text.filled(self.facts)
 
     def _all_slots(self, name: str) -> dict[str, Slot]:
         """All that its text must have."""
         script = DRAWINGS / f"{name}.js"
         exports = _EXPORT.findall(script.read_text(encoding="utf-8")) if script.exists() else []
-        drawings = {one or other: DRAWING for one, other in exports}
-        if drawings.pop("explain", None):
+        drawings = {name: DRAWING for name in exports if name not in ("explain", "lit")}
+        if "explain" in exports:
             drawings["explanation"] = EXPLANATION
         inputs = {name: one.slot for name, one in self.inputs.items() if one.slot}
         return {"reset": RESET, **dict.fromkeys(self.values.split(), VALUE), **inputs, **drawings, **self.slots}

@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from decoding.parameters.parameter import Parameter, quoted
+from model import names
 from model.errors import AttendError
 from model.text.tokenizer import check_whole
 from ui.kit.validation import checked_switch
 from ui.learn.text.slots import CHECK, NUMBERS, Slot, field, slider
 from ui.learn.wording import counted
+from ui.runs.models import Models
 
 Given = Mapping[str, Any]  # what the page sent
 
@@ -139,6 +141,11 @@ def matrix(first: Sequence[Sequence[float]], slot: Slot = NUMBERS) -> Input:
         return [[float(cell) for cell in row] for row in value]
 
     return Input(first, check, slot)
+
+
+def offered(models: Models, *others: str) -> tuple[str, ...]:
+    """The models to choose from: those that come with the page, and others."""
+    return tuple(dict.fromkeys((*(name for name in names.embedded() if name in models.names), *others)))
 
 
 def _decimal(value: float) -> str:

@@ -144,7 +144,7 @@ def test_what_a_teacher_breaks_is_named_in_one_sentence(tmp_path: Path, old: str
 
 @pytest.mark.parametrize("name", course.CHAPTERS)
 def test_every_chapter_has_its_text_and_no_more_than_is_small_to_send(name: str) -> None:
-    chapter, text = course.CHAPTERS[name], course.text_of(name)
+    chapter, text = course.CHAPTERS[name], course.texts()[name]
     page = json.dumps(chapter.page(text))
     assert len(page) < 40_000 and not any(f"{{{{{fact}}}}}" in page for fact in chapter.facts)
 

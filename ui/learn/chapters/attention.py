@@ -115,10 +115,10 @@ def _first_weight(mix: Any, index: int) -> str:
     return decimals(mix(similarities, similarities[:, None]).weights[index].item())
 
 
-def _most_lopsided(compute: Compute) -> int:
+def _first_weights(compute: Compute) -> list[float]:
     firsts = [compute({"similarities": [[1.0, other]]})["softmax"]["weights"][0][0] for other in (0.25, 0.0)]
     lead_of_two = compute({"similarities": [[2.0, 0.0]]})["softmax"]["weights"][0][0]  # as far apart as 1 and -1
-    return [*firsts, lead_of_two].index(max(*firsts, lead_of_two))
+    return [*firsts, lead_of_two]
 
 
 CHAPTER = Chapter(
@@ -134,21 +134,21 @@ CHAPTER = Chapter(
         "weight_of_fruit": NumberExercise(
             lambda compute: compute({"similarities": [[1.0, 0.6]]})["division"]["weights"][0][1], digits=2
         ),
-        "most_lopsided": ChoiceExercise(_most_lopsided, 3),
+        "most_lopsided": ChoiceExercise(_first_weights, 3),
         "wide_enough": ChangeExercise(
             lambda result: result["dots"] == [[112.0, 96.0]] and result["weights"][0][0] < 0.75, {"width": 240}
         ),
     },
     facts={
-        "own": lambda: short(APPLE[0][0]),
-        "other": lambda: short(APPLE[0][1]),
-        "own_by_division": lambda: short(float(_first_weight(by_division, 0))),
-        "other_by_division": lambda: short(float(_first_weight(by_division, 1))),
-        "own_by_softmax": lambda: _first_weight(by_softmax, 0),
-        "other_by_softmax": lambda: _first_weight(by_softmax, 1),
-        "lead_of_one": lambda: decimals(math.e),
-        "lead_of_five": lambda: decimals(math.exp(5), 0),
-        "one_dot": lambda: short(DOTS[0][0]),
-        "other_dot": lambda: short(DOTS[0][1]),
+        "own": short(APPLE[0][0]),
+        "other": short(APPLE[0][1]),
+        "own_by_division": short(float(_first_weight(by_division, 0))),
+        "other_by_division": short(float(_first_weight(by_division, 1))),
+        "own_by_softmax": _first_weight(by_softmax, 0),
+        "other_by_softmax": _first_weight(by_softmax, 1),
+        "lead_of_one": decimals(math.e),
+        "lead_of_five": decimals(math.exp(5), 0),
+        "one_dot": short(DOTS[0][0]),
+        "other_dot": short(DOTS[0][1]),
     },
 )

@@ -146,9 +146,9 @@ CHAPTER = Chapter(
         "sharp": ChangeExercise(_is_sharp, {"embeddings": _louder_you()}),
     },
     facts={
-        "columns": lambda: str(WIDTH),
-        "words": lambda: str(PADDING),
-        "loss_of_a_guess": lambda: decimals(math.log(PADDING)),
-        "sharp": lambda: f"{_SHARP:.0%}",
+        "columns": str(WIDTH),
+        "words": str(PADDING),
+        "loss_of_a_guess": decimals(math.log(PADDING)),
+        "sharp": f"{_SHARP:.0%}",
     },
 )

@@ -12,12 +12,11 @@ import torch
 from torch import Tensor
 
 from lesson.context import LayerSimilarities, similarities_by_layer, word_in_context
-from model import names
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, matrix, own, text
+from ui.learn.inputs import Given, matrix, offered, own, text
 from ui.learn.text.slots import cases, field, select
 from ui.learn.wording import counted, decimals, rounded, rounded_rows, short, vector
 from ui.runs.models import Models
@@ -29,9 +28,8 @@ WORD = "apple"
 # `encoder`, its name, and `words`: of each the sentences of both meanings and its layers; made by docs/contexts.py
 RECORDED: Mapping[str, Any] = json.loads(RECORDED_FILE.read_text())
 
-TEXTS = (  # the verb, then the noun: what attend-chat, of 5.9 million parameters, tells apart well
-    *("I want to watch", "Tonight we will watch", "He bought a new watch", "She looked at her watch"),
-)
+# the verb, then the noun: what attend-chat, of 5.9 million parameters, tells apart well
+TEXTS = ("I want to watch", "Tonight we will watch", "He bought a new watch", "She looked at her watch")
 APPLE = [5.0, 7.0]
 _MEANINGS = {name: "\n".join(RECORDED["words"][WORD][name]) for name in ("first", "second")}
 INPUTS = {
@@ -134,8 +132,8 @@ def _sentences(typed: Any, subject: str) -> list[str]:
 def _left_to_right(models: Models, given: Given) -> dict[str, Any]:
     """One word in several texts, as the first model that continues texts has it when it has read them so far."""
     lines, meant = _sentences(given["lines"], _NAMES["lines"]), given["meant"].strip()
-    offered = dict.fromkeys((*(name for name in names.embedded() if name in models.names), models.default))
-    reader = next((loaded for loaded in map(models.get, offered) if not loaded.model.decoder_start), None)
+    known = offered(models, models.default)
+    reader = next((loaded for loaded in map(models.get, known) if not loaded.model.decoder_start), None)
     readings = [] if reader is None else [word_in_context(reader, line, meant, FOLLOWING) for line in lines]
     return {
         "lines": "\n".join(lines),
@@ -162,15 +160,13 @@ def _last(compute: Compute, word: str) -> Result:
     return compute({"word": word})["layers"][-1]
 
 
-def _furthest_apart(compute: Compute) -> int:
-    gaps = [last["same"] - last["different"] for last in (_last(compute, word) for word in _WORDS)]
-    return gaps.index(max(gaps))
+def _gaps(compute: Compute) -> list[float]:
+    return [last["same"] - last["different"] for last in (_last(compute, word) for word in _WORDS)]
 
 
-def _closest(compute: Compute) -> int:
-    alike = compute({})["cosines"]
-    pairs = [alike[one][other] for one, other in _PAIRS]
-    return pairs.index(max(pairs))
+def _likeness(compute: Compute) -> list[float]:
+    cosines = compute({})["cosines"]
+    return [cosines[one][other] for one, other in _PAIRS]
 
 
 CHAPTER = Chapter(
@@ -183,8 +179,8 @@ CHAPTER = Chapter(
             lambda result: result["alike"] < 0.9, {"with_phone": [[0.5, 5, 7], [0.5, 6, 0]]}
         ),
         "different_meanings": NumberExercise(lambda compute: _last(compute, WORD)["different"], digits=2),
-        "furthest_apart": ChoiceExercise(_furthest_apart, len(_WORDS)),
-        "closest": ChoiceExercise(_closest, len(_PAIRS)),
+        "furthest_apart": ChoiceExercise(_gaps, len(_WORDS)),
+        "closest": ChoiceExercise(_likeness, len(_PAIRS)),
     },
-    facts={"start": lambda: vector(APPLE)},
+    facts={"start": vector(APPLE)},
 )

@@ -160,8 +160,7 @@ def _start(loaded: LoadedModel, prompt: str, mode: str) -> LoopStart:
 
 
 def _tokens(value: Any, vocabulary_size: int) -> list[int]:
-    right = isinstance(value, list) and all(type(token) is int and 0 <= token < vocabulary_size for token in value)
-    if not right:
+    if not isinstance(value, list) or not all(type(token) is int and 0 <= token < vocabulary_size for token in value):
         raise AttendError(f"The tokens are {quoted(value)}, but must be a list of the model's ids: start again.")
     if len(value) > MAX_TOKENS:
         raise AttendError(f"The text has {len(value):,} tokens, but this loop stops at {MAX_TOKENS}: start again.")
@@ -208,14 +207,13 @@ def _cards(filters: Filters, beams: int) -> list[dict[str, Any]]:
 _SETTINGS = {"temperature": 5, "top_k": 3, "top_p": 0.9, "frequency_penalty": 1}  # of the choice, in its order
 
 
-def _reorders(compute: Compute) -> int:
-    """The setting that puts another word on top."""
+def _reorders(compute: Compute) -> list[bool]:
+    """Whether each setting puts another word on top."""
 
     def best(given: dict[str, float]) -> str:
         return max(compute(given)["filters"]["bars"], key=lambda bar: bar["after"])["word"]
 
-    others = [best({name: value}) != best({}) for name, value in _SETTINGS.items()]
-    return others.index(True)
+    return [best({name: value}) != best({}) for name, value in _SETTINGS.items()]
 
 
 def _keeps_five(result: Result) -> bool:
@@ -268,5 +266,5 @@ CHAPTER = Chapter(
         "keeps_five": ChangeExercise(_keeps_five, {"top_p": 0.9, "temperature": 2.5}),
         "greedy_wins": ChangeExercise(_greedy_wins, {"tree": [*WEIGHTS[:2], (0.4, 0.3, 0.3), WEIGHTS[3]]}),
     },
-    facts={"highest_temperature": lambda: short(TEMPERATURE.maximum)},
+    facts={"highest_temperature": short(TEMPERATURE.maximum)},
 )

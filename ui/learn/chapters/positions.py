@@ -72,11 +72,10 @@ _SCHEMES = ("range", "counting", "binary", "sinusoids")
 _NEAR = 0.05
 
 
-def _uneven(compute: Compute) -> int:
-    """The scheme whose neighbours' distances differ most."""
-    results = compute({})["schemes"]
-    spread = [max(results[name]["steps"]) - min(results[name]["steps"]) for name in _SCHEMES]
-    return spread.index(max(spread))
+def _spread(compute: Compute) -> list[float]:
+    """How much the distances of neighbours differ in each scheme."""
+    schemes = compute({})["schemes"]
+    return [max(schemes[name]["steps"]) - min(schemes[name]["steps"]) for name in _SCHEMES]
 
 
 def _is_opposite(result: Result) -> bool:
@@ -92,8 +91,8 @@ CHAPTER = Chapter(
         "first_number": NumberExercise(
             lambda compute: compute({"position": 1, "shift": 0})["turns"][0]["before"][0], digits=2
         ),
-        "uneven": ChoiceExercise(_uneven, len(_SCHEMES)),
+        "uneven": ChoiceExercise(_spread, len(_SCHEMES)),
         "opposite": ChangeExercise(_is_opposite, {"position": 3, "shift": 22}),
     },
-    facts={"near": lambda: str(_NEAR)},
+    facts={"near": str(_NEAR)},
 )

@@ -8,12 +8,11 @@ from typing import Any
 from torch import Tensor
 
 from lesson.sentences import WordAttention, attention_of_word, head_targets
-from model import names
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, Result
-from ui.learn.inputs import Given, choice, own, text
+from ui.learn.inputs import Given, choice, offered, own, text
 from ui.learn.text.slots import cases, field, select
 from ui.runs.models import Models
 
@@ -28,9 +27,9 @@ INPUTS = {"model": own(slot=select("models")), "sentence": own(), "word": own(sl
 
 
 def compute(models: Models, given: Given) -> dict[str, Any]:
-    offered = tuple(dict.fromkeys((*(name for name in names.embedded() if name in models.names), models.default)))
-    examples = [entry for entry in SENTENCES if entry[0] in offered] or [(models.default, *SENTENCES[0][1:])]
-    name = choice(examples[0][0], offered).read(given, "model")
+    readers = offered(models, models.default)
+    examples = [entry for entry in SENTENCES if entry[0] in readers] or [(models.default, *SENTENCES[0][1:])]
+    name = choice(examples[0][0], readers).read(given, "model")
     example = next((entry for entry in examples if entry[0] == name), examples[0])
     sentence = text(example[1], MAX_CHARACTERS).read(given, "sentence")
     word = text(example[2], 40).read(given, "word").strip()
@@ -40,7 +39,7 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         "model": name,
         "sentence": sentence,
         "word": word,
-        "models": offered,
+        "models": readers,
         "at": example[3],
         "examples": [
             (f"{sentence} ({word})", {"model": name, "sentence": sentence, "word": word})
@@ -82,9 +81,9 @@ def _bytes(shares: Tensor) -> str:
 _GROUPS = ("itself", "first", "previous", "elsewhere")
 
 
-def _most_heads(compute: Compute) -> int:
+def _heads_by_group(compute: Compute) -> list[int]:
     targets = compute({})["attention"]["targets"]
-    return _GROUPS.index(max(_GROUPS, key=targets.__getitem__))
+    return [targets[group] for group in _GROUPS]
 
 
 def _rests_on_the_first_token(result: Result) -> bool:
@@ -100,7 +99,7 @@ CHAPTER = Chapter(
     "attention.targets.first attention.targets.itself attention.targets.elsewhere",
     slots={"reading": cases("left to right")},
     exercises={
-        "most_heads": ChoiceExercise(_most_heads, len(_GROUPS)),
+        "most_heads": ChoiceExercise(_heads_by_group, len(_GROUPS)),
         "rests_on_the_first_token": ChangeExercise(
             _rests_on_the_first_token,
             {"model": "attend-chat", "sentence": "My name is Anna. What is my name?", "word": "name"},

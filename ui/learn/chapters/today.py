@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from lesson.today import activation_curves, cache_bytes, count_parameters, normalize, time_cache
-from model import names
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
@@ -14,7 +13,7 @@ from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, choice, matrix, own, switch, text, whole
+from ui.learn.inputs import Given, choice, matrix, offered, own, switch, text, whole
 from ui.learn.text.slots import button, cases, select
 from ui.learn.wording import decimals, percent, rounded, rounded_rows
 from ui.runs.models import Models
@@ -34,17 +33,17 @@ INPUTS = {
 
 
 def compute(models: Models, given: Given) -> dict[str, Any]:
-    offered = tuple(dict.fromkeys((*(name for name in names.embedded() if name in models.names), *models.in_memory())))
+    known = offered(models, *models.in_memory())
     norms = normalize(given["vector"][0])
-    reader = next((loaded for loaded in map(models.get, offered) if _is_decoder(loaded)), None)
-    name = choice(offered[0], offered).read(given, "model") if offered else ""
+    reader = next((loaded for loaded in map(models.get, known) if _is_decoder(loaded)), None)
+    name = choice(known[0], known).read(given, "model") if known else ""
     measure = switch(subject="Measure").read(given, "measure")
     return {
         "norms": {"LayerNorm": rounded_rows(norms.layer[None]), "RMSNorm": rounded_rows(norms.rms[None])},
         "points": POINTS,
         "curves": {kind: [rounded(y) for y in values.tolist()] for kind, values in activation_curves(POINTS).items()},
         "model": name,
-        "models": [(one, models.display_name(one)) for one in offered],
+        "models": [(one, models.display_name(one)) for one in known],
         **_counts(models.get(name) if name else None),
         **{f"{kind}.{one}": value for kind, of in OURS.items() for one, value in _described(models, of).items()},
         "chat_tokens": _chat_tokens(reader, given["message"]),
@@ -142,11 +141,10 @@ def _cache_of_a_text(compute: Compute) -> float:
     return cache["bytes"] / 2**20
 
 
-def _lowest(compute: Compute) -> int:
-    """The activation whose curve falls lowest."""
+def _depths(compute: Compute) -> list[float]:
+    """How far below zero the curve of each activation falls."""
     curves = compute({})["curves"]
-    lows = [min(curves[kind]) for kind in _KINDS]
-    return lows.index(min(lows))
+    return [-min(curves[kind]) for kind in _KINDS]
 
 
 def _norms_agree(result: Result) -> bool:
@@ -166,9 +164,9 @@ CHAPTER = Chapter(
     slots={"size": cases("size", "too long"), "measure": button({"measure": True}, once=True)},
     exercises={
         "rms_of_a_constant": NumberExercise(_rms_of_a_constant, digits=2),
-        "lowest": ChoiceExercise(_lowest, len(_KINDS)),
+        "lowest": ChoiceExercise(_depths, len(_KINDS)),
         "cache_of_a_text": NumberExercise(_cache_of_a_text, digits=1),
         "norms_agree": ChangeExercise(_norms_agree, {"vector": [[-3.0, -1.0, 1.0, 3.0]]}),
     },
-    facts={"least": lambda: str(_LEAST)},
+    facts={"least": str(_LEAST)},
 )

@@ -118,9 +118,8 @@ def _bytes_of(compute: Compute, text: str) -> float:
     return _cut_named(compute({"text": text}), "bytes")["count"]
 
 
-def _most_bytes(compute: Compute) -> int:
-    each = [_bytes_of(compute, text) / len(text) for text in _SCRIPTS]
-    return each.index(max(each))
+def _bytes_each(compute: Compute) -> list[float]:
+    return [_bytes_of(compute, text) / len(text) for text in _SCRIPTS]
 
 
 def _is_lost(result: Result) -> bool:
@@ -138,7 +137,7 @@ CHAPTER = Chapter(
     },
     exercises={
         "bytes_of_a_text": NumberExercise(lambda compute: _bytes_of(compute, "naïve café")),
-        "most_bytes": ChoiceExercise(_most_bytes, len(_SCRIPTS)),
+        "most_bytes": ChoiceExercise(_bytes_each, len(_SCRIPTS)),
         "lost_spaces": ChangeExercise(_is_lost, {"text": "one  two three"}),
     },
 )

@@ -153,9 +153,9 @@ CHAPTER = Chapter(
         "learned": ChangeExercise(_has_learned, {"learning_rate": 0.05, "step": _GOAL_STEPS}),
     },
     facts={
-        "a_loss": lambda: str(_A_LOSS),
-        "its_perplexity": lambda: decimals(math.exp(_A_LOSS)),
-        "goal": lambda: str(_GOAL),
-        "goal_steps": lambda: str(_GOAL_STEPS),
+        "a_loss": str(_A_LOSS),
+        "its_perplexity": decimals(math.exp(_A_LOSS)),
+        "goal": str(_GOAL),
+        "goal_steps": str(_GOAL_STEPS),
     },
 )

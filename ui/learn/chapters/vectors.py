@@ -9,12 +9,11 @@ from typing import Any
 
 from lesson import vectors
 from lesson.vectors import Neighbour, Vectors, Word
-from model import names
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, NumberExercise, Result
-from ui.learn.inputs import Given, choice, own, text, whole
+from ui.learn.inputs import Given, choice, offered, own, text, whole
 from ui.learn.text.slots import cases, field, presets, select
 from ui.learn.wording import counted, decimals, rounded, rounded_rows
 from ui.runs.models import Models
@@ -53,7 +52,7 @@ INPUTS = {
 
 
 def compute(models: Models, given: Given) -> dict[str, Any]:
-    readable = _readable(models)
+    readable = offered(models, *models.in_memory())  # whose vectors can be read without a download
     name = choice(readable[0], readable).read(given, "model")
     learned = Vectors.of(models.get(name))
     word, baseline = learned.word(given["word"].strip()), learned.baseline()
@@ -75,12 +74,6 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         shares = {f"chance.{key}": decimals(value) for key, value in asdict(baseline).items() if key != "words"}
         result |= {"baseline": asdict(baseline), "chance.words": f"{baseline.words:,}", **shares}
     return result
-
-
-def _readable(models: Models) -> list[str]:
-    """Models whose vectors can be read without a download: ours, then those in memory."""
-    ours = (name for name in names.embedded() if name in models.names)
-    return list(dict.fromkeys((*ours, *models.in_memory())))
 
 
 def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:

@@ -45,10 +45,15 @@ class NumberExercise:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceExercise:
-    """One of several options, which the text lists."""
+    """One of several options, which the text lists; right is the one for which the chapter computes most."""
 
-    solve: Callable[[Compute], int]  # the index of the right option
+    measure: Callable[[Compute], Sequence[float]]  # a number for each option
     count: int  # of the options
+
+    def solve(self, compute: Compute) -> int:
+        """The index of the right option."""
+        numbers = self.measure(compute)
+        return numbers.index(max(numbers))
 
     def check(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> bool:
         """Raises `AttendError` for anything but an option's index."""

@@ -8,7 +8,7 @@ import { headCell, make, makeTable } from '../../kit/js/dom.js';
 import { tokenChip } from '../../kit/js/text.js';
 import { matrixTable } from '../drawings/matrix.js';
 import { extentBar, symbolChips, tokenName } from '../drawings/pieces.js';
-import { labelText, namesOf, valueOf } from './slot_values.js';
+import { labelText, namesOf, redrawn, valueOf } from './slot_values.js';
 
 /** A matrix, or one for each head; with `edit`, its numbers can be changed. @param {SlotWiring} wiring @returns {SlotView} */
 export function table({ name, slot, label, controls }, edit = null) {
@@ -91,19 +91,14 @@ export function records({ name, slot, label, controls }) {
 }
 
 /** Bars beside their names and numbers. @param {SlotWiring} wiring @returns {SlotView} */
-export function bars({ name, controls }) {
-  const node = make('ol', { class: 'at-near' });
-  const draw = () => node.replaceChildren(...(controls.value(name) ?? []).map(([called, share, text]) => make('li', {},
+export const bars = ({ name, controls }) => redrawn(make('ol', { class: 'at-near' }), () =>
+  (controls.value(name) ?? []).map(([called, share, text]) => make('li', {},
     called.token ? tokenName(called.token) : make('span', { text: called }), extentBar(share),
     make('span', { class: 'at-near-number', text }))));
-  return { node, draw };
-}
 
 /** Tokens in a row. @param {SlotWiring} wiring @returns {SlotView} */
-export function tokens({ name, controls }) {
-  const node = make('div', { class: 'at-pieces' });
-  return { node, draw: () => node.replaceChildren(...(controls.value(name) ?? []).map((token) => tokenChip(token, true))) };
-}
+export const tokens = ({ name, controls }) => redrawn(make('div', { class: 'at-pieces' }), () =>
+  (controls.value(name) ?? []).map((token) => tokenChip(token, true)));
 
 /** The line at the bottom of a chapter, always in sight, which tells of the number that is pointed at. @param {SlotWiring} wiring */
 export function explanation({ label }) {

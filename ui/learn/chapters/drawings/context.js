@@ -14,10 +14,13 @@ import { make, makeSvg } from '../../../kit/js/dom.js';
 import { percent, tokenChip } from '../../../kit/js/text.js';
 import { numberSlider, sideBySide } from '../../lesson.js';
 import { matrixTable } from '../../drawings/matrix.js';
+import { centred, curve, dot, line, plot, words } from '../../drawings/plot.js';
+import { redrawn } from '../../text/slot_values.js';
 
-const [WIDE, HIGH] = [420, 240];
-/** @type {[key: 'same' | 'different' | 'control', name: string][]} */
-const AVERAGES = [['same', 'same meaning'], ['different', 'different meanings'], ['control', 'other words']];
+/** @type {[number, number]} */
+const SIZE = [420, 240];
+/** @type {[key: 'same' | 'different' | 'control', name: string, colour: string][]} */
+const AVERAGES = [['same', 'same meaning', 'accent'], ['different', 'different meanings', 'other'], ['control', 'other words', 'quiet']];
 
 /** @param {SlotWiring} wiring @returns {SlotView} */
 export function layers({ label }) {
@@ -57,49 +60,34 @@ export function layers({ label }) {
 }
 
 /** What could follow each text. @returns {SlotView} */
-export function following() {
-  const node = make('ol', { class: 'at-following' });
-  const draw = (result) => node.replaceChildren(...result.following.map(([line, tokens]) => make('li', {}, `${line.slice(0, 80)} … `,
-    ...tokens.flatMap(([token, share]) => [make('span', {}, tokenChip(token), ` ${percent(share)}`), '  ']))));
-  return { node, draw };
-}
+export const following = () => redrawn(make('ol', { class: 'at-following' }), ({ following: all }) => all.map(([text, tokens]) =>
+  make('li', {}, `${text.slice(0, 80)} … `, ...tokens.flatMap(([token, share]) => [make('span', {}, tokenChip(token), ` ${percent(share)}`), '  ']))));
 
 /** The vectors on a plane, with the numbers of their sentences. @param {[number, number][]} points @param {number} split @param {string} word */
 function pointsPicture(points, split, word) {
-  const [xs, ys] = [0, 1].map((axis) => points.map((point) => point[axis]));
-  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const scale = Math.min((WIDE - 60) / (right - left || 1), (HIGH - 50) / (high - low || 1)); // the same both ways
-  const svg = makeSvg('svg', {
-    viewBox: `0 0 ${WIDE} ${HIGH}`, role: 'img', 'aria-label': `Map of “${word}” in ${points.length} sentences`,
-  });
-  points.forEach(([x, y], index) => {
-    const across = WIDE / 2 + (x - (left + right) / 2) * scale;
-    const down = HIGH / 2 - (y - (low + high) / 2) * scale;
-    const second = index >= split;
-    svg.append(second
-      ? makeSvg('rect', { x: across - 5, y: down - 5, width: 10, height: 10, class: 'at-context-second' })
-      : makeSvg('circle', { cx: across, cy: down, r: 6, class: 'at-context-first' }),
-    makeSvg('text', { x: across + 10, y: down + 4, 'text-anchor': 'start' }, String(index + 1)));
-  });
-  return svg;
+  const at = centred(points, SIZE, [60, 50]);
+  return plot(SIZE, `Map of “${word}” in ${points.length} sentences`, points.flatMap((point, index) => {
+    const [x, y] = at(point);
+    const mark = index < split ? dot([x, y], 6, 'accent') : makeSvg('rect', { x: x - 5, y: y - 5, width: 10, height: 10, class: 'other' });
+    return [mark, words([x + 10, y + 4], String(index + 1), 'start')];
+  }));
 }
 
-/** The averages over the layers. @param {ContextLayer[]} all the layers @param {number} at */
-function curvesPicture(all, at) {
-  const [left, right, top, bottom] = [30, 120, 12, 24]; // margins
-  const across = (index) => left + ((WIDE - left - right) * index) / (all.length - 1);
-  const up = (cosine) => HIGH - bottom - (HIGH - top - bottom) * Math.max(0, Math.min(1, cosine));
-  const svg = makeSvg('svg', { viewBox: `0 0 ${WIDE} ${HIGH}`, role: 'img', 'aria-label': 'Average cosines by layer' },
-    ...[0, 0.5, 1].flatMap((cosine) => [
-      makeSvg('line', { x1: left, x2: WIDE - right, y1: up(cosine), y2: up(cosine), class: 'at-context-grid' }),
-      makeSvg('text', { x: left - 6, y: up(cosine) + 4, 'text-anchor': 'end' }, String(cosine)),
-    ]),
-    makeSvg('line', { x1: across(at), x2: across(at), y1: up(1), y2: up(0), class: 'at-context-at' }),
-    makeSvg('text', { x: across(0), y: HIGH - 6, 'text-anchor': 'middle' }, '0'), makeSvg('text', { x: across(all.length - 1), y: HIGH - 6, 'text-anchor': 'middle' }, `layer ${all.length - 1}`));
-  AVERAGES.forEach(([key, name]) => {
-    const path = all.map((layer, index) => `${across(index).toFixed(1)},${up(layer[key]).toFixed(1)}`).join(' ');
-    svg.append(makeSvg('polyline', { points: path, 'data-average': key }),
-      makeSvg('text', { x: WIDE - right + 8, y: up(all.at(-1)[key]) + 4, 'text-anchor': 'start' }, name));
-  });
-  return svg;
+/** The averages over the layers. @param {ContextLayer[]} all the layers @param {number} chosen */
+function curvesPicture(all, chosen) {
+  const [left, right, top, bottom] = [30, SIZE[0] - 120, 12, SIZE[1] - 24]; // edges
+  const last = all.length - 1;
+  /** @returns {[number, number]} */
+  const at = (/** @type {number} */ layer, /** @type {number} */ cosine) =>
+    [left + ((right - left) * layer) / last, bottom - (bottom - top) * Math.max(0, Math.min(1, cosine))];
+  return plot(SIZE, 'Average cosines by layer', [
+    ...[0, 0.5, 1].flatMap((cosine) => {
+      const [x, y] = at(0, cosine);
+      return [line([x, y], at(last, cosine), 'axis'), words([x - 6, y + 4], String(cosine), 'end')];
+    }),
+    line(at(chosen, 1), at(chosen, 0), 'quiet at-context-at'),
+    words([left, SIZE[1] - 6], '0', 'middle'), words([right, SIZE[1] - 6], `layer ${last}`, 'middle'),
+    ...AVERAGES.flatMap(([key, name, colour]) => [curve(all.map((layer, index) => at(index, layer[key])), colour),
+      words([right + 8, at(last, all[last][key])[1] + 4], name, 'start')]),
+  ]);
 }

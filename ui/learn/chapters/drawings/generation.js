@@ -10,18 +10,16 @@ import { askedComparison, showTab } from '../../../kit/js/signals.js';
 import { percent, tokenChip } from '../../../kit/js/text.js';
 import { plainButton, sideBySide } from '../../lesson.js';
 import { extentBar } from '../../drawings/pieces.js';
+import { redrawn } from '../../text/slot_values.js';
 import { tree } from './generation_tree.js';
 
 export { tree };
 
 /** What the model has read and written. @returns {SlotView} */
-export function text_so_far() {
-  const node = make('p', { class: 'at-gen-text', dir: 'auto' });
-  const draw = ({ loop }) => node.replaceChildren(
-    ...loop.read.map((token) => make('span', { class: 'at-gen-read' }, tokenChip(token, true))),
-    ...loop.written.map(([token, p]) => make('span', { class: 'at-gen-written', title: percent(p) }, tokenChip(token, true))));
-  return { node, draw };
-}
+export const text_so_far = () => redrawn(make('p', { class: 'at-gen-text', dir: 'auto' }), ({ loop }) => [
+  ...loop.read.map((token) => make('span', { class: 'at-gen-read' }, tokenChip(token, true))),
+  ...loop.written.map(([token, p]) => make('span', { class: 'at-gen-written', title: percent(p) }, tokenChip(token, true))),
+]);
 
 /** The buttons that go on and back. @param {SlotWiring} wiring @returns {SlotView} */
 export function steps({ controls }) {

@@ -8,6 +8,8 @@ import { make, makeSvg } from '../../../kit/js/dom.js';
 import { withFormulas } from '../../../kit/js/formula.js';
 import { signed } from '../../../kit/js/text.js';
 import { matrixPicture } from '../../drawings/picture.js';
+import { dot, line } from '../../drawings/plot.js';
+import { redrawn } from '../../text/slot_values.js';
 
 /** The table of sinusoids. @param {SlotWiring} wiring @returns {SlotView} */
 export function table({ label, controls }) {
@@ -29,23 +31,15 @@ export function likeness({ label }) {
 }
 
 /** Each pair before and after the shift. @returns {SlotView} */
-export function turns() {
-  const node = make('div', { class: 'at-rotations' });
-  return { node, draw: (result) => node.replaceChildren(...result.turns.map((turn, pair) => turnFigure(turn, pair, result))) };
-}
+export const turns = () => redrawn(make('div', { class: 'at-rotations' }),
+  (result) => result.turns.map((turn, pair) => turnFigure(turn, pair, result)));
 
 function turnFigure({ frequency, before, turned, after, matrix }, pair, { position, shift }) {
+  /** @returns {[number, number]} */
   const at = ([sine, cosine]) => [60 + 46 * cosine, 60 - 46 * sine];
-  const hand = (point, kind) => {
-    const [x, y] = at(point);
-    return [
-      makeSvg('line', { x1: 60, y1: 60, x2: x, y2: y, class: kind }),
-      makeSvg('circle', { cx: x, cy: y, r: 4, class: kind }),
-    ];
-  };
-  const picture = makeSvg('svg', { viewBox: '0 0 120 120', class: 'at-rotation-circle', 'aria-hidden': 'true' },
-    makeSvg('circle', { cx: 60, cy: 60, r: 46, class: 'at-rotation-rim' }),
-    ...hand(before, 'at-rotation-before'), ...hand(turned, 'at-rotation-after'));
+  const hand = (point, colour) => [line([60, 60], at(point), `arrow ${colour}`), dot(at(point), 5, colour)];
+  const picture = makeSvg('svg', { viewBox: '0 0 120 120', class: 'at-plot at-rotation-circle', 'aria-hidden': 'true' },
+    dot([60, 60], 46, 'at-rotation-rim'), ...hand(before, 'other'), ...hand(turned, 'accent'));
   const coordinates = ([sine, cosine]) => signed(`(${sine.toFixed(2)}, ${cosine.toFixed(2)})`);
   const rows = matrix.map((row) => `[${row.map((one) => signed(one.toFixed(2))).join(', ')}]`).join(', ');
   const same = turned.every((one, axis) => Math.abs(one - after[axis]) < 0.0051);

@@ -12,6 +12,7 @@ import { visibleText } from '../../../kit/js/text.js';
 import { plainButton, sideBySide } from '../../lesson.js';
 import { matrixNumber, matrixTable } from '../../drawings/matrix.js';
 import { extentBar } from '../../drawings/pieces.js';
+import { redrawn } from '../../text/slot_values.js';
 
 const ROWS = ['word’s vector x', 'state before h', 'reset gate r', 'update gate z', 'candidate n', 'new state h′'];
 const [, BEFORE, , UPDATE, CANDIDATE, AFTER] = ROWS.keys();
@@ -90,13 +91,12 @@ const arrow = () => make('span', { class: 'at-quiet', 'aria-hidden': 'true', tex
 
 /** What each makes of the sentence. @param {SlotWiring} wiring @returns {SlotView} */
 export function translations({ cases, controls }) {
-  const node = make('div', { class: 'at-translators' });
   const card = (/** @type {LessonTranslation} */ { name, title, text, complete }) =>
     make('section', { class: 'at-translator', 'aria-label': title },
       make('h4', {}, title, make('small', { class: 'at-quiet' }, ' ', ...controls.say(cases[name]))),
       make('p', { dir: 'auto', text: complete ? text : `${text} …` }),
       ...(complete ? [] : [make('p', { class: 'at-quiet' }, ...controls.say(cases['cut off']))]));
-  return { node, draw: (result) => node.replaceChildren(...result.translations.map(card)) };
+  return redrawn(make('div', { class: 'at-translators' }), (result) => result.translations.map(card));
 }
 
 /** Where those with attention look. @returns {SlotView} */
@@ -117,11 +117,7 @@ export function alignments() {
 }
 
 /** BLEU by sentence length, as recorded. @returns {SlotView} */
-export function bleu() {
-  const node = make('div', { class: 'at-bleu at-two' });
-  const draw = ({ bars }) => node.replaceChildren(...bars.map(({ length, sentences, bleu: scores }) => make('div', {},
-    make('h4', {}, length, make('small', { class: 'at-quiet', text: ` ${sentences} sentences` })),
+export const bleu = () => redrawn(make('div', { class: 'at-bleu at-two' }), ({ bars }) => bars.map(({ length, sentences, bleu: scores }) =>
+  make('div', {}, make('h4', {}, length, make('small', { class: 'at-quiet', text: ` ${sentences} sentences` })),
     make('ul', {}, ...scores.map(([name, title, score]) => make('li', { 'data-translator': name }, make('span', { text: title }),
       extentBar(score / 100), make('span', { class: 'at-near-number', text: score.toFixed(1) })))))));
-  return { node, draw };
-}

@@ -4,9 +4,11 @@
 
 /** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make, makeSvg } from '../../../kit/js/dom.js';
+import { make } from '../../../kit/js/dom.js';
+import { curve, line, plot, words } from '../../drawings/plot.js';
 
 const [WIDE, HIGH] = [420, 180];
+const COLOURS = ['quiet', 'accent', 'other'];
 
 /** @param {SlotWiring} wiring @returns {SlotView} */
 export function activations({ label }) {
@@ -14,16 +16,15 @@ export function activations({ label }) {
 
   function draw(/** @type {{points: number[], curves: Record<string, number[]>}} */ { points, curves }) {
     if (node.children.length) return; // they never change
-    const x = (value) => 20 + ((value - points[0]) / (points.at(-1) - points[0])) * (WIDE - 90);
-    const y = (value) => HIGH - 20 - ((value + 0.5) / 4.5) * (HIGH - 30);
-    node.append(makeSvg('svg', { viewBox: `0 0 ${WIDE} ${HIGH}`, role: 'img', 'aria-label': label },
-      makeSvg('line', { x1: x(points[0]), x2: x(points.at(-1)), y1: y(0), y2: y(0), class: 'at-axis-line' }),
-      makeSvg('line', { x1: x(0), x2: x(0), y1: y(-0.5), y2: y(4), class: 'at-axis-line' }),
-      ...Object.entries(curves).flatMap(([name, values], index) => [
-        makeSvg('polyline', {
-          points: values.map((value, at) => `${x(points[at]).toFixed(1)},${y(value).toFixed(1)}`).join(' '), 'data-curve': index,
-        }),
-        makeSvg('text', { x: WIDE - 66, y: 24 + 18 * index, 'data-curve': index }, name)])));
+    const [first, last] = [points[0], points.at(-1)];
+    /** @returns {[number, number]} */
+    const at = (/** @type {number} */ x, /** @type {number} */ y) =>
+      [20 + ((x - first) / (last - first)) * (WIDE - 90), HIGH - 20 - ((y + 0.5) / 4.5) * (HIGH - 30)];
+    node.append(plot([WIDE, HIGH], label, [
+      line(at(first, 0), at(last, 0), 'axis'), line(at(0, -0.5), at(0, 4), 'axis'),
+      ...Object.entries(curves).flatMap(([name, values], index) => [curve(values.map((y, x) => at(points[x], y)), COLOURS[index]),
+        words([WIDE - 66, 24 + 18 * index], name, 'start', index ? COLOURS[index] : 'plain')]),
+    ]));
   }
 
   return { node, draw };

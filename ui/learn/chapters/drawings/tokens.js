@@ -12,18 +12,16 @@ import { explained } from '../../../glossary/marking.js';
 import { make } from '../../../kit/js/dom.js';
 import { counted, visible, visibleText } from '../../../kit/js/text.js';
 import { extentBar, pieceBox, tokenCount } from '../../drawings/pieces.js';
+import { redrawn } from '../../text/slot_values.js';
 
 /** @param {SlotWiring} wiring @returns {SlotView} */
 export function cuts({ cases, controls }) {
-  const node = make('div', { class: 'at-cuts' });
   const note = (/** @type {string} */ name) => make('p', { class: 'at-quiet' }, ...controls.say(cases[name]));
 
-  function draw(/** @type {{cuts: TokenCut[]}} */ result) {
+  return redrawn(make('div', { class: 'at-cuts' }), (/** @type {{cuts: TokenCut[]}} */ result) => {
     const most = Math.max(...result.cuts.map((cut) => cut.count ?? 0));
-    node.replaceChildren(...result.cuts.map((cut) => tokenCut(cut, most, note)));
-  }
-
-  return { node, draw };
+    return result.cuts.map((cut) => tokenCut(cut, most, note));
+  });
 }
 
 /** @param {TokenCut} cut @param {number} most tokens of any cut @param {(name: string) => HTMLElement} note what is said of it */

@@ -5,10 +5,12 @@
 /** @import { Explained } from '../../text/chapter_text.js' */
 /** @import { MatrixCell, SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make, makeSvg } from '../../../kit/js/dom.js';
+import { make } from '../../../kit/js/dom.js';
 import { counted, percent, signed } from '../../../kit/js/text.js';
 import { labelled, rangeHint } from '../../lesson.js';
 import { extentBar } from '../../drawings/pieces.js';
+import { curve, dot, line, plot, words as wordsAt } from '../../drawings/plot.js';
+import { redrawn } from '../../text/slot_values.js';
 
 const [WIDE, HIGH] = [420, 120];
 
@@ -35,18 +37,12 @@ export function rate({ label, controls }) {
 }
 
 /** The loss before the first step and after each. @returns {SlotView} */
-export function loss_curve() {
-  const node = make('div', { class: 'at-loss-curve' });
-
-  function draw({ losses }) {
-    const steps = losses.length - 1;
-    node.replaceChildren(curve(losses.map((y, x) => ({ x, y })), {
-      label: `Loss over ${steps} steps`, from: 'before', to: `after step ${steps}`, marked: losses.length <= 30,
-    }));
-  }
-
-  return { node, draw };
-}
+export const loss_curve = () => redrawn(make('div', { class: 'at-loss-curve' }), ({ losses }) => {
+  const steps = losses.length - 1;
+  return [lossPicture(losses.map((y, x) => ({ x, y })), {
+    label: `Loss over ${steps} steps`, from: 'before', to: `after step ${steps}`, marked: losses.length <= 30,
+  })];
+});
 
 /** The trainings that made the page's models. @returns {SlotView} */
 export function curves() {
@@ -69,7 +65,7 @@ function recordedCurve({ name, steps, tokens, losses }) {
   return make('figure', { class: 'at-loss-curve' },
     make('figcaption', { class: 'at-quiet', text: `${name}. Loss ${ends}, each point the mean of `
       + `${counted.format(Math.ceil(steps / losses.length))} steps.` }),
-    curve(losses.map((y, index) => ({ x: tokens[index], y })), {
+    lossPicture(losses.map((y, index) => ({ x: tokens[index], y })), {
       label: `Loss of ${name}`, from: 'start', to: `${counted.format(steps)} steps, ${millions} million tokens`, marked: false,
     }));
 }
@@ -78,30 +74,25 @@ function recordedCurve({ name, steps, tokens, losses }) {
  * @param {{x: number, y: number}[]} points y from 0
  * @param {{label: string, from: string, to: string, marked: boolean}} words `marked`: each point has a dot
  */
-function curve(points, { label, from, to, marked }) {
+function lossPicture(points, { label, from, to, marked }) {
   const most = Math.max(...points.map(({ y }) => y));
   const last = points.at(-1).x;
-  const across = (x) => 30 + ((WIDE - 40) * x) / Math.max(1, last);
-  const up = (y) => HIGH - 18 - ((HIGH - 30) * y) / most;
-  const path = points.map(({ x, y }) => `${across(x).toFixed(1)},${up(y).toFixed(1)}`).join(' ');
-  const text = (x, y, content, anchor) => makeSvg('text', { x, y, 'text-anchor': anchor }, content);
-  return makeSvg('svg', { viewBox: `0 0 ${WIDE} ${HIGH}`, role: 'img', 'aria-label': label },
-    makeSvg('line', { x1: 30, x2: WIDE - 10, y1: up(0), y2: up(0), class: 'at-axis-line' }),
-    makeSvg('polyline', { points: path }),
-    ...(marked ? points.map(({ x, y }) => makeSvg('circle', { cx: across(x), cy: up(y), r: 3 })) : []),
-    text(26, up(most) + 4, most.toFixed(1), 'end'), text(26, up(0) + 4, '0', 'end'),
-    text(30, HIGH - 4, from, 'start'), text(across(last), HIGH - 4, to, 'end'));
+  /** @returns {[number, number]} */
+  const at = (/** @type {number} */ x, /** @type {number} */ y) => [30 + ((WIDE - 40) * x) / Math.max(1, last), HIGH - 18 - ((HIGH - 30) * y) / most];
+  const path = points.map(({ x, y }) => at(x, y));
+  const [right, ground] = at(last, 0);
+  return plot([WIDE, HIGH], label, [
+    line([30, ground], [WIDE - 10, ground], 'axis'), curve(path, 'accent'), ...(marked ? path.map((point) => dot(point, 3, 'accent')) : []),
+    wordsAt([26, at(0, most)[1] + 4], most.toFixed(1), 'end'), wordsAt([26, ground + 4], '0', 'end'),
+    wordsAt([30, HIGH - 4], from, 'start'), wordsAt([right, HIGH - 4], to, 'end'),
+  ]);
 }
 
 /** The input of each position and its target. @returns {SlotView} */
-export function targets() {
-  const node = make('ol', { class: 'at-targets' });
-  const draw = ({ positions, words }) => node.replaceChildren(...positions.map(({ read, target, probabilities, loss }) => make('li', {},
-    make('span', { class: 'at-target-context', text: read.map((id) => words[id]).join(' ') }),
+export const targets = () => redrawn(make('ol', { class: 'at-targets' }), ({ positions, words }) => positions.map(({ read, target, probabilities, loss }) =>
+  make('li', {}, make('span', { class: 'at-target-context', text: read.map((id) => words[id]).join(' ') }),
     make('span', { text: ' → ' }), make('b', { text: words[target] }),
     make('span', { class: 'at-quiet', text: `  ${percent(probabilities[target])}, loss ${loss.toFixed(3)}` }))));
-  return { node, draw };
-}
 
 /** A bar for the gradient of each matrix, as a radio button. @param {SlotWiring} wiring @returns {SlotView} */
 export function norms({ label, controls }) {

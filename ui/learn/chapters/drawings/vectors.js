@@ -8,6 +8,7 @@
 
 import { make, makeSvg } from '../../../kit/js/dom.js';
 import { percent, visibleText } from '../../../kit/js/text.js';
+import { centred } from '../../drawings/plot.js';
 
 const WORD_MAP_FONT = { word: '600 13px', near: '400 11.5px' }; // as in its style
 const WORD_MAP_LINE = 15; // px that a label is high
@@ -36,16 +37,10 @@ export function map() {
 
 /** @param {WordVectors} value @param {number} width */
 function wordMapParts({ listed: words, points, neighbours, shares }, width) {
-  const all = [...points, ...neighbours.map(([, , x, y]) => [x, y])];
-  const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
-  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  /** @type {[number, number][]} */
+  const all = [...points, ...neighbours.map(([, , x, y]) => /** @type {[number, number]} */ ([x, y]))];
   const height = Math.round(Math.min(520, Math.max(360, width * 0.6)));
-  const side = Math.min(90, width * 0.16);
-  const edge = 34;
-  // one scale for both axes, so that distances can be compared
-  const scale = Math.min((width - 2 * side) / (right - left || 1), (height - 2 * edge) / (high - low || 1));
-  /** @returns {[number, number]} */
-  const at = ([x, y]) => [width / 2 + (x - (left + right) / 2) * scale, height / 2 - (y - (low + high) / 2) * scale];
+  const at = centred(all, [width, height], [2 * Math.min(90, width * 0.16), 68]);
   const positions = points.map(at);
   const near = neighbours.map(([text, number, x, y]) => ({
     text: text.startsWith(' ') ? visibleText(text.slice(1)) : `…${visibleText(text)}`,

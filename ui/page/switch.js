@@ -41,7 +41,7 @@ export function start({ element, props, trigger, watch }) {
   function offer(names) {
     if (String(entries) === String(names)) return; // keep the keyboard focus
     entries = names;
-    group.replaceChildren(...names.map((name) => make('label', { 'data-name': name },
+    group.replaceChildren(...names.map((name) => make('label', { class: 'at-row', 'data-name': name },
       make('input', { type: 'radio', name: 'attend-tab', value: name, onchange: () => click(name, true) }),
       make('span', { text: name }))));
   }

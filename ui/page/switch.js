@@ -41,8 +41,8 @@ export function start({ element, props, trigger, watch }) {
   function offer(names) {
     if (String(entries) === String(names)) return; // keep the keyboard focus
     entries = names;
-    group.replaceChildren(...names.map((name) => make('label', { class: 'at-row', 'data-name': name },
-      make('input', { type: 'radio', name: 'attend-tab', value: name, onchange: () => click(name, true) }),
+    group.replaceChildren(...names.map((name) => make('label', { 'data-name': name },
+      make('input', { type: 'radio', name: 'attend-tab', value: name, class: 'at-hidden', onchange: () => click(name, true) }),
       make('span', { text: name }))));
   }
 

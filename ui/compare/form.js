@@ -66,7 +66,7 @@ export function makeForm(offered, actions) {
   const more = makeChoice('Add a setting', 'Add a setting …');
   const node = make('fieldset', { class: 'at-md at-form' },
     make('legend', { class: 'at-hidden', text: 'Settings of this card' }),
-    make('div', { class: 'at-row at-wrap at-gap-sm at-form-start' }, preset, panel), fields, make('div', { class: 'at-form-more' }, more));
+    make('div', { class: 'at-row at-wrap at-gap-sm' }, preset, panel), fields, make('div', {}, more));
   /** @type {Settings} */
   let settings = {};
   /** @type {Set<string>} those that were asked for, whether or not they have been changed */

@@ -140,7 +140,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     const bar = make('i', { class: 'at-attended-bar' });
     bar.style.width = `${(100 * weight) / largest}%`;
     const button = make('button', { type: 'button', class: 'at-option at-attended-token', title: 'Select this token' },
-      tokenChip(textOf(key)), make('span', { class: 'at-bar' }, bar),
+      tokenChip(textOf(key)), make('span', {}, bar),
       make('span', { class: 'at-number', text: percent(weight) }));
     button.addEventListener('click', () => onPick(key));
     return make('li', {}, button);

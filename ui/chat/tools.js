@@ -19,7 +19,7 @@ import { makeMenu } from './menu.js';
  * @param {Actions} actions
  */
 export function makeTools(actions) {
-  const node = make('div', { class: 'at-row at-tools' });
+  const node = make('div', { class: 'at-row at-gap-2xs at-tools' });
   let drawn = '';
 
   /** @param {TurnValue} turn @param {Standing} standing */
@@ -50,7 +50,7 @@ function versions({ versions: [shown, count] }, { busy }, { trigger }) {
   back.disabled = busy || shown === 0;
   on.disabled = busy || shown === count - 1;
   const label = make('span', { 'aria-label': `Version ${shown + 1} of ${count}`, role: 'img', text: `${shown + 1}/${count}` });
-  return [make('span', { class: 'at-versions', role: 'group', 'aria-label': 'Versions of this message' }, back, label, on)];
+  return [make('span', { class: 'at-row at-sm at-quiet at-versions', role: 'group', 'aria-label': 'Versions of this message' }, back, label, on)];
 }
 
 /** @param {TurnValue} turn @param {Standing} standing @param {Actions} actions */

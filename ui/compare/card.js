@@ -37,15 +37,15 @@ export function makeCard(offered, actions) {
   const form = makeForm(offered, actions);
   const answer = makeAnswer(0, (isShown) => node.classList.toggle('at-inspected', isShown));
   const prompt = make('span', { class: 'at-card-prompt', dir: 'auto' });
-  const text = make('div', { class: 'at-card-text', tabindex: -1 }, prompt, answer.node);
-  const parted = make('button', { type: 'button', class: 'at-parted-note' });
+  const text = make('div', { class: 'at-scroll at-card-text', tabindex: -1 }, prompt, answer.node);
+  const parted = make('button', { type: 'button', class: 'at-sm at-parted-note' });
   const note = make('p', { class: 'at-note' });
-  const outdated = make('p', { class: 'at-outdated', hidden: true });
+  const outdated = make('p', { class: 'at-sm at-outdated', hidden: true });
   const metrics = makeMetrics(offered.metrics);
   const written = make('i');
   const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, written);
-  const node = make('article', { class: 'at-card at-panel' }, bar,
-    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, outdated, parted, note, metrics.node);
+  const node = make('article', { class: 'at-card at-panel at-stack at-gap-sm' }, bar,
+    make('div', { class: 'at-row at-top at-gap-2xs at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, outdated, parted, note, metrics.node);
   let partedToken = null;
   let growing = false;
   let pinned = true; // whether the end is in view

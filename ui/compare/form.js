@@ -64,9 +64,9 @@ export function makeForm(offered, actions) {
     'data-help': 'Copies the decoding method and all its parameters from Chat and Write.',
   });
   const more = makeChoice('Add a setting', 'Add a setting …');
-  const node = make('fieldset', { class: 'at-form' },
+  const node = make('fieldset', { class: 'at-md at-form' },
     make('legend', { class: 'at-hidden', text: 'Settings of this card' }),
-    make('div', { class: 'at-row at-wrap at-form-start' }, preset, panel), fields, make('div', { class: 'at-form-more' }, more));
+    make('div', { class: 'at-row at-wrap at-gap-sm' }, preset, panel), fields, make('div', {}, more));
   /** @type {Settings} */
   let settings = {};
   /** @type {Set<string>} those that were asked for, whether or not they have been changed */
@@ -121,7 +121,7 @@ export function makeForm(offered, actions) {
     const { label, help, name, main, panel: isHeld } = parameter;
     const value = isHeld ? settings[name] ?? '' : valueOf(settings, parameter);
     const control = makeControl(parameter, { 'data-name': name });
-    const wrong = make('span', { class: 'at-wrong', role: 'alert' });
+    const wrong = make('span', { class: 'at-sm at-wrong', role: 'alert' });
     control.value = String(value);
     if (isHeld) control.setAttribute('placeholder', String(held[name] ?? ''));
     control.addEventListener('change', () => {
@@ -143,7 +143,7 @@ export function makeForm(offered, actions) {
       draw();
       more.focus();
     });
-    return make('div', { class: 'at-added' }, row, remove);
+    return make('div', { class: 'at-row at-top at-added' }, row, remove);
   }
 
   return {

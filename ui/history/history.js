@@ -26,7 +26,7 @@ export function start({ element, props, trigger, watch }) {
   const { tabs } = /** @type {HistoryForm} */ (unpacked(props.form));
   const questions = new Questions((event, data) => trigger(event, data));
   let attempts = 0; // to show a document
-  const notice = make('p', { class: 'at-kept-notice', role: 'alert' });
+  const notice = make('p', { class: 'at-md at-optional at-kept-notice', role: 'alert' });
   let problem = ''; // what went wrong when a text was last kept
   /** @type {Map<string, string>} notices for texts whose tables were not all restored, by tab */
   const leftOut = new Map();

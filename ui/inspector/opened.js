@@ -9,7 +9,7 @@ export function makeOpenedNote() {
   const words = make('span', {});
   const close = make('button', { type: 'button', class: 'at-plain', text: 'Close file',
     onclick: () => document.dispatchEvent(new Event('attend-refresh')) });
-  const node = make('p', { class: 'at-example-note at-opened', hidden: true }, words, close);
+  const node = make('p', { class: 'at-row at-wrap at-between at-gap-xs at-sm at-quiet at-example-note at-opened', hidden: true }, words, close);
 
   /** @param {string} file its name; '' where the run is the page's own */
   function show(file) {

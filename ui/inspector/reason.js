@@ -16,7 +16,7 @@ const AGAINST_THE_LIKELY = new Set(['typical_p', 'xtc']);
 /** @param {Step} step @returns {Node} */
 export function stepReason(step) {
   const shown = cumulativeShares(step);
-  return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, shown)),
+  return part('Why this token', make('p', { class: 'at-md at-quiet at-why' }, ...sentences(step, shown)),
     ...(step.contrastive ? [] : [cumulativeBar(step, shown)]), ...stepContrast(step));
 }
 

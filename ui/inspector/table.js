@@ -32,7 +32,7 @@ function candidateRow({ id, text, isChosen, probabilities, removedBy }, filtered
     shareCell(probabilities[0], largest, 'at-before'));
   if (isChosen) name.append(make('span', { class: 'at-hidden', text: ' (chosen)' }));
   if (filtered) {
-    node.append(removedBy ? make('td', { class: 'at-by' }, make('span', { class: 'at-by-removed', text: 'removed ' }), `by ${stageName(removedBy)}`)
+    node.append(removedBy ? make('td', { class: 'at-sm at-by' }, make('span', { class: 'at-by-removed', text: 'removed ' }), `by ${stageName(removedBy)}`)
       : shareCell(last(probabilities), largest));
   }
   if (take && !isChosen) {

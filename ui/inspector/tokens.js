@@ -160,7 +160,7 @@ function mark(box, on) {
 export function makeColours() {
   // One over the other, so that the switch stays where it is.
   const legends = Object.entries({ probability: ['unlikely', 'likely'], attention: ['ignored', 'attended to'] }).map(
-    ([mode, [low, high]]) => make('span', { class: `at-legend at-legend-${mode}` },
+    ([mode, [low, high]]) => make('span', { class: `at-row at-gap-sm at-sm at-quiet at-legend-${mode}` },
       low, make('i', { class: `at-ramp at-ramp-${mode}` }), high));
   const choices = /** @type {const} */ (['probability', 'attention', 'off']).map((mode) => {
     const input = make('input', { type: 'radio', name: 'attend-colour', value: mode, class: 'at-hidden' });

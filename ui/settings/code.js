@@ -41,6 +41,6 @@ function link({ prompt, seed }) {
 function block({ title, note, text }) {
   const button = make('button', { type: 'button', class: 'at-plain', text: 'Copy', 'aria-label': `Copy: ${title}`,
     onclick: () => copy(text, button) });
-  return make('section', {}, make('h3', { text: title }), make('div', { class: 'at-row at-copy' }, button),
-    make('pre', { text, tabindex: 0 }), ...(note ? [make('p', { text: note })] : []));
+  return make('section', {}, make('h3', { text: title }), make('div', { class: 'at-row at-sm at-copy' }, button),
+    make('pre', { class: 'at-scroll', text, tabindex: 0 }), ...(note ? [make('p', { class: 'at-sm', text: note })] : []));
 }

@@ -42,9 +42,9 @@ export function start({ element, props, trigger }) {
   const methods = makeMethodList(form.methods, (method) => state.chooseMethod(method));
   /** @type {[Record<string, any>, HTMLButtonElement][]} */
   const presets = Object.entries(form.presets).map(([name, values]) => [values, make('button',
-    { type: 'button', text: name, onclick: () => state.change(values, form.preset_method) })]);
-  const off = make('button', { type: 'button', onclick: () => state.toggleFilters() });
-  const row = make('div', { id: 'attend-presets', class: 'at-row at-wrap', role: 'group', 'aria-label': 'Presets' }, ...presets.map(([, button]) => button), off);
+    { type: 'button', class: 'at-plain', text: name, onclick: () => state.change(values, form.preset_method) })]);
+  const off = make('button', { type: 'button', class: 'at-plain', onclick: () => state.toggleFilters() });
+  const row = make('div', { id: 'attend-presets', class: 'at-row at-wrap at-gap-xs', role: 'group', 'aria-label': 'Presets' }, ...presets.map(([, button]) => button), off);
   const note = make('p', { class: 'at-note', role: 'status' });
   const group = (name) => fields.filter((field) => field.parameter.group === name).map(({ box }) => box);
   const sections = [...new Set(form.parameters.map(({ section }) => section).filter(Boolean))].map((title) => ({

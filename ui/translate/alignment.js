@@ -56,10 +56,10 @@ export function start({ element, props, trigger, watch }) {
   const drawn = [
     make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', {}, termLink('alignment', 'Alignment')), ...headSelects.nodes),
     links.node,
-    make('label', { class: 'at-sm at-quiet at-sink' }, ends, ' hide the source’s special tokens'),
+    make('label', { class: 'at-row at-gap-sm at-sm at-quiet at-sink' }, ends, ' hide the source’s special tokens'),
     make('div', { class: 'at-kinds' }, ...kinds.map(({ node }) => node)),
     make('p', {
-      class: 'at-quiet at-how',
+      class: 'at-sm at-quiet at-how',
       text: 'Each row is a token and shows which tokens it attends to.',
     }),
   ];
@@ -127,7 +127,7 @@ export function start({ element, props, trigger, watch }) {
       describe: (query, key) => `${rowName(query)} → ${keyName(key)}: ${percent(weightsOf(query)[key])}`,
     });
     const node = make('figure', { class: 'at-kind', 'aria-label': called },
-      make('figcaption', {}, explained(make('h4', { text: called })), make('p', { class: 'at-quiet', text: help })), map.node);
+      make('figcaption', {}, explained(make('h4', { text: called })), make('p', { class: 'at-sm at-quiet at-how', text: help })), map.node);
 
     /** @param {number} query */
     function weightsOf(query) {

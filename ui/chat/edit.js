@@ -15,7 +15,7 @@ export function editMessage(node, text, send) {
   area.value = text;
   const save = makeButton('Save & resend', submit, { class: 'at-primary' });
   const cancel = makeButton('Cancel', close);
-  const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-row at-wrap at-edit-buttons' },
+  const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-row at-wrap at-gap-xs at-edit-buttons' },
     make('span', { class: 'at-sm at-quiet at-keys', text: 'Enter to send, Shift+Enter for a new line, Esc to cancel' }), save, cancel));
 
   function fit() {

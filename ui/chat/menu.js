@@ -18,9 +18,9 @@ const FILES = /** @type {const} */ ([
 /** @param {() => TurnValue[]} turns */
 export function makeMenu(turns) {
   const node = make('details', { class: 'at-menu' },
-    make('summary', { class: 'at-menu-button', text: 'Save' }));
+    make('summary', { class: 'at-md at-quiet at-option at-menu-button', text: 'Save' }));
   const entry = (/** @type {string} */ text, /** @type {() => void} */ onclick) =>
-    make('button', { type: 'button', class: 'at-menu-entry', text, onclick: () => {
+    make('button', { type: 'button', class: 'at-md at-option at-menu-entry', text, onclick: () => {
       onclick();
       close();
     } });

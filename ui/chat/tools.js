@@ -19,7 +19,7 @@ import { makeMenu } from './menu.js';
  * @param {Actions} actions
  */
 export function makeTools(actions) {
-  const node = make('div', { class: 'at-row at-tools' });
+  const node = make('div', { class: 'at-row at-gap-2xs at-tools' });
   let drawnKey = '';
 
   /** @param {TurnValue} turn @param {Standing} standing */
@@ -49,7 +49,7 @@ function versions({ versions: [current, count] }, { busy }, { trigger }) {
   previous.disabled = busy || current === 0;
   next.disabled = busy || current === count - 1;
   const label = make('span', { 'aria-label': `Version ${current + 1} of ${count}`, role: 'img', text: `${current + 1}/${count}` });
-  return [make('span', { class: 'at-versions', role: 'group', 'aria-label': 'Versions of this message' }, previous, label, next)];
+  return [make('span', { class: 'at-row at-sm at-quiet at-versions', role: 'group', 'aria-label': 'Versions of this message' }, previous, label, next)];
 }
 
 /** @param {TurnValue} turn @param {Standing} standing @param {Actions} actions */

@@ -17,7 +17,7 @@ import { makeRadioSwitch } from '../kit/parts/radio_switch.js';
  */
 export function makeAsk(prompt, { run, stop, type, choose }) {
   const text = make('textarea', {
-    class: 'at-ask-text', rows: 2, 'aria-label': 'Prompt for all cards', dir: 'auto', oninput: type,
+    class: 'at-grow at-ask-text', rows: 2, 'aria-label': 'Prompt for all cards', dir: 'auto', oninput: type,
     onkeydown: (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run();
     },
@@ -30,15 +30,15 @@ export function makeAsk(prompt, { run, stop, type, choose }) {
   const common = make('input', { type: 'checkbox', checked: true });
   const history = make('input', { type: 'checkbox', onchange: type });
   const historyLabel = make('label', {
-    class: 'at-common', hidden: true,
+    class: 'at-row at-gap-sm at-common', hidden: true,
     'data-help': 'Puts your whole conversation before the message, as for the next answer in Chat.',
   }, history, ' Include the chat history');
   const shared = make('span', { class: 'at-quiet at-end at-sidebar-settings' });
   const nodes = [
-    make('div', { class: 'at-ask' }, text, make('div', { class: 'at-ask-go' }, go, halt)),
-    make('div', { class: 'at-row at-wrap at-md at-ask-row' }, mode.node, historyLabel,
+    make('div', { class: 'at-row at-stretch at-ask' }, text, make('div', { class: 'at-ask-go' }, go, halt)),
+    make('div', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row' }, mode.node, historyLabel,
       make('label', {
-        class: 'at-common',
+        class: 'at-row at-gap-sm at-common',
         'data-help': 'All cards use the same random numbers, so that their texts differ because of their settings, '
           + 'not by chance. When this is off, each card gets its own. The seed is the one in the sidebar.',
       }, common, ' Same random numbers for all cards'), shared),

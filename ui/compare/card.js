@@ -38,15 +38,15 @@ export function makeCard(offered, actions) {
   const form = makeForm(offered, actions);
   const answer = makeAnswer(0, (isInspected) => node.classList.toggle('at-inspected', isInspected));
   const prompt = make('span', { class: 'at-card-prompt', dir: 'auto' });
-  const text = make('div', { class: 'at-card-text', tabindex: -1 }, prompt, answer.node);
-  const differenceButton = make('button', { type: 'button', class: 'at-parted-note', onclick: showDifference });
+  const text = make('div', { class: 'at-scroll at-card-text', tabindex: -1 }, prompt, answer.node);
+  const differenceButton = make('button', { type: 'button', class: 'at-sm at-parted-note', onclick: showDifference });
   const note = make('p', { class: 'at-note' });
-  const outdated = make('p', { class: 'at-outdated', hidden: true });
+  const outdated = make('p', { class: 'at-sm at-outdated', hidden: true });
   const metrics = makeMetrics(offered.metrics);
   const written = make('i');
   const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, written);
-  const node = make('article', { class: 'at-card at-panel' }, bar,
-    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, outdated, differenceButton, note, metrics.node);
+  const node = make('article', { class: 'at-card at-panel at-stack at-gap-sm' }, bar,
+    make('div', { class: 'at-row at-top at-gap-2xs at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, outdated, differenceButton, note, metrics.node);
   const end = followEnd(text, 32);
   /** @type {HTMLElement | null} the first token that differs from the first card's */
   let differingToken = null;

@@ -62,9 +62,9 @@ export function makeForm(offered, actions) {
   const panel = makeButton('Use Chat settings', actions.panel,
     { 'data-help': 'Copies the decoding method and all its parameters from Chat and Write.' });
   const more = makeChoice('Add a setting', 'Add a setting …');
-  const node = make('fieldset', { class: 'at-form' },
+  const node = make('fieldset', { class: 'at-md at-form' },
     make('legend', { class: 'at-hidden', text: 'Settings of this card' }),
-    make('div', { class: 'at-row at-wrap at-form-start' }, preset, panel), fields, make('div', { class: 'at-form-more' }, more));
+    make('div', { class: 'at-row at-wrap at-gap-sm' }, preset, panel), fields, make('div', {}, more));
   /** @type {Settings} */
   let settings = {};
   /** @type {Set<string>} the settings that were added by hand, whether or not they have been changed */
@@ -118,7 +118,7 @@ export function makeForm(offered, actions) {
     const { label, help, name, main, panel: isShared } = parameter;
     const value = isShared ? settings[name] ?? '' : valueOf(settings, parameter);
     const control = makeControl(parameter, { 'data-name': name });
-    const wrong = make('span', { class: 'at-wrong', role: 'alert' });
+    const wrong = make('span', { class: 'at-sm at-wrong', role: 'alert' });
     control.value = String(value);
     if (isShared) control.setAttribute('placeholder', String(panelValues[name] ?? ''));
     control.addEventListener('change', () => {
@@ -140,7 +140,7 @@ export function makeForm(offered, actions) {
       draw();
       more.focus();
     });
-    return make('div', { class: 'at-added' }, row, remove);
+    return make('div', { class: 'at-row at-top at-added' }, row, remove);
   }
 
   return {

@@ -18,13 +18,13 @@ export function makeMetrics(texts) {
     const fill = make('i', { 'aria-hidden': 'true' });
     const mark = make('span', { class: 'at-metric-mark' });
     const name = term ? termLink(/** @type {import('../glossary/terms.js').Term} */ (term), label) : make('button', { type: 'button', text: label });
-    name.classList.add('at-metric-name', 'at-ellipsis');
+    name.classList.add('at-metric-name', 'at-explained', 'at-ellipsis', 'at-quiet');
     name.dataset.help = help;
     const node = make('div', { class: 'at-metric', role: 'listitem' }, name,
       make('span', { class: 'at-metric-track' }, fill), value, mark);
     return { node, value, fill, mark };
   });
-  const node = make('div', { class: 'at-metrics', role: 'list', 'aria-label': 'Metrics' },
+  const node = make('div', { class: 'at-ruled at-sm at-metrics', role: 'list', 'aria-label': 'Metrics' },
     ...rows.map((row) => row.node));
 
   /** @type {string[]} by row, what it was drawn from */

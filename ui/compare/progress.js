@@ -10,9 +10,9 @@ import { isExample } from '../examples/example.js';
 
 /** @param {Node} note stands beside them */
 export function makeProgress(note) {
-  const bar = make('progress', { 'aria-label': 'Progress of the comparison', hidden: true });
+  const bar = make('progress', { class: 'at-progress', 'aria-label': 'Progress of the comparison', hidden: true });
   const status = make('p', { class: 'at-sm at-quiet at-compare-status', role: 'status' });
-  const node = make('div', { class: 'at-row at-wrap at-md at-ask-row at-compare-progress' }, bar, status, note);
+  const node = make('div', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row at-compare-progress' }, bar, status, note);
 
   /** @param {Result[]} started @param {{busy: boolean, stale: string}} now `stale` says what has changed since a text was written */
   function draw(started, { busy, stale }) {

@@ -37,8 +37,8 @@ export function makeSweep(offered, fill) {
     ...numbers.map(({ name, label }) => make('option', { value: name, text: label })));
   const values = make('input', { type: 'text', 'aria-label': 'Values, one per card', placeholder: 'e.g. 0.2, 0.7, 1.3',
     autocomplete: 'off', 'aria-describedby': 'attend-sweep-wrong' });
-  const wrong = make('span', { class: 'at-wrong', id: 'attend-sweep-wrong', role: 'alert' });
-  const node = make('form', { class: 'at-row at-wrap at-md at-ask-row at-sweep' }, setting, values,
+  const wrong = make('span', { class: 'at-sm at-wrong', id: 'attend-sweep-wrong', role: 'alert' });
+  const node = make('form', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row at-sweep' }, setting, values,
     make('button', { type: 'submit', class: 'at-plain', text: 'Fill cards' }), wrong);
   const chip = make('button', { type: 'button', class: 'at-plain', text: 'Custom values …' });
   foldOut(chip, node, () => values);

@@ -23,8 +23,8 @@ export function makeToolbar(offered, { fill, add, link, download }) {
   const linkButton = makeButton('Copy link', () => link(linkButton),
     { title: 'A link that opens these cards with the same prompt and settings' });
   const files = FILES.map((kind) => makeButton(kind.toUpperCase(), () => download(kind)));
-  const row = make('div', { class: 'at-row at-wrap at-md at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
-    addButton, make('span', { class: 'at-end at-files' }, linkButton, make('span', { class: 'at-quiet', text: 'Download' }), ...files));
+  const row = make('div', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
+    addButton, make('span', { class: 'at-row at-gap-sm at-end at-files' }, linkButton, make('span', { class: 'at-quiet', text: 'Download' }), ...files));
 
   /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean}} now */
   function draw({ cards, busy, hasFiles }) {

@@ -33,7 +33,7 @@ export function start(component) {
 
   root.append(
     make('section', { 'aria-label': 'Tokens' }, make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }),
-      make('span', { class: 'at-legend', 'aria-hidden': 'true' },
+      make('span', { class: 'at-row at-gap-sm at-end at-sm at-quiet', 'aria-hidden': 'true' },
         'ignored', make('i', { class: 'at-ramp at-ramp-attention' }), 'attended to')), strip.node),
     attentionPanel.node, data.node);
   whenThemed(() => {

@@ -22,7 +22,7 @@ export function start(component) {
 
   root.append(
     make('div', { class: 'at-head' }, make('h3', {}, termLink('cosine', 'Cosine similarity')), make('span',
-      { class: 'at-legend', 'aria-hidden': 'true' }, '0', make('i', { class: 'at-ramp at-ramp-cosine' }), '1')),
+      { class: 'at-row at-gap-sm at-end at-sm at-quiet', 'aria-hidden': 'true' }, '0', make('i', { class: 'at-ramp at-ramp-cosine' }), '1')),
     table, caption, data.node);
   followValue(component, draw);
 

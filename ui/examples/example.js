@@ -46,6 +46,6 @@ export const takeOver = async (mode) => documentToOpen.publish({ document: (awai
  */
 export function makeExampleNote({ model, length, take = '', disabled = false, onTake }) {
   const words = `Example, recorded with ${model}${length === undefined ? '' : ` and a maximum length of ${length}`}`;
-  return make('p', { class: 'at-example-note' }, make('span', { text: words }),
+  return make('p', { class: 'at-row at-wrap at-between at-gap-xs at-sm at-quiet at-example-note' }, make('span', { text: words }),
     ...(take ? [makeButton(take, onTake, { disabled })] : []));
 }

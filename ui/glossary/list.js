@@ -15,8 +15,8 @@ const search = make('input', {
 });
 const count = make('p', { class: 'at-quiet', role: 'status' });
 const letters = make('nav', { class: 'at-glossary-letters', 'aria-label': 'Letters' });
-const list = make('div', { class: 'at-glossary-list' });
-const dialog = makeDialog('attend-glossary', 'Glossary', make('div', { class: 'at-row at-wrap at-glossary-top' }, search, count, letters), list);
+const list = make('div', { class: 'at-grow at-scroll at-glossary-list' });
+const dialog = makeDialog('attend-glossary', 'Glossary', make('div', { class: 'at-row at-wrap at-gap-xs at-glossary-top' }, search, count, letters), list);
 dialog.classList.add('at-view', 'at-glossary');
 dialog.addEventListener('close', () => writeParts({ glossary: null }));
 
@@ -60,7 +60,7 @@ function fill(course) {
     groups.set(letter, [...(groups.get(letter) ?? []), key]);
   }
   list.replaceChildren(...[...groups].map(([letter, group]) => make('section', { 'aria-label': letter },
-    make('h3', { text: letter, tabindex: -1 }), ...group.map((key) => entryView(key, { ...course, open })))));
+    make('h3', { class: 'at-quiet', text: letter, tabindex: -1 }), ...group.map((key) => entryView(key, { ...course, open })))));
   letters.replaceChildren(...[...groups.keys()].map((letter, index) => make('button', { type: 'button', text: letter, onclick: () => {
     const heading = list.children[index].querySelector('h3');
     heading.scrollIntoView({ block: 'start' });

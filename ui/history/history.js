@@ -27,7 +27,7 @@ export function start(component) {
   const { tabs } = /** @type {HistoryForm} */ (unpacked(props.form));
   const questions = new Questions(trigger);
   let attempts = 0; // to show a document
-  const notice = make('p', { class: 'at-kept-notice', role: 'alert' });
+  const notice = make('p', { class: 'at-md at-optional at-kept-notice', role: 'alert' });
   let problem = ''; // that arose when a text was last saved
   /** @type {Map<string, string>} notices for texts whose tables were not all restored, by tab */
   const leftOutNotes = new Map();

@@ -25,14 +25,14 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   /** @type {Entry[]} */
   let entries = [];
   const box = make('input', { type: 'search', class: 'at-text-field', placeholder: 'Search', 'aria-label': 'Search the history', oninput: draw });
-  const list = make('ul', { class: 'at-kept' });
-  const status = make('p', { class: 'at-kept-status', role: 'status' });
+  const list = make('ul', { class: 'at-scroll at-md at-kept' });
+  const status = make('p', { class: 'at-optional at-kept-status', role: 'status' });
   const file = make('input', { type: 'file', accept: '.json,application/json', hidden: true, onchange: () => act(bring) });
   const stop = make('input', { type: 'checkbox', onchange: () => keep(!stop.checked) });
   const save = makeButton('Export all', () => act(exportAll));
   const all = makeButton('Delete everything', confirm);
   const dialog = makeDialog('attend-history-dialog', 'History',
-    make('p', { class: 'at-quiet', text: 'Saved only in this browser, never on the server.' }), box, list, status,
+    make('p', { class: 'at-md at-quiet', text: 'Saved only in this browser, never on the server.' }), box, list, status,
     make('div', { class: 'at-row at-wrap at-md at-kept-tools' }, save, makeButton('Import', () => file.click()), all, file,
       make('label', { class: 'at-end' }, stop, ' Stop saving')));
 
@@ -62,8 +62,8 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   /** @param {Entry} entry */
   function row(entry) {
     const name = displayName(entry);
-    const item = make('li', {},
-      make('button', { type: 'button', class: 'at-kept-open at-grow', dir: 'auto', onclick: () => act(() => show(entry)) },
+    const item = make('li', { class: 'at-row at-gap-xs' },
+      make('button', { type: 'button', class: 'at-grow at-option at-kept-open', dir: 'auto', onclick: () => act(() => show(entry)) },
         make('b', { class: 'at-ellipsis', text: name }),
         make('span', { class: 'at-sm at-quiet', text: [tabs[entry.kind], entry.model, WHEN.format(entry.changed)].join(' · ') })),
       iconButton('edit', `Rename “${name}”`, () => rename(item, entry)),
@@ -80,7 +80,7 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   /** @param {HTMLElement} item @param {Entry} entry */
   function rename(item, entry) {
     const field = make('input', { type: 'text', class: 'at-text-field at-grow', value: displayName(entry), 'aria-label': 'New name', maxlength: 200 });
-    const form = make('form', { class: 'at-row at-wrap at-md at-kept-rename' }, field, make('button', { type: 'submit', class: 'at-plain', text: 'Rename' }));
+    const form = make('form', { class: 'at-row at-wrap at-grow at-md at-kept-rename' }, field, make('button', { type: 'submit', class: 'at-plain', text: 'Rename' }));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       act(() => store.rename(entry.key, field.value.trim()));

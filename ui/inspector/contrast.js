@@ -34,7 +34,7 @@ function contrastWords({ layer, divergences }) {
   const why = divergences.length > 1
     ? `of the layers compared, it differs most from the last one, by ${bits.toFixed(3)} bits`
     : `it differs from the last layer by ${bits.toFixed(3)} bits`;
-  return make('p', { class: 'at-why' }, termLink('dola', 'DoLa'), ` subtracted the prediction of ${layerName(layer)}: ${why}.`);
+  return make('p', { class: 'at-md at-quiet at-why' }, termLink('dola', 'DoLa'), ` subtracted the prediction of ${layerName(layer)}: ${why}.`);
 }
 
 /** @param {ContrastEntry} contrast */

@@ -22,7 +22,7 @@ const STAGE_COLUMNS = [
 /** @param {Step} step @returns {Node[]} empty if no filter changed the model's distribution */
 export function stepStages(step) {
   if (step.stages.length < 2) return [];
-  const sentence = make('p', { class: 'at-filter-effect', 'aria-live': 'polite', text: 'Point at a filter to see what it did.' });
+  const sentence = make('p', { class: 'at-sm at-quiet at-filter-effect', 'aria-live': 'polite', text: 'Point at a filter to see what it did.' });
   const rows = step.stages.map((stage, index) => stageRow(step, index));
   const table = makeTable({ class: 'at-grid at-stages' }, headCells(STAGE_COLUMNS), rows);
   const explain = (event) => {

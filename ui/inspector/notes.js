@@ -29,7 +29,7 @@ export function makeEmptyNote() {
 export function makeFileNote() {
   const words = make('span', {});
   const close = makeButton('Close file', () => fileClosed.publish(null));
-  const node = make('p', { class: 'at-example-note at-opened', hidden: true }, words, close);
+  const node = make('p', { class: 'at-row at-wrap at-between at-gap-xs at-sm at-quiet at-example-note at-opened', hidden: true }, words, close);
 
   /** @param {string} file its name; "" for a run that was made on the page */
   function show(file) {

@@ -16,7 +16,7 @@ const AGAINST_THE_LIKELY = new Set(['typical_p', 'xtc']);
 /** @param {Step} step @returns {Node} */
 export function stepReason(step) {
   const segments = cumulativeSegments(step);
-  return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, segments)),
+  return part('Why this token', make('p', { class: 'at-md at-quiet at-why' }, ...sentences(step, segments)),
     ...(step.contrastive ? [] : [cumulativeBar(step, segments)]), ...stepContrast(step));
 }
 

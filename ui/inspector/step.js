@@ -53,15 +53,15 @@ export function stepHeadline({ text, position, step, why }) {
        termLink('entropy', 'entropy'), ` ${step.entropy[0].toFixed(1)} bits`]
     : [why];
   return [
-    make('span', { class: 'at-position', text: position }),
+    make('span', { class: 'at-strong at-position', text: position }),
     tokenChip(text),
-    make('span', { class: 'at-facts' }, ...facts),
+    make('span', { class: 'at-quiet at-facts' }, ...facts),
   ];
 }
 
 /** @param {ColumnHead[]} heads all but the first stand over numbers */
 export const headCells = (heads) => heads.map(({ text, help, term }, index) =>
-  make('th', { scope: 'col', class: index ? 'at-number' : '', title: help }, term ? termLink(term, text) : text));
+  make('th', { scope: 'col', class: `${index ? 'at-number' : ''}${help ? ' at-explained' : ''}`, title: help }, term ? termLink(term, text) : text));
 
 /** A number over its bar. @param {string} text @param {number} share of the longest bar @param {string} kind */
 export function barCell(text, share, kind = 'at-after') {

@@ -22,9 +22,9 @@ export function makeStepPane(run, { move, follow, take }) {
   const newest = make('button', { type: 'button', class: 'at-follow', text: 'Newest', title: 'Follow the newest token', onclick: follow });
   const earlier = iconButton('previous', 'Earlier token', () => move(-1));
   const later = iconButton('next', 'Later token', () => move(1));
-  const headline = make('div', { class: 'at-headline', 'aria-live': 'off' });
-  const head = make('section', { class: 'at-step', 'aria-label': 'Selected token' },
-    make('div', { class: 'at-row at-step-head' }, headline, make('div', { class: 'at-row at-fixed at-step-buttons' }, newest, earlier, later)));
+  const headline = make('div', { class: 'at-row at-wrap at-headline', 'aria-live': 'off' });
+  const head = make('section', { class: 'at-ruled at-step', 'aria-label': 'Selected token' },
+    make('div', { class: 'at-row at-between at-step-head' }, headline, make('div', { class: 'at-row at-gap-2xs at-fixed at-step-buttons' }, newest, earlier, later)));
   const table = make('div', { class: 'at-table-pane' });
   const reason = make('div', { class: 'at-reason' });
   const stages = make('div', { class: 'at-stages-pane' });

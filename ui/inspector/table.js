@@ -30,7 +30,7 @@ function candidateRow({ id, text, isChosen, modelShare, finalShare, removedBy },
     shareCell(modelShare, largest, 'at-before'));
   if (isChosen) name.append(make('span', { class: 'at-hidden', text: ' (chosen)' }));
   if (isFiltered) {
-    node.append(removedBy ? make('td', { class: 'at-by' }, make('span', { class: 'at-by-removed', text: 'removed ' }), `by ${stageName(removedBy)}`)
+    node.append(removedBy ? make('td', { class: 'at-sm at-by' }, make('span', { class: 'at-by-removed', text: 'removed ' }), `by ${stageName(removedBy)}`)
       : shareCell(finalShare, largest));
   }
   if (take && !isChosen) {

@@ -152,7 +152,7 @@ function mark(box, isSelected) {
 export function makeColours() {
   // The legends lie over each other, so that the switch stays in its place.
   const legends = Object.entries({ probability: ['unlikely', 'likely'], attention: ['ignored', 'attended to'] }).map(
-    ([mode, [low, high]]) => make('span', { class: `at-legend at-legend-${mode}` },
+    ([mode, [low, high]]) => make('span', { class: `at-row at-gap-sm at-sm at-quiet at-legend-${mode}` },
       low, make('i', { class: `at-ramp at-ramp-${mode}` }), high));
   const labels = { probability: 'probability', attention: 'attention', off: 'off' };
   const { node, inputs } = makeRadioSwitch('attend-colour', 'Colour tokens by', labels, (mode) => {

@@ -35,13 +35,13 @@ export function start({ element, props, trigger, watch }) {
   const sheet = makeSheet(button, anyName, request);
   const precision = make('select', { 'aria-label': 'Precision', onchange: choosePrecision });
   const precisionRow = make('div', { class: 'at-precision' },
-    make('label', { class: 'at-row' }, make('span', { text: 'Precision' }), precision),
-    make('span', { class: 'at-model-about', text: 'Fewer bits are faster but less exact.' }));
+    make('label', { class: 'at-row at-between' }, make('span', { text: 'Precision' }), precision),
+    make('span', { class: 'at-sm at-quiet at-model-about', text: 'Fewer bits are faster but less exact.' }));
   const title = make('p', { class: 'attend-model-coming', role: 'status' });
-  const bar = make('progress', { class: 'attend-model-bar', 'aria-label': 'Loading progress' });
-  const status = make('p', { class: 'attend-model-status' });
+  const bar = make('progress', { class: 'at-progress attend-model-bar', 'aria-label': 'Loading progress' });
+  const status = make('p', { class: 'at-sm at-quiet attend-model-status' });
   const cancel = makeButton('Cancel', () => trigger('cancel'), { id: 'attend-model-cancel' });
-  const notes = make('ul', { class: 'attend-model-notes' });
+  const notes = make('ul', { class: 'at-sm at-quiet attend-model-notes' });
   root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), button, sheet.node, precisionRow, title, bar, status,
     cancel, notes);
 

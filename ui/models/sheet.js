@@ -20,7 +20,7 @@ export function makeSheet(button, anyName, choose) {
   const list = make('div', { role: 'listbox', 'aria-label': 'Models' });
   const box = make('input', { type: 'text', class: 'at-text-field at-grow', id: 'attend-other-model', placeholder: 'Folder, GGUF file or owner/name' });
   const other = make('form', {}, make('label', { for: 'attend-other-model', text: 'Another model' }),
-    make('div', {}, box, make('button', { type: 'submit', class: 'at-plain', text: 'Load' })));
+    make('div', { class: 'at-row at-stretch' }, box, make('button', { type: 'submit', class: 'at-plain', text: 'Load' })));
   const node = make('div', { class: 'at-models at-panel at-scroll', popover: 'auto' }, list, ...(anyName ? [other] : []));
   button.popoverTargetElement = node;
 
@@ -30,7 +30,7 @@ export function makeSheet(button, anyName, choose) {
   function draw(name, choices) {
     const focused = list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.name : null;
     list.replaceChildren(...choices.map((choice) => make('div', {
-      role: 'option', tabindex: choice.name === name ? 0 : -1, 'aria-selected': String(choice.name === name),
+      class: 'at-option', role: 'option', tabindex: choice.name === name ? 0 : -1, 'aria-selected': String(choice.name === name),
       'aria-label': [choice.title, choice.availability, choice.about].filter(Boolean).join(', '), 'data-name': choice.name,
     }, ...choiceLines(choice))));
     if (focused !== null) options().find((option) => option.dataset.name === focused)?.focus();
@@ -89,7 +89,7 @@ export function makeSheet(button, anyName, choose) {
 
 /** A model's name and whether it is installed, above what it is for. @param {ChoiceValue} choice */
 export const choiceLines = (choice) => [
-  make('span', { class: 'at-row at-wrap at-model-head' }, make('b', { text: choice.title }),
-    make('span', { class: 'at-model-availability', text: choice.availability })),
-  make('span', { class: 'at-model-about', text: choice.about }),
+  make('span', { class: 'at-row at-wrap at-stretch at-between at-model-head' }, make('b', { text: choice.title }),
+    make('span', { class: 'at-sm at-quiet at-model-availability', text: choice.availability })),
+  make('span', { class: 'at-sm at-quiet at-model-about', text: choice.about }),
 ];

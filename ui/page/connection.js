@@ -43,7 +43,7 @@ export function watchConnection(ask) {
   let press = () => retry();
   const words = make('span', {});
   const button = makeButton('Try now', () => press());
-  const line = make('div', { class: 'at-offline at-row at-view', role: 'alert' }, words, button);
+  const line = make('div', { class: 'at-offline at-row at-wrap at-view', role: 'alert' }, words, button);
   addEventListener('pagehide', () => {
     isLeaving = true;
   });

@@ -44,7 +44,7 @@ export function offerKeyboardHelp(header) {
     dialog.close();
     takeTour();
   });
-  const elsewhere = make('p', { class: 'at-quiet', text: 'The tour shows how a text is made: open Chat to take it.' });
+  const elsewhere = make('p', { text: 'The tour shows how a text is made: open Chat to take it.' });
   const terms = make('p', { onclick: () => dialog.close() }, termLink(ALL, 'Glossary'));
   const dialog = makeDialog('attend-keys-dialog', 'Help', tour, elsewhere, terms,
     make('h3', { text: 'Keyboard shortcuts' }), list);

@@ -42,7 +42,7 @@ export function start({ element, props, trigger, watch }) {
     if (String(entries) === String(names)) return; // so that the keyboard focus stays
     entries = names;
     group.replaceChildren(...names.map((name) => make('label', { 'data-name': name },
-      make('input', { type: 'radio', name: 'attend-tab', value: name, onchange: () => click(name, true) }),
+      make('input', { type: 'radio', name: 'attend-tab', value: name, class: 'at-hidden', onchange: () => click(name, true) }),
       make('span', { text: name }))));
   }
 

@@ -179,7 +179,7 @@ export function byline(turn) {
  * @param {(text: string) => void} onPick
  */
 export function makeExamples(examples, busy, onPick) {
-  return make('div', { class: 'at-examples' }, ...examples.map((text) => make('button', {
+  return make('div', { class: 'at-row at-wrap at-stretch at-examples' }, ...examples.map((text) => make('button', {
     type: 'button', class: 'at-example', dir: 'auto', disabled: busy, text, onclick: () => onPick(text),
   })));
 }

@@ -37,6 +37,6 @@ function link({ prompt, seed }) {
 
 function block({ title, note, text }) {
   const button = makeButton('Copy', () => copy(text, button), { 'aria-label': `Copy: ${title}` });
-  return make('section', {}, make('h3', { text: title }), make('div', { class: 'at-row at-copy' }, button),
-    make('pre', { text, tabindex: 0 }), ...(note ? [make('p', { text: note })] : []));
+  return make('section', {}, make('h3', { text: title }), make('div', { class: 'at-row at-sm at-copy' }, button),
+    make('pre', { class: 'at-scroll', text, tabindex: 0 }), ...(note ? [make('p', { class: 'at-sm', text: note })] : []));
 }

@@ -32,7 +32,7 @@ function numberField(parameter, state) {
   const entry = makeEntry(parameter, state);
   const slider = maximum - minimum < 1e6
     ? makeSlider(parameter, { 'aria-label': label, oninput: () => state.change({ [name]: readSetting(parameter, slider.value) }) }) : null;
-  const reset = make('button', { type: 'button', class: 'at-reset', text: '↺', title: 'Reset', 'aria-label': `${label}: reset`,
+  const reset = make('button', { type: 'button', class: 'at-plain at-reset', text: '↺', title: 'Reset', 'aria-label': `${label}: reset`,
     onclick: () => state.change({ [name]: state.startOf(name) }) });
   const wrong = make('p', { class: 'at-wrong', id: `${idOf(name)}-wrong`, role: 'alert' });
   const box = make('div', { id: idOf(name), class: 'at-field' }, makeHead(entry, label, reset, entry), wrong,
@@ -81,7 +81,7 @@ function orderField(parameter, state, labels) {
   const box = make('div', { id: idOf(parameter.name), class: 'at-field' },
     make('div', { class: 'at-head' }, make('span', { text: parameter.label })), explained(makeHelp(parameter)), list);
   /** @param {string} stage @param {1 | -1} by @param {string} sign @param {string} words @param {boolean} disabled */
-  const arrow = (stage, by, sign, words, disabled) => make('button', { type: 'button', text: sign, 'data-by': by,
+  const arrow = (stage, by, sign, words, disabled) => make('button', { type: 'button', class: 'at-plain', text: sign, 'data-by': by,
     'aria-label': `${labels[stage]}: ${words}`, title: words, disabled, onclick: () => {
       state.moveStage(stage, by);
       /** @type {NodeListOf<HTMLElement>} */
@@ -90,7 +90,7 @@ function orderField(parameter, state, labels) {
     } });
   const draw = () => {
     const stages = state.stagesOn();
-    list.replaceChildren(...stages.map((stage, index) => make('li', { class: 'at-row', 'data-stage': stage },
+    list.replaceChildren(...stages.map((stage, index) => make('li', { class: 'at-row at-gap-xs', 'data-stage': stage },
       make('span', { class: 'at-grow', text: labels[stage] }),
       arrow(stage, -1, '↑', 'earlier', index === 0), arrow(stage, 1, '↓', 'later', index === stages.length - 1))));
     if (!stages.length) list.replaceChildren(make('li', { class: 'at-none', text: 'No filters are on.' }));

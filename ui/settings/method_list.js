@@ -12,13 +12,13 @@ import { make } from '../kit/js/dom.js';
  */
 export function makeMethodList(methods, pick) {
   const entries = Object.entries(methods).map(([name, { help, group }]) => {
-    const input = make('input', { type: 'radio', name: 'attend-method', value: name, 'aria-label': name,
+    const input = make('input', { type: 'radio', name: 'attend-method', value: name, class: 'at-hidden', 'aria-label': name,
       'aria-description': help, onchange: () => pick(name) });
-    return { name, group, input, row: make('label', {}, input,
+    return { name, group, input, row: make('label', { class: 'at-row at-gap-sm at-option' }, input,
       make('span', { class: 'at-name', text: name }), make('span', { class: 'at-hint', text: help })) };
   });
   const rowsOf = (group) => entries.filter((entry) => entry.group === group).map(({ row }) => row);
-  const more = make('details', { class: 'at-more' }, make('summary', { text: 'More methods' }), ...rowsOf('more'));
+  const more = make('details', { class: 'at-more' }, make('summary', { class: 'at-option', text: 'More methods' }), ...rowsOf('more'));
   const node = make('fieldset', { id: 'attend-method', class: 'at-field' },
     make('legend', { text: 'Decoding method' }), ...rowsOf('basic'), more, ...rowsOf('custom'));
 

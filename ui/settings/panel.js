@@ -7,9 +7,9 @@
 
 /** @import { PanelForm } from './settings_contract' */
 
-import { untaken, whenMoved } from '../kit/address/address.js';
+import { areJudged, untaken, whenMoved } from '../kit/address/address.js';
 import { helps } from '../glossary/helps.js';
-import { find, make } from '../kit/js/dom.js';
+import { find, make, makeButton } from '../kit/js/dom.js';
 import { rangeText } from '../kit/js/setting.js';
 import { connected, currentModel, decodingMethod, panelSettings, reusedSeed, shownTab } from '../kit/js/signals.js';
 import { stageLabels } from '../kit/js/text.js';
@@ -21,6 +21,8 @@ import { PanelState } from './panel_state.js';
 import { makePreview, previewOf } from './preview.js';
 import { warnOnButtons } from './refusal.js';
 import { makeSearch, matches } from './search.js';
+
+const PATIENCE = 20_000; // ms after which the address is judged even if parts of the page are missing
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger }) {
@@ -39,10 +41,10 @@ export function start({ element, props, trigger }) {
 
   const methods = makeMethodList(form.methods, (method) => state.chooseMethod(method));
   const presets = Object.entries(form.presets).map(([name, values]) => ({
-    values, button: make('button', { type: 'button', text: name, onclick: () => state.change(values, form.preset_method) }),
+    values, button: makeButton(name, () => state.change(values, form.preset_method)),
   }));
-  const off = make('button', { type: 'button', onclick: () => state.toggleFilters() });
-  const row = make('div', { id: 'attend-presets', class: 'at-row at-wrap', role: 'group', 'aria-label': 'Presets' }, ...presets.map(({ button }) => button), off);
+  const off = makeButton('', () => state.toggleFilters());
+  const row = make('div', { id: 'attend-presets', class: 'at-row at-wrap at-gap-xs', role: 'group', 'aria-label': 'Presets' }, ...presets.map(({ button }) => button), off);
   const note = make('p', { class: 'at-note', role: 'status' });
   const group = (name) => fields.filter((field) => field.parameter.group === name).map(({ box }) => box);
   const sections = [...new Set(form.parameters.map(({ section }) => section).filter(Boolean))].map((title) => ({
@@ -132,10 +134,12 @@ export function start({ element, props, trigger }) {
   });
   shownTab.subscribe(element, showTab);
   // Until Gradio has mounted the component, no event reaches the server, so this one is repeated until it is heard. It is the
-  // page's first event, and it waits for page/page.js so that kit/gradio/late_events.js sees its stream of replies.
+  // page's first event, and it waits for page/page.js so that kit/gradio/late_events.js sees its stream of replies. It also waits
+  // for the scripts that take parts of the address: else a chapter could be refused because its script is late.
   const announcing = setInterval(() => {
     draw();
-    if (!document.body.hasAttribute('data-started')) return;
+    const areAllHere = areJudged() || performance.now() > PATIENCE;
+    if (!areAllHere || !document.body.hasAttribute('data-started')) return;
     trigger('opened', { misread: untaken().map((part) => part.join('=')) });
   }, 100);
   connected.subscribe(null, () => {

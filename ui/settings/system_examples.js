@@ -14,11 +14,11 @@ const EXAMPLES = {
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element }) {
   let before = '';
-  const undo = make('button', { type: 'button', text: 'Undo', title: 'Restore your own prompt', hidden: true, onclick: () => write(before) });
+  const undo = make('button', { type: 'button', class: 'at-plain', text: 'Undo', title: 'Restore your own prompt', hidden: true, onclick: () => write(before) });
   const choices = Object.entries(EXAMPLES).map(([name, text]) =>
-    make('button', { type: 'button', text: name, title: text, onclick: () => choose(text) }));
+    make('button', { type: 'button', class: 'at-plain', text: name, title: text, onclick: () => choose(text) }));
   find(element, '.attend-system-examples').replaceChildren(
-    make('div', { class: 'at-row at-wrap at-system-examples', role: 'group', 'aria-label': 'Example system prompts' }, ...choices, undo));
+    make('div', { class: 'at-row at-wrap at-gap-xs at-system-examples', role: 'group', 'aria-label': 'Example system prompts' }, ...choices, undo));
 
   /** @param {string} text */
   function choose(text) {

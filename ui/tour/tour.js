@@ -34,7 +34,7 @@ export function begin({ isRequested }) {
   const bubble = make('section', {
     class: 'at-tour-bubble at-panel at-stack at-bubble-card', role: 'dialog', 'aria-labelledby': title.id, 'aria-describedby': text.id,
     onmousedown: (event) => event.preventDefault(), // a click leaves the focus where it is
-  }, make('div', { 'aria-live': 'polite' }, title, text), make('div', { class: 'at-row at-tour-buttons' }, count, skip, back, next));
+  }, make('div', { 'aria-live': 'polite' }, title, text), make('div', { class: 'at-row at-gap-sm at-tour-buttons' }, count, skip, back, next));
   const layer = make('div', { class: 'at-tour at-view', popover: 'manual' }, ring, bubble);
   const resized = new ResizeObserver(draw);
   const listeners = new AbortController();

@@ -55,10 +55,10 @@ export function start({ element, props, trigger, watch }) {
   const panels = [
     make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', {}, termLink('alignment', 'Alignment')), ...headSelects.nodes),
     lines.node,
-    make('label', { class: 'at-sm at-quiet at-sink' }, ends, ' hide the source’s special tokens'),
+    make('label', { class: 'at-row at-gap-sm at-sm at-quiet at-sink' }, ends, ' hide the source’s special tokens'),
     make('div', { class: 'at-kinds' }, ...kinds.map(({ node }) => node)),
     make('p', {
-      class: 'at-quiet at-how',
+      class: 'at-sm at-quiet at-how',
       text: 'Each row is a token and shows which tokens it attends to.',
     }),
   ];
@@ -121,7 +121,7 @@ export function start({ element, props, trigger, watch }) {
       describe: (query, key) => `${rowName(query)} → ${keyName(key)}: ${percent(weightsOf(query)[key])}`,
     });
     const node = make('figure', { class: 'at-kind', 'aria-label': kindTitle },
-      make('figcaption', {}, explained(make('h4', { text: kindTitle })), make('p', { class: 'at-quiet', text: help })), map.node);
+      make('figcaption', {}, explained(make('h4', { text: kindTitle })), make('p', { class: 'at-sm at-quiet at-how', text: help })), map.node);
 
     /** @param {number} query */
     function weightsOf(query) {

@@ -19,7 +19,7 @@ const wordOf = (text) => visibleText(text.replace(/^ (?=\S)/u, ''));
 /** @param {{onPick: (index: number) => void}} wiring `onPick` is called when a token of the written text is clicked */
 export function makeAlignmentLines({ onPick }) {
   const lines = makeSvg('svg', { class: 'at-lines', 'aria-hidden': 'true' });
-  const rows = ['Source', 'Translation'].map((name) => make('div', { class: 'at-link-row', role: 'group', 'aria-label': name }));
+  const rows = ['Source', 'Translation'].map((name) => make('div', { class: 'at-row at-stretch at-gap-xs at-link-row', role: 'group', 'aria-label': name }));
   const readout = make('p', { class: 'at-sm at-quiet at-readout' });
   const plane = make('div', { class: 'at-plane' }, lines, ...rows);
   const node = make('div', { class: 'at-links' }, plane, readout);

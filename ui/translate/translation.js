@@ -24,8 +24,8 @@ export function start(component) {
   const body = makeAnswer(0);
   const note = make('p', { class: 'at-note', role: 'status' });
   const copying = copyButton('Copy the translation', () => body.node.textContent);
-  const region = make('div', { class: 'at-translated', role: 'region', 'aria-label': 'Translation' },
-    body.node, make('div', { class: 'at-translated-tools' }, copying));
+  const region = make('div', { class: 'at-row at-top at-gap-sm at-translated', role: 'region', 'aria-label': 'Translation' },
+    body.node, make('div', { class: 'at-row at-fixed at-translated-tools' }, copying));
   let awaitsExample = unpacked(props.beginning).recorded;
   let example = /** @type {RecordedTranslation | null} */ (null);
   let current = /** @type {TranslationValue} */ (EMPTY);
@@ -80,6 +80,6 @@ export function start(component) {
     return make('section', { class: 'at-recorded', 'aria-label': 'Example translation' },
       makeExampleNote({ model, take: 'Use this translation', disabled: busy, onTake: () => takeOver('translate') }),
       make('p', { class: 'at-recorded-source', dir: 'auto', text }),
-      make('div', { class: 'at-translated' }, answer.node));
+      make('div', { class: 'at-row at-top at-gap-sm at-translated' }, answer.node));
   }
 }

@@ -54,7 +54,7 @@ function element({ tag, text = '', children = [], language = '', href, start }) 
 
 /** @param {string} text @param {string} language */
 function codeBlock(text, language) {
-  return make('div', { class: 'at-code', dir: 'ltr' },
-    make('div', { class: 'at-code-head' }, make('span', { text: language }), copyButton('Copy code', () => text)),
+  return make('div', { class: 'at-panel at-code', dir: 'ltr' },
+    make('div', { class: 'at-row at-between at-sm at-quiet at-code-head' }, make('span', { text: language }), copyButton('Copy code', () => text)),
     make('pre', { tabindex: 0 }, make('code', { text })));
 }

@@ -46,7 +46,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     make('option', { value: 'self', text: 'to the text so far (self-attention)' }));
   const sink = make('input', { type: 'checkbox' });
   const noMap = make('p', { class: 'at-quiet at-no-map' });
-  const sinkLabel = make('label', { class: 'at-sm at-quiet at-sink' }, sink, explained(make('span', { text: `hide ${sinks.name}` })));
+  const sinkLabel = make('label', { class: 'at-row at-gap-sm at-sm at-quiet at-sink' }, sink, explained(make('span', { text: `hide ${sinks.name}` })));
   const node = make('section', { class: 'at-map-pane', 'aria-label': 'Attention' },
     make('div', { class: 'at-head at-map-head' }, make('h3', {}, termLink('attention', 'Attention')), kindSelect, ...headSelects.nodes),
     map.node, noMap, attended,
@@ -140,8 +140,8 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
   function attendedToken(key, weight, largest) {
     const bar = make('i', { class: 'at-attended-bar' });
     bar.style.width = `${(100 * weight) / largest}%`;
-    const button = make('button', { type: 'button', class: 'at-attended-token', title: 'Select this token' },
-      tokenChip(textOf(key)), make('span', { class: 'at-bar' }, bar),
+    const button = make('button', { type: 'button', class: 'at-option at-attended-token', title: 'Select this token' },
+      tokenChip(textOf(key)), make('span', {}, bar),
       make('span', { class: 'at-number', text: percent(weight) }));
     button.addEventListener('click', () => onPick(key));
     return make('li', {}, button);

@@ -26,14 +26,14 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   const scroller = make('div', { class: 'at-map-scroll at-scroll' }, canvas);
   const rowAxis = makeAxis('rows');
   const columnAxis = makeAxis('columns');
-  const corner = make('p', { class: 'at-map-corner' },
+  const corner = make('p', { class: 'at-stack at-between at-quiet at-map-corner' },
     make('span', { text: `↑ ${rowIs}` }), make('span', { text: 'attends to →' }));
   const readout = make('p', { class: 'at-sm at-quiet at-readout', 'aria-live': 'polite' });
   const most = make('span');
-  const scale = make('span', { class: 'at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
+  const scale = make('span', { class: 'at-row at-gap-sm at-fixed at-sm at-quiet at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
   const node = make('div', { class: 'at-map' },
     make('div', { class: 'at-map-grid' }, rowAxis.node, scroller, corner, columnAxis.node),
-    make('div', { class: 'at-map-foot' }, readout, scale));
+    make('div', { class: 'at-row at-between at-top at-map-foot' }, readout, scale));
   const cells = document.createElement('canvas'); // one pixel for each cell
   let range = { from: 0, end: 0, keys: 0, marked: -1, column: -1, title: '', full: 1 };
   let size = { cell: 0, row: 0 };

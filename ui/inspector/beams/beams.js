@@ -33,7 +33,7 @@ const DROP_HELP = 'A text is dropped when none of its continuations is good enou
 /** @param {Search} search @param {(token: number) => void} onPick a token to select */
 export function makeBeams(search, onPick) {
   const tree = makeTree(search, (step) => onPick(search.first + step));
-  const head = [...headCells(BEAM_COLUMNS), make('th', { scope: 'col', title: DROP_HELP, text: 'Outcome' })];
+  const head = [...headCells(BEAM_COLUMNS), make('th', { scope: 'col', class: 'at-explained', title: DROP_HELP, text: 'Outcome' })];
   const table = makeTable(
     { class: 'at-grid at-beams' }, head, [], 'The texts that beam search followed at this step, best first');
   const node = part('Beams', tree.node, make('div', { class: 'at-scroll at-beams-scroll', tabindex: 0, role: 'region',

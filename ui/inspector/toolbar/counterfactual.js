@@ -26,15 +26,15 @@ export function makeWhatIf(form, ask) {
     ask(settingsChosen());
   }, { title: `Temperature ${temperature}` }));
   const reset = makeButton('original', () => ask({}), { title: 'The settings this run was made with' });
-  const verdict = make('p', { class: 'at-verdict', role: 'status' });
+  const verdict = make('p', { class: 'at-strong at-verdict', role: 'status' });
   const text = make('div', { class: 'at-scroll at-whatif-text', role: 'group', 'aria-label': 'The text, token by token' });
   const settings = make('div', { class: 'at-whatif-settings' },
     ...sliders.map((slider) => slider.node),
-    make('div', { class: 'at-row at-wrap at-md at-quick', role: 'group', 'aria-label': 'Temperatures to try' },
+    make('div', { class: 'at-row at-wrap at-gap-sm at-md at-quick', role: 'group', 'aria-label': 'Temperatures to try' },
       make('span', { class: 'at-quiet', text: 'temperature' }), ...quick, reset));
-  const node = make('details', { class: 'at-whatif' },
+  const node = make('details', { class: 'at-ruled at-whatif' },
     make('summary', { text: 'What if?' }),
-    make('p', { class: 'at-quiet', text: 'Which tokens would change with other settings, given the same text and random draws? Nothing is generated.' }),
+    make('p', { class: 'at-md at-quiet', text: 'Which tokens would change with other settings, given the same text and random draws? Nothing is generated.' }),
     settings, verdict, text);
   /** @type {HTMLElement[]} */
   let spans = [];
@@ -105,7 +105,7 @@ export function makeWhatIf(form, ask) {
 function labelledSlider(setting, onChange) {
   const { name, label, help, neutral } = setting;
   const input = makeSlider(setting, { title: help });
-  const output = make('output', {});
+  const output = make('output', { class: 'at-quiet' });
   const showValue = () => {
     output.textContent = Number(input.value) === neutral && name !== 'temperature' ? `${input.value} (off)` : input.value;
   };
@@ -115,7 +115,7 @@ function labelledSlider(setting, onChange) {
   });
   return {
     name,
-    node: make('label', { class: 'at-slider' }, make('span', { text: label }), input, output),
+    node: make('label', { class: 'at-md at-slider' }, make('span', { text: label }), input, output),
     value: () => Number(input.value),
     set(value) {
       input.value = String(value);

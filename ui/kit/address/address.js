@@ -13,6 +13,9 @@ import { around } from '../js/dom.js';
 export const MAX_PROMPT = 2000; // characters in a link: servers and mail programs cut longer links
 const GRADIO_PARAMETERS = new Set(['view', 'deep_link']);
 
+/** Parts whose scripts have yet to start: on a busy machine that may be long after the page is drawn. */
+const awaited = new Set(['tab', 'model', 'prompt', 'glossary', 'chapter', 'numbers', 'comparison']);
+
 /** @type {[string, string][]} the parts that no script has taken so far */
 let untakenParts = typeof location === 'undefined' ? [] : entriesOf(location.search);
 
@@ -36,6 +39,7 @@ export function takeParts(understands) {
  */
 export function takePart(name, isValid) {
   let taken = null;
+  awaited.delete(name);
   takeParts((other, value) => {
     const isMine = other === name && isValid(value);
     if (isMine) taken = value;
@@ -44,8 +48,11 @@ export function takePart(name, isValid) {
   return taken;
 }
 
-/** The parts that no script understood, as names and values. */
+/** The parts that no script understood, as names and values; final once `areJudged`. */
 export const untaken = () => untakenParts;
+
+/** Whether every script that might understand one of these parts has looked at it. */
+export const areJudged = () => !untakenParts.some(([name]) => awaited.has(name));
 
 /** The current value of a part. @param {string} name @returns {string | null} */
 export const partOf = (name) => new URLSearchParams(location.search).get(name);

@@ -19,7 +19,7 @@ export function changeRow(label, { name, before, after, largest, written, gone =
   bars.style.setProperty('--before', String(Math.min(1, before / largest)));
   bars.style.setProperty('--after', String(Math.min(1, after / largest)));
   const result = gone || written(after);
-  return make('li', { class: gone && 'at-gone', title: `${name}: ${written(before)} → ${result}` },
-    label, bars, make('span', { class: both ? 'at-share' : 'at-hidden' }, written(before), make('span', { class: 'at-hidden', text: ' before, ' })),
-    make('span', { class: 'at-share', text: result }));
+  return make('li', { class: gone && 'at-quiet', title: `${name}: ${written(before)} → ${result}` },
+    label, bars, make('span', { class: both ? 'at-share at-number' : 'at-hidden' }, written(before), make('span', { class: 'at-hidden', text: ' before, ' })),
+    make('span', { class: 'at-share at-number', text: result }));
 }

@@ -11,7 +11,7 @@ import { copy } from './transfer.js';
 /** @param {() => Sheet[]} sheets what to show now */
 export function makeData(sheets) {
   const body = make('div', { class: 'at-sheets' });
-  const node = make('details', { class: 'at-data' }, make('summary', { text: 'Data' }), body);
+  const node = make('details', { class: 'at-ruled at-data' }, make('summary', { class: 'at-quiet', text: 'Data' }), body);
   const draw = () => {
     if (node.open) body.replaceChildren(...sheets().map(sheetTable));
   };
@@ -26,7 +26,7 @@ function sheetTable(sheet) {
   const cells = (row, tag) => row.map((cell) => make(tag, { text: textOf(cell), scope: tag === 'th' ? 'col' : null }));
   return make('div', { class: 'at-sheet' },
     make('div', { class: 'at-row at-sheet-head' }, make('h4', { text: sheet.title }), button),
-    make('div', { class: 'at-sheet-scroll', tabindex: 0, role: 'region', 'aria-label': sheet.title },
+    make('div', { class: 'at-panel at-scroll at-sheet-scroll', tabindex: 0, role: 'region', 'aria-label': sheet.title },
       makeTable({}, cells(sheet.head, 'th'), sheet.rows.map((row) => make('tr', {}, ...cells(row, 'td'))))));
 }
 

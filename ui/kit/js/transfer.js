@@ -34,7 +34,7 @@ export function copyButton(name, text) {
 /** Say something beside a button for as long as it takes to read. @param {HTMLElement} button @param {string} sentence */
 export function notify(button, sentence) {
   button.parentElement.querySelector('.at-copied')?.remove();
-  const note = make('span', { class: 'at-copied', role: 'status', text: sentence });
+  const note = make('span', { class: 'at-sm at-quiet at-copied', role: 'status', text: sentence });
   button.after(note);
   setTimeout(() => note.remove(), 1200 + 50 * sentence.length);
 }

@@ -11,7 +11,7 @@ import { make } from '../js/dom.js';
  * @param {...Node} children
  */
 export function makeDialog(id, title, ...children) {
-  const dialog = make('dialog', { id, class: 'at-dialog', 'aria-labelledby': `${id}-title` },
+  const dialog = make('dialog', { id, class: 'at-panel at-dialog', 'aria-labelledby': `${id}-title` },
     make('h2', { id: `${id}-title`, text: title }), ...children,
     make('button', { type: 'button', class: 'at-close', 'aria-label': 'Close', text: '×', onclick: () => dialog.close() }));
   dialog.addEventListener('click', (event) => {

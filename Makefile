@@ -1,5 +1,5 @@
 # The commands of Attend. Each makes its own environment in .venv, once per change of the requirements.
-# PYTHON=… picks the interpreter for it; ARGS=… passes arguments on: make run ARGS="--port 8000"
+# PYTHON=… picks the interpreter for it; ARGS=… adds flags: make run ARGS="--port 8000"
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -41,7 +41,7 @@ bench: $(VENV)/dev.stamp ## time decoding against transformers, or SUITE=NAME: i
 	@echo "make bench SUITE=$(SUITE); the others: $(filter-out $(SUITE),$(SUITES))" >&2
 	@$(BIN)/python -m benchmarks.$(SUITE) $(ARGS)
 
-load: $(VENV)/dev.stamp ## let many visitors chat with a page at once
+load: $(VENV)/dev.stamp ## simulate many visitors who chat at once
 	@$(BIN)/python -m benchmarks.load $(ARGS)
 
 cluster: $(VENV)/cluster.stamp ## serve the page with its models on two local nodes of a Ray cluster

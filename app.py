@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 import attend
 from model import names
 from model.arguments import ModelArguments
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError, EncoderOnly
 from ui.limits import Limits
 from ui.server.accounts import Accounts
@@ -40,20 +41,29 @@ class Options:
     model: ModelArguments
     public: bool
     share: bool
-    allowed_hosts: tuple[str, ...] = ()  # other names under which the page answers
+    allowed_hosts: tuple[str, ...] = ()  # further host names under which the page answers
     limits: Limits = Limits()
-    accounts: Accounts | None = None  # who may open it; None for everybody
+    accounts: Accounts | None = None  # who may open the page; None for everybody
 
 
 def options(arguments: Sequence[str] | None = None) -> Options:
-    """Read the command line; on a Hugging Face Space the page is public and listens to everyone."""
-    space = bool(os.environ.get("SPACE_ID"))
-    host = "0.0.0.0" if space else "127.0.0.1"
+    """Read the command line."""
     parser = Parser(
         prog="python app.py",
         usage="python app.py [flags]",
         description="Chat with a transformer in your browser and watch it choose every token.",
     )
+    add_page_flags(parser)
+    parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
+    ModelArguments.add_flags(parser.add_argument_group("model"))
+    flags = parser.parse_args(arguments)
+    return page_options(flags, ModelArguments.from_namespace(flags))
+
+
+def add_page_flags(parser: ArgumentParser) -> None:
+    """Add what `page_options` reads. On a Hugging Face Space, the page is public and listens on all addresses."""
+    space = bool(os.environ.get("SPACE_ID"))
+    host = "0.0.0.0" if space else "127.0.0.1"
     parser.add_argument("--host", default=host, metavar="ADDRESS", help=f"address to listen on (default {host})")
     parser.add_argument("--port", type=int, metavar="N", help=f"port to listen on (default $PORT, or {PORT})")
     parser.add_argument("--public", action="store_true", default=space, help="limits for a page open to the public")
@@ -62,26 +72,26 @@ def options(arguments: Sequence[str] | None = None) -> Options:
         action="append",
         default=[],
         metavar="NAME",
-        help="another name under which the page answers, such as that of a proxy; .example.org allows all that end so",
+        help="another host name for the page, such as that of a proxy; .example.org allows all names that end so",
     )
     parser.add_argument(
         "--auth", default="", metavar="FILE", help="ask for a name and a password: NAME:PASSWORD, one on each line"
     )
     parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
-    parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
-    ModelArguments.add_flags(parser.add_argument_group("model"))
-    read = parser.parse_args(arguments)
-    port = _port_of_environment() if read.port is None else read.port
-    if read.public and read.allow_host:
+
+
+def page_options(flags: Namespace, model: ModelArguments) -> Options:
+    """The options in parsed flags and in the environment; `AttendError` if they are invalid."""
+    port = _port_of_environment() if flags.port is None else flags.port
+    if flags.public and flags.allow_host:
         raise AttendError("A public page answers under every name: leave out --allow-host, or --public.")
-    limits = Limits.of(public=read.public, environment=os.environ)
-    model, hosts = ModelArguments.from_namespace(read), tuple(read.allow_host)
-    accounts = Accounts.read(read.auth, os.environ)
-    return Options(read.host, port, model, read.public, read.share, hosts, limits, accounts)
+    limits = Limits.of(public=flags.public, environment=os.environ)
+    accounts = Accounts.read(flags.auth, os.environ)
+    return Options(flags.host, port, model, flags.public, flags.share, tuple(flags.allow_host), limits, accounts)
 
 
 def _port_of_environment() -> int:
-    """The port that the environment names, as hosts of web applications do."""
+    """The port in the environment's PORT, which hosting services set, or the default."""
     value = os.environ.get("PORT", "").strip()
     if value and not (value.isascii() and value.isdigit() and len(value) <= 5):
         raise AttendError(
@@ -97,16 +107,12 @@ def check_port(host: str, port: int) -> None:
 
 
 def import_spaces() -> ModuleType | None:
-    """What a ZeroGPU Space lends its GPU by; None elsewhere. It must come before all that may use CUDA."""
+    """The module by which a ZeroGPU Space lends its GPU, which must come before all use of CUDA; None elsewhere."""
     return importlib.import_module("spaces") if "SPACES_ZERO_GPU" in os.environ else None
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: serve(arguments))
-
-
-def serve(arguments: Sequence[str] | None) -> int:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     """Load the model and serve the page until it is interrupted."""
     started = time.monotonic()
     spaces = import_spaces()
@@ -115,9 +121,9 @@ def serve(arguments: Sequence[str] | None) -> int:
     if chosen.public:
         names.check_listed(chosen.model.name)
 
-    # Starting makes 600,000 objects, nearly all of which stay: collecting garbage every 700 took a fifth of the time.
+    # The start creates 600,000 objects, and nearly all stay. Collecting garbage every 700 took a fifth of the time.
     gc.set_threshold(50_000, 50)
-    # Slow imports come after everything that can be refused without them.
+    # Slow imports come after everything that can be checked without them.
     from model.device import limit_heaps
     from ui.server.machine import Machine
 
@@ -131,7 +137,8 @@ def serve(arguments: Sequence[str] | None) -> int:
     try:
         first = machine.load_first()
     except EncoderOnly:
-        return inspect(chosen, started)
+        inspect(chosen, started)
+        return
     from model.threads import fastest_threads
     from ui.kit.light_import import import_gradio
 
@@ -152,27 +159,27 @@ def serve(arguments: Sequence[str] | None) -> int:
         observer=metrics,
     )
     metrics.gauge("runs_waiting", "Runs that have not begun.", lambda: models.schedulers.waiting)
-    metrics.gauge("prefix_bytes", "What is kept of texts that were read.", lambda: models.schedulers.prefix_bytes)
+    metrics.gauge("prefix_bytes", "Bytes kept of texts that were read.", lambda: models.schedulers.prefix_bytes)
     for note in first.notes:
         print(f"Note: {note}", file=sys.stderr)
     threads = 1 if machine.needs_gpu_lease(first.name) else fastest_threads(first.model)
-    shown = f"{first.name}, {threads} thread{'s' * (threads > 1)}"
-    return launch(build(models), chosen, shown, started, metrics)
+    description = f"{first.name}, {threads} thread{'s' * (threads > 1)}"
+    launch(build(models), chosen, description, started, metrics)
 
 
-def launch(blocks: Page, chosen: Options, shown: str, started: float, metrics: Metrics | None = None) -> int:
-    """Serve a page until it is interrupted; returns the exit code.
+def launch(page: Page, chosen: Options, description: str, started: float, metrics: Metrics | None = None) -> None:
+    """Serve a page until it is interrupted.
 
     Args:
-        shown: printed beside the address once the page can be opened.
+        description: printed beside the address once the page can be opened.
         started: when the program began, by the monotonic clock.
-        metrics: what has been counted; None begins anew.
+        metrics: where to count; by default in new metrics.
     """
     from ui.server import launch as serve
     from ui.server.hosts import own_names
 
     serve.launch(
-        blocks,
+        page,
         host=chosen.host,
         port=chosen.port,
         share=chosen.share,
@@ -180,12 +187,13 @@ def launch(blocks: Page, chosen: Options, shown: str, started: float, metrics: M
         names=None if chosen.public else own_names(chosen.host, added=chosen.allowed_hosts, share=chosen.share),
         accounts=chosen.accounts,
         metrics=metrics,
-        ready=lambda url: print(f"Attend is ready at {url} ({shown}, {time.monotonic() - started:.1f} s)", flush=True),
+        ready=lambda url: print(
+            f"Attend is ready at {url} ({description}, {time.monotonic() - started:.1f} s)", flush=True
+        ),
     )
-    return 0
 
 
-def inspect(chosen: Options, started: float) -> int:
+def inspect(chosen: Options, started: float) -> None:
     """Serve the page of an encoder alone."""
     from model import catalog
     from ui.kit.light_import import import_gradio
@@ -196,7 +204,7 @@ def inspect(chosen: Options, started: float) -> int:
     encoder = catalog.load_encoder_arguments(chosen.model)
     for note in encoder.notes:
         print(f"Note: {note}", file=sys.stderr)
-    return launch(build_encoder(encoder, chosen.limits), chosen, encoder.name, started)
+    launch(build_encoder(encoder, chosen.limits), chosen, encoder.name, started)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ import attend
 from decoding.settings import DecodingSettings, parameters
 from model import names
 from model.arguments import ModelArguments
-from model.command_line import INTERRUPTED, Parser, exit_code
+from model.command_line import INTERRUPTED, Parser, command
 from model.errors import AttendError
 
 STDIN = STDOUT = "-"
@@ -275,14 +275,14 @@ def _reordered(arguments: Sequence[str]) -> list[str]:
     return [*arguments[:dashes], *flags, "--", *prompt]
 
 
+@command
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
     words = _reordered(sys.argv[1:] if arguments is None else arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # any character may come, whatever the terminal's settings
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")  # see `_whole`
-    return exit_code(lambda: _generate(_parser().parse_args(words)))
+    return _generate(_parser().parse_args(words))
 
 
 if __name__ == "__main__":

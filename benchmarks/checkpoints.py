@@ -1,9 +1,9 @@
-"""A GPT-2 in our transformer, in int8 and through the adapter, timed against transformers' `generate`.
+"""Times a GPT-2 in our transformer, in int8 and through the adapter against transformers' `generate`.
 
     python -m benchmarks.checkpoints [--threads 1 2] [--prompt-tokens 64] [--new-tokens 48] [--rounds 5]
 
-The checkpoint has 124 million random weights, so nothing is downloaded. All decode greedily; ours record 10 candidates
-and the attention of every token, `generate` records nothing.
+The checkpoint has 124 million random weights, so nothing is downloaded. All decode greedily. Ours record 10 candidates
+and the attention of every token; `generate` records nothing.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from benchmarks.decoding import CANDIDATES, Peer
 from benchmarks.flags import add_counts
-from benchmarks.timing import interleave, machine, ratio, table
+from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Step
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.interface import LanguageModel
 from model.lazy import torch
@@ -49,7 +49,8 @@ def write_checkpoint(folder: Path) -> None:
     GPT2LMHeadModel(GPT2Config()).save_pretrained(folder)
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m benchmarks.checkpoints", description="Time a GPT-2 of 124 million weights, four ways."
     )
@@ -64,8 +65,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
 
     transformers.logging.disable_progress_bar()
 
-    generator = torch.Generator().manual_seed(0)
-    prompt = torch.randint(5, 50_000, (options.prompt_tokens,), generator=generator).tolist()
+    prompt = random_tokens(50_000, options.prompt_tokens)
     count, cpu = options.new_tokens, DeviceConfig("cpu", "float32")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -87,12 +87,12 @@ def _measure(arguments: Sequence[str] | None) -> None:
         use_threads(threads)
         seconds = interleave(contenders, options.rounds)
         rows = [["", "ms/token", "speedup", "aim"]]
-        for contender, taken in seconds.items():
+        for contender, times in seconds.items():
             reference, aim = AIMS.get(contender, (contender, None))
-            speedup = ratio(seconds[reference], taken)
+            speedup = ratio(seconds[reference], times)
             comparison = f"{speedup:.2f} times {reference}" if aim else ""
             rows.append(
-                [contender, f"{1e3 * statistics.median(taken) / count:.1f}", comparison, f">= {aim}" if aim else ""]
+                [contender, f"{1e3 * statistics.median(times) / count:.1f}", comparison, f">= {aim}" if aim else ""]
             )
             figures[f"{contender}, {threads} threads"] = round(speedup, 3)
         print(f"GPT-2, 124 million random weights, {options.prompt_tokens} + {count} tokens, {threads} threads")
@@ -105,11 +105,6 @@ def _text(steps: list[Step]) -> list[int]:
     best = steps[-1].best
     assert best is not None
     return list(best.tokens)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python -m benchmarks.decoding [--model attend-chat] [--prompt-tokens 64] [--new-tokens 128] [--rounds 7]
 
-Greedy and with four beams, one text at a time. No token ends a text, so all generate the same number of tokens;
-transformers runs our checkpoint from its Llama export. `--random` uses random weights of about the embedded model's
-size and needs no checkpoint.
+Both decode greedily and with four beams, one text at a time. No token ends a text, so all generate the same number of
+tokens; transformers runs our checkpoint from its Llama export. `--random` uses random weights of about the embedded
+model's size and needs no checkpoint.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.flags import add_counts, add_model
-from benchmarks.timing import interleave, machine, ratio, table
+from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings, StrategyName
 from decoding.step import Step
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
+from model.device import DeviceConfig
 from model.errors import AttendError
 from model.interface import Forward
 from model.lazy import torch
+from model.loaded import LoadedModel
 
 if TYPE_CHECKING:
     from model.transformer.decoder import Transformer
@@ -36,11 +38,21 @@ if TYPE_CHECKING:
 TRACED, BARE = "Attend, traced", "Attend, bare loop"
 PLAIN, EXPLAINED = "transformers, plain", "transformers, scores and attentions"
 BEAMS, PEER_BEAMS = "Attend, four beams, traced", "transformers, four beams"
-REFERENCES = {PEER_BEAMS: BEAMS, BEAMS: BEAMS}  # what each is compared with, if not with TRACED
-AIMS = {PLAIN: 1.5, EXPLAINED: 2.0, PEER_BEAMS: 2.0}  # how many times as long as ours
+REFERENCES = {PEER_BEAMS: BEAMS, BEAMS: BEAMS}  # what these are compared with; all others with TRACED
+AIMS = {PLAIN: 1.5, EXPLAINED: 2.0, PEER_BEAMS: 2.0}  # times as long as ours
 NUM_BEAMS = 4
 CANDIDATES = 10
 VOCABULARIES = 4_096, 50_257
+
+
+def load_decoder(name: str, precision: str = "float32") -> tuple[LoadedModel, Transformer]:
+    """A model with its network, on the CPU; `AttendError` if the network is not one of our own decoders."""
+    loaded = catalog.load(name, device_config=DeviceConfig("cpu", precision))
+    from model.transformer.decoder import Transformer
+
+    if not isinstance(loaded.model, Transformer) or loaded.model.decoder_start:
+        raise AttendError(f"{name} is not one of our own decoders: choose another model.")
+    return loaded, loaded.model
 
 
 def trace(model: Transformer, prompt: Sequence[int], new_tokens: int, strategy: StrategyName = "greedy") -> list[Step]:
@@ -96,7 +108,7 @@ class Peer:
 
 
 def sampling(tokens: int) -> DecodingSettings:
-    """Three filters and a draw, fully recorded."""
+    """Settings with three filters and a draw, fully recorded."""
     filters = {"temperature": 0.8, "top_k": 40, "top_p": 0.95}
     return DecodingSettings(strategy="sample", seed=1, max_new_tokens=tokens, top_candidates=CANDIDATES, **filters)
 
@@ -126,14 +138,14 @@ class _NoCache:
 
 
 def bytes_per_token(model: Transformer, prompt: Sequence[int], new_tokens: int) -> tuple[float, float]:
-    """Memory of a traced token: its records, and its attention."""
+    """The bytes of a traced token's records, and of its attention."""
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     steps = trace(model, prompt, new_tokens)
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    kept = [step.hypotheses[0].choice.attention for step in steps]
-    attention = sum(weights.untyped_storage().nbytes() for weights in kept if weights is not None)
+    weights_of_steps = [step.hypotheses[0].choice.attention for step in steps]
+    attention = sum(each.untyped_storage().nbytes() for each in weights_of_steps if each is not None)
     return (after - before) / len(steps), attention / len(steps)
 
 
@@ -145,7 +157,8 @@ def _random_model() -> Transformer:
     return Transformer(TransformerConfig(vocabulary_size=4_096)).eval()
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m benchmarks.decoding",
         description="Time Attend's decoding against transformers' on the same weights.",
@@ -156,31 +169,27 @@ def _measure(arguments: Sequence[str] | None) -> None:
     options = parser.parse_args(arguments)
 
     name = "random weights" if options.random else options.model
-    model = _random_model() if options.random else catalog.load(options.model).model
+    model = _random_model() if options.random else load_decoder(options.model)[1]
     import transformers
 
     from model.huggingface.export.llama import write_llama
     from model.threads import fastest_threads
-    from model.transformer.decoder import Transformer
 
-    if not isinstance(model, Transformer):
-        raise AttendError(f"{name} is not one of our own decoders, so there is nothing to compare: choose another.")
     transformers.logging.disable_progress_bar()
     fastest_threads(model)
-    generator = torch.Generator().manual_seed(0)
-    prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
+    prompt = random_tokens(model.vocabulary_size, options.prompt_tokens)
     with tempfile.TemporaryDirectory() as folder:
         write_llama(model, Path(folder))
         plain = Peer(folder)
         beams = Peer(folder, num_beams=NUM_BEAMS)
-        seen = Peer(folder, scores_and_attentions=True)
+        explained = Peer(folder, scores_and_attentions=True)
 
     count = options.new_tokens
     contenders: dict[str, Callable[[], list[Any]]] = {
         TRACED: lambda: trace(model, prompt, count),
         BARE: lambda: bare(model, prompt, count),
         PLAIN: lambda: plain(prompt, count),
-        EXPLAINED: lambda: seen(prompt, count),
+        EXPLAINED: lambda: explained(prompt, count),
         BEAMS: lambda: trace(model, prompt, count, "beam"),
         PEER_BEAMS: lambda: beams(prompt, count),
     }
@@ -193,15 +202,15 @@ def _measure(arguments: Sequence[str] | None) -> None:
     records, attention = bytes_per_token(model, prompt, count)
 
     rows = [["", "tokens/s", "ms/token", "times Attend", "aim"]]
-    for contender, taken in seconds.items():
-        median = statistics.median(taken)
+    for contender, times in seconds.items():
+        median = statistics.median(times)
         aim = f">= {AIMS[contender]}" if contender in AIMS else ""
         rows.append(
             [
                 contender,
                 f"{count / median:.0f}",
                 f"{1e3 * median / count:.2f}",
-                f"{ratio(taken, seconds[REFERENCES.get(contender, TRACED)]):.2f}",
+                f"{ratio(times, seconds[REFERENCES.get(contender, TRACED)]):.2f}",
                 aim,
             ]
         )
@@ -210,8 +219,8 @@ def _measure(arguments: Sequence[str] | None) -> None:
     print(f"{name}, {parameters:,} parameters; {len(prompt)} + {count} tokens, {options.rounds} rounds")
     print(table(rows))
     print(f"tracing costs {cost:.0%} of the bare loop (aim: at most 15 %); same texts: {'yes' if same else 'no'}")
-    for vocabulary, taken in choosing.items():
-        print(f"processors and bookkeeping, vocabulary {vocabulary:,}: {taken:.0f} us/token")
+    for vocabulary, microseconds in choosing.items():
+        print(f"processors and bookkeeping, vocabulary {vocabulary:,}: {microseconds:.0f} us/token")
     print(f"memory of a traced token: {records:.0f} bytes of records, {attention:.0f} bytes of attention")
     figures = {
         "benchmark": "decoding",
@@ -221,25 +230,20 @@ def _measure(arguments: Sequence[str] | None) -> None:
         "new_tokens": count,
         "rounds": options.rounds,
         "tokens_per_second": {
-            contender: round(count / statistics.median(taken), 1) for contender, taken in seconds.items()
+            contender: round(count / statistics.median(times), 1) for contender, times in seconds.items()
         },
         "times_plain": round(ratio(seconds[PLAIN], seconds[TRACED]), 3),
         "times_scores_and_attentions": round(ratio(seconds[EXPLAINED], seconds[TRACED]), 3),
         "times_beams": round(ratio(seconds[PEER_BEAMS], seconds[BEAMS]), 3),
         "tracing_cost": round(cost, 3),
         "same_text": same,
-        "choosing_us": {str(vocabulary): round(taken, 1) for vocabulary, taken in choosing.items()},
+        "choosing_us": {str(vocabulary): round(microseconds, 1) for vocabulary, microseconds in choosing.items()},
         "bytes_per_token": {"records": round(records), "attention": round(attention)},
         "transformers": transformers.__version__,
         "threads": torch.get_num_threads(),
         **machine(),
     }
     print(json.dumps(figures))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

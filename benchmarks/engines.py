@@ -2,9 +2,9 @@
 
     python -m benchmarks.engines [--model attend-chat] [--prompt-tokens 64] [--new-tokens 128] [--rounds 5]
 
-Needs requirements-bench.txt. All run with one thread, and no token ends a text. Ours records every step with ten
-candidates and the attention, which the other can't. The table also shows this machine's memory bandwidth, and the share
-of it that reading the weights uses.
+This needs requirements-bench.txt. Both run with one thread, and no token ends a text. Ours records every step with ten
+candidates and the attention, which CTranslate2 can't. The output also has this machine's memory bandwidth, and the
+share of it that reading the weights uses.
 """
 
 from __future__ import annotations
@@ -20,17 +20,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.decoding import CANDIDATES, NUM_BEAMS, trace
+from benchmarks.decoding import CANDIDATES, NUM_BEAMS, load_decoder, trace
 from benchmarks.flags import add_counts, add_model
-from benchmarks.timing import interleave, machine, ratio, table
+from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.batch import generate_batch
 from decoding.request import Request
 from decoding.settings import DecodingSettings
-from model import catalog
-from model.command_line import Parser, exit_code
-from model.device import DeviceConfig
+from model.command_line import Parser, command
 from model.errors import AttendError
-from model.lazy import torch
 from model.loaded import LoadedModel
 from model.names import EMBEDDED
 
@@ -57,7 +54,7 @@ class Peer:
     """A checkpoint in CTranslate2."""
 
     def __init__(self, folder: Path, precision: str) -> None:
-        import ctranslate2  # pyright: ignore[reportMissingImports]  # of requirements-bench.txt, which checks don't need
+        import ctranslate2  # pyright: ignore[reportMissingImports]  # only in requirements-bench.txt
 
         converted = str(folder / precision)
         converter = ctranslate2.converters.TransformersConverter(str(folder))
@@ -76,7 +73,7 @@ class Peer:
 
 
 def write_checkpoint(loaded: LoadedModel, model: Transformer, folder: Path) -> None:
-    """The model in the Llama layout, with its tokenizer."""
+    """Write the model in the Llama layout, with its tokenizer."""
     from model.huggingface.export.llama import write_llama
     from model.huggingface.tokenizer import HuggingFaceTokenizer
 
@@ -88,7 +85,7 @@ def write_checkpoint(loaded: LoadedModel, model: Transformer, folder: Path) -> N
 
 
 def read_bandwidth() -> float:
-    """Bytes a second that one thread reads from main memory."""
+    """The bytes a second that one thread reads from main memory."""
     block = np.ones(1 << 26, np.float32)
     seconds = []
     for _ in range(5):
@@ -98,17 +95,8 @@ def read_bandwidth() -> float:
     return block.nbytes / min(seconds)
 
 
-def _load(name: str, precision: str) -> tuple[LoadedModel, Transformer]:
-    """A loaded model, and its network; `AttendError` if that is not our own decoder."""
-    from model.transformer.decoder import Transformer
-
-    loaded = catalog.load(name, device_config=DeviceConfig("cpu", precision))
-    if not isinstance(loaded.model, Transformer) or loaded.model.decoder_start:
-        raise AttendError(f"{name} is not one of our own decoders, so there is nothing to compare: choose another.")
-    return loaded, loaded.model
-
-
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.engines", description="Time Attend's decoding against CTranslate2's.")
     add_model(parser)
     add_counts(parser, prompt_tokens=64, new_tokens=128, rounds=5)
@@ -116,17 +104,15 @@ def _measure(arguments: Sequence[str] | None) -> None:
     from model.threads import use_threads
 
     use_threads(1)
-    models = {name: _load(options.model, name)[1] for name in PRECISIONS}
+    models = {name: load_decoder(options.model, name)[1] for name in PRECISIONS}
     model = models["float32"]
     with tempfile.TemporaryDirectory() as name:
-        write_checkpoint(*_load(options.model, "float32"), Path(name))
+        write_checkpoint(*load_decoder(options.model), Path(name))
         try:
             peers = {precision: Peer(Path(name), precision) for precision in PEER_PRECISIONS}
         except ImportError as error:
             raise AttendError("CTranslate2 is not installed: run pip install -r requirements-bench.txt.") from error
-    generator, count = torch.Generator().manual_seed(0), options.new_tokens
-    vocabulary = model.vocabulary_size
-    prompts = torch.randint(5, vocabulary, (ROWS, options.prompt_tokens), generator=generator).tolist()
+    prompts, count = random_tokens(model.vocabulary_size, ROWS, options.prompt_tokens), options.new_tokens
 
     contenders: dict[tuple[str, str, str], Callable[[], object]] = {}
     for precision, each in models.items():
@@ -141,14 +127,14 @@ def _measure(arguments: Sequence[str] | None) -> None:
     seconds = dict(zip(contenders, interleave(named, options.rounds).values(), strict=True))
 
     rows, figures = [["", "tokens/s", "times CTranslate2", "aim"]], {}
-    for key, taken in seconds.items():
+    for key, our_seconds in seconds.items():
         engine, precision, case = key
-        speed = count * (ROWS if case == MANY else 1) / statistics.median(taken)
-        peer_taken = seconds.get(("CTranslate2", precision, case)) if engine == "Attend" else None
-        times = ratio(peer_taken, taken) if peer_taken else None
+        speed = count * (ROWS if case == MANY else 1) / statistics.median(our_seconds)
+        peer_seconds = seconds.get(("CTranslate2", precision, case)) if engine == "Attend" else None
+        times = ratio(peer_seconds, our_seconds) if peer_seconds else None
         aim = AIMS.get((precision, case)) if engine == "Attend" else None
-        shown = "" if times is None else f"{times:.2f}"
-        rows.append([" ".join(key), f"{speed:.0f}", shown, "" if aim is None else f">= {aim}"])
+        cells = ["" if times is None else f"{times:.2f}", "" if aim is None else f">= {aim}"]
+        rows.append([" ".join(key), f"{speed:.0f}", *cells])
         figures[" ".join(key)] = {"tokens_per_second": round(speed, 1), "times": times and round(times, 3)}
     bandwidth = read_bandwidth()
     weights = sum(parameter.nbytes for parameter in model.parameters())
@@ -159,11 +145,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     summary = {"benchmark": "engines", "model": options.model, "prompt_tokens": options.prompt_tokens}
     memory = {"bandwidth": round(bandwidth), "share": round(share, 3)}
     print(json.dumps({**summary, "new_tokens": count, **memory, "figures": figures, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

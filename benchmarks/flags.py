@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from argparse import ArgumentParser
 from typing import Any
 
 from model.command_line import count
-from model.errors import AttendError
 
 _HELP = {
     "prompt_tokens": "tokens of the prompt",
@@ -34,7 +32,7 @@ def add_model(parser: ArgumentParser, default: str = "attend-chat") -> None:
 
 
 def add_counts(parser: ArgumentParser, **defaults: int | list[int]) -> None:
-    """Flags for positive integers, described in `_HELP`; one whose default is a list takes several."""
+    """Add flags for positive integers, described in `_HELP`; a flag whose default is a list takes several."""
     for name, default in defaults.items():
         several: dict[str, Any] = {"nargs": "+"} if isinstance(default, list) else {}
         default_text = " ".join(map(str, default)) if isinstance(default, list) else default
@@ -49,12 +47,6 @@ def add_counts(parser: ArgumentParser, **defaults: int | list[int]) -> None:
 
 
 def add_port(parser: ArgumentParser, default: int) -> None:
-    """The port on which a benchmark serves the page."""
+    """Add the flag for the port on which a benchmark serves the page."""
     help = f"port to serve the page on (default {default})"
     parser.add_argument("--port", metavar="N", type=int, default=default, help=help)
-
-
-def require_chromium() -> None:
-    """`AttendError` if there is no browser."""
-    if shutil.which("chromium") is None:
-        raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")

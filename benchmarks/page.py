@@ -1,9 +1,9 @@
-"""The page in a real browser: until it can be used, from Enter to the first token, from a click to its table.
+"""Times the page in a real browser: until it can be used, from Enter to the first token, from a click to the table.
 
     python -m benchmarks.page [--model attend-chat] [--rounds 10] [--port 7861]
 
-The browser measures its times itself, up to the frame that shows the change. Every visit is a first one,
-with nothing in the cache.
+The browser itself measures the times, up to the frame that shows the change. Every visit is a first one, with an empty
+cache.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-from benchmarks.flags import add_counts, add_model, add_port, require_chromium
+from benchmarks.flags import add_counts, add_model, add_port
 from benchmarks.timing import machine, table
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
+from model.errors import AttendError
 from model.names import locate
 from ui.tour import SEEN
 
@@ -31,7 +32,7 @@ BROWSER_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"
 OPENINGS = "Hi! How are you today?", "What do you like to do?", "I feel a bit tired."
 AIMS = {"usable": 1500.0, "first token": 200.0, "click": 50.0, "click, older answer": 50.0}  # milliseconds
 
-# Notes when a message can be typed and will be sent, counted from the request of the page.
+# Records when a message can be typed and sent, counted from the request for the page.
 _WATCH_USABLE = """() => {
   const check = () => document.querySelector('body[data-ready][data-connected] #attend-message textarea')
     ? window.usable = performance.now() : requestAnimationFrame(check);
@@ -62,8 +63,21 @@ _CLICK_TOKEN = """([turn, index]) => new Promise((done) => {
 
 
 @contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start a browser and close it at the end; `AttendError` if none is installed."""
+    path = shutil.which("chromium") or shutil.which("chromium-headless-shell")
+    if path is None:
+        raise AttendError("This needs a browser: install chromium (Debian: apt install chromium).")
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS) as browser,
+    ):
+        yield browser
+
+
+@contextmanager
 def served(model: str, port: int) -> Iterator[None]:
-    """The page as `python app.py` serves it, in a process of its own."""
+    """Serve the page with `python app.py`, in a process of its own."""
     command = [sys.executable, "app.py", "--model", model, "--port", str(port)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
         try:
@@ -73,7 +87,7 @@ def served(model: str, port: int) -> Iterator[None]:
 
 
 def open_page(browser: Browser, port: int, path: str = "/", deadline: float = 120.0) -> Page:
-    """The page of a new visitor without the tour, ready for a message."""
+    """Open the page as a new visitor, without the tour, and wait until it is ready for a message."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.add_init_script(SEEN)
     page.add_init_script(f"({_WATCH_USABLE})()")
@@ -97,58 +111,52 @@ def first_token(page: Page, message: str) -> float:
     page.locator("#attend-message textarea").fill(message)
     page.evaluate(_WATCH_FIRST_TOKEN)
     page.locator("#attend-message textarea").press("Enter")
-    taken = float(page.evaluate("window.firstToken"))
+    milliseconds = float(page.evaluate("window.firstToken"))
     page.locator("#attend-stop").wait_for(state="hidden")
     page.locator("#attend-send").wait_for()
-    return taken
+    return milliseconds
 
 
 def click_token(page: Page, turn: int, index: int) -> float:
-    """Milliseconds from a click on a token to the inspector that shows it."""
+    """Milliseconds from a click on a token until the inspector shows it."""
     return float(page.evaluate(_CLICK_TOKEN, [turn, index]))
 
 
 def measure(model: str, port: int, rounds: int) -> dict[str, list[float]]:
-    taken: dict[str, list[float]] = {"usable": [], "first token": [], "click": [], "click, older answer": []}
-    with sync_playwright() as playwright, served(model, port):
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER_FLAGS)
+    """Milliseconds of each measurement, in every round."""
+    times: dict[str, list[float]] = {"usable": [], "first token": [], "click": [], "click, older answer": []}
+    with chromium() as browser, served(model, port):
         for _ in range(rounds):
             page = open_page(browser, port)
-            taken["usable"].append(float(page.evaluate("window.usable")))
-            taken["first token"] += [first_token(page, message) for message in OPENINGS[:2]]
-            taken["click"] += [click_token(page, 1, index) for index in (0, 2, 1)]
-            taken["click, older answer"].append(click_token(page, 0, 1))
+            times["usable"].append(float(page.evaluate("window.usable")))
+            times["first token"] += [first_token(page, message) for message in OPENINGS[:2]]
+            times["click"] += [click_token(page, 1, index) for index in (0, 2, 1)]
+            times["click, older answer"].append(click_token(page, 0, 1))
             page.close()
-        browser.close()
-    return taken
+    return times
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.page", description="Time Attend's page in a real browser.")
     add_model(parser)
     add_port(parser, 7861)
     add_counts(parser, rounds=10)
     options = parser.parse_args(arguments)
     locate(options.model)  # refuse a mistyped name here, since the page would never start
-    require_chromium()
 
-    taken = measure(options.model, options.port, options.rounds)
+    results = measure(options.model, options.port, options.rounds)
     rows = [["", "median ms", "worst ms", "aim"]]
-    for measurement, times in taken.items():
+    for measurement, times in results.items():
         aim = f"< {AIMS[measurement]:,.0f}" if measurement in AIMS else ""
         rows.append([measurement, f"{statistics.median(times):,.0f}", f"{max(times):,.0f}", aim])
     print(f"{options.model} in Chromium, {options.rounds} visits")
     print(table(rows))
-    medians = {measurement: round(statistics.median(times), 1) for measurement, times in taken.items()}
-    worst = {measurement: round(max(times), 1) for measurement, times in taken.items()}
+    medians = {measurement: round(statistics.median(times), 1) for measurement, times in results.items()}
+    worst = {measurement: round(max(times), 1) for measurement, times in results.items()}
     print(
         json.dumps({"benchmark": "page", "model": options.model, "median_ms": medians, "worst_ms": worst, **machine()})
     )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

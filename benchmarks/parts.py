@@ -1,10 +1,10 @@
-"""Where the time of a token goes: products, attention, unembedding, choosing, recording and the loop around them.
+"""What the time of a token consists of: products, attention, unembedding, choosing, recording and the loop.
 
     python -m benchmarks.parts [--model attend-chat] [--dtype float32] [--prompt-tokens 64] [--new-tokens 128]
 
-One text, sampled with temperature, top-k and top-p, every step recorded with ten candidates and its attention, one
-thread. Products, the unembedding, the filters and the whole step are timed separately. Attention is the difference
-between a step over half of the text and one over a single token; the rest of a step, and of the loop, is what remains.
+One thread samples one text with temperature, top-k and top-p, and records every step with ten candidates and its
+attention. Products, the unembedding, the filters and the whole step are timed separately. Attention is the difference
+between a step after half of the text and one after a single token; the rest of a step and the loop are what remains.
 """
 
 from __future__ import annotations
@@ -17,18 +17,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.decoding import sampling
+from benchmarks.decoding import load_decoder, sampling
 from benchmarks.flags import add_counts, add_model
-from benchmarks.timing import interleave, machine, table
+from benchmarks.timing import interleave, machine, random_tokens, table
 from decoding.generate import generate
 from decoding.processors import Context, run_chain
 from decoding.request import Request
-from model import catalog
-from model.command_line import Parser, exit_code
-from model.device import DeviceConfig
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.interface import Want
-from model.lazy import torch
 
 if TYPE_CHECKING:
     from model.compiled.matrix import Matrix
@@ -39,7 +36,7 @@ WANT = Want(attention=True)
 
 
 def products_of(weights: Weights) -> tuple[Callable[[], None], Callable[[], None]]:
-    """All products of one token, and the unembedding's alone, in compiled loops."""
+    """Functions that compute all products of one token, and the unembedding alone, in compiled loops."""
     from numba import njit
 
     from model.compiled.matrix import multiply
@@ -66,7 +63,7 @@ def products_of(weights: Weights) -> tuple[Callable[[], None], Callable[[], None
 
 
 def measure(model: Transformer, prompt: Sequence[int], count: int, rounds: int) -> dict[str, float]:
-    """Microseconds of a token by part; `AttendError` for a model without a compiled step."""
+    """The microseconds of a token's parts; `AttendError` for a model without a compiled step."""
     from model.compiled.decoder import CompiledDecoder
 
     if not isinstance(model.compiled, CompiledDecoder):
@@ -103,49 +100,40 @@ def measure(model: Transformer, prompt: Sequence[int], count: int, rounds: int) 
         "choosing": repeat(lambda: run_chain(processors, forward.logits, context)[-1].argmax()),
         "advance": advance,
     }
-    taken = {part: 1e6 * statistics.median(all_) / count for part, all_ in interleave(contenders, rounds).items()}
+    times = {part: 1e6 * statistics.median(all_) / count for part, all_ in interleave(contenders, rounds).items()}
     return {
-        "products of the layers": taken["products"] - taken["unembedding"],
-        "attention": taken["step"] - taken["short step"],
-        "unembedding": taken["unembedding"],
-        "the rest of the step": taken["short step"] - taken["products"],
-        "filters and choice": taken["choosing"],
-        "recording": taken["advance"] - taken["choosing"],
-        "the loop": taken["all"] - taken["prompt"] - taken["step"] - taken["advance"],
-        "reading the prompt, shared out": taken["prompt"],
+        "products of the layers": times["products"] - times["unembedding"],
+        "attention": times["step"] - times["short step"],
+        "unembedding": times["unembedding"],
+        "the rest of the step": times["short step"] - times["products"],
+        "filters and choice": times["choosing"],
+        "recording": times["advance"] - times["choosing"],
+        "the loop": times["all"] - times["prompt"] - times["step"] - times["advance"],
+        "reading the prompt, shared out": times["prompt"],
     }
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.parts", description="Time the parts of a traced token.")
     add_model(parser)
     parser.add_argument("--dtype", metavar="DTYPE", default="float32", help="the precision (default float32)")
     add_counts(parser, prompt_tokens=64, new_tokens=128, rounds=7)
     options = parser.parse_args(arguments)
-    loaded = catalog.load(options.model, device_config=DeviceConfig("cpu", options.dtype))
+    _, model = load_decoder(options.model, options.dtype)
     from model.threads import use_threads
-    from model.transformer.decoder import Transformer
 
-    model = loaded.model
-    if not isinstance(model, Transformer) or model.decoder_start:
-        raise AttendError(f"{options.model} is not one of our own decoders: choose another.")
     use_threads(1)
-    generator = torch.Generator().manual_seed(0)
-    prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
+    prompt = random_tokens(model.vocabulary_size, options.prompt_tokens)
     parts = measure(model, prompt, options.new_tokens, options.rounds)
     total = sum(parts.values())
     print(f"{options.model}, {options.dtype}, {options.prompt_tokens} + {options.new_tokens} tokens, one thread")
-    rows = [[part, f"{taken:.0f}", f"{taken / total:.0%}"] for part, taken in parts.items()]
+    rows = [[part, f"{time:.0f}", f"{time / total:.0%}"] for part, time in parts.items()]
     print(table([["", "us/token", "share"], *rows, ["a token", f"{total:.0f}", "100%"]]))
     sizes = {"prompt_tokens": options.prompt_tokens, "new_tokens": options.new_tokens, "rounds": options.rounds}
-    microseconds = {part: round(taken, 1) for part, taken in parts.items()}
+    microseconds = {part: round(time, 1) for part, time in parts.items()}
     summary = {"benchmark": "parts", "model": options.model, "dtype": options.dtype, **sizes}
     print(json.dumps({**summary, "us": microseconds, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

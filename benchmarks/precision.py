@@ -2,8 +2,8 @@
 
     python -m benchmarks.precision [--model SmolLM2-135M-Instruct] [--new-tokens 60]
 
-For every token of the model's own greedy answers to eight questions: whether the most probable token is the same, and
-the error of its log-probability, in nats.
+The model answers eight questions greedily in float32. For every token of the answers, we compare the most probable
+token and, in nats, the token's log-probability.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import psutil
 from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import machine, table
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.interface import LanguageModel
 from model.lazy import torch
@@ -39,7 +39,7 @@ PRECISIONS = ("bfloat16", "int8")
 
 
 def answer(model: LanguageModel[Any], prompt: Sequence[int], new_tokens: int, end_tokens: frozenset[int]) -> list[int]:
-    """The greedy answer, its end token included."""
+    """The tokens of the greedy answer, with its end token."""
     forward, tokens = model.prefill(prompt), []
     while len(tokens) < new_tokens and end_tokens.isdisjoint(tokens):
         tokens.append(int(forward.logits[0].argmax()))
@@ -50,18 +50,23 @@ def answer(model: LanguageModel[Any], prompt: Sequence[int], new_tokens: int, en
 def compare(
     exact: LanguageModel[Any], rounded: LanguageModel[Any], texts: Sequence[tuple[Sequence[int], Sequence[int]]]
 ) -> tuple[float, float]:
-    """Over all tokens of prompts' answers: the share whose most probable token is the same, and the mean difference of
-    the answer's log-probabilities in nats."""
+    """Compare a model with its rounded form on texts, each a prompt with the tokens of its answer.
+
+    Returns:
+        The share of tokens for which both find the same token most probable, and the mean difference of the
+        log-probabilities of the answers' tokens, in nats.
+    """
     same, differences = [], []
     for prompt, tokens in texts:
         before, after = (model.logits(prompt, tokens).log_softmax(dim=-1) for model in (exact, rounded))  # (T, V) each
         same.append(before.argmax(dim=-1) == after.argmax(dim=-1))
-        spoken = torch.tensor(tokens)[:, None]
-        differences.append((before.gather(1, spoken) - after.gather(1, spoken)).abs().flatten())  # (T,)
+        chosen = torch.tensor(tokens)[:, None]  # (T, 1)
+        differences.append((before.gather(1, chosen) - after.gather(1, chosen)).abs().flatten())  # (T,)
     return torch.cat(same).float().mean().item(), torch.cat(differences).mean().item()
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.precision", description="What 16 and 8 bits cost and save.")
     add_model(parser, "SmolLM2-135M-Instruct")
     add_counts(parser, new_tokens=60)
@@ -91,11 +96,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     print(table(rows))
     memory = {precision: round(size / 1e6) for precision, size in sizes.items()}
     print(json.dumps({"benchmark": "precision", "model": options.model, **figures, "memory_mb": memory, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Our reading of a prompt against transformers' first pass over the same weights, by model and length.
+"""Our reading of a prompt against transformers' first pass with the same weights, by model and length.
 
     python -m benchmarks.reading [--models attend-chat SmolLM2-135M-Instruct] [--lengths 32 128 400 2000] [--rounds 9]
 
-One prompt, one thread, single precision: until the logits of the first token are there and the cache is filled. A model
-leaves out the lengths that its context doesn't hold.
+One thread reads one prompt in float32, up to the logits of the first token and a filled cache. Lengths that don't fit
+into a model's context are left out.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.decoding import load_decoder
 from benchmarks.flags import add_counts
-from benchmarks.timing import interleave, machine, ratio, table
-from model import catalog
-from model.command_line import Parser, exit_code
-from model.errors import AttendError
+from benchmarks.timing import interleave, machine, random_tokens, ratio, table
+from model.command_line import Parser, command
 from model.lazy import torch
 
 if TYPE_CHECKING:
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
 MODELS = ("attend-chat", "SmolLM2-135M-Instruct")
 LENGTHS = (32, 128, 400, 2000)
 AIM = 1.1  # times transformers
-TOLERANCE = 1e-2  # of logits, which are sums of hundreds of products in another order
+TOLERANCE = 1e-2  # of logits, since they are sums of hundreds of products in another order
 
 
 class Peer:
-    """A checkpoint in transformers, which reads as its `generate` does."""
+    """A checkpoint in transformers, which reads a prompt as its `generate` does."""
 
     def __init__(self, folder: str) -> None:
         import transformers
@@ -47,19 +46,17 @@ class Peer:
 
 
 def _load(name: str) -> tuple[Transformer, Peer]:
-    """Our own decoder and its twin; `AttendError` if the model is of another kind."""
+    """Our own decoder, and the same weights in transformers; `AttendError` if the model is of another kind."""
+    _, model = load_decoder(name)
     from model.huggingface.export.llama import write_llama
-    from model.transformer.decoder import Transformer
 
-    model = catalog.load(name).model
-    if not isinstance(model, Transformer) or model.decoder_start:
-        raise AttendError(f"{name} is not one of our own decoders, so there is nothing to compare: choose another.")
     with tempfile.TemporaryDirectory() as folder:
         write_llama(model, Path(folder))
         return model, Peer(folder)
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.reading", description="Time Attend's reading against transformers'.")
     parser.add_argument("--models", metavar="MODEL", nargs="+", default=list(MODELS), help="names or folders of models")
     add_counts(parser, lengths=list(LENGTHS), rounds=9)
@@ -80,8 +77,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
         for length in options.lengths:
             if length > model.context_length:
                 continue
-            generator = torch.Generator().manual_seed(length)
-            prompt = torch.randint(5, model.vocabulary_size, (length,), generator=generator).tolist()
+            prompt = random_tokens(model.vocabulary_size, length)
             difference = max(difference, float((model.prefill(prompt).logits - peer(prompt)).abs().max()))
             contenders: dict[str, Callable[[], object]] = {
                 "Attend": lambda prompt=prompt, model=model: model.prefill(prompt),
@@ -105,11 +101,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
         **machine(),
     }
     print(json.dumps(figures))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""From `python app.py` to a page that one can type into, and what that time is made of.
+"""Times the start: from `python app.py` to a page that takes a message, and what that time consists of.
 
     python -m benchmarks.start [--model attend-chat] [--starts 5] [--port 7862]
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import time
@@ -22,25 +21,23 @@ from typing import IO
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from playwright.sync_api import sync_playwright
-
-from benchmarks.flags import add_counts, add_model, add_port, require_chromium
-from benchmarks.page import BROWSER_FLAGS, ROOT, open_page
+from benchmarks.flags import add_counts, add_model, add_port
+from benchmarks.page import ROOT, chromium, open_page
 from benchmarks.timing import machine, table
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.names import locate
 
 AIM = 4.0  # seconds until a message can be typed
 ANSWERS, USABLE, PROCESSOR = "the page answers", "a message can be typed", "processor time, all of it"
-# Each with all that it imports itself; what two of them need counts for the first.
+# Each counts with everything that it imports; what two of them need counts for the first.
 LIBRARIES: tuple[str, ...] = ("torch", "numba", "gradio")
 _IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \|( +)(\S+)")
 
 
 @contextmanager
 def started(model: str, port: int, *flags: str) -> Iterator[IO[str]]:
-    """Run `python app.py` with these flags of Python until its page answers; returns its stderr."""
+    """Run `python app.py` with these flags of Python and wait until its page answers; yields its stderr."""
     command = [sys.executable, *flags, "app.py", "--model", model, "--port", str(port)]
     with (
         TemporaryFile("w+") as errors,
@@ -88,10 +85,9 @@ def measure(model: str, port: int, starts: int) -> tuple[dict[str, float], dict[
     """The fastest of several starts, and the parts of the fastest of as many more, which report their imports."""
     rounds: list[dict[str, float]] = []
     reported: list[dict[str, float]] = []
-    with started(model, port):
-        pass
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER_FLAGS)
+    with chromium() as browser:
+        with started(model, port):
+            pass
         for _ in range(starts):
             used, begun = _processor_seconds(), time.perf_counter()
             with started(model, port):
@@ -104,25 +100,24 @@ def measure(model: str, port: int, starts: int) -> tuple[dict[str, float], dict[
                 answers = time.perf_counter() - begun
                 imports = import_seconds(errors.read())
             reported.append({**imports, "model, page, server": answers - sum(imports.values())})
-        browser.close()
     least = {name: min(each[name] for each in rounds) for name in rounds[0]}
     return least, min(reported, key=lambda parts: sum(parts.values()))
 
 
 def _processor_seconds() -> float:
-    """What programs that were started here, and have ended, took of all processors."""
+    """The processor seconds of all programs that this one has started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.start", description="Time Attend's start, up to a usable page.")
     add_model(parser)
     add_port(parser, 7862)
     add_counts(parser, starts=5)
     options = parser.parse_args(arguments)
     locate(options.model)  # refuse a mistyped name here, since the page would never start
-    require_chromium()
 
     least, parts = measure(options.model, options.port, options.starts)
     rows = [["", "seconds", "aim"]]
@@ -134,11 +129,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     seconds, parts = ({name: round(value, 2) for name, value in each.items()} for each in (least, parts))
     figures = {"benchmark": "start", "model": options.model, "starts": options.starts}
     print(json.dumps({**figures, "seconds": seconds, "parts": parts, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

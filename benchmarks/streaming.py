@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import itertools
 import json
-import shutil
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 import attend
-from benchmarks.flags import add_counts, add_model, add_port, require_chromium
-from benchmarks.page import BROWSER_FLAGS, open_page, served
+from benchmarks.flags import add_counts, add_model, add_port
+from benchmarks.page import chromium, open_page, served
 from benchmarks.timing import machine, table
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.names import locate
 
 OPENING = "Hi! How are you today?"
@@ -34,10 +33,10 @@ COUNTERS = {
     "layout": "LayoutDuration",
     "script": "ScriptDuration",
 }
-NO_EXAMPLE = ":not(:has(:not([hidden]) > .at-example-note:not([hidden])))"  # nor an opened file
-STOP_AFTER, STOPPED_LENGTH = 20, 400  # tokens: when Stop is clicked, and how many there would be without
+NO_EXAMPLE = ":not(:has(:not([hidden]) > .at-example-note:not([hidden])))"  # and no opened file
+STOP_AFTER, STOPPED_LENGTH = 20, 400  # tokens when Stop is clicked, and tokens that there would be without it
 
-# Notes in every frame how many tokens of the run the page shows; layout shifts are those that nobody caused.
+# Records in every frame how many tokens of the run the page shows, and adds up the layout shifts that no input caused.
 _WATCH = """(selector) => {
   const seen = { frames: [], shift: 0 };
   window.seen = seen;
@@ -54,22 +53,22 @@ _WATCH = """(selector) => {
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A text that is written somewhere on the page."""
+    """A place on the page where a text is written."""
 
     tab: str
-    tokens: str  # selects those that were generated
+    tokens: str  # the selector of the generated tokens
     start: Callable[[Page], None]
-    stop: str  # selects the button that is there while it writes
+    stop: str  # the selector of the button that is visible while the text is written
     runs: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """The measurements of one run."""
 
-    milliseconds: dict[str, float]  # of the main thread a token, by what it did
-    rate: float  # tokens that became visible in a second
-    longest: float  # milliseconds between two frames
+    milliseconds: dict[str, float]  # of the main thread for a token, by the kind of work
+    rate: float  # tokens a second that became visible
+    longest: float  # milliseconds between two frames, the most
     shift: float  # cumulative layout shift
 
 
@@ -109,7 +108,7 @@ def _prepare(page: Page, scene: Scene) -> None:
     page.wait_for_timeout(500)
 
 
-def stream(page: Page, scene: Scene) -> Measured:
+def stream(page: Page, scene: Scene) -> Measurement:
     """Let the page write one text and measure its cost."""
     _prepare(page, scene)
     session = page.context.new_cdp_session(page)
@@ -127,7 +126,7 @@ def stream(page: Page, scene: Scene) -> Measured:
     ended = next(at for at, count in frames if count == total)
     begun, first = growing[0] if growing else (frames[0][0], 0)
     gaps = [later - at for (at, _), (later, _) in itertools.pairwise(frames)]
-    return Measured(
+    return Measurement(
         {name: 1e3 * (after[name] - before[name]) / max(1, total) for name in COUNTERS},
         1e3 * (total - first) / max(1e-3, ended - begun),
         max(gaps),
@@ -171,20 +170,18 @@ def engine_rate(name: str, tokens: int) -> float:
     return tokens / (time.perf_counter() - begun)
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.streaming", description="What a streamed text costs the browser.")
     add_model(parser)
     add_port(parser, 7862)
     add_counts(parser, tokens=128, cards=6, rounds=3)
     options = parser.parse_args(arguments)
     locate(options.model)
-    require_chromium()
 
-    rate = engine_rate(options.model, options.tokens)
-    results: dict[str, list[Measured]] = {}
+    results: dict[str, list[Measurement]] = {}
     stops: dict[str, list[float]] = {}
-    with served(options.model, options.port), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER_FLAGS)
+    with chromium() as browser, served(options.model, options.port):
         for _ in range(options.rounds):
             for scene in scenes(options.cards):
                 page = open_page(browser, options.port, _query(options.tokens))
@@ -193,29 +190,24 @@ def _measure(arguments: Sequence[str] | None) -> None:
                 page = open_page(browser, options.port, _query(STOPPED_LENGTH))
                 stops.setdefault(scene.tab, []).append(stopped(page, scene))
                 page.close()
-        browser.close()
 
+    rate = engine_rate(options.model, options.tokens)
     rows = [["a token", *(f"{name} ms" for name in COUNTERS), "tokens/s", "longest frame ms", "shift", "stop ms"]]
     medians: dict[str, dict[str, float]] = {}
-    for tab, measured in results.items():
-        of = medians[tab] = {
-            **{name: round(statistics.median(one.milliseconds[name] for one in measured), 2) for name in COUNTERS},
-            "tokens/s": round(statistics.median(one.rate for one in measured), 1),
-            "longest frame": round(statistics.median(one.longest for one in measured)),
-            "shift": round(statistics.median(one.shift for one in measured), 3),
+    for tab, runs in results.items():
+        figures_of_tab = medians[tab] = {
+            **{name: round(statistics.median(run.milliseconds[name] for run in runs), 2) for name in COUNTERS},
+            "tokens/s": round(statistics.median(run.rate for run in runs), 1),
+            "longest frame": round(statistics.median(run.longest for run in runs)),
+            "shift": round(statistics.median(run.shift for run in runs), 3),
             "stop": round(statistics.median(stops[tab])),
         }
-        rows.append([tab, *(f"{value:,}" for value in of.values())])
+        rows.append([tab, *(f"{value:,}" for value in figures_of_tab.values())])
     print(f"{options.model} in Chromium, {options.tokens} tokens, {options.cards} cards, {options.rounds} rounds")
     print(table(rows))
     print(f"the engine alone: {rate:.1f} tokens/s")
     figures = {"engine_tokens_per_second": round(rate, 1), "median": medians}
     print(json.dumps({"benchmark": "streaming", "model": options.model, **figures, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What all benchmarks share: interleaved rounds, medians, the table and the description of the machine."""
+"""What all benchmarks share: prompts, interleaved rounds, ratios, percentiles, the table and the machine."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from model.lazy import torch
+
+
+def random_tokens(vocabulary_size: int, *shape: int) -> list[Any]:
+    """The same random prompt every time, without control tokens; nested lists for several dimensions."""
+    return torch.randint(5, vocabulary_size, shape, generator=torch.Generator().manual_seed(0)).tolist()
 
 
 def interleave(contenders: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     """Seconds of every contender in every round, after one warm-up round.
 
-    All run in each round, in rotating order, so a machine that is slow for a while is slow for all of them.
+    Every round runs all of them, in rotating order, so a machine that is slow for a while is slow for all of them.
     """
     names = list(contenders)
     seconds: dict[str, list[float]] = {name: [] for name in names}
@@ -34,6 +40,12 @@ def ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
     return statistics.median(a / b for a, b in zip(slow, fast, strict=True))
 
 
+def percentile_95(values: Sequence[float]) -> float | None:
+    """The value that 95 % of the values don't exceed; None without values."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else None
+
+
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Rows of equal length as aligned text: the first column to the left, numbers to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -47,7 +59,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def machine() -> dict[str, object]:
-    """The machine that was measured."""
+    """A description of this machine, for the JSON line."""
     return {
         "processor": _processor(),
         "processors": os.cpu_count(),

@@ -2,8 +2,8 @@
 
     python -m benchmarks.together [--model attend-chat] [--cards 6] [--prompt-tokens 64] [--new-tokens 128] [--rounds 7]
 
-All sample with temperature, top-k and top-p and record 10 candidates and the attention of every token. No token ends a
-text, so all have the same length. The same cards are also run one after another.
+All cards sample with temperature, top-k and top-p, and record 10 candidates and the attention of every token. No token
+ends a text, so all have the same length. The same cards are also run one after another.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import sys
 from collections.abc import Callable, Sequence
 
 from benchmarks.flags import add_counts, add_model
-from benchmarks.timing import interleave, machine, ratio, table
+from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.batch import generate_batch
 from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.interface import LanguageModel
 from model.lazy import torch
@@ -52,7 +52,8 @@ def together(model: LanguageModel, request: Request, settings: Sequence[Decoding
     return [step.hypotheses[0].tokens for step in passes[-1] if step is not None]
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.together", description="Time several cards of settings in one batch.")
     add_model(parser)
     add_counts(parser, cards=6, prompt_tokens=64, new_tokens=128, rounds=7)
@@ -64,8 +65,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
     from model.threads import fastest_threads
 
     fastest_threads(model)
-    generator = torch.Generator().manual_seed(0)
-    prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
+    prompt = random_tokens(model.vocabulary_size, options.prompt_tokens)
     request = Request.of_model(model, prompt, attention=True)
     settings = cards(options.cards, options.new_tokens)
     contenders: dict[str, Callable[[], Texts]] = {
@@ -77,11 +77,11 @@ def _measure(arguments: Sequence[str] | None) -> None:
     seconds = interleave(contenders, options.rounds)
 
     rows = [["", "seconds", "tokens/s", "times one card", "aim"]]
-    for contender, taken in seconds.items():
-        median = statistics.median(taken)
-        written = options.new_tokens * (1 if contender == ALONE else options.cards)
+    for contender, times in seconds.items():
+        median = statistics.median(times)
+        count = options.new_tokens * (1 if contender == ALONE else options.cards)
         aim = f"< {AIM:g}" if contender == TOGETHER and options.cards == 6 else ""
-        rows.append([contender, f"{median:.3f}", f"{written / median:.0f}", f"{ratio(taken, seconds[ALONE]):.2f}", aim])
+        rows.append([contender, f"{median:.3f}", f"{count / median:.0f}", f"{ratio(times, seconds[ALONE]):.2f}", aim])
     print(
         f"{options.model}; {len(prompt)} + {options.new_tokens} tokens, {options.cards} cards, {options.rounds} rounds"
     )
@@ -94,7 +94,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
         "prompt_tokens": len(prompt),
         "new_tokens": options.new_tokens,
         "rounds": options.rounds,
-        "seconds": {contender: round(statistics.median(taken), 4) for contender, taken in seconds.items()},
+        "seconds": {contender: round(statistics.median(times), 4) for contender, times in seconds.items()},
         "times_one": round(ratio(seconds[TOGETHER], seconds[ALONE]), 3),
         "times_one_in_turn": round(ratio(seconds[IN_TURN], seconds[ALONE]), 3),
         "same_text": same,
@@ -102,11 +102,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
         **machine(),
     }
     print(json.dumps(figures))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

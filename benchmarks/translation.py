@@ -3,7 +3,7 @@
     python -m benchmarks.translation [--model attend-translate] [--sentences 64] [--beams 4] [--rounds 5] [--threads 1]
 
 Marian runs the weights that `model.export` writes. Both translate the same sentences, one at a time and in batches of
-32, without recording candidates. The texts are compared.
+32, without recording candidates, and their texts are compared.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, ratio, table
 from decoding.settings import DecodingSettings
 from model import catalog, names
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.lazy import torch
 from model.loaded import LoadedModel
-from training.translate import answered
+from training.translate import answer_all
 
 AIM = 2.0  # times the sentences per second of transformers
 BATCH = 32
@@ -54,13 +54,13 @@ def with_attend(loaded: LoadedModel, sources: Sequence[Sequence[int]], beams: in
     settings = DecodingSettings(strategy="beam", num_beams=beams, max_new_tokens=LONGEST)
     translations = []
     for start in range(0, len(sources), batch_size):
-        answers = answered(loaded, sources[start : start + batch_size], settings)
+        answers = answer_all(loaded, sources[start : start + batch_size], settings)
         translations += [[token for token in tokens if token not in loaded.end_tokens] for tokens in answers]
     return translations
 
 
 def with_transformers(model: Any, sources: Sequence[Sequence[int]], beams: int, batch_size: int) -> list[list[int]]:
-    """The same, by transformers' `generate`."""
+    """The tokens of every translation by transformers' `generate`, without the end token."""
     padding, end = model.config.pad_token_id, model.config.eos_token_id
     translations = []
     for start in range(0, len(sources), batch_size):
@@ -79,7 +79,8 @@ def with_transformers(model: Any, sources: Sequence[Sequence[int]], beams: int, 
     return translations
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m benchmarks.translation", description="Time a translator against transformers' Marian."
     )
@@ -126,11 +127,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
     print(f"same texts: {'yes' if same else 'no'}")
     summary = {"benchmark": "translation", "model": options.model, "same_text": same, "beams": options.beams, **figures}
     print(json.dumps({**summary, "transformers": transformers.__version__, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

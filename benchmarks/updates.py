@@ -17,7 +17,7 @@ from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import machine, table
 from decoding.settings import DecodingSettings
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 
 if TYPE_CHECKING:
     from ui.runs.models import Models
@@ -28,7 +28,7 @@ def quoted_bytes(value: str) -> int:
 
 
 def measure(models: Models, tokens: int) -> tuple[list[int], list[int]]:
-    """Bytes of each update, and of the whole answer at that time."""
+    """The bytes of each update, and those of the whole answer at that time."""
     from ui.chat import actions as chat
     from ui.kit.packing import packed
     from ui.runs.session import Session
@@ -43,7 +43,8 @@ def measure(models: Models, tokens: int) -> tuple[list[int], list[int]]:
     return updates, answers
 
 
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.updates", description="Count the bytes of a streamed answer's updates.")
     add_model(parser)
     add_counts(parser, tokens=[128, 400])
@@ -63,11 +64,6 @@ def _measure(arguments: Sequence[str] | None) -> None:
         figures[count] = {"updates": len(updates), "new": sum(updates), "whole": sum(answers)}
     print(table(rows))
     print(json.dumps({"benchmark": "updates", "model": loaded.name, "bytes": figures, **machine()}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
 
 
 if __name__ == "__main__":

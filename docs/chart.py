@@ -1,10 +1,10 @@
-"""Draws tokens a second, ours beside other engines, from the JSON lines of `benchmarks.engines` and `.decoding`.
+"""Draws the speeds of Attend and of other engines, from the JSON lines of `benchmarks.engines` and `.decoding`.
 
     python -m benchmarks.engines > engines.txt
     python -m benchmarks.decoding > decoding.txt
     python -m docs.chart engines.txt decoding.txt --out docs/images/speed.svg
 
-Several models make several panels. Text and lines are of a grey that can be read on a light page and on a dark one.
+Each model has a panel of its own. The grey of the text can be read on a light page and on a dark one.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 
 OURS, PEER, TRANSFORMERS = "Attend, traced", "CTranslate2", "transformers"
 COLOURS = {OURS: "#3b82f6", PEER: "#d97706", TRANSFORMERS: "#8b93a1"}
 GREY = "#7d8590"
-# What is drawn: its label, its name in `benchmarks.engines`, and who else decodes it in `benchmarks.decoding`.
+# The label of each case, its name in `benchmarks.engines`, and the other engine for it in `benchmarks.decoding`.
 CASES = (
     ("float32, one text", "float32 one row", "transformers, plain"),
     ("float32, four beams", "float32 4 beams", "transformers, four beams"),
@@ -33,21 +33,21 @@ Speeds = dict[str, dict[str, dict[str, float]]]  # model → label of a case →
 
 
 def speeds(lines: Iterable[str]) -> Speeds:
-    """The speeds in the JSON lines; other lines are the tables before them. `AttendError` where there are none."""
+    """The speeds in the JSON lines; all other lines are ignored. `AttendError` if there is no JSON line."""
     speeds: Speeds = {}
     for figures in (json.loads(line) for line in lines if line.startswith("{")):
         of_model = speeds.setdefault(figures["model"], {label: {} for label, _, _ in CASES})
         for label, case, of_transformers in CASES:
             of_model[label] |= _of_case(figures, case, of_transformers)
     if not speeds:
-        raise AttendError("There is no JSON line to draw: give files with what the benchmarks printed.")
+        raise AttendError("There is no JSON line to draw: give files with the output of the benchmarks.")
     return speeds
 
 
 def _of_case(figures: Mapping[str, Any], case: str, of_transformers: str) -> dict[str, float]:
     if figures["benchmark"] == "decoding":
-        taken = figures["tokens_per_second"].get(of_transformers)
-        return {} if taken is None else {TRANSFORMERS: taken}
+        speed = figures["tokens_per_second"].get(of_transformers)
+        return {} if speed is None else {TRANSFORMERS: speed}
     named = {OURS: f"Attend {case}", PEER: f"CTranslate2 {case}"}
     return {
         engine: figures["figures"][name]["tokens_per_second"]
@@ -56,8 +56,8 @@ def _of_case(figures: Mapping[str, Any], case: str, of_transformers: str) -> dic
     }
 
 
-def draw(found: Speeds, out: Path) -> None:
-    """A panel a model, a group of bars a case."""
+def draw(speeds_of_models: Speeds, out: Path) -> None:
+    """Draw a panel for each model, with a group of bars for each case."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -66,8 +66,9 @@ def draw(found: Speeds, out: Path) -> None:
 
     pyplot.rcParams.update({"svg.hashsalt": "attend", "svg.fonttype": "none", "font.family": "sans-serif"})
     pyplot.rcParams.update(dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), GREY))
-    figure, panels = pyplot.subplots(1, len(found), figsize=(5 * len(found), 3.6), squeeze=False, layout="constrained")
-    for panel, (model, cases) in zip(panels[0], found.items(), strict=True):
+    count = len(speeds_of_models)
+    figure, panels = pyplot.subplots(1, count, figsize=(5 * count, 3.6), squeeze=False, layout="constrained")
+    for panel, (model, cases) in zip(panels[0], speeds_of_models.items(), strict=True):
         for number, by_engine in enumerate(cases.values()):
             for place, engine in enumerate(by_engine):
                 at = number + 0.27 * (place - (len(by_engine) - 1) / 2)
@@ -92,7 +93,8 @@ def draw(found: Speeds, out: Path) -> None:
     figure.savefig(out, transparent=True, metadata={"Date": None})
 
 
-def _draw(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m docs.chart", description="Draw tokens a second from what benchmarks printed.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what a benchmark printed")
     parser.add_argument(
@@ -105,11 +107,6 @@ def _draw(arguments: Sequence[str] | None) -> None:
         raise AttendError(f"{error.filename} can't be read ({error.strerror}): check its path.") from error
     draw(speeds(lines), options.out)
     print(f"wrote {options.out}")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _draw(arguments))
 
 
 if __name__ == "__main__":

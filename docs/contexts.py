@@ -1,4 +1,4 @@
-"""Records what Learn shows of words in their contexts until a visitor opens an encoder.
+"""Records the figures about words in their contexts that Learn shows until a visitor opens an encoder.
 
     python -m docs.contexts FOLDER
 
@@ -16,7 +16,7 @@ from model.catalog import load_encoder
 from ui.learn.chapters.context import RECORDED_FILE, layer_value
 
 MODEL = "all-MiniLM-L6-v2"
-WORDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the sentences of each of two meanings
+WORDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # sentences for each of two meanings
     "apple": (
         (
             "She ate a red apple.",

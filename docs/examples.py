@@ -1,8 +1,8 @@
-"""Records the examples that a tab shows until the visitor has something of their own, as modules of the page.
+"""Records the examples that the tabs show until the visitor has texts of their own, as modules of the page.
 
 python -m docs.examples
 
-To be run again whenever the models' weights or the page's contracts change; a test holds the examples to both.
+Run it again whenever the models' weights or the page's contracts change; a test compares the examples with both.
 """
 
 from __future__ import annotations
@@ -50,11 +50,9 @@ CARDS: tuple[dict[str, Any], ...] = (
     {"strategy": "sample", "top_p": 0.9},
     {"strategy": "beam", "num_beams": 4},
 )
-CARDS_SETTINGS = DecodingSettings(
-    max_new_tokens=16, top_candidates=5, seed=8
-)  # four runs: short, to be fetched quickly
+CARDS_SETTINGS = DecodingSettings(max_new_tokens=16, top_candidates=5, seed=8)  # short, so four runs load quickly
 SENTENCE = "Mon frère a une voiture rouge."
-MOVED_WORD = "red"  # in its translation: the adjective stands before the noun
+MOVED_WORD = "red"  # in the translation, where the adjective comes before the noun
 TRANSLATE_SETTINGS = DecodingSettings.from_dict(for_translator({"max_new_tokens": 24}))
 
 Recorded = dict[str, Any]  # as its contract in ui/examples/examples_contract.py says
@@ -70,7 +68,7 @@ def record_chat(models: Models) -> tuple[Recorded, Recorded, Recorded]:
     """Record a dialogue whose last answer looks up a name.
 
     Returns:
-        The turns, the runs of the answers with the first token of the name selected, and all of it as a document.
+        The turns, the runs of the answers with the first token of the name selected, and the document of the tab.
     """
     session = Session(model=MODEL)
     for message in DIALOGUE:
@@ -88,7 +86,7 @@ def record_chat(models: Models) -> tuple[Recorded, Recorded, Recorded]:
 
 
 def record_write(models: Models) -> tuple[Recorded, Recorded]:
-    """A beginning and its continuation, with the token selected that surprised the model most, and as a document."""
+    """Record a continuation, with the token selected that surprised the model most, and the document of the tab."""
     session = Session(model=MODEL)
     run_to_end(write.write(session, models, MODEL, BEGINNING, WRITE_SETTINGS))
     value = _inspected(session, models, session.run(session.draft.run))
@@ -98,7 +96,7 @@ def record_write(models: Models) -> tuple[Recorded, Recorded]:
 
 
 def record_compare(models: Models) -> tuple[Recorded, Recorded]:
-    """A beginning continued under several cards.
+    """Record a text that several cards continue.
 
     Returns:
         The comparison, and the runs of its cards with the first one's last.
@@ -112,7 +110,7 @@ def record_compare(models: Models) -> tuple[Recorded, Recorded]:
     speed = [metric["name"] for metric in METRICS].index("tokens_per_second")
     for card in value["cards"]:
         card["run"] = example_name(card["run"])
-        card["metrics"][speed] = None  # of no visitor's machine
+        card["metrics"][speed] = None  # it was not measured on the visitor's machine
     settings = [card_settings(DecodingSettings.from_dict(card)) for card in CARDS]
     recorded = {"run": example_name(value["run"] or ""), "continued": value["continued"], "cards": value["cards"]}
     runs = [_inspected(session, models, card.run) for card in reversed(comparison.cards)]
@@ -124,11 +122,11 @@ def record_compare(models: Models) -> tuple[Recorded, Recorded]:
 
 
 def record_translate(models: Models) -> tuple[Recorded, Recorded, Recorded]:
-    """A sentence with its translation.
+    """Record a sentence with its translation.
 
     Returns:
-        The translation and its alignment, the run with the word selected that changes its place, and all of it as a
-        document.
+        The translation and its alignment, the run with the word selected that changes its position, and the document of
+        the tab.
     """
     session = Session(model=TRANSLATOR)
     run_to_end(translate.translate(session, models, TRANSLATOR, SENTENCE, TRANSLATE_SETTINGS))
@@ -147,7 +145,7 @@ def record_translate(models: Models) -> tuple[Recorded, Recorded, Recorded]:
 
 
 def most_surprising(value: InspectorValue) -> int:
-    """The generated token to which the model gave the least probability."""
+    """The number of the generated token to which the model gave the lowest probability."""
     generated = [number for number, kind in enumerate(value["kinds"]) if kind == "generated"]
     return min(generated, key=lambda number: value["probabilities"][number] or 1)
 
@@ -158,7 +156,7 @@ def _words(value: InspectorValue) -> list[str]:
 
 
 def most_attentive(value: InspectorValue, number: int) -> tuple[int, int]:
-    """The layer and head that attended most to earlier tokens with the text of token `number` when it was chosen."""
+    """The layer and head that attended most to earlier tokens with the same text when token `number` was chosen."""
     row = value["rows"][number - 1 - value["rows_from"]]  # the pass that chose it had the token before as its query
     roots = np.frombuffer(base64.b64decode(row), dtype=np.uint8).reshape(value["layers"], value["heads"], -1)
     words = _words(value)
@@ -169,7 +167,7 @@ def most_attentive(value: InspectorValue, number: int) -> tuple[int, int]:
 
 
 def _name_begins(value: InspectorValue) -> int:
-    """The first token of the answer that the messages before have, too, and that begins with a capital: the name."""
+    """The number of the name's first token: the first with a capital that the messages before contain as well."""
     texts = _words(value)
     first = value["first"]
     return next(
@@ -180,7 +178,7 @@ def _name_begins(value: InspectorValue) -> int:
 
 
 def _token_with(value: InspectorValue, word: str) -> int:
-    """The generated token that is this word."""
+    """The number of the generated token that is this word."""
     return _words(value).index(word, value["first"])
 
 
@@ -199,7 +197,7 @@ def _inspected(session: Session, models: Models, run: RunRecord) -> InspectorVal
 
 
 def _kept(session: Session, models: Models, document_of: Callable[[Session], Document | None]) -> Recorded:
-    """What the history would keep of a tab, but without a name: whoever takes it over has a document of their own."""
+    """The tab's document as the history would keep it, but without a key: a visitor who continues it has their own."""
     for run in session.runs.values():
         run.key = example_name(run.id)
     document = document_of(session)
@@ -221,7 +219,7 @@ def module(name: str, kind: str, value: Recorded, room: str = "examples") -> str
 
 
 def modules(loaded: Sequence[LoadedModel]) -> dict[str, str]:
-    """The text of every module, by its file's name; of models in the order of `MODELS`."""
+    """The text of every module, by the name of its file; the models come in the order of `MODELS`."""
     by_name: dict[str, LoadedModel] = dict(zip(MODELS, loaded, strict=True))
     models = Models(MODELS, lambda name, _: by_name[name])
     dialogue, answers, conversation = record_chat(models)

@@ -1,6 +1,6 @@
-"""Takes the pictures of the page: every tab, light, dark and on a phone, from the page as `make run` serves it.
+"""Takes screenshots of every tab, light, dark and on a phone, of the page as `make run` serves it.
 
-python -m docs.pictures DIR                every tab, for a look before and after a change
+python -m docs.pictures DIR                every tab, to compare the page before and after a change
 python -m docs.pictures --readme           docs/screenshot.png
 
 Needs the development requirements and a Chromium (`apt install chromium`).
@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Page, ViewportSize, expect
 
+from benchmarks.page import chromium
 from ui.tour import SEEN
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,7 +31,7 @@ LOOKS = {"light": ("light", DESKTOP), "dark": ("dark", DESKTOP), "phone": ("ligh
 
 @contextmanager
 def served(model: str) -> Iterator[str]:
-    """Where a page of the model is served, from this checkout, for as long as the pictures take."""
+    """Serve a page of the model from this checkout, for as long as the context lasts; yields its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -85,7 +86,7 @@ def learn(page: Page) -> None:
 def translate(page: Page) -> None:
     page.locator("#attend-given textarea").fill("Où est la gare ?")
     page.get_by_role("button", name="Translate", exact=True).click()
-    expect(page.locator(".attend-translation > .at-translated")).to_be_visible(timeout=PATIENCE)  # the example has gone
+    expect(page.locator(".attend-translation > .at-translated")).to_be_visible(timeout=PATIENCE)  # and no example
     expect(page.locator(".attend-alignment svg, .attend-alignment canvas").first).to_be_visible(timeout=PATIENCE)
 
 
@@ -95,9 +96,8 @@ CHATTING: dict[str, Callable[[Page], None]] = {"chat": chat, "write": write, "co
 def take(
     directory: Path, model: str, tabs: dict[str, Callable[[Page], None]], looks: Iterable[str] = tuple(LOOKS)
 ) -> None:
-    """One picture for each tab and look, `tab-look.png`; where a tab fails, the error is printed and shown as it is."""
-    with served(model) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+    """Take one picture for each tab and look, `tab-look.png`. A failing tab prints its error."""
+    with served(model) as address, chromium() as browser:
         for look in looks:
             scheme, viewport = LOOKS[look]
             for tab, show in tabs.items():
@@ -111,12 +111,11 @@ def take(
                 page.locator("body[data-ready][data-connected]").wait_for()
                 try:
                     show(page)
-                    page.wait_for_timeout(500)  # the last drawing; a picture has no state to wait for
-                except Exception as error:  # a picture of what went wrong says more
+                    page.wait_for_timeout(500)  # for the last frames, which set no state to wait for
+                except Exception as error:  # the picture shows what went wrong
                     print(f"{tab}, {look}: {error}")
                 page.screenshot(path=directory / f"{tab}-{look}.png", full_page=True)
                 context.close()
-        browser.close()
 
 
 def main() -> None:

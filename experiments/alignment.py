@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from model import catalog
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.loaded import LoadedModel
 
@@ -37,7 +37,8 @@ def draw(sentence: str, models: Mapping[str, LoadedModel], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m experiments.alignment",
         description="Draw where translators look while they translate a sentence.",
@@ -67,11 +68,6 @@ def _command(arguments: Sequence[str] | None) -> None:
     except (OSError, ValueError) as error:  # matplotlib's, for an ending that it does not know
         raise AttendError(f"{read.output} can't be written ({error}): choose another file.") from error
     print(f"Wrote {read.output}.")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

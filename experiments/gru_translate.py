@@ -11,10 +11,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m experiments.gru_translate",
         description="Train the two recurrent translators of Learn and measure them by sentence length (an hour).",
@@ -25,11 +26,6 @@ def _command(arguments: Sequence[str] | None) -> None:
     from experiments.translators import publish  # brings torch, which takes seconds
 
     publish(read.data, read.output)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

@@ -11,10 +11,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m experiments.one_budget",
         description="Train six small translators on one budget of text and compare them (a few hours).",
@@ -28,11 +29,6 @@ def _command(arguments: Sequence[str] | None) -> None:
     from experiments.translators import run  # brings torch, which takes seconds
 
     run(read.data, read.output, highest=read.rate)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ from training.run.loop import learn
 from training.run.machine import fastest_precision
 from training.run.optimizer import lr_schedule, make_optimizers
 from training.settings import TRANSLATE
-from training.translate import LONGEST_ANSWER, scored, translated
+from training.translate import LONGEST_ANSWER, score_translations, translate_all
 from training.translation import TranslationTask
 
 BUDGET = 3_000_000  # target tokens
@@ -132,9 +132,12 @@ def speeds(task: TranslationTask) -> dict[str, int]:
 def bleu_by_length(loaded: LoadedModel, references: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """BLEU of greedy translations: of all, and by the number of words in the source."""
     settings = DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER)
-    translations = dict(zip(references, translated(loaded, list(references), settings, progress=True), strict=True))
+    translations = dict(zip(references, translate_all(loaded, list(references), settings, progress=True), strict=True))
     return {
-        name: round(scored([translations[source] for source in part], [references[source] for source in part]).bleu, 2)
+        name: round(
+            score_translations([translations[source] for source in part], [references[source] for source in part]).bleu,
+            2,
+        )
         for name, part in by_words(references).items()
     }
 

@@ -12,10 +12,13 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, ParamSpec, TextIO
 
 from model.errors import AttendError, did_you_mean
+
+P = ParamSpec("P")
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes; 128 + SIGINT is what shells expect
 
@@ -67,26 +70,34 @@ def writing(path: Path) -> Iterator[None]:
         raise AttendError(f"{path} can't be written ({error.strerror}): choose another file.") from error
 
 
-def exit_code(command: Callable[[], int | None]) -> int:
-    """Run a command: an `AttendError` or a full disk becomes one sentence on stderr, and Ctrl-C ends it quietly."""
-    try:
-        code = command() or 0
-        sys.stdout.flush()
-        return code
-    except AttendError as error:
-        _tell(str(error))
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader of the output has left
-        _drop_unwritten(sys.stdout)
-        return 0
-    except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        _drop_unwritten(sys.stdout)
-        _tell(f"The output can't be written ({error.strerror}): make room on the disk, or write it elsewhere.")
-        return BAD_INPUT
+def command(function: Callable[P, int | None]) -> Callable[P, int]:
+    """Make a function a command that returns its exit code.
+
+    An `AttendError` or a full disk becomes one sentence on stderr, and Ctrl-C ends the command quietly.
+    """
+
+    @wraps(function)
+    def run(*arguments: P.args, **named: P.kwargs) -> int:
+        try:
+            code = function(*arguments, **named) or 0
+            sys.stdout.flush()
+            return code
+        except AttendError as error:
+            _tell(str(error))
+            return BAD_INPUT
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BrokenPipeError:  # the reader of the output has left
+            _drop_unwritten(sys.stdout)
+            return 0
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            _drop_unwritten(sys.stdout)
+            _tell(f"The output can't be written ({error.strerror}): make room on the disk, or write it elsewhere.")
+            return BAD_INPUT
+
+    return run
 
 
 def _tell(sentence: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from model import names
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 
 CARD = "README.md"
@@ -102,7 +102,8 @@ def export(name: str, directory: Path) -> ExportFormat:
     return export_format
 
 
-def _export(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m model.export",
         description="Write one of Attend's own models in a Hugging Face layout, with a model card.",
@@ -119,11 +120,6 @@ def _export(arguments: Sequence[str] | None) -> None:
     except OSError as error:
         raise AttendError(f"{directory} can't be written ({error.strerror}): choose another folder.") from error
     print(f"Wrote {options.model} to {directory} in the {export_format} layout.")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _export(arguments))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -12,11 +11,9 @@ from pathlib import Path
 
 import app
 from model.arguments import ModelArguments
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from serve.settings import DEFAULT_FILE, ClusterSettings
-from ui.limits import Limits
-from ui.server.accounts import Accounts
 
 
 def options(arguments: Sequence[str] | None = None) -> tuple[ClusterSettings, str, app.Options]:
@@ -39,28 +36,14 @@ def options(arguments: Sequence[str] | None = None) -> tuple[ClusterSettings, st
         metavar="HOST:PORT",
         help="the cluster's head node, or auto (default: two nodes on this machine, for as long as the page runs)",
     )
-    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=app.PORT, metavar="N", help=f"the page's port (default {app.PORT})")
-    parser.add_argument("--public", action="store_true", help="limits for a page open to the public")
-    parser.add_argument(
-        "--auth", default="", metavar="FILE", help="ask for a name and a password: NAME:PASSWORD, one on each line"
-    )
-    read = parser.parse_args(arguments)
-    limits = Limits.of(public=read.public, environment=os.environ)
-    accounts = Accounts.read(read.auth, os.environ)
-    page = app.Options(
-        read.host, read.port, ModelArguments(), read.public, share=False, limits=limits, accounts=accounts
-    )
-    return ClusterSettings.read(read.cluster), read.address, page
+    app.add_page_flags(parser)
+    flags = parser.parse_args(arguments)
+    return ClusterSettings.read(flags.cluster), flags.address, app.page_options(flags, ModelArguments())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: serve(arguments))
-
-
-def serve(arguments: Sequence[str] | None) -> int:
-    """Deploy the models, and serve the page until interrupted."""
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Deploy the models and serve the page until it is interrupted."""
     started = time.monotonic()
     settings, address, page = options(arguments)
     app.check_port(page.host, page.port)
@@ -87,7 +70,7 @@ def serve(arguments: Sequence[str] | None) -> int:
         metrics = Metrics()
         models = models_of(settings, handles, limits=page.limits, observer=metrics)
         description = f"{', '.join(handles)} on a cluster"
-        return app.launch(build(models), page, description, started, metrics)
+        app.launch(build(models), page, description, started, metrics)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ ROWS = "rows"  # see `Replica.record_autoscaling_stats`
 
 
 def desired_replicas(context: Any) -> tuple[int, dict[str, Any]]:
-    """Returns the number of replicas, and no state.
+    """The number of replicas, with an empty state.
 
     Args:
         context: a ray.serve.config.AutoscalingContext, in whose config target_ongoing_requests stands for rows.

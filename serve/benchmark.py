@@ -2,10 +2,10 @@
 
     python -m serve.benchmark [--model attend-chat] [--replicas 1 2 4] [--visitors 1 16 64] [--tokens 64]
 
-Two Ray nodes on this machine hold the replicas. In a process of its own, as in a page but without one, a thread a
-visitor asks for one traced answer after the other. Prints the tokens a second of all together, how long the first token
-of an answer took, and what a token costs the process that asks and the replicas; then one JSON line. 0 replicas is
-without Ray.
+Two Ray nodes on this machine run the replicas. Another process stands for the page: it has one thread for each visitor,
+which asks for one traced answer after another. The table shows the tokens a second of all visitors together, the time
+to the first token of an answer, and the processor time of a token in the asking process and in the replicas; 0 replicas
+means without Ray. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.flags import add_counts, add_model
-from benchmarks.timing import machine, table
-from model.command_line import Parser, exit_code
+from benchmarks.timing import machine, percentile_95, table
+from model.command_line import Parser, command
 
 if TYPE_CHECKING:
     from ui.runs.models import Models
@@ -33,7 +33,7 @@ PROMPT = "Once upon a time there was a small dog."
 
 @contextmanager
 def models_on(model: str, replicas: int) -> Iterator[Models]:
-    """The model in so many replicas, or in this process."""
+    """The model in this many replicas or, for 0, in this process."""
     from model import catalog
     from ui.runs.models import Models
 
@@ -56,8 +56,11 @@ def models_on(model: str, replicas: int) -> Iterator[Models]:
 def ask(
     models: Models, number: int, tokens: int, barrier: threading.Barrier, seconds: float
 ) -> tuple[int, list[float]]:
-    """One answer after the other, all visitors beginning at once; returns the tokens that came in time, and the seconds
-    from each question to its first token."""
+    """Ask for one answer after another, together with all other visitors.
+
+    Returns:
+        The number of tokens that came in time, and the seconds from each question to its first token.
+    """
     from decoding.call import DecodeCall
     from decoding.settings import DecodingSettings
 
@@ -68,20 +71,20 @@ def ask(
     call = DecodeCall(models.default, prompt, (settings,), visitor=f"visitor {number}")
     barrier.wait()
     end = time.perf_counter() + seconds
-    while (asked := time.perf_counter()) < end:
+    while (begun := time.perf_counter()) < end:
         waiting = True
         for result in models.decode(call):
             now = time.perf_counter()
             if result is not None:
                 if waiting:
-                    first.append(now - asked)
+                    first.append(now - begun)
                     waiting = False
                 received += now < end
     return received, first
 
 
 def measure(models: Models, visitors: int, tokens: int, seconds: float) -> dict[str, Any]:
-    """What so many visitors see, and what it costs."""
+    """The speed for this many visitors, and what it costs."""
     import psutil
 
     page = psutil.Process()
@@ -92,19 +95,19 @@ def measure(models: Models, visitors: int, tokens: int, seconds: float) -> dict[
 
     barrier = threading.Barrier(visitors + 1)
     with ThreadPoolExecutor(visitors) as threads:
-        asking = [threads.submit(ask, models, number, tokens, barrier, seconds) for number in range(visitors)]
+        answers = [threads.submit(ask, models, number, tokens, barrier, seconds) for number in range(visitors)]
         barrier.wait()
         before = busy()
         time.sleep(seconds)
         page_busy, replicas_busy = (after - earlier for after, earlier in zip(busy(), before, strict=True))
-        seen = [each.result() for each in asking]
-    received, first = sum(count for count, _ in seen), sorted(each for _, times in seen for each in times)
+        results = [each.result() for each in answers]
+    received, first = sum(count for count, _ in results), [each for _, times in results for each in times]
     return {
         "replicas": len(replicas),
         "visitors": visitors,
         "tokens_per_second": received / seconds,
         "first_median": statistics.median(first),
-        "first_p95": first[min(len(first) - 1, int(0.95 * len(first)))],
+        "first_p95": percentile_95(first),
         "page_cpu_per_token": page_busy / received,
         "replica_cpu_per_token": replicas_busy / received,
         "replica_memory": max((each.memory_info().rss for each in replicas), default=None),
@@ -129,21 +132,17 @@ def _is_replica(process: Any) -> bool:
     return any("ray::ServeReplica" in part for part in process.info["cmdline"] or ())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
-
-
-def _measure(given: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m serve.benchmark", description="Time replicas of a model on Ray Serve.")
     add_model(parser)
     add_counts(parser, replicas=[1, 2, 4], visitors=[1, 16, 64], tokens=64, seconds=12)
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     results = []
     for replicas in (0, *options.replicas):
-        with get_context("spawn").Pool(1) as processes:  # each cluster is the first that its process has seen
-            arguments = options.model, replicas, options.visitors, options.tokens, options.seconds
-            results += processes.apply(measure_all, arguments)
+        with get_context("spawn").Pool(1) as processes:  # a process can only start one cluster
+            scenario = options.model, replicas, options.visitors, options.tokens, options.seconds
+            results += processes.apply(measure_all, scenario)
     header = ("replicas", "visitors", "tokens/s", "first token, s", "p95", "page's CPU, ms a token", "replicas'")
     rows = [
         (

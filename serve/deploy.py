@@ -1,4 +1,4 @@
-"""One Ray Serve deployment for each model. Each of its replicas is a `Replica` in a process of its own."""
+"""Deploys each model on Ray Serve, with each `Replica` in a process of its own."""
 
 from __future__ import annotations
 
@@ -33,12 +33,10 @@ class _ReplicaOfNode(Replica):
 
 @contextmanager
 def connected(address: str) -> Iterator[None]:
-    """Make this process a client of a cluster.
+    """Make this process a client of a cluster; `AttendError` if no cluster answers.
 
     Args:
         address: HOST:PORT of its head node; "auto" for the cluster to which this machine belongs.
-
-    `AttendError` if no cluster answers.
     """
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
     try:
@@ -55,8 +53,8 @@ def connected(address: str) -> Iterator[None]:
 def deployed(settings: ClusterSettings) -> Iterator[Mapping[str, Handle]]:
     """Start the deployments that the cluster lacks, wait for their replicas, and yield a handle for each model.
 
-    Deployments outlive this process; those that another page has started stay unchanged. Pages reach the replicas
-    through handles, so Serve opens no HTTP port. `AttendError` if a model can't be loaded.
+    Deployments outlive this process, and those that another page has started stay unchanged. Pages reach the replicas
+    through handles, so Serve opens no HTTP port. Raises `AttendError` if a model can't be loaded.
     """
     ray_serve.start(proxy_location="Disabled")
     running = ray_serve.status().applications
@@ -83,7 +81,7 @@ def _application(model: ModelDeployment) -> Any:
             "num_gpus": model.num_gpus,
             "resources": dict(model.resources),
         },
-        max_ongoing_requests=model.most_requests,
+        max_ongoing_requests=model.max_requests,
         autoscaling_config={
             "min_replicas": model.min_replicas,
             "max_replicas": model.max_replicas,

@@ -1,4 +1,4 @@
-"""What a replica does besides decoding: it describes its model, and computes single passes over texts."""
+"""What a replica does besides decoding: it describes its model and computes single passes over texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def evaluate(
     """The result of a method of the network; a `Forward` comes without its cache.
 
     Args:
-        decoder_start: for the languages that the visitor chose.
+        decoder_start: the tokens that begin a translation in the languages that the visitor chose.
     """
     network: Any = loaded.model
     if decoder_start != tuple(network.decoder_start):

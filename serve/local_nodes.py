@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Ray reads both when it is imported. If the second were 1, it would replace 127.0.0.1 by an address of the network.
+# Ray reads both when it is imported. If the second were 1, it would replace 127.0.0.1 by an address on the network.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 
@@ -40,7 +40,7 @@ def local_nodes(count: int = 2, *, num_cpus: int = 4) -> Iterator[str]:
 
 
 def _add_node(cluster: Cluster, num_cpus: int) -> None:
-    """Retries, since Ray allows a node 30 seconds to start, which is too little on a very busy machine."""
+    """Add a node, trying again if it fails: Ray allows 30 seconds, which are too few on a very busy machine."""
     for attempt in range(_ATTEMPTS):
         try:
             cluster.add_node(num_cpus=num_cpus, node_ip_address=_LOCALHOST, include_dashboard=False)

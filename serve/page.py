@@ -1,8 +1,8 @@
 """The models of a page in front of a cluster. Replicas generate all texts.
 
-The embedded models are small, and the course reads their weights, so the page's process loads them as well, for
-everything that takes a single pass: opening a token, What if?, restored attention, Write's alternatives, the course. Of
-all other models, the page has no weights, and replicas compute these passes, too.
+The embedded models are small, and the course reads their weights, so the page's process loads them as well and computes
+with them everything that takes a single pass: opening a token, What if?, restored attention, Write's alternatives, the
+course. For all other models, whose weights it doesn't have, replicas compute these passes, too.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class ReplicaDecoder(Decoder):
     def __init__(self, handles: Mapping[str, Handle]) -> None:
         """
         Args:
-            handles: of the deployments, by the names of the models.
+            handles: the deployments, by the names of the models.
         """
         self._handles = {name: handle.options(stream=True) for name, handle in handles.items()}
 
@@ -33,7 +33,7 @@ class ReplicaDecoder(Decoder):
         """See `Decoder.decode`; closing the generator frees the rows in the replica.
 
         Raises:
-            AttendError: for what the replica refuses, and if the replica is lost or none is free.
+            AttendError: if the replica refuses the call or is lost, or if no replica is free.
         """
         # All calls of a visitor go to one replica, which keeps the cache of the conversation.
         handle = self._handle(call.model).options(method_name="decode", session_id=call.visitor)
@@ -51,13 +51,13 @@ class ReplicaDecoder(Decoder):
     def forget(self, visitor: str) -> None:
         """See `Decoder.forget`. Notifies the replicas to which the visitor's calls go, without waiting for them.
 
-        If one of them was full and another replica stood in, that one keeps the prefix until it needs the memory.
+        If one of them was full and another replica took a call, that one keeps the prefix until it needs the memory.
         """
         for handle in self._handles.values():
             handle.options(stream=False, method_name="forget", session_id=visitor).remote(visitor)
 
     def _handle(self, name: str) -> Handle:
-        """The deployment of a model whose name may include languages or a precision."""
+        """The deployment of a model, whose name may include languages or a precision."""
         return self._handles[name if name in self._handles else without_precision(unmarked(name)[0])[0]]
 
 

@@ -1,4 +1,4 @@
-"""A model whose network runs in a replica, while the page has its tokenizer and its formats.
+"""A model whose network runs in a replica, while its tokenizer and formats are in the page's process.
 
 `ReplicaDecoder` generates texts. Everything else that a page does with a model is a single pass over a finished text,
 such as computing the attention of an opened token again. Its arguments are tokens, and its results are sent as bytes.
@@ -25,7 +25,7 @@ class RemoteNetwork:
     """A `LanguageModel` without `step`, since it generates nothing itself."""
 
     handle: Handle
-    name: str  # of the model
+    name: str  # the model's
     vocabulary_size: int
     context_length: int
     decoder_start: tuple[int, ...]

@@ -1,7 +1,7 @@
 """A replica: one process of a deployment, with one copy of the model and one scheduler, which decodes for all pages.
 
-It decodes as a page does in its own process (`ui.runs.models.decoder.Decoder`) and sends the passes as messages. Knows
-nothing of Ray, which turns it into an actor (`serve/deploy.py`).
+It decodes as a page does in its own process (`ui.runs.models.decoder.Decoder`) and sends the passes as messages. It
+knows nothing of Ray, which turns it into an actor (`serve/deploy.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ui.runs.models import Models
 from ui.runs.stream import stream
 
 _TIME_LIMIT = 3600.0  # seconds; the page's own limit is shorter
-_PER_SECOND = 20.0  # messages of a stream: a page shows no more, and each takes both sides about a millisecond
+_PER_SECOND = 20.0  # messages of a stream; a page shows no more, and each costs both sides about a millisecond
 
 
 class Replica:
@@ -38,7 +38,7 @@ class Replica:
         fastest_threads(first.model)
         self._loaded = {first.name: first}  # and the same model in other precisions that visitors chose
         self._models = Models((first.name,), self._load)
-        self._threads = ThreadPoolExecutor(deployment.most_requests, thread_name_prefix="attend-replica")
+        self._threads = ThreadPoolExecutor(deployment.max_requests, thread_name_prefix="attend-replica")
         self._rows = 0
 
     def _load(self, name: str, progress: Progress) -> LoadedModel:
@@ -49,8 +49,10 @@ class Replica:
         return self._loaded[name]
 
     async def decode(self, call: DecodeCall) -> AsyncIterator[bytes]:
-        """See `Decoder.decode`. Each message has the passes since the last one, or none as a heartbeat; the last may be
-        an `AttendError`. Closing the generator frees the rows."""
+        """See `Decoder.decode`; closing the generator frees the rows.
+
+        Each message has the passes since the one before, or none as a heartbeat; the last may be an `AttendError`.
+        """
         stop, loop = threading.Event(), asyncio.get_running_loop()
         batches = stream(self._models.decode(call), stop=stop, time_limit=_TIME_LIMIT, per_second=_PER_SECOND)
         self._rows += call.rows
@@ -93,6 +95,5 @@ class Replica:
         return wire.dumps(result)
 
     def record_autoscaling_stats(self) -> dict[str, float]:
-        """What Serve collects from a replica: its running and waiting rows, for `serve/autoscaling.py`, and the size of
-        its cached prefixes in bytes."""
+        """What Serve collects: the running and waiting rows, for `serve/autoscaling.py`, and the bytes of prefixes."""
         return {"rows": self._rows, "prefix_bytes": self._models.schedulers.prefix_bytes}

@@ -1,5 +1,4 @@
-"""What runs where on a cluster: one deployment for each model, read from a TOML file. Imports neither slow modules nor
-Ray."""
+"""The models of a cluster and their replicas, read from a TOML file. Imports neither slow modules nor Ray."""
 
 from __future__ import annotations
 
@@ -18,13 +17,13 @@ DEFAULT_FILE = Path(__file__).with_name("cluster.toml")
 
 @dataclass(frozen=True, slots=True)
 class ModelDeployment:
-    """One model: how it is loaded, what each replica needs from its node, and how many replicas there are."""
+    """How one model is loaded, what each replica needs from its node, and how many replicas there are."""
 
-    name: str  # as for `--model`; every node must be able to open it
+    name: str  # as for `--model`; every node must be able to load it
     engine: str = "auto"
     device: str = "auto"
     dtype: str = "auto"
-    num_cpus: float = 1.0  # that each replica reserves on its node
+    num_cpus: float = 1.0  # each replica reserves these on its node
     num_gpus: float = 0.0
     resources: Mapping[str, float] = field(default_factory=dict)  # custom ones, such as {"large": 1}
     min_replicas: int = 1
@@ -40,10 +39,10 @@ class ModelDeployment:
         for name in ("num_cpus", "num_gpus"):
             if not _is_number(getattr(self, name)) or not 0 <= getattr(self, name) <= 1024:
                 raise self._error(name, "a number from 0 to 1024")
-        for name, most in (("min_replicas", 10_000), ("max_replicas", 10_000), ("target_rows", 1_000)):
+        for name, maximum in (("min_replicas", 10_000), ("max_replicas", 10_000), ("target_rows", 1_000)):
             value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= most:
-                raise self._error(name, f"a whole number from 1 to {most:,}")
+            if type(value) is not int or not 1 <= value <= maximum:
+                raise self._error(name, f"a whole number from 1 to {maximum:,}")
         if self.max_replicas < self.min_replicas:
             raise self._error("max_replicas", f"at least min_replicas, which is {self.min_replicas}")
         if not isinstance(self.resources, Mapping) or not all(map(_is_number, self.resources.values())):
@@ -57,12 +56,12 @@ class ModelDeployment:
 
     @property
     def display_name(self) -> str:
-        """The name on the page, and of the deployment."""
+        """The name on the page and of the deployment."""
         return display_name(self.name)
 
     @property
-    def most_requests(self) -> int:
-        """The most calls of one replica at a time; more go to another one, or wait in the page."""
+    def max_requests(self) -> int:
+        """How many calls one replica takes at a time; others go to another replica, or wait in the page."""
         return 4 * self.target_rows
 
     @property

@@ -1,7 +1,7 @@
 """The messages between the page and a replica, as bytes: whole Steps, each with its attention.
 
-Pickle would wrap each tensor in an archive, whose 600 bytes can be as many as the values take. Here a tensor is sent as
-its raw values, type and shape. Both ends are Attend's own processes; never pass bytes from elsewhere.
+Pickle would wrap each tensor in an archive of 600 bytes, which can be as many as the values themselves. Here a tensor
+is sent as its raw values, type and shape. Both ends are Attend's own processes; never load bytes from elsewhere.
 """
 
 from __future__ import annotations

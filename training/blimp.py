@@ -1,4 +1,4 @@
-"""BLiMP: which of two sentences, one of them ungrammatical, a model finds likelier (Warstadt et al., 2020).
+"""BLiMP (Warstadt et al., 2020): whether a model prefers a grammatical sentence to an ungrammatical one.
 
 https://github.com/alexwarstadt/blimp (CC BY 4.0) has 67 paradigms. We only measure with it and never train on it.
 """
@@ -24,9 +24,9 @@ def read_blimp(path: Path) -> dict[str, list[MinimalPair]]:
         for record in read_records(path):
             pairs[record["UID"]].append((record["sentence_good"], record["sentence_bad"]))
     except (KeyError, TypeError) as error:
-        raise AttendError(f"{path} does not hold BLiMP's pairs: give its JSON lines, gzipped.") from error
+        raise AttendError(f"{path} does not contain BLiMP's pairs: give its JSON lines, gzipped.") from error
     if not pairs:
-        raise AttendError(f"{path} holds no pair: give BLiMP's JSON lines, gzipped.")
+        raise AttendError(f"{path} contains no pair: give BLiMP's JSON lines, gzipped.")
     return pairs
 
 

@@ -71,7 +71,7 @@ class ChatTask:
 
 
 def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> Tokenizer:
-    """The run's tokenizer, trained on the training text the first time; the best dialogues weigh three times."""
+    """The run's tokenizer, trained on the training text the first time; the best dialogues count three times."""
     path = output / checkpoint.TOKENIZER
     if not path.exists() and settings.init_from:
         first = Path(settings.init_from) / checkpoint.TOKENIZER
@@ -89,7 +89,7 @@ def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> To
 
 
 def make_batches(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer, chat: ChatFormat) -> list[list[Row]]:
-    """Every step's rows, in order: rows of half the context first, then rows of the whole."""
+    """The rows of every step, in order: first rows of half the context, then rows of the whole context."""
     sources, _ = present(CHAT_MIXTURE, folder)
     order: Sequence[Document] = schedule(scaled(sources, settings.passes), folder, settings.seed)
     turn = round(settings.short_part * len(order))
@@ -107,7 +107,7 @@ def make_batches(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer,
 
 
 def collate(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Tokens, targets and positions, each (R, T), and what may be attended to, (R, 1, T, T)."""
+    """The rows as tensors: tokens, targets and positions, each (R, T), and the attention mask, (R, 1, T, T)."""
     tokens, targets, positions, segments = (
         torch.stack([getattr(row, name) for row in rows]).long()
         for name in ("tokens", "targets", "positions", "segments")

@@ -5,7 +5,7 @@ order of everything follows from the seed alone, so a run can be resumed, or div
 
     python -m training.data DATA --source chat/synthetic_persona_chat --split test --output FILE.jsonl.gz
 
-writes one split of one source as a file for `training.evaluate`.
+writes one split of one source to a file for `training.evaluate`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from model.command_line import Parser, exit_code, writing
+from model.command_line import Parser, command, writing
 from model.errors import AttendError
 from model.lazy import torch
 from model.text.conversation import ChatFormat, Message
@@ -42,7 +42,7 @@ class Document:
 
     turns: tuple[str, ...]
     story: bool = False
-    written: bool = False  # by a program: it is only useful uncut, and only its answers can be predicted
+    written: bool = False  # by a program; it is only useful uncut, and only its answers can be predicted
 
 
 class Text(NamedTuple):
@@ -59,14 +59,14 @@ class Row:
     Every tensor is (context length,), with short integers, since a run holds millions.
     """
 
-    tokens: Tensor  # ids fed
-    targets: Tensor  # the id that follows each; IGNORED if it does not count in the loss
+    tokens: Tensor  # ids of the input
+    targets: Tensor  # the id that follows each token; IGNORED if it doesn't count in the loss
     positions: Tensor  # from 0 in each document
     segments: Tensor  # the document that each token belongs to; -1 for the padding after the last one
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """The lines of a gzipped JSON-lines file; `AttendError` if it is missing or is something else."""
+    """The records of a gzipped JSON-lines file; `AttendError` if it is missing or of another kind."""
     for line in read_gzipped(path, "gzipped JSON lines"):
         try:
             yield json.loads(line)
@@ -75,7 +75,7 @@ def read_records(path: Path) -> Iterator[Record]:
 
 
 def read_gzipped(path: Path, kind: str) -> Iterator[str]:
-    """The lines of a gzipped text; `AttendError` if the file is missing, or not of the `kind` it should be."""
+    """The lines of a gzipped text; `AttendError` if the file is missing, or is not `kind`."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             yield from lines
@@ -88,13 +88,13 @@ def read_gzipped(path: Path, kind: str) -> Iterator[str]:
 def present(mixture: Sequence[Source], folder: Path) -> tuple[tuple[Source, ...], tuple[str, ...]]:
     """The sources of a mixture whose files are in the data folder, and the names of the missing files.
 
-    Raises `AttendError` if there is none at all.
+    Raises `AttendError` if none of them is there.
     """
-    here = tuple(source for source in mixture if (folder / f"{source.path}.jsonl.gz").is_file())
-    missing = dict.fromkeys(f"{source.path}.jsonl.gz" for source in mixture if source not in here)
-    if not here:
+    available = tuple(source for source in mixture if (folder / f"{source.path}.jsonl.gz").is_file())
+    missing = dict.fromkeys(f"{source.path}.jsonl.gz" for source in mixture if source not in available)
+    if not available:
         raise AttendError(f"{folder} has none of the training files: give the folder that holds {next(iter(missing))}.")
-    return here, tuple(missing)
+    return available, tuple(missing)
 
 
 def split_of(record: Record) -> Split:
@@ -106,15 +106,15 @@ def split_of(record: Record) -> Split:
 
 def documents(source: Source, folder: Path, split: Split) -> list[Document]:
     """The documents of one source in one split, in the file's order."""
-    texts = []
+    selected = []
     for record in read_records(folder / f"{source.path}.jsonl.gz"):
         if split_of(record) != split:
             continue
         if "text" in record:
-            texts.append(Document((record["text"],), story=True))
+            selected.append(Document((record["text"],), story=True))
         elif (turns := source.keep(record)) is not None:
-            texts.append(Document(tuple(turns)))
-    return texts
+            selected.append(Document(tuple(turns)))
+    return selected
 
 
 def schedule(mixture: Sequence[Source], folder: Path, seed: int) -> list[Document]:
@@ -127,10 +127,10 @@ def schedule(mixture: Sequence[Source], folder: Path, seed: int) -> list[Documen
         for reading in range(int(whole) + 1):
             shuffled = _varied(rng.sample(pool, len(pool)), source.alike)
             shuffled = shuffled if reading < whole else shuffled[: round(part * len(shuffled))]
-            strung = list(_together(shuffled, source.together, rng))
-            # One reading of a source comes after another, so that repeats lie far apart.
+            joined = list(_together(shuffled, source.together, rng))
+            # The readings of a source follow one another, so that repetitions lie far apart.
             start, end = (_within(source.span, at / source.passes) for at in (reading, reading + 1))
-            timed += [(rng.uniform(start, end), document) for document in strung]
+            timed += [(rng.uniform(start, end), document) for document in joined]
     timed.sort(key=lambda item: item[0])
     return [document for _, document in timed]
 
@@ -149,7 +149,7 @@ def _varied(pool: Sequence[Document], alike: int) -> Sequence[Document]:
 
 
 def mixed(order: Iterable[Document], written: Iterator[tuple[str, ...]], part: float) -> Iterator[Document]:
-    """The documents in order, with dialogues by a program between them, which make up `part` of all characters."""
+    """The documents in order, mixed with dialogues by a program, which make up the share `part` of all characters."""
     missing = 0.0  # characters of such dialogues that are still to come
     for document in order:
         yield document
@@ -164,19 +164,19 @@ def _within(span: tuple[float, float], part: float) -> float:
     return span[0] + (span[1] - span[0]) * min(1.0, part)
 
 
-def _together(pool: Sequence[Document], most: int, rng: random.Random) -> Iterator[Document]:
-    """Join short dialogues into longer ones of 1 to `most` parts; those with an odd number of turns stay alone."""
+def _together(pool: Sequence[Document], max_parts: int, rng: random.Random) -> Iterator[Document]:
+    """Join short dialogues into longer ones of 1 to `max_parts`; those with an odd number of turns stay alone."""
     waiting: list[str] = []
-    parts = rng.randint(1, most)
+    parts = rng.randint(1, max_parts)
     for document in pool:
-        if document.story or most == 1 or len(document.turns) % 2:
+        if document.story or max_parts == 1 or len(document.turns) % 2:
             yield document
             continue
         waiting += document.turns
         parts -= 1
         if parts == 0:
             yield Document(tuple(waiting))
-            waiting, parts = [], rng.randint(1, most)
+            waiting, parts = [], rng.randint(1, max_parts)
     if waiting:
         yield Document(tuple(waiting))
 
@@ -187,11 +187,11 @@ def messages(turns: Turns | Sequence[str]) -> list[Message]:
 
 
 def encode(document: Document, tokenizer: Tokenizer, chat: ChatFormat, longest: int) -> Iterator[Text]:
-    """A document's ids. A document longer than `longest` gives several texts; a dialogue is cut before a user's turn.
+    """A document's ids, in several texts if it is longer than `longest`; a dialogue is cut before a user's turn.
 
     Everything but the leading `<s>` is a target: both speakers' turns, their roles and their end tokens. An exchange
-    that is too long even on its own is cut short. In a written dialogue only the answers are targets, since the user's
-    turns contain random values; if it is too long, it is left out, since its end asks about its beginning.
+    that is too long on its own is cut short. In a dialogue written by a program, only the answers are targets, since
+    the user's turns contain random values; if it is too long, it is left out, since its end asks about its beginning.
     """
     if document.story:
         ids = tokenizer.encode(document.turns[0])
@@ -224,7 +224,7 @@ def pack(texts: Iterable[Text], length: int, *, open_rows: int = 32) -> Iterator
     """Pack texts into rows of `length` tokens; each text is whole within one row.
 
     A text of n ids takes n - 1 columns, since its last id is only a target. It goes into the fullest open row that has
-    room. If too many rows are open, the fullest is closed, so texts move by no more than that many rows.
+    room. If more than `open_rows` are open, the fullest is closed, so no text moves by more rows than that.
     """
     rows: list[list[Text]] = []
     used: list[int] = []
@@ -266,7 +266,8 @@ def visible(segments: Tensor) -> Tensor:
     return (same & torch.ones_like(same).tril())[:, None]  # (R, 1, T, T)
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m training.data", description="Write one split of one source as a file for training.evaluate."
     )
@@ -279,19 +280,14 @@ def _command(arguments: Sequence[str] | None) -> None:
         "--split", choices=("train", "valid", "test"), default="test", help="which part of it (default test)"
     )
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.jsonl.gz)")
-    read = parser.parse_args(arguments)
-    source = next(source for source in CHAT_MIXTURE if source.path == read.source)
-    selected = documents(source, read.data, read.split)
-    with writing(read.output), gzip.open(read.output, "wt", encoding="utf-8") as lines:
+    options = parser.parse_args(arguments)
+    source = next(source for source in CHAT_MIXTURE if source.path == options.source)
+    selected = documents(source, options.data, options.split)
+    with writing(options.output), gzip.open(options.output, "wt", encoding="utf-8") as lines:
         for document in selected:
             record = {"text": document.turns[0]} if document.story else {"turns": document.turns}
             lines.write(json.dumps(record, ensure_ascii=False) + "\n")
-    print(f"{len(selected):,} documents of {read.source} ({read.split}) in {read.output}")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _command(arguments))
+    print(f"{len(selected):,} documents of {options.source} ({options.split}) in {options.output}")
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@
     python -m training.evaluate --model attend-chat --blimp FILE.jsonl.gz
 
 Bits per byte measure a model's surprise, whatever its vocabulary: the cost of all tokens divided by the UTF-8 bytes of
-the turns. Control tokens count (except for `<s>`, which nothing predicts), and each token is scored once, after as much
-of the dialogue as fits. `training.translate` says how translations are scored, `training.skills.testing` what the
-skills are, and `training.blimp` what BLiMP is. The last line is JSON.
+the turns. Control tokens count, except for `<s>`, which nothing predicts. Each token is scored once, after as much of
+the dialogue as fits. `training.translate` says how translations are scored, `training.skills.testing` what the skills
+are, and `training.blimp` what BLiMP is. The last line of the output is JSON.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tqdm import tqdm
 
 from decoding.settings import DecodingSettings
 from model.catalog import load
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.errors import AttendError
 from model.interface import LanguageModel
@@ -39,7 +39,7 @@ from training.data import Document, messages, read_records
 from training.pairs import by_source, read_pairs
 from training.skills.scoring import Tally, score
 from training.skills.testing import read_items
-from training.translate import LONGEST_ANSWER, scored, translated
+from training.translate import LONGEST_ANSWER, score_translations, translate_all
 
 
 def bits_per_byte(
@@ -64,11 +64,11 @@ def bits_per_byte(
 def windows(
     document: Document, tokenizer: TextTokenizer, chat: ChatFormat, context_length: int
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Pairs of a context and the tokens to score after it, which cover a document once.
+    """Yield contexts, each with the tokens to score after it, which together cover a document once.
 
-    The turns that fit make one pass. From the first one that does not fit, every turn is a pass of its own, after `<s>`
-    and as many whole earlier turns as fit. A turn that is too long even alone is scored in pieces, each after the half
-    context before it. The last token of a pass is only predicted, not read, which makes up for the position of `<s>`.
+    The turns that fit into the context are scored in one pass. Each later turn has a pass of its own, after `<s>` and
+    as many whole earlier turns as fit. A turn that is too long on its own is scored in pieces, each after half a
+    context of the tokens before it. The last token of a pass is only predicted, not read, which makes room for `<s>`.
     """
     if document.story:
         parts = [[*tokenizer.encode(document.turns[0]), chat.end]]
@@ -112,7 +112,7 @@ def read_documents(path: Path, limit: int | None = None) -> list[Document]:
 
 
 def _chat_format(loaded: LoadedModel) -> ChatFormat:
-    """The model's chat format; `AttendError` if it is not ours."""
+    """The model's chat format; `AttendError` if it is not Attend's."""
     if not isinstance(loaded.chat, ChatFormat):
         raise AttendError(
             f"{loaded.name} does not use Attend's chat format: choose a model that does, such as attend-chat."
@@ -121,7 +121,7 @@ def _chat_format(loaded: LoadedModel) -> ChatFormat:
 
 
 def evaluate_dialogues(loaded: LoadedModel, path: Path, limit: int | None) -> dict[str, Any]:
-    """The fields of the JSON line; `AttendError` for a model that does not use our chat format."""
+    """The figures of the JSON line; `AttendError` for a model that does not use our chat format."""
     chat, dialogues = _chat_format(loaded), read_documents(path, limit)
     start = time.perf_counter()
     result = bits_per_byte(loaded.model, loaded.tokenizer, chat, dialogues, progress=True)
@@ -148,9 +148,9 @@ def evaluate_pairs(loaded: LoadedModel, path: Path, limit: int | None, beams: Se
             strategy="beam" if count > 1 else "greedy", num_beams=count, max_new_tokens=LONGEST_ANSWER
         )
         start = time.perf_counter()
-        translations = translated(loaded, list(references), settings, progress=True)
+        translations = translate_all(loaded, list(references), settings, progress=True)
         speed = len(references) / (time.perf_counter() - start)
-        scores = scored(translations, list(references.values()))
+        scores = score_translations(translations, list(references.values()))
         print(f"{count:5} {scores.bleu:6.2f} {scores.chrf:6.2f} {speed:12.1f}", flush=True)
         row = {"num_beams": count, "bleu": round(scores.bleu, 3), "chrf": round(scores.chrf, 3)}
         rows.append({**row, "sentences_per_second": round(speed, 2)})
@@ -158,7 +158,7 @@ def evaluate_pairs(loaded: LoadedModel, path: Path, limit: int | None, beams: Se
 
 
 def evaluate_skills(loaded: LoadedModel, path: Path, limit: int | None, *, answers: bool) -> dict[str, Any]:
-    """The fields of the JSON line; `AttendError` for a model that does not use our chat format."""
+    """The figures of the JSON line; `AttendError` for a model that does not use our chat format."""
     _chat_format(loaded)
     items = read_items(path)[:limit]
     scores = score(loaded, items, progress=True)
@@ -197,7 +197,8 @@ def evaluate_blimp(loaded: LoadedModel, path: Path, limit: int | None) -> dict[s
     return {"blimp": round(mean, 5), "paradigms": {name: round(share, 4) for name, share in paradigms.items()}}
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m training.evaluate",
         description="Measure a model on unseen dialogues, sentence pairs, skills or BLiMP; prints one JSON line last.",
@@ -233,26 +234,21 @@ def _command(arguments: Sequence[str] | None) -> None:
     parser.add_argument(
         "--dtype", metavar="DTYPE", default="auto", help="the precision: auto, float32, bfloat16 or int8 (default auto)"
     )
-    read = parser.parse_args(arguments)
-    limit = read.limit or None
-    if read.limit < 0:
-        raise AttendError(f"--limit is {read.limit}, but must be 0 (all) or more.")
-    loaded: LoadedModel = load(read.model, device_config=DeviceConfig(dtype=read.dtype))
-    if read.skills:
-        figures = evaluate_skills(loaded, read.skills, limit, answers=read.answers)
-    elif read.blimp:
-        figures = evaluate_blimp(loaded, read.blimp, limit)
-    elif read.data.name.endswith(".tsv.gz"):
-        figures = evaluate_pairs(loaded, read.data, limit, read.beams)
+    options = parser.parse_args(arguments)
+    limit = options.limit or None
+    if options.limit < 0:
+        raise AttendError(f"--limit is {options.limit}, but must be 0 (all) or more.")
+    loaded: LoadedModel = load(options.model, device_config=DeviceConfig(dtype=options.dtype))
+    if options.skills:
+        figures = evaluate_skills(loaded, options.skills, limit, answers=options.answers)
+    elif options.blimp:
+        figures = evaluate_blimp(loaded, options.blimp, limit)
+    elif options.data.name.endswith(".tsv.gz"):
+        figures = evaluate_pairs(loaded, options.data, limit, options.beams)
     else:
-        figures = evaluate_dialogues(loaded, read.data, limit)
-    file = read.data or read.skills or read.blimp
-    print(json.dumps({"model": read.model, "data": file.name, **figures}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _command(arguments))
+        figures = evaluate_dialogues(loaded, options.data, limit)
+    file = options.data or options.skills or options.blimp
+    print(json.dumps({"model": options.model, "data": file.name, **figures}))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The training data of attend-chat: each source, what is kept of it, and how often and when it is read.
 
-A mixture is data. `training.data` reads the files and turns them into packed rows; nothing here touches the disk.
-Judgements on the sources' style, and their licences, are in the model card.
+`training.data` reads the files and turns them into packed rows; nothing here touches the disk. The model card judges
+the sources' style and names their licences.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-Record = dict[str, Any]  # one line of a source: {"turns": [...]} or {"text": ...}, and what its makers added
+Record = dict[str, Any]  # one line of a source: {"turns": [...]} or {"text": ...}, with further fields of its makers
 Turns = list[str]
 
 
@@ -109,7 +109,7 @@ _MAKER = re.compile(
 
 
 def small_talk(record: Record) -> Turns | None:
-    """Keep those of the canned pairs that are conversation."""
+    """Keep the canned pairs that are conversation."""
     return record["turns"] if record["topic"] in ("greetings", "conversations") else None
 
 
@@ -121,11 +121,11 @@ class Source:
     passes: float = 1.0  # how often it is read; 2.5 means twice and then half of it
     span: tuple[float, float] = (0.0, 1.0)  # the part of training in which it appears
     keep: Callable[[Record], Turns | None] = keep_turns  # the turns to learn, or None to leave the record out
-    alike: int = 0  # how many records with the same last turn one reading may have; 0: all
-    together: int = 1  # up to so many short exchanges are joined, so that each turn answers the newest one
+    alike: int = 0  # the limit on records with the same last turn in one reading; 0: none
+    together: int = 1  # the limit on short exchanges joined into one dialogue, so that a turn answers the newest one
 
 
-# The first source is also what validation and test measure, unchanged, so it is first read unchanged.
+# Validation and test measure the first source unchanged, so it is first read unchanged.
 CHAT_MIXTURE = (
     Source("chat/synthetic_persona_chat", passes=3, span=(0.0, 0.5)),
     Source("chat/synthetic_persona_chat", passes=9, span=(0.2, 1.0), keep=honest(named)),

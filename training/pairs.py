@@ -1,12 +1,12 @@
 """Sentence pairs of two languages, split so that no sentence of one part occurs in another in any form.
 
-A file is gzipped TSV with one pair per line, English first. A sentence has many translations, which have others in
-turn, so connected groups of sentences are split. Sentences that only differ in capitals, accents or punctuation count
-as one.
+A file is gzipped TSV with one pair per line, English first. A sentence may have many translations, which have others in
+turn, so connected groups of sentences stay together. Sentences that differ only in capitals, accents or punctuation
+count as one.
 
     python -m training.pairs DATA --split test --output FILE.tsv.gz
 
-writes one part as a file for `training.evaluate`.
+writes one part to a file for `training.evaluate`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.command_line import Parser, exit_code, writing
+from model.command_line import Parser, command, writing
 from model.errors import AttendError
 from training.data import Split, read_gzipped
 
@@ -36,7 +36,7 @@ class Pair:
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """All pairs of a file; `AttendError` if it is missing or is something else."""
+    """All pairs of a file; `AttendError` if it is missing or of another kind."""
     pairs = []
     for number, line in enumerate(read_gzipped(path, "gzipped text"), start=1):
         parts = line.rstrip("\n").split("\t")
@@ -106,11 +106,11 @@ Encoded = tuple[list[int], list[int]]  # source and target ids
 
 
 def by_length(pairs: Sequence[Encoded], batch_tokens: int, rng: random.Random) -> Iterator[list[Encoded]]:
-    """Batches of pairs with similar lengths, so that there is little padding; in random order.
+    """Batches of pairs of similar lengths, so that there is little padding, in random order.
 
     Args:
-        batch_tokens: how many tokens a batch may hold on both sides together, with every pair counted as the longest
-            one. More padding is added if the longest source does not have the longest target.
+        batch_tokens: the limit on the tokens of a batch, in both languages together, with every pair counted as long as
+            the longest one. There is more padding if the longest source and the longest target are of different pairs.
     """
     shuffled = rng.sample(pairs, len(pairs))
     shuffled.sort(key=lambda pair: (len(pair[0]), len(pair[1])))  # stable: equal lengths stay shuffled
@@ -130,7 +130,8 @@ def by_length(pairs: Sequence[Encoded], batch_tokens: int, rng: random.Random) -
     yield from batches
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m training.pairs", description="Write one part of the sentence pairs for training.evaluate."
     )
@@ -139,16 +140,11 @@ def _command(arguments: Sequence[str] | None) -> None:
         "--split", choices=("train", "valid", "test"), default="test", help="which part to write (default test)"
     )
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.tsv.gz)")
-    read = parser.parse_args(arguments)
-    pairs = split_pairs(read_pairs(read.data / SOURCE_FILE))[read.split]
-    with writing(read.output), gzip.open(read.output, "wt", encoding="utf-8") as lines:
+    options = parser.parse_args(arguments)
+    pairs = split_pairs(read_pairs(options.data / SOURCE_FILE))[options.split]
+    with writing(options.output), gzip.open(options.output, "wt", encoding="utf-8") as lines:
         lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in pairs)
-    print(f"{len(pairs):,} pairs ({read.split}) in {read.output}")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _command(arguments))
+    print(f"{len(pairs):,} pairs ({options.split}) in {options.output}")
 
 
 if __name__ == "__main__":

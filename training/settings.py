@@ -1,4 +1,4 @@
-"""The settings of a training run as one frozen record, and those of the runs that made the embedded checkpoints."""
+"""The settings of a training run, and those of the runs that made the embedded checkpoints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def flag(default: Any, help: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """One training run; each field is a flag of the command. Raises `AttendError` for a value that no run could use."""
+    """The settings of one run; each field is a flag of the command. Raises `AttendError` for an unusable value."""
 
     task: TaskName = flag("chat", "chat (conversations and stories) or translate (sentence pairs)")
     init_from: str = flag(

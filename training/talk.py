@@ -1,9 +1,9 @@
-"""What a model says, unedited, as Markdown for its card.
+"""Prints what a model answers, unedited, as Markdown for its card.
 
     python -m training.talk --model attend-chat --file training/openings.txt --seeds 1 2 3 4 5
     python -m training.talk --model attend-chat --file training/conversations.txt --seeds 1
 
-A line of the file is one conversation; its user's turns are separated by ||. Each conversation starts anew.
+Each line of the file is a conversation of its own, with the user's turns separated by ||.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model.catalog import load
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
@@ -39,7 +39,7 @@ def answer_tokens(
 
 
 def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) -> Iterator[tuple[str, str]]:
-    """Turn by turn, what the user says and what the model answers."""
+    """Yield each turn of the user with the model's answer."""
     messages: list[Message] = []
     for turn in turns:
         messages.append(Message("user", turn))
@@ -56,7 +56,8 @@ def read_lines(path: Path) -> list[str]:
         raise AttendError(f"{path} can't be read as text ({error}): choose a file of opening lines.") from error
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m training.talk", description="Print what a model answers, unedited.")
     parser.add_argument(
         "--model", metavar="MODEL", default="attend-chat", help="a model's name or folder (default attend-chat)"
@@ -71,19 +72,14 @@ def _command(arguments: Sequence[str] | None) -> None:
     parser.add_argument(
         "--seeds", metavar="N", type=int, nargs="+", default=[1], help="one answer per seed (default 1)"
     )
-    read = parser.parse_args(arguments)
-    loaded = load(read.model)
-    for line in read_lines(read.file):
-        for seed in read.seeds:
+    options = parser.parse_args(arguments)
+    loaded = load(options.model)
+    for line in read_lines(options.file):
+        for seed in options.seeds:
             settings = DecodingSettings.from_dict({**SETTINGS.to_dict(), "seed": seed})
             for turn, reply in talk(loaded, [part.strip() for part in line.split("||")], settings):
-                print(f"- **{turn}** {reply}" if len(read.seeds) == 1 else f"- {seed}. **{turn}** {reply}")
+                print(f"- **{turn}** {reply}" if len(options.seeds) == 1 else f"- {seed}. **{turn}** {reply}")
         print()
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ RowT = TypeVar("RowT")
 class TrainingTask(Protocol, Generic[RowT]):
     """Everything that differs between tasks."""
 
-    metric: str  # what `measure` returns, in words
-    notes: Sequence[str]  # what a person should know about the data
+    metric: str  # the name of what `measure` returns
+    notes: Sequence[str]  # sentences about the data for the person who trains
 
     @property
     def batches(self) -> Sequence[Sequence[RowT]]:
@@ -29,7 +29,7 @@ class TrainingTask(Protocol, Generic[RowT]):
         ...
 
     def loss(self, model: nn.Module, rows: Sequence[RowT], device: torch.device) -> Tensor:
-        """The cross-entropy of all their target tokens, summed, in nats."""
+        """The summed cross-entropy of the rows' target tokens, in nats."""
         ...
 
     def measure(self, model: Transformer, *, whole: bool) -> float:

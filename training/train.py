@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from training.settings import HELP, PRESETS, TrainingSettings
 
 
@@ -30,7 +30,7 @@ def _parser() -> Parser:
     for field in fields(TrainingSettings):
         chat, translate = (getattr(PRESETS[task], field.name) for task in ("chat", "translate"))
         same = chat == translate or field.name == "task"
-        default = _shown(chat) if same else f"{_shown(chat)}; {_shown(translate)} for a translator"
+        default = _in_words(chat) if same else f"{_in_words(chat)}; {_in_words(translate)} for a translator"
         parser.add_argument(
             f"--{field.name.replace('_', '-')}",
             type=type(field.default),
@@ -40,11 +40,12 @@ def _parser() -> Parser:
     return parser
 
 
-def _shown(value: object) -> str:
+def _in_words(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value) or "none"
 
 
-def _train(arguments: Sequence[str] | None) -> int:
+@command
+def main(arguments: Sequence[str] | None = None) -> int:
     flags = vars(_parser().parse_args(arguments))
     folder, output = flags.pop("data"), flags.pop("output")
     preset = PRESETS.get(flags["task"] or "chat", PRESETS["chat"])
@@ -52,11 +53,6 @@ def _train(arguments: Sequence[str] | None) -> int:
     from training.run.loop import train  # imports torch, which takes seconds
 
     return train(settings, folder, output)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _train(arguments))
 
 
 if __name__ == "__main__":

@@ -31,10 +31,10 @@ class TranslationScores:
     chrf: float
 
 
-def translated(
+def translate_all(
     loaded: LoadedModel, sentences: Sequence[str], settings: DecodingSettings, *, progress: bool = False
 ) -> list[str]:
-    """Translate sentences. Those of similar lengths share a batch, which does not change the result."""
+    """Translate sentences; those of similar lengths share a batch, which does not change the result."""
     prompts = [loaded.prompt(sentence) for sentence in sentences]
     order = sorted(range(len(sentences)), key=lambda index: len(prompts[index]))
     translations = [""] * len(sentences)
@@ -42,14 +42,14 @@ def translated(
     with tqdm(total=len(sentences), disable=not progress, unit="sentence", leave=False) as bar:
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
-            answers = answered(loaded, [prompts[index] for index in batch], settings)
+            answers = answer_all(loaded, [prompts[index] for index in batch], settings)
             for index, tokens in zip(batch, answers, strict=True):
                 translations[index] = loaded.text_of(tokens)
             bar.update(len(batch))
     return translations
 
 
-def answered(
+def answer_all(
     loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: DecodingSettings
 ) -> list[tuple[int, ...]]:
     """The tokens of each prompt's answer, decoded in one batch without recording the candidates."""
@@ -63,10 +63,10 @@ def answered(
     return answers
 
 
-def scored(translations: Sequence[str], references: Sequence[Sequence[str]]) -> TranslationScores:
+def score_translations(translations: Sequence[str], references: Sequence[Sequence[str]]) -> TranslationScores:
     """Score one translation per sentence against any number of references."""
-    most = max(map(len, references))
+    count = max(map(len, references))
     # A stream holds the n-th reference of every sentence; sacreBLEU skips the sentences that have fewer.
-    streams: Any = [[texts[n] if n < len(texts) else None for texts in references] for n in range(most)]
+    streams: Any = [[texts[n] if n < len(texts) else None for texts in references] for n in range(count)]
     bleu, chrf = BLEU().corpus_score(translations, streams), CHRF().corpus_score(translations, streams)
     return TranslationScores(bleu.score, chrf.score)

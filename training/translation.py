@@ -24,14 +24,14 @@ from model.transformer.decoder import Transformer
 from training.data import IGNORED
 from training.pairs import SOURCE_FILE, Encoded, Pair, by_length, by_source, read_pairs, split_pairs
 from training.settings import TrainingSettings
-from training.translate import LONGEST_ANSWER, scored, translated
+from training.translate import LONGEST_ANSWER, score_translations, translate_all
 from training.vocabulary import train_pairs_vocabulary
 
 QUICK_VALIDATION = 200  # sentences translated during a run
 
 
 class TranslationTask:
-    """Pairs in batches of similar lengths, in another order in every pass."""
+    """Pairs in batches of similar lengths, in a different order in every pass."""
 
     metric = "BLEU of greedy translations of unseen sentences"
     notes: Sequence[str] = ()
@@ -79,8 +79,9 @@ class TranslationTask:
     def measure(self, model: Transformer, *, whole: bool) -> float:
         sentences = list(self._validation)[: None if whole else QUICK_VALIDATION]
         loaded = LoadedModel.from_transformer("the translator in training", model, self.tokenizer)
-        translations = translated(loaded, sentences, DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER))
-        return scored(translations, [self._validation[sentence] for sentence in sentences]).bleu
+        settings = DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER)
+        translations = translate_all(loaded, sentences, settings)
+        return score_translations(translations, [self._validation[sentence] for sentence in sentences]).bleu
 
     def fingerprint(self) -> str:
         """A hash of the encoded pairs only, so that a run may be resumed with more passes."""

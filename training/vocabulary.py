@@ -1,7 +1,8 @@
 """Train the SentencePiece vocabulary on the text that the model will learn: BPE with byte fallback.
 
-The vocabulary for conversations normalises nothing, so that every text is restored exactly. Roles are control symbols,
-which typed text cannot produce. The translator's vocabulary normalises the many spaces, quotes and accents of French.
+The vocabulary for conversations normalises nothing, so that every text can be restored exactly. Roles are control
+symbols, which typed text cannot produce. The translator's vocabulary normalises the spaces, quotes and accents of
+French.
 
     python -m training.vocabulary TEXT.txt --size 4096 --output tokenizer.model
 """
@@ -20,7 +21,7 @@ from typing import Any
 
 from sentencepiece import SentencePieceTrainer
 
-from model.command_line import Parser, exit_code, writing
+from model.command_line import Parser, command, writing
 from model.errors import AttendError
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER
 
@@ -48,7 +49,7 @@ def train_vocabulary(texts: Iterable[str], size: int) -> bytes:
 
 
 def train_pairs_vocabulary(texts: Iterable[str], size: int) -> bytes:
-    """Like `train_vocabulary`, for sentences: each begins with a space; see the module for what is normalised."""
+    """Like `train_vocabulary`, for sentences, which each begin with a space and are normalised as the module says."""
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder) / "rules.tsv"
         rules.write_text("".join(f"{_codes(source)}\t{_codes(plain)}\n" for source, plain in _rules()))
@@ -100,7 +101,7 @@ def _trained(texts: Iterable[str], size: int, **options: Any) -> bytes:
 
 
 def _why(size: int, error: str) -> str:
-    """SentencePiece's own error as a sentence."""
+    """SentencePiece's own error as a sentence for people."""
     if most := re.search(r"<= (\d+)", error):
         return (
             f"This text has only enough variety for {int(most[1]):,} vocabulary pieces, not {size:,}: add text to it."
@@ -110,7 +111,8 @@ def _why(size: int, error: str) -> str:
     return f"No vocabulary of {size:,} pieces can be made of this text: add to it, or choose another size."
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m training.vocabulary", description="Train a vocabulary on text files, and save it.")
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="text in UTF-8")
     parser.add_argument("--size", metavar="N", type=int, default=4096, help="pieces in the vocabulary (default 4,096)")
@@ -124,20 +126,15 @@ def _command(arguments: Sequence[str] | None) -> None:
         default=Path("tokenizer.model"),
         help="the SentencePiece model to write (default tokenizer.model)",
     )
-    read = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        texts = [file.read_text(encoding="utf-8") for file in read.files]
+        texts = [file.read_text(encoding="utf-8") for file in options.files]
     except (OSError, UnicodeDecodeError) as error:
         raise AttendError(f"The text can't be read ({error}): give files of UTF-8 text.") from error
-    vocabulary = (train_pairs_vocabulary if read.sentences else train_vocabulary)(texts, read.size)
-    with writing(read.output):
-        read.output.write_bytes(vocabulary)
-    print(f"Wrote {read.output} with {read.size:,} pieces.")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    return exit_code(lambda: _command(arguments))
+    vocabulary = (train_pairs_vocabulary if options.sentences else train_vocabulary)(texts, options.size)
+    with writing(options.output):
+        options.output.write_bytes(vocabulary)
+    print(f"Wrote {options.output} with {options.size:,} pieces.")
 
 
 if __name__ == "__main__":

@@ -12,10 +12,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, get_origin
+from typing import Any, ClassVar, get_origin
 
 import gradio as gr
-from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 from gradio.utils import is_prop_update
 
@@ -25,7 +24,6 @@ from model.names import Task
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK
 from ui.kit.events import field as field_of
-from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
@@ -36,24 +34,10 @@ from ui.screen import Screen
 from ui.settings import panel as settings_panel
 from ui.settings.code import Reproduction
 from ui.settings.panel import Panel
+from ui.view import Changes, Output, View, as_it_is, changes_of
 
 _GIVEN = ("session", "models", "name")  # what an action's parameters of these names take; see `Frame.bound`
-Output = Component | BlockContext
-Changes = dict[Block, Any]  # new values of components
 Endpoint = Callable[..., Any]
-
-
-class View(Protocol):
-    """Some components, and what they show of a screen."""
-
-    @property
-    def outputs(self) -> Sequence[Output]:
-        """Everything that its functions change: each costs the browser a little with every update."""
-        ...
-
-    def render(self, screen: Screen) -> Changes:
-        """The new values of its components; nothing of a screen that is another's."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +97,15 @@ class Frame:
 
     def render(self, screen: Screen) -> Changes:
         """What stands around the tabs."""
-        changes: Changes = {}
-        if screen.inspector is not None:
-            changes[self.inspector] = packed({**screen.inspector, "number": screen.number})
-        if screen.meter is not None:
-            changes[self.meter] = screen.meter
-        if screen.seed is not None:
-            changes[self.panel.used] = settings_panel.seed_button(screen.seed)
-            changes[self.panel.seed] = screen.seed
-        return changes
+        changes = changes_of(
+            screen,
+            {
+                "inspector": (self.inspector, lambda value: packed({**value, "number": screen.number})),
+                "meter": (self.meter, as_it_is),
+                "seed": (self.panel.used, settings_panel.seed_button),
+            },
+        )
+        return changes if screen.seed is None else {**changes, self.panel.seed: screen.seed}
 
     def screens(
         self,
@@ -140,7 +124,7 @@ class Frame:
         @wraps(function)  # gradio reads the signature, to know who wants the event
         def handler(session: Session, *arguments: Any) -> Iterator[Changes]:
             properties: Changes = {}
-            with for_people(LABELS):
+            with for_people():
                 for shown in _numbered(session, function(session, *arguments), in_turn=in_turn):
                     changes = _changes(views, shown, outputs)
                     # Gradio sends the difference from the screen before, and its page changes that one in place, even
@@ -160,7 +144,7 @@ class Frame:
         @wraps(function)
         def handler(session: Session, *arguments: Any) -> Changes:
             shown = Screen()  # where something goes wrong, nothing changes
-            with for_people(LABELS), session.lock:
+            with for_people(), session.lock:
                 number = session.next_update()
                 shown = replace(function(session, *arguments), number=number)
             return _changes(views, shown, outputs)

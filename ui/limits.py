@@ -11,7 +11,7 @@ from model.errors import AttendError
 
 _PREFIX = "ATTEND_"  # of the environment variables
 _MB = 1_000_000  # bytes
-_OTHER_THREADS = 96  # for all handlers besides runs, such as previews and loading; see `ui.kit.events`
+_OTHER_THREADS = 96  # for all other handlers, such as previews and loading; see `ui.kit.events`
 
 
 def _limit(private: float, public: float, help: str, *, minimum: float = 1, maximum: float = 1_000_000) -> Any:
@@ -21,7 +21,7 @@ def _limit(private: float, public: float, help: str, *, minimum: float = 1, maxi
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits; an environment variable sets each, such as ATTEND_RUN_SECONDS for `run_seconds`."""
+    """The limits. An environment variable changes each of them, such as ATTEND_RUN_SECONDS for `run_seconds`."""
 
     run_seconds: float = _limit(600.0, 60.0, "Time limit of one answer, in seconds.")
     finish_seconds: float = _limit(
@@ -72,7 +72,7 @@ class Limits:
     def of(cls, *, public: bool, environment: Mapping[str, str]) -> Self:
         """The limits of a public or private page, changed by the environment.
 
-        `AttendError` for values that are not numbers or out of range.
+        `AttendError` if a value is not a number, or is out of range.
         """
         values: dict[str, Any] = {}
         for limit in fields(cls):

@@ -4,8 +4,8 @@
 
 For each family, a tiny random model is saved, loaded like any other folder, run by the adapter, and compared with the
 same folder in transformers: the logits of a prompt and of steps, with and without attention; the attention; greedy
-texts; texts of 2 to 4 beams; rows of different lengths in one batch. A family that is `refused` is fine; one that
-`differs` or has an `error` is a fault of Attend. Prints a table, the reasons, and one JSON line last. All of them take
+texts; texts with 2 to 4 beams; rows of different lengths in one batch. Refusing a family is fine, but one that
+`differs` or has an `error` is a fault of Attend. Prints a table, the reasons, and one JSON line last. All families take
 a few minutes.
 """
 
@@ -28,7 +28,7 @@ from benchmarks.timing import table
 from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.errors import AttendError, did_you_mean
 from model.interface import LanguageModel, Want
@@ -41,7 +41,7 @@ NEW_TOKENS = 12
 PROMPTS = (1, 3, 5, 9, 14)  # tokens; windows of the tiny models are shorter than the longest
 BEAMS = (2, 3, 4)
 ENDS = [17, 30]  # words that end a text
-CLOSE = 1e-3  # of weights, and of logits whose standard deviation is about 0.6, in float32
+CLOSE = 1e-3  # largest difference of attention weights, and of logits whose standard deviation is about 0.6
 SEQ2SEQ_ONLY_SOUND = {"nemo_speechlm", "seamless_m4t", "seamless_m4t_v2", "voxtral_realtime"}
 
 
@@ -61,7 +61,7 @@ class Result:
 
 
 def families() -> Iterator[tuple[str, Task]]:
-    """Every `model_type` with a causal or an encoder-decoder text model."""
+    """Yield every `model_type` with a causal or an encoder-decoder text model."""
     from transformers import CONFIG_MAPPING
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -120,8 +120,8 @@ def _compare(
     """The outcome for a loaded model.
 
     Args:
-        reference: the same in transformers, as it runs by default.
-        eager: the same with eager attention, the only one that returns its weights.
+        reference: the same model in transformers, as it runs by default.
+        eager: the same with eager attention, which alone returns its weights.
     """
     from benchmarks.families.tiny_models import WORDS
 
@@ -155,9 +155,9 @@ def _attention(model: LanguageModel[Any], reference: Any, prompt: Sequence[int],
     ids = torch.tensor([prompt])
     start = {"decoder_input_ids": torch.tensor([model.decoder_start])} if task == "seq2seq" else {}
     reference(input_ids=ids, **start)  # BigBird only chooses its kind of attention in its first pass
-    answer = reference(input_ids=ids, **start, output_attentions=True, use_cache=False)
-    returned = answer.attentions if task == "causal" else answer.decoder_attentions
-    expected = [layer[0, :, -1] for layer in returned if layer is not None]  # (H, K), K may be a window
+    output = reference(input_ids=ids, **start, output_attentions=True, use_cache=False)
+    layers = output.attentions if task == "causal" else output.decoder_attentions
+    expected = [layer[0, :, -1] for layer in layers if layer is not None]  # (H, K), K may be a window
     attention = model.prefill(prompt, want=Want(attention=True)).attention
     assert attention is not None
     if len(expected) != attention.decoder.shape[1]:
@@ -167,9 +167,9 @@ def _attention(model: LanguageModel[Any], reference: Any, prompt: Sequence[int],
 
 
 def _logits(model: LanguageModel[Any], reference: Any, prompt: Sequence[int], task: Task) -> float:
-    """The largest difference of a logit from transformers, token by token with attention and without, and at once.
+    """The largest difference of a logit from transformers, in one pass and token by token, with and without attention.
 
-    Each is compared with the same in transformers: some families compute a text at once as they do not step by step.
+    Each way is compared with the same way in transformers, since in some families the two differ.
     """
     answer = prompt[::-1]
     fed = [*(model.decoder_start or prompt), *answer]
@@ -238,18 +238,15 @@ def _generated(model: LanguageModel[Any], reference: Any, prompt: Sequence[int],
 
 
 def _last_line(error: Exception) -> str:
-    """The error and where in transformers or Attend it was raised."""
+    """The error, and where in transformers or Attend it was raised."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     message = " ".join(str(error).split())[:160]
     return f"{type(error).__name__}: {message} ({Path(frame.filename).name}:{frame.lineno})"
 
 
+@command
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code: 1 if a family differs or has an error."""
-    return exit_code(lambda: _examine_all(arguments))
-
-
-def _examine_all(arguments: Sequence[str] | None) -> int:
+    """Returns 1 if a family differs or has an error."""
     parser = Parser(prog="python -m benchmarks.families", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("families", metavar="FAMILY", nargs="*", help="only these, by their model_type (default all)")
     wanted = set(parser.parse_args(arguments).families)

@@ -1,7 +1,7 @@
-"""Tiny random models of every family that transformers has: each config with the sizes below instead of its own.
+"""Tiny random models of every family in transformers: each config with the sizes below instead of its own.
 
-A config names its sizes in one of few ways, so one table shrinks nearly all of them; `_EXCEPTIONS` has the rest. What a
-family computes from its sizes, such as the kinds of its layers, it computes again.
+Configs use few names for their sizes, so one table shrinks nearly all of them; `_EXCEPTIONS` has the rest. What a
+config computes from its sizes, such as the kinds of its layers, is computed again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ WORDS = range(8, 56)  # ids that are words to every family, neither control toke
 _PLACEHOLDER = 63  # a stand-in for images or sound
 _SPECIAL = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 3}
 
-# Size → how configs call it.
+# Size → the names that configs have for it.
 _NAMES: dict[int, str] = {
     VOCABULARY: (  # and the longest text, in tokens
         "vocab_size decoder_vocab_size src_vocab_size tgt_vocab_size vocab_size_per_layer_input unpadded_vocab_size "
@@ -114,13 +114,13 @@ _EXCEPTIONS: Mapping[str, Mapping[str, Any]] = {
 
 
 def tiny_model(kind: str, *, seq2seq: bool = False, seed: int = 3) -> PreTrainedModel:
-    """A random model of a family, by its `model_type`; whatever the family's own code raises."""
+    """A random model of a family, by its `model_type`; raises whatever the family's own code raises."""
     auto = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
     torch.manual_seed(seed)
     model = auto.from_config(tiny_config(kind, seq2seq=seq2seq), dtype=torch.float32).eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for parameter in model.parameters():  # fresh ones are so small that all tokens are nearly as likely
+        for parameter in model.parameters():  # initial ones are so small that all tokens are about equally likely
             if parameter.is_floating_point():
                 parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
     model.generation_config = type(model.generation_config).from_model_config(model.config)

@@ -1,13 +1,13 @@
-"""What many visitors at once see of a page, and what they leave behind.
+"""How a page serves many visitors at once, and what they leave behind.
 
     python -m benchmarks.load [--model attend-chat] [--visitors 1 4 8 16 32] [--tokens 64] [--seconds 15] [--restless]
         [--picture load.svg]
 
-Every visitor asks for one answer of that many tokens after the other, so that most questions come while all others are
-being answered; restless ones also stop, vanish in the middle of an answer, close the page and come back. Server and
-clients share the machine. Prints for each number of visitors the tokens a second of all together, how long the first
-token of an answer took and the next ones, and what a token costs the server; then what the page holds more than before
-anyone came, once all have left; then one JSON line.
+Every visitor asks for one answer of that many tokens after another, so that most questions arrive while all others are
+being answered. Restless visitors also stop, vanish in the middle of an answer, close the page and come back. Server and
+clients share the machine. The table shows, for each number of visitors, the tokens a second of all together, the times
+to the first and between later tokens, and the processor time of a token in the server. Then follows what the page still
+holds once all have left, compared with before they came. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -27,69 +27,60 @@ from benchmarks.flags import add_counts, add_model, add_port
 from benchmarks.load.page import Holdings, ServedPage, serving
 from benchmarks.load.picture import draw
 from benchmarks.load.visitors import Visitor
-from benchmarks.timing import machine, table
-from model.command_line import Parser, exit_code
+from benchmarks.timing import machine, percentile_95, table
+from model.command_line import Parser, command
 
-_LARGER = 1.1
-_CALM_WITHIN = 60.0  # seconds after which what is left counts as left behind
+_MEMORY_MARGIN = 1.1  # times the memory before
+_CALM_WITHIN = 60.0  # seconds; what the page holds after that counts as left behind
 
 
 def measure(
     page: ServedPage, model: str, visitors: int, tokens: int, seconds: float, *, restless: bool = False
 ) -> dict[str, Any]:
-    """What so many visitors see."""
+    """The measurements for this many visitors."""
     with ThreadPoolExecutor(visitors) as threads:
-        there = list(threads.map(lambda number: Visitor(page.address, model, tokens, number), range(visitors)))
+        visiting = list(threads.map(lambda number: Visitor(page.address, model, tokens, number), range(visitors)))
         barrier = threading.Barrier(visitors + 1)
-        staying = [threads.submit(visitor.stay, barrier, seconds, restless=restless) for visitor in there]
+        staying = [threads.submit(visitor.stay, barrier, seconds, restless=restless) for visitor in visiting]
         barrier.wait()
         before = sum(page.process.cpu_times()[:2])
         time.sleep(seconds)
         busy = sum(page.process.cpu_times()[:2]) - before
-        seen = [each.result() for each in staying]
-    received = sum(each.tokens for each in seen)
-    first, gaps = ([value for each in seen for value in getattr(each, name)] for name in ("first", "gaps"))
+        results = [each.result() for each in staying]
+    received = sum(each.tokens for each in results)
+    first, gaps = ([value for each in results for value in getattr(each, name)] for name in ("first", "gaps"))
     return {
         "visitors": visitors,
         "tokens_per_second": received / seconds,
         "first_median": statistics.median(first) if first else None,
-        "first_p95": _p95(first),
-        "gap_p95": _p95(gaps),
-        "done": {name: sum(each.done.get(name, 0) for each in seen) for name in sorted({*seen[0].done})},
-        "failed": sum(len(each.failed) for each in seen),
-        "errors": sorted({error for each in seen for error in each.failed}),
+        "first_p95": percentile_95(first),
+        "gap_p95": percentile_95(gaps),
+        "done": {name: sum(each.done.get(name, 0) for each in results) for name in sorted({*results[0].done})},
+        "failed": sum(len(each.failed) for each in results),
+        "errors": sorted({error for each in results for error in each.failed}),
         "cpu_per_token": busy / received if received else None,
         "memory": page.process.memory_info().rss,
     }
 
 
 def left_behind(page: ServedPage, before: Holdings) -> dict[str, int]:
-    """What a page holds more than before its visitors came, once it has come to rest."""
+    """How much more a page holds than before its visitors came, once it has come to rest."""
     end = time.monotonic() + _CALM_WITHIN
     while True:
         now = page.holdings()
         calm = now.rows == now.waiting == 0 and now.threads <= before.threads and now.files <= before.files
-        calm = calm and now.memory <= _LARGER * before.memory  # freed memory is given back every few seconds
+        calm = calm and now.memory <= _MEMORY_MARGIN * before.memory  # freed memory is given back every few seconds
         if calm or time.monotonic() > end:
             return {name: value - getattr(before, name) for name, value in asdict(now).items()}
         time.sleep(1.0)
 
 
-def _p95(values: Sequence[float]) -> float | None:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else None
-
-
-def _shown(value: float | None, digits: int, times: float = 1.0) -> str:
+def _in_digits(value: float | None, digits: int, times: float = 1.0) -> str:
     return "-" if value is None else f"{value * times:.{digits}f}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
-
-
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.load", description="Let many visitors chat at once.")
     add_model(parser)
     add_counts(parser, visitors=[1, 4, 8, 16, 32], tokens=64, seconds=15)
@@ -113,11 +104,11 @@ def _measure(arguments: Sequence[str] | None) -> None:
     rows = [
         (
             str(each["visitors"]),
-            _shown(each["tokens_per_second"], 0),
-            *(_shown(each[name], 2) for name in ("first_median", "first_p95", "gap_p95")),
+            _in_digits(each["tokens_per_second"], 0),
+            *(_in_digits(each[name], 2) for name in ("first_median", "first_p95", "gap_p95")),
             str(each["failed"]),
-            _shown(each["cpu_per_token"], 1, 1000),
-            _shown(each["memory"], 0, 1e-6),
+            _in_digits(each["cpu_per_token"], 1, 1000),
+            _in_digits(each["memory"], 0, 1e-6),
         )
         for each in results
     ]

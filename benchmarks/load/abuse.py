@@ -1,9 +1,9 @@
-"""How long Stop takes while many others type, each keystroke a preview that the model has to read.
+"""How long Stop takes while many others type, and each keystroke is a preview that the model has to read.
 
     python -m benchmarks.load.abuse [--model attend-chat] [--typists 40] [--seconds 30]
 
 The typists send the page's own events over HTTP, as fast as they are answered, with a text that fills half the context.
-Meanwhile one visitor after the other lets the model continue a text, and presses Stop. Prints one JSON line.
+Meanwhile one visitor after another lets the model continue a text and presses Stop. Prints one JSON line.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import httpx
 
 from benchmarks.flags import add_counts, add_model, add_port
 from benchmarks.load.page import serving
-from benchmarks.timing import machine
-from model.command_line import Parser, exit_code
+from benchmarks.timing import machine, percentile_95
+from model.command_line import Parser, command
 
 _TEXT = "Once upon a time there was a small dog who liked to play in the park with all of its friends. " * 9
 _TIMEOUT = 120.0  # seconds
 
 
 class OpenPage:
-    """The page as its browser uses it: events with the values of their components, and one stream of replies."""
+    """The page as a browser uses it: events with the values of their components, and one stream of replies."""
 
     def __init__(self, address: str) -> None:
         self._api = f"{address}/gradio_api"
@@ -48,7 +48,7 @@ class OpenPage:
         """What the browser sends for an event.
 
         Args:
-            values: of components, by the ids of their elements; others are as at first.
+            values: the values of components, by the ids of their elements; others have their initial values.
         """
         dependency = self._events[element, event]
         names = {each["id"]: each["props"].get("elem_id") for each in self._config["components"]}
@@ -62,7 +62,7 @@ class OpenPage:
         self._http.post(f"{self._api}/run/predict", json=body).raise_for_status()
 
     def replies(self) -> Iterator[tuple[dict[str, Any], int]]:
-        """Each message of the server and its bytes, until all events are answered."""
+        """Yield each message of the server with its size in bytes, until all events are answered."""
         with self._http.stream("GET", f"{self._api}/queue/data", params={"session_hash": self.session}) as stream:
             for line in stream.iter_lines():
                 if line.startswith("data:"):
@@ -73,7 +73,7 @@ class OpenPage:
 
 
 def type_on(address: str, end: float) -> list[int]:
-    """Type until then; the bytes of each preview."""
+    """Type until `end`; returns the bytes of each preview."""
     page, sizes, typed = OpenPage(address), list[int](), _TEXT
     while time.perf_counter() < end:
         typed += "x"
@@ -83,7 +83,7 @@ def type_on(address: str, end: float) -> list[int]:
 
 
 def stop_again_and_again(address: str, end: float) -> list[float]:
-    """Continue a text and stop; seconds from each Stop to the end of its run."""
+    """Continue a text and stop, until `end`; returns the seconds from each Stop to the end of its run."""
     seconds = []
     while time.perf_counter() < end:
         page, pressed = OpenPage(address), 0.0
@@ -97,12 +97,8 @@ def stop_again_and_again(address: str, end: float) -> list[float]:
     return seconds
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _measure(arguments))
-
-
-def _measure(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.load.abuse", description="Press Stop while many others type.")
     add_model(parser)
     add_counts(parser, typists=40, seconds=30)
@@ -112,7 +108,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
         calm = stop_again_and_again(page.address, time.perf_counter() + 5)
         end = time.perf_counter() + options.seconds
         typing = [threads.submit(type_on, page.address, end) for _ in range(options.typists)]
-        stopping = sorted(threads.submit(stop_again_and_again, page.address, end).result())
+        stopping = threads.submit(stop_again_and_again, page.address, end).result()
         sizes = [size for each in typing for size in each.result()]
     figures = {
         "typists": options.typists,
@@ -122,7 +118,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
         "stops": len(stopping),
         "stop_alone_median": statistics.median(calm),
         "stop_median": statistics.median(stopping),
-        "stop_p95": stopping[min(len(stopping) - 1, int(0.95 * len(stopping)))],
+        "stop_p95": percentile_95(stopping),
     }
     print(json.dumps({"model": options.model, **figures, "machine": machine()}))
 

@@ -1,6 +1,6 @@
-"""The page in a process of its own, which says on demand what it holds.
+"""The page in a process of its own, which reports on demand what it holds.
 
-There it is `python app.py` with the same arguments, and writes a line of JSON for each line that it reads.
+The process runs `python app.py` with the same arguments, and writes a line of JSON for each line that it reads.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What a page holds."""
+    """The resources that a page holds."""
 
-    threads: int  # that decode; others wait in a pool for the next event
-    files: int  # open ones, connections included
-    rows: int  # of the batches
+    threads: int  # those that decode; others wait in a pool for the next event
+    files: int  # open files, connections included
+    rows: int  # in all batches
     waiting: int  # runs that have not begun
-    prefixes: int  # bytes of texts that were read for visitors
+    prefixes: int  # bytes kept of texts that were read for visitors
     memory: int  # resident bytes
 
     @classmethod
     def here(cls) -> Self:
-        """Those of this process."""
+        """The resources of this process."""
         process, objects = psutil.Process(), gc.get_objects()
-        # By their type: some modules are imported when they are asked what they are an instance of.
+        # `isinstance` would make modules import themselves that are only imported when they are used.
         schedulers = [each for each in objects if type(each) is Scheduler]
         return cls(
             threads=sum(thread.name.startswith("attend-decoding") for thread in threading.enumerate()),
@@ -55,7 +55,7 @@ class Holdings:
 
 
 class ServedPage:
-    """A page that runs, seen from outside."""
+    """A running page, seen from outside."""
 
     def __init__(self, child: Popen[str], address: str) -> None:
         self._child = child
@@ -71,10 +71,10 @@ class ServedPage:
 
 @contextmanager
 def serving(model: str, port: int, *flags: str, calls: int = 32) -> Iterator[ServedPage]:
-    """The page, which is over at the end.
+    """Serve the page for as long as the context lasts.
 
     Args:
-        calls: that may run at the same time, since all are from one address.
+        calls: how many program calls may run at the same time, since all are from one address.
     """
     program = "from benchmarks.load.page import run; run()"
     command = [sys.executable, "-c", program, "--port", str(port), "--model", model, *flags]
@@ -96,7 +96,7 @@ def _report() -> None:
 
 
 def run() -> None:
-    """The page's own process."""
+    """What the page's own process runs."""
     threading.Thread(target=_report, daemon=True).start()
     sys.argv[0] = "app.py"
     runpy.run_path(str(_ROOT / "app.py"), run_name="__main__")

@@ -1,4 +1,4 @@
-"""Draws what so many visitors see: tokens a second of all together, and seconds to the first token."""
+"""Draws the tokens a second of all visitors, and their seconds to the first token, by the number of visitors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PANELS = (
 
 
 def draw(results: Sequence[Mapping[str, Any]], out: Path) -> None:
-    """Write an SVG: a panel for each figure, by the number of visitors."""
+    """Write an SVG with a panel for each of the two."""
     panels = "".join(_panel(results, *panel, left=number * _WIDTH) for number, panel in enumerate(_PANELS))
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(

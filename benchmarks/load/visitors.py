@@ -20,13 +20,13 @@ _TIMEOUT = 120.0  # seconds
 
 @dataclass(slots=True)
 class Experience:
-    """What one visitor saw."""
+    """What one visitor experienced."""
 
     first: list[float] = field(default_factory=list)  # seconds from a question to the first token of its answer
     gaps: list[float] = field(default_factory=list)  # seconds between two pieces of an answer
     tokens: int = 0
-    failed: list[str] = field(default_factory=list)  # what was said instead of an answer
-    done: dict[str, int] = field(default_factory=dict)  # how often each thing was done
+    failed: list[str] = field(default_factory=list)  # error messages
+    done: dict[str, int] = field(default_factory=dict)  # how often the visitor did each thing
 
 
 class Visitor:
@@ -39,7 +39,7 @@ class Visitor:
         self.seen = Experience()
 
     def stay(self, barrier: threading.Barrier, seconds: float, *, restless: bool) -> Experience:
-        """Do one thing after the other, from the moment when all visitors are there.
+        """Do one thing after another, once all visitors have arrived.
 
         Args:
             restless: whether to stop, vanish and come back as well.
@@ -52,13 +52,13 @@ class Visitor:
             self.seen.done[act.__name__] = self.seen.done.get(act.__name__, 0) + 1
             try:
                 act(end)
-            except Exception as error:  # whatever it is, it belongs into the table
+            except Exception as error:  # whatever it is, it belongs in the table
                 self.seen.failed.append(f"{act.__name__}: {error or type(error).__name__}")
         self._client.close()
         return self.seen
 
     def chat(self, end: float) -> None:
-        """One answer, to its end."""
+        """Ask for an answer and read it to its end."""
         times = [time.perf_counter()]
         job = self._asked()
         for item in job:
@@ -70,16 +70,16 @@ class Visitor:
         self.seen.gaps += waited[1:]
 
     def stop(self, end: float) -> None:
-        """An answer that is stopped after its first piece."""
+        """Ask for an answer and stop it after its first piece."""
         job = self._asked()
         for _ in job:
             job.cancel()
             break
-        with suppress(Exception):  # the client finds no answer in what it is sent then
+        with suppress(Exception):  # the client then receives no answer
             job.result(timeout=_TIMEOUT)
 
     def vanish(self, end: float) -> None:
-        """A connection that breaks in the middle of an answer, or before anybody has read of it."""
+        """Ask for an answer, and break the connection in the middle of it or before reading any of it."""
         data = {"data": [self._message, [], self._model, self._settings, ""]}
         begun = httpx.post(f"{self._address}/gradio_api/call/chat", json=data, timeout=_TIMEOUT).raise_for_status()
         if self._random.random() < 0.5:
@@ -88,7 +88,7 @@ class Visitor:
                 next(line for line in stream.iter_lines() if line.startswith("event:") and "heartbeat" not in line)
 
     def come_back(self, end: float) -> None:
-        """The page closed, and opened again."""
+        """Close the page and open it again."""
         self._client.close()
         self._client = Client(self._address, verbose=False)
 

@@ -24,9 +24,9 @@ from tests.helpers.waiting import Gate, eventually
 from ui.chat import actions as chat
 from ui.chat.screen import ChatScreen
 from ui.chat.tab import ChatTab
-from ui.frame import Changes
 from ui.runs.session import Session
 from ui.screen import Screen
+from ui.view import Changes
 
 pytestmark = BROWSER
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script> ${alert(3)} {{x}} <end> \u05e9\u05dc\u05d5\u05dd"

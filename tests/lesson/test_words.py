@@ -39,9 +39,9 @@ HARD = ["\x00" * 2_000, "👩\u200d👧" * 600, "</script><b>${7*7}{{x}}" * 80, 
 
 Answer = Callable[[Models, dict[str, Any]], dict[str, Any]]
 CHAPTERS: dict[str, Answer] = {
-    "tokens": tokens.answer,
-    "vocabulary": vocabulary.answer,
-    "vectors": vectors.answer,
+    "tokens": tokens.CHAPTER.answer,
+    "vocabulary": vocabulary.CHAPTER.answer,
+    "vectors": vectors.CHAPTER.answer,
 }
 
 
@@ -83,9 +83,9 @@ def test_the_hardest_texts_stay_small(chapter: str, models: Models) -> None:
 def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
     text = " ".join(f"w{number}x" for number in range(400))[:2_000]
     for merges in (0, 200):
-        assert sent(vocabulary.answer(models, {"text": text, "merges": merges})) < LARGEST
+        assert sent(vocabulary.CHAPTER.answer(models, {"text": text, "merges": merges})) < LARGEST
     words = " ".join(f"word{number}" for number in range(24))
-    assert sent(vectors.answer(models, {"words": words, "around": 3})) < LARGEST
+    assert sent(vectors.CHAPTER.answer(models, {"words": words, "around": 3})) < LARGEST
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ def test_what_cannot_be_shown_is_one_sentence(
 @pytest.mark.usefixtures("here")
 def test_tokenizers_of_models_in_memory_stand_beside_ours(models: Models) -> None:
     text = "How are you?"
-    cuts = [cut["name"] for cut in tokens.answer(models, {"text": text})["cuts"]]
+    cuts = [cut["name"] for cut in tokens.CHAPTER.answer(models, {"text": text})["cuts"]]
     assert cuts == ["words", "characters", "bytes", *names.embedded(), "tiny-chat"]  # the page's first, always
     held = models.get("tiny-writer")
-    cuts = {cut["name"]: cut for cut in tokens.answer(models, {"text": text})["cuts"]}
+    cuts = {cut["name"]: cut for cut in tokens.CHAPTER.answer(models, {"text": text})["cuts"]}
     ids = held.tokenizer.encode(text, begins=True)
     assert cuts["tiny-writer"]["pieces"] == [(held.tokenizer.label(piece), piece) for piece in ids]
     assert cuts["tiny-writer"]["count"] == len(ids) and cuts["tiny-writer"]["vocabulary"] == held.model.vocabulary_size
@@ -145,9 +145,9 @@ def test_a_folder_is_called_as_everywhere_and_its_path_only_pointed_at(tiny_chec
     private = Models((str(tiny_checkpoint),), lambda name, _: catalog.load(name), any_name=True)
     visitor = Session(model=private.default)
     list(choosing.choose(visitor, private, folder))
-    cuts = tokens.answer(private, {})["cuts"]
+    cuts = tokens.CHAPTER.answer(private, {})["cuts"]
     assert (cuts[-1]["name"], cuts[-1]["location"]) == ("fox/final", folder)
-    answered = vectors.answer(private, {"model": folder})
+    answered = vectors.CHAPTER.answer(private, {"model": folder})
     assert answered["model"] == folder and (folder, "fox/final") in answered["models"]
 
 
@@ -174,12 +174,12 @@ def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
     text = "The quick fox jumps."
     pieces = [piece.label for piece in visitor.encoder.pieces(text) if not piece.special]
     list(choosing.choose(visitor, private, private.default))
-    cut = tokens.answer(private, {"text": text})["cuts"][-1]
+    cut = tokens.CHAPTER.answer(private, {"text": text})["cuts"][-1]
     assert visitor.encoder is None and (cut["name"], cut["location"]) == (names.display_name(name), name)
     ids = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text, add_special_tokens=False).ids
     assert cut["pieces"] == list(zip(pieces, ids, strict=True))
     shutil.rmtree(folder)
-    assert tokens.answer(private, {"text": text})["cuts"][-1]["name"] != cut["name"]
+    assert tokens.CHAPTER.answer(private, {"text": text})["cuts"][-1]["name"] != cut["name"]
 
 
 def test_a_tokenizer_named_like_a_rule_replaces_no_rule(
@@ -188,7 +188,7 @@ def test_a_tokenizer_named_like_a_rule_replaces_no_rule(
     (tmp_path / "words").mkdir()
     (tmp_path / "words" / "tokenizer.json").write_text("{}")
     monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path))
-    cuts = tokens.answer(models, {"text": "How are you?"})["cuts"]
+    cuts = tokens.CHAPTER.answer(models, {"text": "How are you?"})["cuts"]
     words = [(cut["rule"], cut.get("count")) for cut in cuts if cut["name"] == "words"]
     assert words == [(True, 4), (False, None)]  # the rule, and the file, which cannot be read
 
@@ -197,13 +197,13 @@ def test_a_damaged_tokenizer_leaves_the_others(tmp_path: Path, models: Models, m
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "tokenizer.json").write_text("{}")
     monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path))
-    cuts = {cut["name"]: cut for cut in tokens.answer(models, {})["cuts"]}
+    cuts = {cut["name"]: cut for cut in tokens.CHAPTER.answer(models, {})["cuts"]}
     assert cuts["broken"]["error"].endswith("not a readable tokenizer: copy it again.")
     assert cuts["bytes"]["error"] == "" and cuts["bytes"]["count"] > 0
 
 
 def test_a_vocabulary_is_that_of_so_many_merges(models: Models) -> None:
-    answered = vocabulary.answer(models, {"merges": 5})
+    answered = vocabulary.CHAPTER.answer(models, {"merges": 5})
     learned = [
         (row["cells"][1]["pieces"], row["cells"][2]["pieces"], row["cells"][3], row["later"])
         for row in answered["learned"]
@@ -223,14 +223,14 @@ def test_a_vocabulary_is_that_of_so_many_merges(models: Models) -> None:
     assert [size[1].partition(":")[0] for size in answered["sizes"]] == ["4", "10", f"{10 + 1 + 5}"]
     (cut,) = answered["cut"]
     assert not cut["known"] and cut["pieces"] == [("low", True), ("est</w>", True)]
-    unknown = vocabulary.answer(models, {"new": "lowly low"})["cut"]
+    unknown = vocabulary.CHAPTER.answer(models, {"new": "lowly low"})["cut"]
     assert unknown[0]["characters"][-1] == ("y", False) and ("y", False) in unknown[0]["pieces"]
     assert unknown[1]["known"]
-    assert vocabulary.answer(models, {"merges": 200})["merges"] == len(answered["learned"])
+    assert vocabulary.CHAPTER.answer(models, {"merges": 200})["merges"] == len(answered["learned"])
 
 
 def test_vectors_are_those_of_the_models_matrix(models: Models, tiny: LoadedModel) -> None:
-    answered = vectors.answer(models, {"model": "tiny-chat", "words": "you fox dog", "around": 2})
+    answered = vectors.CHAPTER.answer(models, {"model": "tiny-chat", "words": "you fox dog", "around": 2})
     assert answered["size"] == (tiny.model.vocabulary_size, 32)
     assert answered["listed"] == ["you", "fox", "dog"]
     own = [row[index] for index, row in enumerate(answered["cosines"])]
@@ -238,7 +238,7 @@ def test_vectors_are_those_of_the_models_matrix(models: Models, tiny: LoadedMode
     assert answered["cosines"][0][1] == answered["cosines"][1][0]
     assert len(answered["points"]) == 3 and 0 < len(answered["neighbours"]) <= 6
     assert sum(answered["shares"]) == pytest.approx(1.0, abs=1e-3)  # three points lie in a plane
-    assert vectors.answer(models, {"expected": ""})["verdict"] == ["nearest"]
+    assert vectors.CHAPTER.answer(models, {"expected": ""})["verdict"] == ["nearest"]
 
 
 @EMBEDDED
@@ -262,7 +262,7 @@ def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -
     handlers["leave"](visit)
     gc.collect()
     assert page.in_memory() == (CHAT,) and networks[0]() is not None and networks[1]() is None
-    assert vectors.answer(page, {})["analogy"]["rank"] == 1  # mother - father + brother is sister
+    assert vectors.CHAPTER.answer(page, {})["analogy"]["rank"] == 1  # mother - father + brother is sister
 
     kept: dict[str, AnyModel] = {}
     models.with_embedded_cache(kept).get("tiny-writer")

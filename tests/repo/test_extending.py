@@ -147,7 +147,7 @@ def test_every_path_and_name_of_the_code_exists() -> None:
         "ui/count/tab.py",
         "decoding/processors/quadratic.py",
         "decoding/strategies/NAME.py",
-        "ui/learn/chapters/NAME.md",
+        "ui/learn/chapters/texts/NAME.md",
     }
     paths = set(re.findall(r"`([\w/]+/\w+\.\w+)`", DOCUMENT)) - made
     assert len(paths) > 12

@@ -269,7 +269,7 @@ def test_a_full_disk_is_one_sentence(run: Run) -> None:
 @pytest.mark.parametrize("both", [False, True])
 def test_so_is_standard_output_in_all_commands(unbuffered: str, both: bool) -> None:
     """Standard error may be full as well: then the exit code says it alone."""
-    program = "import sys; from model.command_line import exit_code; sys.exit(exit_code(lambda: print('x')))"
+    program = "import sys; from model.command_line import command; sys.exit(command(lambda: print('x'))())"
     with FULL.open("w") as full:
         ran = subprocess.run(
             [sys.executable, "-c", program],

@@ -195,7 +195,7 @@ def test_items_come_back_from_their_file_and_another_file_is_refused(items: list
     assert write(iter(items), tmp_path / "items.jsonl.gz") == len(items)
     assert read_items(tmp_path / "items.jsonl.gz") == items
     (tmp_path / "other.jsonl.gz").write_bytes(gzip.compress(b'{"turns": ["a"]}\n'))
-    with pytest.raises(AttendError, match="does not hold what"):
+    with pytest.raises(AttendError, match="is not a file that training"):
         read_items(tmp_path / "other.jsonl.gz")
 
 

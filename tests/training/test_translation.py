@@ -29,7 +29,7 @@ from training.run.average import Average
 from training.run.loop import train
 from training.run.optimizer import lr_schedule
 from training.talk import answer
-from training.translate import scored
+from training.translate import score_translations
 from training.translation import TranslationTask
 from training.vocabulary import train_pairs_vocabulary
 
@@ -201,9 +201,9 @@ def test_every_reference_counts_and_sentences_may_have_different_numbers() -> No
     """BLEU of the first against its best reference alone: all n-grams are found, so 100."""
     translated = ["the cat sat on the mat", "he reads a book today"]
     references = [["a cat is there", "the cat sat on the mat"], ["he reads a book today"]]
-    assert scored(translated, references).bleu == pytest.approx(100.0)
-    assert scored(translated, [one[:1] for one in references]).bleu < 60.0
-    assert scored(translated, references).chrf == pytest.approx(100.0)
+    assert score_translations(translated, references).bleu == pytest.approx(100.0)
+    assert score_translations(translated, [one[:1] for one in references]).bleu < 60.0
+    assert score_translations(translated, references).chrf == pytest.approx(100.0)
 
 
 def test_all_translations_of_a_sentence_are_its_references() -> None:

@@ -10,10 +10,13 @@ from torch import Tensor, nn
 
 
 class Average:
-    """Keeps copies of a model's last weights and lends their mean."""
+    """Keeps copies of a model's last weights, and lends the model their mean."""
 
     def __init__(self, model: nn.Module, count: int) -> None:
-        """`count`: how many weights to keep; with 1 nothing is kept, and the model's own weights are lent."""
+        """
+        Args:
+            count: how many copies to keep; 1 keeps none, and then the model's own weights are used.
+        """
         self._model, self._count = model, count
         self.kept: list[Mapping[str, Tensor]] = []  # the oldest first
 

@@ -21,11 +21,11 @@ class Point:
     tokens: int  # fed so far, padding included
     seconds: float  # spent so far, over all sittings
     loss: float  # nats per token, in the batch of the step
-    figure: float | None  # on unseen text, if it was measured
+    figure: float | None  # the metric on unseen text, if it was measured at this step
 
 
 def write(points: Sequence[Point], folder: Path, *, measured: str) -> None:
-    """Write `curve.png`, and `curve.csv` in one piece, since a resumed run reads it.
+    """Write `curve.png` and `curve.csv`, the second as a whole, since a resumed run reads it.
 
     Args:
         measured: the metric behind the points' figures, in words.
@@ -39,7 +39,7 @@ def write(points: Sequence[Point], folder: Path, *, measured: str) -> None:
 
 
 def read(folder: Path) -> list[Point]:
-    """The points that `write` left."""
+    """The points that `write` has written."""
     with (folder / "curve.csv").open(newline="") as file:
         return [
             Point(

@@ -1,4 +1,4 @@
-"""The training loop: for a decoder on conversations and stories, or an encoder with a decoder on sentence pairs.
+"""The training loop for a decoder of conversations and stories, or for an encoder-decoder of sentence pairs.
 
 A run that was stopped continues from its last save with the same result: the order of the data follows from the seed,
 every step seeds its own dropout, and all other state is saved. The run's folder then contains the checkpoint (config,
@@ -44,10 +44,10 @@ def make_task(settings: TrainingSettings, folder: Path, output: Path) -> Trainin
 
 
 def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
-    """Run or continue one training; the module's docstring says what `output` contains then.
+    """Begin or continue a training run; the module's docstring says what `output` then contains.
 
     Returns:
-        The command's exit code: 0, or that of Ctrl-C, which like SIGTERM saves after the step and ends the run.
+        The command's exit code: 0, or that of Ctrl-C. After Ctrl-C or SIGTERM, the run saves its state and ends.
 
     Raises `AttendError` if data is missing, if `output` contains another run, or if the loss is not a number.
     """
@@ -115,8 +115,8 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
                 bar.close()
                 accelerator.print(f"Stopped and saved at step {step + 1:,}: the same command resumes from there.")
                 return INTERRUPTED
-    # First the wrapped model, which holds the processes' group: were it the last to do so, torch would wait for the
-    # group's threads without letting go of the interpreter's lock, for ever where one of them needs it.
+    # The wrapped model goes first, since it holds the processes' group. If it were the last to hold the group, torch
+    # would wait for the group's threads while keeping the interpreter's lock: for ever, if one of them needs the lock.
     accelerator.free_memory()
     del model
     accelerator.end_training()
@@ -133,26 +133,26 @@ def _precision(requested: str, device: torch.device) -> tuple[str, str]:
 @contextmanager
 def _stop_signals() -> Iterator[Callable[[], bool]]:
     """Yield a function that tells whether Ctrl-C or SIGTERM has arrived; a second one ends the program at once."""
-    came: list[int] = []
-    before = {}
+    received: list[int] = []
+    handlers = {}  # before this
 
     def note(number: int, _: object) -> None:
-        came.append(number)
-        signal.signal(number, before[number])
+        received.append(number)
+        signal.signal(number, handlers[number])
 
     if threading.current_thread() is threading.main_thread():  # no other thread may handle signals
         for number in (signal.SIGINT, signal.SIGTERM):
-            before[number] = signal.getsignal(number)
+            handlers[number] = signal.getsignal(number)
             signal.signal(number, note)
     try:
-        yield lambda: bool(came)
+        yield lambda: bool(received)
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
 def _begin(settings: TrainingSettings) -> Transformer:
-    """The model before its first step; `AttendError` if the initial weights are those of another model."""
+    """The model before its first step; `AttendError` if `init_from` is a model of another shape."""
     model = build(settings.config())
     if settings.init_from:
         first = checkpoint.load(Path(settings.init_from))
@@ -174,8 +174,8 @@ def learn(
 ) -> float:
     """Take one step on this process's share of a batch: forward, backward, optimizers.
 
-    If a batch has fewer rows than there are processes, those without a row feed one with a loss of 0, since all
-    processes must take part when gradients are averaged.
+    If a batch has fewer rows than there are processes, those without a row of their own feed one whose loss counts as
+    0, since all processes must take part when gradients are averaged.
 
     Returns:
         The whole batch's loss, in nats per target token.
@@ -201,7 +201,7 @@ def _save(
     optimizers: Sequence[torch.optim.Optimizer],
     history: Sequence[curve.Point],
 ) -> None:
-    """Save the checkpoint, the curve and the state to resume from, which a rename puts in place as a whole."""
+    """Save the checkpoint, the curve, and the state to resume from; a rename replaces the old state as a whole."""
     with averaged.weights():
         checkpoint.save(model, output)
     curve.write(history, output, measured=task.metric)
@@ -231,11 +231,11 @@ def _resume(
     if not path.exists():
         return 0, []
     state = torch.load(path, map_location=device, weights_only=True)
-    free = ("precision", "save_minutes", "validate_steps", "passes")  # may change when a run is resumed
+    changeable = ("precision", "save_minutes", "validate_steps", "passes")  # when a run is resumed
     for name, value in asdict(settings).items():
-        if name not in free and (held := state["settings"].get(name)) != value:
+        if name not in changeable and (saved := state["settings"].get(name)) != value:
             raise AttendError(
-                f"{output} has a run with {name} {held}, not {value}: resume it with that value, or choose a new "
+                f"{output} has a run with {name} {saved}, not {value}: resume it with that value, or choose a new "
                 "folder."
             )
     if state["lessons"] != fingerprint:

@@ -34,13 +34,13 @@ def make_optimizers(
     """AdamW (Loshchilov and Hutter, 2019); with "muon", the blocks' matrices take Muon (Jordan et al., 2024) instead.
 
     Muon makes each matrix's step orthogonal; here the step is scaled to the size of AdamW's, so that one rate serves
-    both. The model card says what each reached with equally many tokens. Norms and biases are not decayed.
+    both. The model card compares the two on equally many tokens. Norms and biases are not decayed.
     """
     named = list(model.named_parameters())
     in_blocks = [parameter for name, parameter in named if parameter.dim() == 2 and "embedding" not in name]
     orthogonal = in_blocks if kind == "muon" else []
-    taken = {id(parameter) for parameter in orthogonal}
-    rest = [parameter for _, parameter in named if id(parameter) not in taken]
+    with_muon = {id(parameter) for parameter in orthogonal}
+    rest = [parameter for _, parameter in named if id(parameter) not in with_muon]
     groups = [
         {"params": [parameter for parameter in rest if parameter.dim() == 2], "weight_decay": weight_decay},
         {"params": [parameter for parameter in rest if parameter.dim() != 2], "weight_decay": 0.0},

@@ -15,7 +15,7 @@ _UNANSWERABLE = 0.09  # probability of an unanswerable question before each answ
 
 
 def skill_dialogues(small_talk: SmallTalk, seed: int) -> Iterator[tuple[str, ...]]:
-    """Yields dialogues without end, user first, with no values and wordings of the test."""
+    """Yield dialogues without end, user first, with no values and wordings of the test."""
     rng = random.Random(seed)
     while True:
         write = rng.choices((_recall, _exercises, _about_model), weights=(70, 17, 13))[0]
@@ -66,7 +66,7 @@ def _digression(rng: random.Random, small_talk: SmallTalk) -> list[str]:
 
 
 def _correct(rng: random.Random, fact: Fact, turns: list[str]) -> Fact:
-    """Appends an exchange that corrects a fact to `turns`, and returns the corrected fact."""
+    """Append an exchange that corrects a fact to `turns`, and returns the corrected fact."""
     corrected = fact.corrected(rng, "seen")
     turns += [
         corrected.fill(rng.choice(_WORDINGS["correct"])),

@@ -33,7 +33,7 @@ _LISTS = (
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """An exercise: the turns before the answer, the answer, and texts one of which a right answer contains."""
+    """An exercise: the turns before the answer, the answer, and texts of which a right answer contains one."""
 
     skill: str
     turns: tuple[str, ...]  # the last one is the user's
@@ -42,12 +42,12 @@ class Exercise:
 
 
 def draw_exercise(rng: random.Random, part: Part, skill: str = "") -> Exercise:
-    """Draws an exercise of a skill, or of any."""
+    """Draw an exercise of a skill; by default of any."""
     return EXERCISES[skill or rng.choice(tuple(EXERCISES))](rng, part)
 
 
 def _repeat(rng: random.Random, part: Part) -> Exercise:
-    """A list to repeat, at once or one exchange later."""
+    """Asks for a list again, at once or one exchange later."""
     items = _items(rng, part, rng.randint(2, 5))
     listed = _join(items, rng.choice(("and", "and", "")))
     repeated = _join(items, "and")
@@ -79,7 +79,7 @@ def _letters(rng: random.Random, part: Part, skill: str, *, backwards: bool) -> 
 
 
 def _count(rng: random.Random, part: Part) -> Exercise:
-    """How many things a list has."""
+    """Asks how many things a list has."""
     number = rng.randint(1, 7)
     listed = rng.choice(("objects", "animals", "shopping", "colors", "people"))
     items = _items(rng, part, number, listed)
@@ -91,34 +91,34 @@ def _count(rng: random.Random, part: Part) -> Exercise:
 
 
 def _next(rng: random.Random, part: Part) -> Exercise:
-    """The day, month, letter or number after or before another."""
+    """Asks for the day, month, letter or number after or before another."""
     name, row = rng.choice(tuple(_ROWS.items()))
     after = rng.random() < 0.7
     while True:
         index = rng.randrange(1, len(row) - 1)
-        given, wanted = row[index], row[index + (1 if after else -1)]
-        if _in_part(f"{name} {given} {after}", part):
+        item, neighbour = row[index], row[index + (1 if after else -1)]
+        if _in_part(f"{name} {item} {after}", part):
             break
-    question = _wording(rng, part, "after" if after else "before").format(given=given, name=name)
+    question = _wording(rng, part, "after" if after else "before").format(item=item, name=name)
     answer = rng.choice(("{1}.", "{1}.", "{1} comes after {0}." if after else "{1} comes before {0}."))
-    return Exercise("next in a row", (sentence(question),), answer.format(given, wanted), (wanted,))
+    return Exercise("next in a row", (sentence(question),), answer.format(item, neighbour), (neighbour,))
 
 
 def _row(rng: random.Random, part: Part) -> Exercise:
-    """Consecutive days, months, letters or numbers."""
+    """Asks for consecutive days, months, letters or numbers."""
     name, row = rng.choice(tuple(_ROWS.items()))
     while True:
         first, length = rng.randrange(len(row)), rng.randint(3, 7)
-        found = row[first : first + length]
-        if len(set(found)) == length and _in_part(f"{name} {found[0]} {found[-1]}", part):
+        items = row[first : first + length]
+        if len(set(items)) == length and _in_part(f"{name} {items[0]} {items[-1]}", part):
             break
-    question = _wording(rng, part, "row").format(name=name, first=found[0], last=found[-1])
-    listed = ", ".join(found)
+    question = _wording(rng, part, "row").format(name=name, first=items[0], last=items[-1])
+    listed = ", ".join(items)
     return Exercise("say a row", (sentence(question),), listed + ".", (listed,))
 
 
 def _sum(rng: random.Random, part: Part) -> Exercise:
-    """An addition or subtraction with numbers up to ten."""
+    """Asks for the result of an addition or subtraction with numbers up to ten."""
     while True:
         first, second, plus = rng.randint(0, 10), rng.randint(0, 10), rng.random() < 0.6
         first, second = (first, second) if plus or first >= second else (second, first)
@@ -150,7 +150,7 @@ _ROWS: dict[str, tuple[str, ...]] = {
 
 
 def _items(rng: random.Random, part: Part, count: int, listed: str = "") -> list[str]:
-    """Draws different values of one list; short lists of the test give way to longer ones."""
+    """Draw different values of one list; lists that are too short in the test are replaced by longer ones."""
     listed = listed or rng.choice(_LISTS)
     pool = values(listed, part)
     while len(pool) < count:
@@ -171,5 +171,5 @@ def _wording(rng: random.Random, part: Part, name: str) -> str:
 
 
 def _in_part(text: str, part: Part) -> bool:
-    """Whether a question belongs to a part; a checksum gives a sixth of them to the test."""
+    """Whether a question belongs to a part; a checksum puts a sixth of all questions into the test."""
     return (zlib.crc32(text.encode()) % 6 == 0) == (part == "unseen")

@@ -1,4 +1,4 @@
-"""Kinds of facts, and single facts with the sentences that state them, ask for them and answer."""
+"""Kinds of facts, and single facts with the sentences that state them, ask for them and answer with them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STARTS = (
     "Let's Remember Keep Don't My The There This Here It It's We You They People Everybody One No Just Originally If "
     "And In At On By From With Of For Under"
 )
-_SMALL = re.compile(rf"(?:{'|'.join(_STARTS.split())})\b")  # words that are capitalized only at the start of a sentence
+_SMALL = re.compile(rf"(?:{'|'.join(_STARTS.split())})\b")  # capitalized only at the start of a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Kind:
 
     @classmethod
     def from_table(cls, entry: dict[str, Any], thing: str, *, unseen: bool) -> Self:
-        """Builds a kind from a table of `kinds.toml`, with the shared wordings if it has a noun."""
+        """Build a kind from a table of `kinds.toml`, with the shared wordings if it has a noun."""
         shared, nouns = load_toml("wordings.toml"), tuple(entry.get("noun", ()))
         named, _, listed = thing.partition(":")
 
@@ -83,7 +83,7 @@ class Fact:
     old: str = ""  # the value before a correction
 
     def fill(self, wording: str) -> str:
-        """Fills the fact into a wording; returns a sentence."""
+        """Fill the fact into a wording; returns a sentence."""
         noun = self.noun.format(thing=self.thing)
         return sentence(
             wording.format(thing=self.thing, value=self.value, noun=noun, old=self.old, a=article(self.value))
@@ -96,10 +96,10 @@ class Fact:
         return self.fill(rng.choice(self.kind.ask[part]))
 
     def answer(self, rng: random.Random) -> str:
-        """Returns the kind's first wording, a whole sentence, half of the time.
+        """Return the kind's first wording, a whole sentence, half of the time.
 
-        It repeats the thing, after which the value can be copied by induction; and with one frequent wording "You
-        haven't told me" is not the most probable answer merely because the right answers differ.
+        That wording repeats the thing, after which the value can be copied by induction. And if one wording is
+        frequent, "You haven't told me" is not the most probable answer merely because the right answers differ.
         """
         return self.fill(self.kind.answer[0] if rng.random() < 0.5 else rng.choice(self.kind.answer))
 
@@ -111,7 +111,7 @@ class Fact:
 
 
 def draw_fact(rng: random.Random, kind: Kind, part: Part) -> Fact:
-    """Draws a fact of a kind, with a value of a part."""
+    """Draw a fact of a kind, with a value of a part."""
     thing = draw(rng, kind.thing[1:], part) if kind.thing.startswith("@") else kind.thing
     while (value := draw_fact_value(rng, kind.values, part)) == thing:
         pass
@@ -119,7 +119,7 @@ def draw_fact(rng: random.Random, kind: Kind, part: Part) -> Fact:
 
 
 def draw_kind(rng: random.Random, *, unseen: bool) -> Kind:
-    """Draws a kind: a table of `kinds.toml`, all equally likely, then one of its things."""
+    """Draw a kind: a table of `kinds.toml`, all equally likely, then one of its things."""
     tables = _tables(unseen)
     return rng.choice(tables[rng.choice(tuple(tables))])
 
@@ -134,7 +134,7 @@ def _tables(unseen: bool) -> dict[str, list[Kind]]:
 
 
 def draw_facts(rng: random.Random, count: int, part: Part, *, unseen: bool = False) -> list[Fact]:
-    """Draws distinguishable facts, often several of one kind."""
+    """Draw distinguishable facts, often several of one kind."""
     facts: list[Fact] = []
     while len(facts) < count:
         kind = draw_kind(rng, unseen=unseen)
@@ -149,7 +149,7 @@ def draw_facts(rng: random.Random, count: int, part: Part, *, unseen: bool = Fal
 
 
 def distinguishable(fact: Fact, others: Sequence[Fact]) -> bool:
-    """Whether no question about the fact is also about one of the others, and no value occurs twice."""
+    """Whether no question about the fact fits one of the others as well, and no value occurs twice."""
     return all(
         (fact.kind.name, fact.thing) != (other.kind.name, other.thing)
         and fact.value.casefold() not in (other.value.casefold(), other.thing.casefold())
@@ -163,7 +163,7 @@ def sentence(text: str) -> str:
 
 
 def prepend(words: str, text: str) -> str:
-    """Puts words before a sentence, whose first word loses its capital if only its position gave it one."""
+    """Put words before a sentence, whose first word loses its capital if only its position gave it one."""
     return words + (
         text[:1].lower() + text[1:] if words.endswith((", ", ": ", "And ")) and _SMALL.match(text) else text
     )

@@ -1,4 +1,4 @@
-"""Scores a model on the test of skills, and measures which attention heads point at a recalled value."""
+"""Scores a model on the test of skills, and finds the attention heads that point at a recalled value."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=40)
-POINTING = 0.5  # attention weight on the value from which on a head points at it
+POINTING = 0.5  # a head with at least this attention weight on the value points at it
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts right answers."""
+    """Counts right answers and all answers."""
 
     right: int = 0
     items: int = 0
@@ -57,7 +57,7 @@ class SkillScores:
 
 
 def score(loaded: LoadedModel, items: Sequence[Item], *, progress: bool = False) -> SkillScores:
-    """Answers all items greedily; inspects attention where a fact is recalled."""
+    """Answer all items greedily, and inspect attention where a fact is recalled."""
     scores = SkillScores()
     for item in tqdm(items, disable=not progress, unit="item", leave=False):
         prompt, tokens = answer_tokens(loaded, messages(item.turns), GREEDY)

@@ -13,13 +13,12 @@ from training.data import Split, documents
 from training.mixture import CHAT_MIXTURE, honest, named
 
 _LONGEST = 160  # characters of a turn of small talk
-_TELLING = re.compile(
-    r"\b(?:names?|called|named|I'm [A-Z]|I am [A-Z]|from [A-Z]|live in|living|favorite)\b"
-)  # states a fact itself
+# Words of an exchange that states a fact itself.
+_TELLING = re.compile(r"\b(?:names?|called|named|I'm [A-Z]|I am [A-Z]|from [A-Z]|live in|living|favorite)\b")
 
 
 class SmallTalk:
-    """Exchanges of real dialogues that state no facts of the kinds that are asked for."""
+    """Exchanges of real dialogues that state none of the facts that questions ask for."""
 
     def __init__(self, dialogues: Sequence[Sequence[str]]) -> None:
         """`dialogues` start with a turn of the user."""
@@ -27,20 +26,20 @@ class SmallTalk:
 
     @classmethod
     def load(cls, folder: Path, split: Split) -> Self:
-        """Loads one split of Synthetic Persona Chat; empty if the data folder doesn't have it."""
+        """Load one split of Synthetic Persona Chat; empty if the data folder doesn't have it."""
         source = replace(CHAT_MIXTURE[0], keep=honest(named))
         if not (folder / f"{source.path}.jsonl.gz").is_file():
             return cls([])
         return cls([document.turns for document in documents(source, folder, split)])
 
     def draw(self, rng: random.Random, exchanges: int) -> list[str]:
-        """Draws a number of exchanges as turns, from one dialogue if it is long enough; [] if there are none."""
-        found: list[str] = []
-        while self._dialogues and len(found) < 2 * exchanges:
+        """Draw a number of exchanges as turns, from one dialogue if it is long enough; [] if there are none."""
+        small_talk: list[str] = []
+        while self._dialogues and len(small_talk) < 2 * exchanges:
             turns = rng.choice(self._dialogues)
             start = 2 * rng.randrange(len(turns) // 2)
             for user, answer in zip(turns[start::2], turns[start + 1 :: 2], strict=False):
-                if len(found) == 2 * exchanges or max(len(user), len(answer)) > _LONGEST:
+                if len(small_talk) == 2 * exchanges or max(len(user), len(answer)) > _LONGEST:
                     break
-                found += [] if _TELLING.search(f"{user} {answer}") else [user, answer]
-        return found
+                small_talk += [] if _TELLING.search(f"{user} {answer}") else [user, answer]
+        return small_talk

@@ -1,4 +1,4 @@
-"""The held-out test of `training.skills`.
+"""Writes the held-out test of `training.skills`.
 
     python -m training.skills.testing DATA --output skills.jsonl.gz
 
@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from model.command_line import Parser, exit_code, writing
+from model.command_line import Parser, command, writing
 from model.errors import AttendError
 from training.data import read_records
 from training.skills.exercises import EXERCISES, draw_exercise
@@ -32,7 +32,7 @@ _HONEST = ("haven't told", "have not told", "didn't tell", "don't know", "haven'
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A conversation that ends with a question, and which answers are right."""
+    """A conversation that ends with a question, and what a right answer contains."""
 
     skill: str
     kind: str  # of fact, or the exercise's skill
@@ -50,7 +50,7 @@ class Item:
 
 
 def write_items(talk: SmallTalk, seed: int = 1) -> Iterator[Item]:
-    """Yields the test: at each distance 60 items of recall and 15 of held-out kinds; 40 or 60 of each other skill."""
+    """Yield the test: for each distance 60 items of recall and 15 of held-out kinds; 40 or 60 of each other skill."""
     rng = random.Random(seed)
     for distance in range(LONGEST + 1):
         for _ in range(60):
@@ -70,7 +70,7 @@ def write_items(talk: SmallTalk, seed: int = 1) -> Iterator[Item]:
 
 
 def _facts(rng: random.Random, count: int, *, held_out: bool = False) -> list[Fact]:
-    """Draws facts of one kind, from a list with enough values in the test."""
+    """Draw facts of one kind, from a list with enough values in the test."""
     while True:
         kind = draw_kind(rng, unseen=held_out)
         if kind.values != "digits" and len(values(kind.values, "unseen")) < 3:
@@ -136,7 +136,7 @@ def _reply(rng: random.Random) -> str:
 
 
 def write(items: Iterator[Item], path: Path) -> int:
-    """Writes items as gzipped JSON lines; returns their number."""
+    """Write items as gzipped JSON lines; returns their number."""
     with gzip.open(path, "wt", encoding="utf-8") as lines:
         number = 0
         for number, item in enumerate(items, start=1):  # noqa: B007
@@ -145,7 +145,7 @@ def write(items: Iterator[Item], path: Path) -> int:
 
 
 def read_items(path: Path) -> list[Item]:
-    """Reads what `write` wrote; raises `AttendError` for any other file."""
+    """Read what `write` wrote; raises `AttendError` for any other file."""
     return [_item(record, path) for record in read_records(path)]
 
 
@@ -154,10 +154,11 @@ def _item(record: Any, path: Path) -> Item:
         lists = {name: tuple(record[name]) for name in ("turns", "accepted", "rejected")}
         return Item(**{**record, **lists})
     except (TypeError, KeyError) as error:
-        raise AttendError(f"{path} does not hold what training.skills.testing writes: write it anew.") from error
+        raise AttendError(f"{path} is not a file that training.skills.testing has written: write it again.") from error
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m training.skills.testing",
         description="Write the test of skills for training.evaluate --skills.",
@@ -171,11 +172,6 @@ def _command(arguments: Sequence[str] | None) -> None:
     with writing(options.output):
         number = write(write_items(talk), options.output)
     print(f"{number:,} items in {options.output}")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
-    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The values of facts, split into training ("seen") and test ("unseen").
 
-A checksum of its spelling puts a value into the test, whichever list holds it. Values that occur in a wording are never
-in the test; values that contain one of the test are in neither part.
+A checksum of its spelling decides whether a value belongs to the test, whichever lists contain it. Values that occur in
+a wording are never in the test, and values that contain one of the test are in neither part.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Part = Literal["seen", "unseen"]  # of the data: training, test
 FOLDER = Path(__file__).parent
 _INVENTED = 0.4  # share of invented names of people and pets: they can only be copied, not guessed
 _UNEXPECTED = 0.4  # share of unexpected values of any fact in training, for the same reason
-_SHORT_LIST = 40  # values; shorter lists get more unexpected ones: for the four days in training, 0.9
+_SHORT_LIST = 40  # values; facts with shorter lists get more unexpected ones: 0.9 for the four days in training
 _ONSETS = ("b", "br", "c", "ch", "d", "dr", *"fg", "gr", *"hjklmnp", "qu", *"rs", "sh", "st", "t", "th", "tr", *"vwyz")
 _VOWELS = (*"aeiou", "ai", "ee", "ia", "o", "a")
 _MIDDLES = ("", "", "", "n", "l", "r", "m", "s")  # after the vowel of any but the last syllable
 _CODAS = ("", "", "", *"nlrsmx", "nd", "ck", "th", "rt")  # after the last vowel
 _STARTS = ("a", "e", "i", "o", "u", "al", "an", "ar", "el", "em", "er", "il", "in", "is", "ol", "or", "os", "ul")
 _VOWEL_FIRST = 0.2  # share of invented names that start with one of them
-_BEFORE = (0, 1, 1, 1, 2)  # syllables, not counting the last
+_BEFORE = (0, 1, 1, 1, 2)  # syllables before the last
 _RUDE = re.compile(  # substrings that no invented name may have
     "nig|neg|fag|fu[ck]|shi[ts]|cu[mn]|di[ck]|dy|co[ck]|ti[ts]|rap|homo|ki[k]|gook|chin|paki|coo|sl[ui]|who|jap|spi[ck]|"
     "tra[n]|pis|pus|ass|ana[ln]|anu|ars[e]|hoar|shar|feck|hick|jiz|wan[ck]|poo|pee|gaz|gay"
@@ -36,13 +36,13 @@ _RUDE = re.compile(  # substrings that no invented name may have
 
 @cache
 def load_toml(name: str) -> dict[str, Any]:
-    """Parses one of this package's TOML files."""
+    """Parse one of this package's TOML files."""
     with (FOLDER / name).open("rb") as file:
         return tomllib.load(file)
 
 
 def draw(rng: random.Random, name: str, part: Part) -> str:
-    """Returns a value of a list, or a number of two to four digits for "digits"; some names are invented."""
+    """Draw a value of a list, or for "digits" a number of two to four digits; some names are invented."""
     if name == "digits" or (name in ("people", "pets") and rng.random() < _INVENTED):
         make = _number if name == "digits" else _invented
         while _is_unseen(value := make(rng)) != (part == "unseen") or (name != "digits" and value in _all_listed()):
@@ -52,11 +52,11 @@ def draw(rng: random.Random, name: str, part: Part) -> str:
 
 
 def draw_fact_value(rng: random.Random, name: str, part: Part) -> str:
-    """Returns a fact's value, in training often an unexpected one: an invented word or a value of another list.
+    """Draw a fact's value, in training often an unexpected one: an invented word or a value of another list.
 
     A model that has seen 32 colors learns to guess among them; one that has also seen the favorite color "Tuesday" or
-    "quenor" learns to look it up. The shorter a list, the better guessing would work, so the less often its own values
-    are drawn: a model that saw one of four days 60 % of the time recalled 1 in 29 facts about the other days.
+    "quenor" learns to look it up. Guessing works best for short lists, so their own values are drawn less often: a
+    model that saw one of four days 60 % of the time recalled 1 in 29 facts about the other days.
     """
     if part == "unseen" or name == "digits":
         return draw(rng, name, part)
@@ -120,7 +120,7 @@ def _unseen_values() -> frozenset[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yields all strings of a parsed TOML file."""
+    """Yield all strings of a parsed TOML file."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -129,7 +129,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _unexpected(rng: random.Random, name: str) -> str:
-    """Returns a value of no list: a composed place, time or date, an invented word, or a common word."""
+    """Draw a value of no list: a composed place, time or date, an invented word, or a common word."""
     if name in _COMPOSED and rng.random() < 0.5:
         return _COMPOSED[name](rng)
     value = _invented(rng) if rng.random() < 0.4 else rng.choice(_common_words())
@@ -141,7 +141,8 @@ def _common_words() -> tuple[str, ...]:
     """Words of the real dialogues, chosen to cover attend-chat's vocabulary.
 
     A value is copied token by token, and tokens that never occur in training answers are copied badly. A model recalled
-    27 of 64 facts with such a token, and 155 of 189 whose tokens each occur in 20 of 4,000 dialogues' answers or more.
+    27 of 64 facts with such a token, and 155 of 189 facts whose tokens each occur in the answers of at least 20 of
+    4,000 dialogues.
     """
     return tuple((FOLDER / "common_words.txt").read_text().split())
 

@@ -22,7 +22,7 @@ from ui.chat.reproduction import chat_reproduction
 from ui.chat.screen import ChatScreen, overview
 from ui.chat.values import conversation_value
 from ui.examples.recorded import offers_examples
-from ui.frame import Changes, Endpoint, Frame, Output, Tab
+from ui.frame import Endpoint, Frame, Tab
 from ui.inspector.opening import explained_prompt, open_run
 from ui.kit import assets
 from ui.kit.button import button
@@ -35,6 +35,7 @@ from ui.runs.models import Models
 from ui.runs.session import Session, halt
 from ui.screen import Screen
 from ui.settings.code import Reproduction
+from ui.view import Changes, Output, as_it_is, changes_of, visible
 
 
 class ChatTab(Tab):
@@ -103,20 +104,17 @@ class ChatTab(Tab):
     def render(self, screen: Screen) -> Changes:
         if not isinstance(screen, ChatScreen):
             return {}
-        changes: Changes = {}
-        if screen.conversation is not None:
-            changes[self.conversation] = packed({**screen.conversation, "number": screen.number})
-        elif screen.answer is not None:
-            changes[self.conversation] = packed(screen.answer)
-        if screen.message is not None:
-            changes[self.message] = screen.message
-        if screen.prompt is not None:
-            changes[self.prompt] = packed(screen.prompt)
-        if screen.cleared is not None:
-            changes[self.restore] = gr.update(visible=screen.cleared)
-        if screen.undone is not None:
-            changes[self.redo] = gr.update(visible=screen.undone)
-        return changes
+        return changes_of(
+            screen,
+            {
+                "answer": (self.conversation, packed),
+                "conversation": (self.conversation, lambda value: packed({**value, "number": screen.number})),
+                "message": (self.message, as_it_is),
+                "prompt": (self.prompt, packed),
+                "cleared": (self.restore, visible),
+                "undone": (self.redo, visible),
+            },
+        )
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
         return overview(session, models, name)

@@ -17,7 +17,7 @@ from ui.compare.document import compare_document, open_comparison
 from ui.compare.endpoint import compare_endpoint
 from ui.compare.values import card_settings, compare_form, no_comparison
 from ui.examples.recorded import offers_examples
-from ui.frame import Changes, Endpoint, Frame, Output, Tab
+from ui.frame import Endpoint, Frame, Tab
 from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
 from ui.kit.packing import packed
@@ -26,6 +26,7 @@ from ui.runs.models import Models
 from ui.runs.session import Session, halt
 from ui.screen import Screen
 from ui.settings.code import Reproduction
+from ui.view import Changes, Output
 
 
 class CompareTab(Tab):

@@ -12,13 +12,13 @@ from model.encoder import Encoder
 from ui.encoder import actions
 from ui.encoder.actions import EncoderScreen
 from ui.encoder.encoder_contract import InspectionValue
-from ui.frame import Changes, Output
 from ui.kit.button import button
 from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import RUNNING
 from ui.kit.packing import packed
 from ui.screen import Screen
+from ui.view import Changes, Output
 
 _NEWEST = {**RUNNING, "trigger_mode": "always_last"}  # of several questions the last one counts
 _SENTENCES = "\n".join(actions.SENTENCES)

@@ -1,4 +1,4 @@
-"""Recorded examples, which are modules of the page; written by docs/examples.py."""
+"""Recorded examples: modules of the page, written by docs/examples.py."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ui.runs.runs_contract import TurnValue
 
 
 class RecordedRuns(TypedDict):
-    """What the inspector shows of an example."""
+    """The runs of an example, for the inspector."""
 
-    model: str  # that wrote it
-    runs: list[InspectorValue]  # the last one first in sight
-    layer: int  # whose map is shown at first, from 0; -1 for the average
+    model: str  # the model that wrote it
+    runs: list[InspectorValue]  # at first, the inspector shows the last one
+    layer: int  # this and the head choose the attention map that is shown at first; from 0, -1 for the average
     head: int
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-MODEL, TRANSLATOR = MODELS = ("attend-chat", "attend-translate")  # that wrote them
+MODEL, TRANSLATOR = MODELS = ("attend-chat", "attend-translate")  # the models that wrote them
 
 
 def offers_examples(names: Collection[str]) -> bool:
-    """Whether a page that offers these models shows them: only where a visitor can do the same."""
+    """Whether a page with these models shows the examples: only if its visitors can do the same with the models."""
     return set(MODELS) <= set(names)

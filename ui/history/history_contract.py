@@ -6,34 +6,34 @@ from typing import Any, NotRequired, TypedDict
 
 
 class DocumentValue(TypedDict):
-    """What is kept of one tab; made by `ui.runs.documents.document.Document.value`."""
+    """The document of one tab; made by `ui.runs.documents.document.Document.value`."""
 
     schema: str
     kind: str  # the kind of the tab, as in `HistoryForm`
     key: str  # its permanent name
     title: str  # its first words
     model: str
-    content: dict[str, Any]  # in the form of the tab
-    names: list[str]  # of the runs that the content names
-    runs: dict[str, str]  # by their names, packed; those that the page already has are left out
+    content: dict[str, Any]  # in the tab's own form
+    names: list[str]  # of the runs in the content
+    runs: dict[str, str]  # packed, by their names, without those that the page already has
 
 
 class HistoryForm(TypedDict):
-    """What the script must know; it never changes."""
+    """What the script needs to know; it never changes."""
 
-    tabs: dict[str, str]  # kind → the tab's entry in the switch
+    tabs: dict[str, str]  # kind of the tab → its entry in the switch
 
 
 class HistoryReply(TypedDict):
-    """The reply to the question of this number. The events:
+    """The reply to the question of this number. The script's events:
 
-    `keep {number, kind, known, key}`: asks for the document of a tab, without the runs whose names the page knows;
-    `key` renames it, "" doesn't.
-    `open {number, attempt, document, shown, bring}`: put a document in place of what is in view, once for each
-    `attempt`, which counts up; `shown` where its tab is in sight, `bring` where its model is to be loaded first.
+    `keep {number, kind, known, key}` asks for the document of a tab, without the runs whose names the page knows. `key`
+    is a new name for it, or "".
+    `open {number, attempt, document, shown, bring}` opens a document in its tab, once for each `attempt`, a number that
+    increases. `shown` tells whether the tab is in view, `bring` whether to load the document's model first.
     """
 
     number: int
     document: NotRequired[DocumentValue]  # missing if there is nothing to keep
-    busy: NotRequired[bool]  # whether something is being written, so that there will be more
+    busy: NotRequired[bool]  # whether a text is being written, so that the document will change
     opened: NotRequired[bool]

@@ -12,7 +12,7 @@ from typing import Any
 import gradio as gr
 
 from model.errors import AttendError
-from ui.frame import Changes, Frame, Output, Tab
+from ui.frame import Frame, Tab
 from ui.history.history_contract import HistoryForm
 from ui.kit.component import component
 from ui.kit.events import QUICK, field, reply
@@ -24,10 +24,11 @@ from ui.runs.models import Models
 from ui.runs.prompts import drawn_seed
 from ui.runs.session import Session
 from ui.screen import Screen
+from ui.view import Changes, Output
 
 
 class History:
-    """The documents of all tabs that have one."""
+    """The component, for all tabs that have documents."""
 
     def __init__(self, tabs: Sequence[Tab], models: Models) -> None:
         self._tabs: Mapping[str, Tab] = {tab.mode: tab for tab in tabs if tab.mode is not None and tab.keeps_documents}
@@ -63,7 +64,7 @@ class History:
     def open(self, session: Session, event: gr.EventData) -> Iterator[Screen]:
         """Open a saved document, with the model that wrote it if that is available.
 
-        The page asks again if it hears nothing: a document that has already been opened is shown in its current state.
+        The page asks again if no reply arrives; a document that is already open is then shown in its current state.
         """
         number = field(event, "number", int)
         try:

@@ -1,9 +1,9 @@
-"""The page's scripts and styles as files that the page fetches: their list, and how Gradio loads them.
+"""The page's scripts and styles as files that the browser fetches: their addresses, and how Gradio loads them.
 
 Every `.js` file in ui/ is an ES module at its own path, so modules import each other by relative addresses, and each is
 loaded once per page. The styles of the components are one stylesheet. All addresses contain a version computed from the
 contents, so a browser may cache files for ever, and are relative to the page, so they work behind a proxy's path and on
-a Space. Nothing else in ui/ can be fetched: the files are read once, and looked up by name.
+a Space. No other file in ui/ can be fetched: these are read once and looked up by name.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from starlette.routing import Route
 FOLDER = Path(__file__).resolve().parent.parent  # ui/: every room keeps its scripts and styles beside its Python
 STYLESHEET = "attend.css"
 KIT = "kit/css"  # the styles that every room uses
-LAYERS = {  # a rule of a later layer wins, however specific it is; what is in none wins over all
+LAYERS = {  # a rule of a later layer wins however specific it is, and a rule in no layer wins over all
     "reset": ("variables", "reset"),
     "primitives": ("primitives",),
     "parts": ("controls", "dialogs", "tokens", "examples", "change_bars"),
     "features": (),  # all other files
 }
-UNLAYERED = "gradio.css"  # the name of files about Gradio's own components, whose styles are in no layer
+UNLAYERED = "gradio.css"  # files of this name style Gradio's own components, and are in no layer
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _IMPORT = re.compile(r"^(?:import|import .* from|\} from) '(\.[^']+)';$", re.MULTILINE)
-_LATER = re.compile(r"=> import\('(\.[^']+)'\)")  # fetched when it is needed
+_DYNAMIC_IMPORT = re.compile(r"=> import\('(\.[^']+)'\)")  # of a module that is fetched when it is needed
 
 
 @cache
@@ -41,9 +41,9 @@ def files() -> Mapping[str, bytes]:
 
 
 def stylesheet() -> str:
-    """All styles of ui/: each file in its layer, and outside of all layers what overrides Gradio's own styles.
+    """All styles of ui/: each file in its layer, and last, in no layer, those that override Gradio's own styles.
 
-    A new file needs no entry anywhere. Among the features, a folder's styles come before those of the folders in it.
+    A new file needs no entry anywhere. Among the features, a folder's styles come before those of its subfolders.
     """
     paths = sorted(FOLDER.rglob("*.css"), key=lambda path: (len(path.parts), path))
     shared = {name: [FOLDER / KIT / f"{part}.css" for part in parts] for name, parts in LAYERS.items()}
@@ -80,25 +80,25 @@ def address(name: str) -> str:
 
 
 def imported(script: str) -> set[str]:
-    """The modules that a module imports itself, at once or later."""
-    return _imported(script, _IMPORT) | _imported(script, _LATER)
+    """The modules that a module itself imports, statically or dynamically."""
+    return _imported(script, _IMPORT) | _imported(script, _DYNAMIC_IMPORT)
 
 
 @cache
-def _imported(script: str, form: re.Pattern[str]) -> set[str]:
+def _imported(script: str, statement: re.Pattern[str]) -> set[str]:
     folder = (FOLDER / script).parent
-    names = form.findall(files()[script].decode())
+    names = statement.findall(files()[script].decode())
     return {(folder / name).resolve().relative_to(FOLDER).as_posix() for name in names}
 
 
 @cache
 def needed(script: str) -> tuple[str, ...]:
-    """A module and all modules that it imports at once, directly or indirectly."""
-    found, left = set[str](), {script}
-    while left:
-        found |= left
-        left = {name for script in left for name in _imported(script, _IMPORT)} - found
-    return tuple(sorted(found))
+    """A module and all modules that it imports statically, directly or indirectly."""
+    modules, pending = set[str](), {script}
+    while pending:
+        modules |= pending
+        pending = {name for module in pending for name in _imported(module, _IMPORT)} - modules
+    return tuple(sorted(modules))
 
 
 def template(name: str) -> str:
@@ -107,9 +107,9 @@ def template(name: str) -> str:
 
 
 def head(script: str) -> str:
-    """What a component adds to the document's head: the styles, and its modules, so that they are fetched all at once.
+    """The links that a component adds to the document's head: the styles and its modules, to fetch them all at once.
 
-    In the page's own HTML they would come before Gradio's scripts, for which the page waits longest.
+    In the page's own HTML they would delay Gradio's scripts, for which the page waits longest.
     """
     links = [f'<link rel="stylesheet" href="{address(STYLESHEET)}">']
     return "".join(links + [f'<link rel="modulepreload" href="{address(name)}">' for name in needed(script)])
@@ -121,7 +121,7 @@ def loader(script: str, *events: str) -> str:
     Values that were set before the module is loaded are in `props` when it starts.
 
     Args:
-        events: the names of its events, which `gr.HTML` looks for in this text.
+        events: the names of the component's events, which `gr.HTML` looks for in this text.
     """
     named = " ".join(f"'{event}'" for event in events)
     begin = "(module) => module.start({ element, props, trigger, watch })"
@@ -130,11 +130,11 @@ def loader(script: str, *events: str) -> str:
 
 def call(script: str, function: str) -> str:
     """The `js` of an event: a function of a module, with the event's arguments."""
-    return f"async (...given) => (await {_import(script)}).{function}(...given)"
+    return f"async (...args) => (await {_import(script)}).{function}(...args)"
 
 
 def _import(script: str) -> str:
-    """A plain import('./…') would look beside Gradio's own scripts."""
+    """The expression that imports a module; a plain import('./…') would look beside Gradio's own scripts."""
     return f"import(new URL('{address(script)}', document.baseURI).href)"
 
 

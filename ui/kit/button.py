@@ -8,7 +8,7 @@ import gradio as gr
 
 
 def button(
-    words: str,
+    label: str,
     elem_id: str,
     *,
     variant: Literal["primary", "secondary", "stop"] = "secondary",
@@ -19,7 +19,7 @@ def button(
 ) -> gr.Button:
     """Add the button to the current Gradio context."""
     return gr.Button(
-        words,
+        label,
         variant=variant,
         size=size,
         scale=0,

@@ -19,8 +19,8 @@ def component(script: str, *events: str, name: str = "", **props: Mapping[str, o
     """A component that is drawn by its script alone.
 
     Args:
-        script: its module, by its path in ui/.
-        events: what its script triggers.
+        script: the path of its module in ui/.
+        events: the events that its script triggers.
         name: the name by which styles and tests find its element; by default that of the script.
         props: values that its script receives once, packed.
     """

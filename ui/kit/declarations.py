@@ -2,7 +2,7 @@
 
     python -m ui.kit.declarations
 
-They are written again before every check, so the scripts are checked against what Python sends now.
+`make check` runs this first, so that the scripts are checked against what Python sends now.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def contracts() -> list[Path]:
 
 
 def declarations(source: str, folder: Path = UI) -> str:
-    """The TypedDicts and aliases of a module as TypeScript; raises ValueError for what has no counterpart here.
+    """The TypedDicts and aliases of a module as TypeScript; ValueError for a type without a counterpart here.
 
     Args:
         folder: the folder of the module, to which the addresses of its imports are relative.
@@ -45,7 +45,7 @@ def declarations(source: str, folder: Path = UI) -> str:
 
 
 def _alias(module: str, name: str) -> str:
-    """An alias that another module, which is no contract, declares."""
+    """An alias from a module that is not a contract."""
     source = (UI.parent / module.replace(".", "/")).with_suffix(".py").read_text(encoding="utf-8")
     for node in ast.parse(source).body:
         match node:

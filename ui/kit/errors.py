@@ -1,21 +1,21 @@
-"""Where an error becomes something that a person, or a program, reads.
+"""Turns errors into messages for people and programs; no other file catches errors to show them.
 
-`AttendError` is written for people and shown unchanged. Anything else is our fault: it goes to the log, and the visitor
-gets one sentence, which only promises that the conversation is still there. No other file catches errors to show them.
+The message of an `AttendError` is written for people and shown unchanged. Any other error is our fault: it goes to the
+log, and the visitor gets one sentence, which only promises that the text is still there.
 """
 
 from __future__ import annotations
 
 import html
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import MappingProxyType
 
 import gradio as gr
 
 from decoding.parameters.parameter import SettingError
 from model.errors import AttendError
+from ui.kit.labels import LABELS
 
 _log = logging.getLogger("attend")
 
@@ -23,21 +23,17 @@ OURS = "Something went wrong on our side. Your text is safe: try again, or reloa
 
 
 def warn(sentence: str, *, seconds: float | None = 10) -> None:
-    """A notice on the page; without `seconds` it stays until the visitor's next action."""
+    """Show a notice on the page, for some seconds or, with None, until the visitor's next action."""
     gr.Warning(html.escape(sentence), seconds, title="That didn't work")  # a notice takes HTML
 
 
 @contextmanager
-def for_people(labels: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
-    """On the page: an error raised inside becomes a notice, and nothing else changes.
-
-    Args:
-        labels: what the page calls the settings.
-    """
+def for_people() -> Iterator[None]:
+    """For the page: an error raised inside becomes a notice, with the settings' labels, and nothing else changes."""
     try:
         yield
     except SettingError as error:
-        warn(error.with_labels(labels))
+        warn(error.with_labels(LABELS))
     except AttendError as error:
         warn(str(error))
     except Exception:
@@ -47,7 +43,7 @@ def for_people(labels: Mapping[str, str] = MappingProxyType({})) -> Iterator[Non
 
 @contextmanager
 def for_programs() -> Iterator[None]:
-    """At the endpoints: an error raised inside fails the call with its plain sentence."""
+    """For endpoints: an error raised inside fails the call, with its sentence as the message."""
     try:
         yield
     except AttendError as error:

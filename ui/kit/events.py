@@ -1,4 +1,4 @@
-"""How the page's events are registered, and how their data is read: fields that a script sent, and its questions."""
+"""The options with which the page's events are registered, and helpers to read what a script sent with one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ui.kit.packing import packed
 RUNS = "runs"  # the group of events that run a model; see `limit_runs`
 
 # All events are hidden from programs and lack Gradio's signs of progress, which cost the browser milliseconds per
-# token. The kinds: events that are answered at once, those for which the model reads what is being typed (one pass
+# token. Their kinds: events that are answered at once, those for which the model reads what is being typed (one pass
 # each), those that load a model, and those that run one. Each kind has its own threads, so that none waits for another.
 # Events with data are never "always_last": Gradio would repeat the first event's data instead of sending the last
-# one's. "once", the default, drops events while one is pending; it is for buttons whose second press would refer to
+# one's. "once", the default, drops events while one is pending; it suits buttons whose second press would refer to
 # something that is gone.
 QUIET: Any = {"show_progress": "hidden", "show_progress_on": [], "api_visibility": "private"}
 QUICK: Any = {**QUIET, "concurrency_limit": 32, "concurrency_id": "quick"}
@@ -29,15 +29,15 @@ LOADING: Any = {**QUIET, "concurrency_limit": 32, "concurrency_id": "loading"}
 RUNNING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": None, "concurrency_id": RUNS}
 
 
-def limit_runs(page: gr.Blocks, most: int) -> None:
-    """Allow so many runs at the same time, for all visitors together; runs of one model share its passes."""
+def limit_runs(page: gr.Blocks, limit: int) -> None:
+    """Limit the runs of all visitors at the same time; runs of one model share its passes."""
     for function in page.fns.values():
         if function.concurrency_id == RUNS:
-            function.concurrency_limit = most
+            function.concurrency_limit = limit
 
 
 def field(event: gr.EventData, name: str, kind: type) -> Any:
-    """One field of the data that the page's script sent, which may be anything."""
+    """One field of the data that the page's script sent; `AttendError` if it is missing or of another kind."""
     data: Mapping[str, Any] = event._data if isinstance(event._data, Mapping) else {}
     value = data.get(name)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind not in (bool, object)):
@@ -48,7 +48,7 @@ def field(event: gr.EventData, name: str, kind: type) -> Any:
 def reply(
     event: gr.EventData, answer: Callable[[], Mapping[str, Any]], otherwise: Mapping[str, Any] = MappingProxyType({})
 ) -> Any:
-    """The reply to a script's question, under the number of the question, by which the script recognises it.
+    """The reply to a script's question, with the question's number, by which the script recognises it.
 
     Args:
         answer: returns the reply; if it refuses, the visitor sees a notice.

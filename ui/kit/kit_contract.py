@@ -12,12 +12,12 @@ class SettingField(TypedDict):
     label: str
     help: str  # one line
     kind: Literal["number", "word", "text", "order"]
-    minimum: float  # for a number, as are the next three
+    minimum: float  # this and the next three are for numbers
     maximum: float
     step: float
     integer: bool
-    choices: list[tuple[str, str]]  # words and their labels
+    choices: list[tuple[str, str]]  # values and their labels
     placeholder: str
     default: float | str  # as typed
     neutral: float | str | None  # the value that changes nothing, as typed; None if every value does something
-    strategies: list[str]  # that use it
+    strategies: list[str]  # the strategies that use it

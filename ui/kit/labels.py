@@ -1,4 +1,4 @@
-"""What the page calls the settings: the labels of their declarations, by their names."""
+"""The labels of the settings, from their declarations, by name."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 
-STUBS = "gradio.component_meta", "create_or_modify_pyi"  # the module and its function that makes them
+STUBS = "gradio.component_meta", "create_or_modify_pyi"  # the module, and its function that makes stubs
 
 
 def import_gradio() -> None:

@@ -17,18 +17,19 @@ def packed(value: Mapping[str, object]) -> str:
     """The value that a handler returns for a component: JSON without `<`, since Gradio would look for scripts.
 
     Gradio's page compares, copies and watches each list and number of a value, six times an update, which took longer
-    than drawing. Handlers pack, not the components' `postprocess`: Gradio builds a component anew from its class for a
-    session in which it was once skipped, and its differ mends nested lists wrongly, so the page showed tables of other
-    tokens.
+    than drawing. Handlers do this, and not the components' `postprocess`: Gradio rebuilds a component from its class in
+    a session that once skipped it, and patches nested lists wrongly, so the page showed tables of other tokens.
     """
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def significant(number: float, digits: int = 6) -> float:
-    """As many significant digits as are sent. What is less than 1 stays less, so that the page writes no 100 % for less
-    than all."""
-    sent = float(f"{number:.{digits}g}")
-    return ALMOST_ALL if number < 1 <= sent else sent
+    """The number with as many significant digits as are sent.
+
+    A number below 1 stays below it, so that the page never writes 100 % for a smaller share.
+    """
+    rounded = float(f"{number:.{digits}g}")
+    return ALMOST_ALL if number < 1 <= rounded else rounded
 
 
 def packed_bytes(values: Tensor) -> str:

@@ -1,6 +1,6 @@
-"""The one declaration of a setting for the page's forms: the settings beside the text, Compare's cards, "What if?".
+"""How the page's forms describe a setting: the settings beside the text, Compare's cards and "What if?".
 
-All that it says, labels and help lines included, comes from the declaration in `decoding/`.
+All of it, labels and help lines included, comes from the setting's declaration in `decoding/`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks what comes from outside, on the page and through the endpoints; anything invalid gets a plain sentence."""
+"""Checks what visitors and programs send; anything invalid raises an `AttendError` with a plain sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_CHARACTERS = 20_000  # in one text; checked before it is tokenized
 
 
 def checked_text(value: object, name: str) -> str:
-    """A text, which may be empty; `name` is its name in the sentence."""
+    """A text, which may be empty; `name` is what the message calls it."""
     if not isinstance(value, str):
         raise AttendError(f"{name} must be text.")
     if len(value) > MAX_CHARACTERS:
@@ -30,7 +30,7 @@ def checked_message(value: object) -> str:
 
 
 def without_blank_end(message: str) -> str:
-    """A message without the empty lines at its end, which nobody sees but a model reads: its last line stays exact."""
+    """A message without the empty lines at its end, which a model would read; the last line keeps its spaces."""
     words = message.rstrip()
     return words + re.split(r"[\r\n]", message[len(words) :], maxsplit=1)[0]
 
@@ -48,7 +48,7 @@ def checked_switch(value: object, name: str) -> bool:
 
 
 def checked_start(value: object, name: str) -> str:
-    """A text to continue, which must not be empty: after nothing, a model writes what separates texts, not words."""
+    """A text to continue, which must not be blank: after nothing, a model would write what separates texts."""
     text = checked_text(value, name)
     if not text.strip():
         raise AttendError(f"{name} is empty: enter at least one character.")
@@ -57,7 +57,7 @@ def checked_start(value: object, name: str) -> str:
 
 @contextmanager
 def on_card(number: int) -> Iterator[None]:
-    """Name the card of a comparison in the error about it."""
+    """Add the number of a comparison's card to an error raised inside."""
     try:
         yield
     except SettingError as error:

@@ -25,27 +25,17 @@ from ui.learn.chapters import (
     vocabulary,
 )
 from ui.learn.exercises.exercise import answer as answer_exercise
+from ui.learn.inputs import Given
 from ui.learn.learn_contract import LessonAnswer
 from ui.learn.text.chapter_text import ChapterText
-from ui.learn.validation import Given
 from ui.runs.models import Models
 
+IN_ORDER = (
+    *(tokens, vocabulary, vectors, positions, attention, heads, block),
+    *(recurrence, training, generation, sentences, context, today),
+)
 CHAPTERS: Mapping[str, Chapter] = MappingProxyType(
-    {
-        "tokens": tokens.CHAPTER,
-        "vocabulary": vocabulary.CHAPTER,
-        "vectors": vectors.CHAPTER,
-        "positions": positions.CHAPTER,
-        "attention": attention.CHAPTER,
-        "heads": heads.CHAPTER,
-        "block": block.CHAPTER,
-        "recurrence": recurrence.CHAPTER,
-        "training": training.CHAPTER,
-        "generation": generation.CHAPTER,
-        "sentences": sentences.CHAPTER,
-        "context": context.CHAPTER,
-        "today": today.CHAPTER,
-    }
+    {module.__name__.rpartition(".")[2]: module.CHAPTER for module in IN_ORDER}
 )
 
 
@@ -53,12 +43,6 @@ CHAPTERS: Mapping[str, Chapter] = MappingProxyType(
 def texts() -> Mapping[str, ChapterText]:
     """The text of every chapter; `TextError` if one doesn't fit what its chapter computes."""
     return MappingProxyType({name: chapter.read_text(name) for name, chapter in CHAPTERS.items()})
-
-
-@cache
-def text_of(name: str) -> ChapterText:
-    """The text of a chapter with the numbers that it quotes."""
-    return texts()[name].filled({fact: compute() for fact, compute in CHAPTERS[name].facts.items()})
 
 
 def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
@@ -73,7 +57,7 @@ def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
     try:
         if chapter == "text":
             name = _known(given.get("chapter"))
-            result = CHAPTERS[name].page(text_of(name))
+            result = CHAPTERS[name].page(texts()[name])
         elif chapter == "exercises":
             result = _attempt(models, given)
         else:
@@ -85,7 +69,7 @@ def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
 
 def _attempt(models: Models, given: Given) -> dict[str, Any]:
     name = _known(given.get("chapter"))
-    chapter, text = CHAPTERS[name], text_of(name)
+    chapter, text = CHAPTERS[name], texts()[name]
     exercises = [(exercise, text.exercises[one]) for one, exercise in chapter.exercises.items()]
     return answer_exercise(exercises, partial(chapter.answer, models), given)
 

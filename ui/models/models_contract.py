@@ -19,14 +19,14 @@ class ChoiceValue(TypedDict):
 
     name: str
     title: str
-    about: str  # what it is for, how large it is, and its languages; of a folder where it is
-    availability: str  # whether it is on this machine; "" if that is not known
+    about: str  # its purpose, size and languages; for a folder, its location
+    availability: str  # whether it is on this machine; "" if that is unknown
 
 
 class PrecisionValue(TypedDict):
     """A precision of the chosen model."""
 
-    name: str  # of the model in it
+    name: str  # of the model in this precision
     title: str
 
 
@@ -35,12 +35,12 @@ class ModelValue(TypedDict):
 
     name: str
     choices: list[ChoiceValue]
-    precisions: list[PrecisionValue]  # of the model in use; empty if it has no choice
+    precisions: list[PrecisionValue]  # of the model in use; empty if there is no choice
     title: str  # what is being loaded; "" if nothing is
-    status: str  # the progress of that, in words
-    share: float | None  # of the download, from 0 to 1; None if there is no download or its size is unknown
+    status: str  # the progress of loading, in words
+    share: float | None  # how much is downloaded, from 0 to 1; None without a download or if its size is unknown
     notes: list[str]  # sentences about how the model was loaded
-    clears_input: bool  # whether to empty the box for another model's name, since that model is loaded
+    clears_input: bool  # whether to empty the box for a model's name, since the model in it is loaded
     context: int  # context length of the generating model, in tokens
-    method: str  # of `ui.settings.methods.METHODS`, until the visitor chooses another
-    languages: LanguagesValue  # of the model that is in use
+    method: str  # the method in `ui.settings.methods.METHODS` until the visitor chooses another
+    languages: LanguagesValue  # of the model in use

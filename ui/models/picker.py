@@ -1,4 +1,4 @@
-"""The model picker, above the settings: the models, the progress of loading, notes, and a translator's languages."""
+"""The model picker above the settings: the models, the progress of loading, notes, and a translator's languages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 from gradio.events import Dependency
 
-from ui.frame import Changes, Frame, Output, View
+from ui.frame import Frame
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.events import LOADING, QUICK, QUIET, field
@@ -20,6 +20,7 @@ from ui.models.select import PickerScreen
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.screen import Screen
+from ui.view import Changes, Output, View
 
 Load = Callable[[Session, gr.EventData], Iterator[Screen]]
 
@@ -76,10 +77,10 @@ class Picker:
         views: Sequence[View] = (),
         outputs: Sequence[Output] = (),
     ) -> Dependency:
-        """Let an event load a model, whose progress is shown; it leaves memory with the visitor.
+        """Let an event load a model and show the progress; the model is freed when the visitor leaves.
 
         Args:
-            views: what else the event changes.
+            views: the other views that the event changes.
             outputs: their components.
         """
 

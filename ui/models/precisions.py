@@ -1,7 +1,7 @@
 """The precisions that a visitor can choose for their model.
 
-The precision is part of the model's name, so each counts as a model of its own: in memory, in the record of a run, in
-the page's address and after a reload.
+The precision is part of the model's name, so a model in each precision counts as a model of its own: in memory, in the
+record of a run, in the page's address and after a reload.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ _BITS = {"auto": 32, **{dtype: bits for bits, dtype in names.PRECISIONS.items()}
 
 
 def precisions(models: Models, name: str, loaded: LoadedModel) -> list[PrecisionValue]:
-    """The choices for a model, including `name`; none for a model without a compiled step, which fewer bits slow down.
+    """The choices for a model, including `name`. Without a compiled step there is none, since fewer bits slow it down.
 
-    In the precision of the command line, a model has its plain name.
+    A model in the precision of the command line has its plain name.
     """
     network = loaded.model
     if not isinstance(network, Transformer) or network.compiled is None:
         return []
     plain, _ = names.without_precision(name)
     of_bits = {bits: names.with_precision(plain, bits) for bits in names.PRECISIONS}
-    for dtype, known in ((models.first.dtype, plain), (loaded.dtype, name)):
-        if dtype in _BITS:  # not in float16
-            of_bits[_BITS[dtype]] = known
-    return [{"name": one, "title": f"{bits} bits"} for bits, one in of_bits.items()]
+    for dtype, its_name in ((models.first.dtype, plain), (loaded.dtype, name)):
+        if dtype in _BITS:  # float16 is not
+            of_bits[_BITS[dtype]] = its_name
+    return [{"name": each, "title": f"{bits} bits"} for bits, each in of_bits.items()]

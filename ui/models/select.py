@@ -1,7 +1,7 @@
 """Choosing a model: it loads in the background and then replaces the visitor's model.
 
-Until then the visitor keeps the previous model; a failure is an `AttendError` and changes nothing. Knows nothing of
-gradio.
+Until then the visitor keeps the previous model; a failure raises an `AttendError` and changes nothing. Knows nothing
+of gradio.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ class PickerScreen(Screen):
 def choose(
     session: Session, models: Models, name: object, *, typed: bool = False, for_tab: bool = False
 ) -> Iterator[PickerScreen]:
-    """Load a model for the visitor; choosing another one meanwhile cancels this.
+    """Load a model for the visitor, unless they choose another one meanwhile.
 
     An encoder's page replaces the tabs; the generating model and its texts stay in the session. The screens update only
     the picker; `Session.model_changed` makes the rest of the page follow.
 
     Args:
         typed: whether the name was typed into the box, which is emptied once the model is loaded.
-        for_tab: whether a tab needs it: leaving the tab then cancels it.
+        for_tab: whether a tab needs the model; leaving the tab then cancels the loading.
     """
     wanted = checked_text(name, "The model’s name").strip()
     coming = session.choosing
     if not for_tab and session.needed_task and not (coming and coming.name == wanted):
         session.needed_task, session.model_changed = None, True  # the tab follows the visitor's choice
-    if wanted == _shown(session):  # shown or being loaded already
+    if wanted == _selected_name(session):  # in use or being loaded already
         yield PickerScreen()
         return
     cancel(session)
@@ -65,13 +65,13 @@ def choose(
         with closing(models.load(wanted)) as loading:
             while True:
                 try:
-                    arriving = next(loading)
+                    progress = next(loading)
                 except StopIteration as ended:
                     loaded = ended.value
                     break
                 if mine.cancelled:
                     break
-                yield PickerScreen(model=_loading_value(session, models, wanted, arriving))
+                yield PickerScreen(model=_loading_value(session, models, wanted, progress))
         with session.lock:  # an event that is still being handled uses the previous model, or cancels
             if mine.cancelled or loaded is None or (for_tab and not _still_needed(session, loaded)):
                 typed = False
@@ -94,12 +94,12 @@ def choose(
 
 
 def _still_needed(session: Session, loaded: AnyModel) -> bool:
-    """Whether the visitor has not left the tab that a model is for: they may have before it began to load."""
+    """Whether the visitor is still on the tab that the model is for; they may have left it before loading began."""
     return isinstance(loaded, LoadedModel) and task_of(loaded) == session.needed_task
 
 
 def _use(session: Session, models: Models, loaded: AnyModel) -> None:
-    """Make it the visitor's model."""
+    """Make a loaded model the visitor's."""
     if isinstance(loaded, LoadedModel):
         session.encoder = None
         session.model, session.kept_model = loaded.name, loaded
@@ -110,14 +110,14 @@ def _use(session: Session, models: Models, loaded: AnyModel) -> None:
 
 
 def cancel(session: Session) -> None:
-    """Keep the current model; `choose` then updates the picker. A partial download is kept for the next time."""
+    """Stop loading and keep the current model; `choose` then updates the picker. A partial download is kept."""
     if session.choosing is not None:
         session.choosing.cancelled = True
         session.choosing = None
 
 
 def translate(session: Session, models: Models, source: str, target: str) -> PickerScreen:
-    """Let the visitor's model translate between other languages; texts already on the page keep theirs."""
+    """Let the visitor's model translate between other languages; texts already on the page don't change."""
     loaded = models.with_languages(session.model, source, target)
     if (languages := loaded.languages) is None:
         raise AttendError(f"{loaded.name} takes no languages: choose a translator.")
@@ -166,12 +166,14 @@ def languages_value(loaded: LoadedModel | None) -> LanguagesValue:
     }
 
 
-def choices(models: Models, *also: str, coming: str = "") -> list[ChoiceValue]:
-    """The models that can be chosen: those offered, those in use, and the one being loaded, which stands for all of its
-    precisions."""
+def choices(models: Models, *in_use: str, loading: str = "") -> list[ChoiceValue]:
+    """The models that can be chosen: those offered, those in use, and the one being loaded.
+
+    The last of these with the same name stands for all precisions of a model.
+    """
     entries = {entry.name: entry for entry in names.ENTRIES}
-    found: list[ChoiceValue] = []
-    listed = {names.without_precision(name)[0]: name for name in (*models.names, *also, coming) if name}
+    values: list[ChoiceValue] = []
+    listed = {names.without_precision(name)[0]: name for name in (*models.names, *in_use, loading) if name}
     for plain, name in listed.items():
         entry, title, about, availability = entries.get(plain), names.display_name(name), "", ""
         if entry is not None:
@@ -181,33 +183,33 @@ def choices(models: Models, *also: str, coming: str = "") -> list[ChoiceValue]:
             availability = "installed" if names.is_installed(entry) else f"{size} download"
         elif title != name:
             about = _location(plain, names.display_name(plain))
-        availability = "loading" if name == coming else availability
-        found.append({"name": name, "title": title, "about": about, "availability": availability})
-    return found
+        availability = "loading" if name == loading else availability
+        values.append({"name": name, "title": title, "about": about, "availability": availability})
+    return values
 
 
 def _location(name: str, display_name: str) -> str:
-    """The folder in which the model's own, or its file, is."""
+    """The folder that contains the model's folder or file."""
     path = os.path.abspath(os.path.expanduser(name))
     path = choice.without_suffix(path) if os.path.isfile(path) else path
     return path.removesuffix(display_name).rstrip(os.sep) or os.sep
 
 
-def _shown(session: Session) -> str:
-    """The name that the picker shows."""
+def _selected_name(session: Session) -> str:
+    """The name of the model that the picker shows as selected."""
     if session.choosing is not None:
         return session.choosing.name
     return session.model if session.encoder is None else session.encoder.address
 
 
-def _loading_value(session: Session, models: Models, name: str, arriving: LoadProgress) -> ModelValue:
+def _loading_value(session: Session, models: Models, name: str, progress: LoadProgress) -> ModelValue:
     """The picker while a model is being loaded."""
-    done, total = arriving.done, arriving.total
+    done, total = progress.done, progress.total
     downloading = 0 < done < total
     return {
         **picker_value(session, models),
         "name": name,
-        "choices": choices(models, session.model, coming=name),
+        "choices": choices(models, session.model, loading=name),
         "title": f"{'Downloading' if downloading else 'Loading'} {names.display_name(name)}",
         "status": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,

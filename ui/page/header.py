@@ -1,4 +1,4 @@
-"""The line above the page: its name, what it is in one line, and its buttons."""
+"""The line above the page: its name, a short description, and its buttons."""
 
 from __future__ import annotations
 
@@ -13,6 +13,5 @@ def lay_out() -> None:
     template = assets.template("page/header.html")
     script = assets.loader("page/header.js", "poll")
     header = gr.HTML(html_template=template, js_on_load=script, apply_default_css=False, elem_id="attend-header")
-    header.poll(
-        lambda: None, None, None, trigger_mode="multiple", **QUICK
-    )  # opens a stream: ui/kit/gradio/late_events.js
+    # Each poll opens a stream, see ui/kit/gradio/late_events.js.
+    header.poll(lambda: None, None, None, trigger_mode="multiple", **QUICK)

@@ -1,6 +1,6 @@
-"""The page: the settings, the switch, the tabs and the inspector put together, and the endpoints for programs.
+"""Builds the page of the settings, the switch, the tabs and the inspector, with the endpoints for programs.
 
-What a tab shows and does is in its own folder; `ui/tabs.py` lists them.
+Each tab has a folder of its own, and `ui/tabs.py` lists them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ui.encoder import endpoint as encoder_endpoint
 from ui.encoder.actions import overview as encoder_overview
 from ui.encoder.view import EncoderView
 from ui.examples.recorded import offers_examples
-from ui.frame import Changes, Frame, Output, Tab
+from ui.frame import Frame, Tab
 from ui.history.view import History
 from ui.inspector.toolbar import events as toolbar
 from ui.inspector.values import empty_inspector
@@ -24,7 +24,6 @@ from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.errors import for_people, warn
 from ui.kit.events import QUICK, field, limit_runs
-from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.limits import Limits
 from ui.models import picker as model_picker
@@ -42,6 +41,7 @@ from ui.settings import panel as settings_panel
 from ui.settings.methods import default_method, misread_link
 from ui.settings.panel import FORM_READY
 from ui.tabs import TABS
+from ui.view import Changes, Output
 
 
 def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
@@ -98,7 +98,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
 
 
 def build_encoder(encoder: Encoder, limits: Limits = Limits()) -> Page:
-    """The page of an encoder alone, which cannot generate, with its endpoints."""
+    """The page of an encoder, which can't generate text, with its endpoints."""
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
         header.lay_out()
         view = EncoderView()
@@ -134,7 +134,7 @@ def _lay_out_meter(limit: int) -> gr.HTML:
 
 
 def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
-    """The link that the page was opened with, and "Copy as code"."""
+    """Connect the events of the settings: reading the link with which the page was opened, and "Copy as code"."""
     models, panel = frame.models, frame.panel
 
     def opened(event: gr.EventData) -> None:
@@ -144,7 +144,7 @@ def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
                 warn(misread_link(misread), seconds=None)
 
     def copy_as_code(session: Session, switch_value: object, system: object, *values: object) -> Any:
-        with for_people(LABELS):
+        with for_people():
             *boxes, form = values
             loaded, settings = models.get(models.current(session)), panel.read_unseeded([form])
             tab = switch.possible(loaded, SwitchState.of(switch_value).tab)

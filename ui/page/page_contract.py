@@ -6,12 +6,14 @@ from typing import NotRequired, TypedDict
 
 
 class SwitchValue(TypedDict):
-    """The switch between the tabs. Its events: `show {tab, clicks}`, its value after the click, and `bring` (load the
-    model that the tab needs)."""
+    """The switch between the tabs.
+
+    Its events: `show {tab, clicks}`, with its value after a click, and `bring`, to load the model that the tab needs.
+    """
 
     entries: list[str]  # the tabs that are offered
     tab: str
-    loading: str  # the model for which the tab waits; "" if it waits for none
+    loading: str  # the model for which the tab waits; "" if there is none
     encoder: bool  # whether an encoder's page replaces all tabs
-    clicks: int  # the visitor's clicks that the server has handled
-    number: NotRequired[int]  # of the update; an older one that arrives late is ignored
+    clicks: int  # how many of the visitor's clicks the server has handled
+    number: NotRequired[int]  # the number of the update: an older one that arrives late is ignored

@@ -1,8 +1,8 @@
-"""The switch between the tabs. Chat and Write go with models that continue texts, Translate with translators.
+"""The switch between the tabs. Chat and Write need a model that continues texts, Translate a translator.
 
 A click shows the tab at once, by style alone (`ui/page/switch.js`). The server then updates the tab; if the tab needs
 another kind of model, that model is loaded first. Choosing a model in the list switches to a tab for it. Compare takes
-any model, but does not keep a translator that was in use in Translate: it must be chosen in Compare.
+any model, but doesn't keep the translator of Translate: to compare with a translator, choose it in Compare.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from model import names
 from model.loaded import LoadedModel
 from ui.encoder.actions import EncoderScreen
 from ui.encoder.actions import overview as encoder_overview
-from ui.frame import Changes, Frame, Output, Tab, View
+from ui.frame import Frame, Tab
 from ui.inspector.values import empty_inspector
 from ui.kit import assets
 from ui.kit.errors import warn
@@ -28,6 +28,7 @@ from ui.runs.models import Models
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
 from ui.screen import Screen
+from ui.view import Changes, Output, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,14 @@ class SwitchState:
 
     @classmethod
     def of(cls, value: object) -> SwitchState:
-        """Read the component's value, which may be anything."""
+        """Read the component's value, which comes from a browser and may be anything."""
         fields = value if isinstance(value, Mapping) else {}
         tab, clicks = fields.get("tab"), fields.get("clicks")
         return cls(tab if isinstance(tab, str) else "", clicks if isinstance(clicks, int) else 0)
 
 
 class Switch:
-    """The entries of the tabs for which there is a model."""
+    """The switch, with an entry for each tab for which there is a model."""
 
     def __init__(self, tabs: Sequence[Tab], models: Models) -> None:
         self.tabs = tuple(tabs)
@@ -60,20 +61,21 @@ class Switch:
     def _named(self, name: str) -> Tab | None:
         return next((tab for tab in self.tabs if tab.name == name), None)
 
-    def possible(self, loaded: LoadedModel, wanted: str, *, coming: bool = False) -> Tab:
-        """The tab of this entry or, if the model is not for it, the next one that it is for.
+    def possible(self, loaded: LoadedModel, wanted: str, *, loading: bool = False) -> Tab:
+        """The tab of this entry or, if the model doesn't suit it, the next tab that the model suits.
 
         Args:
-            coming: whether another model is loading, which may be able to: a visitor who has begun to type stays.
+            loading: whether another model is loading. Then the visitor stays on a tab that the current model suits but
+                can't be used in, since they may have begun to type and the next model may be usable.
         """
         suiting = [tab for tab in self.tabs if tab.suits(loaded)]
         number = next((number for number, tab in enumerate(suiting) if tab.name == wanted), 0)
-        if coming:
+        if loading:
             return suiting[number]
         return next((tab for tab in suiting[number:] if not tab.unusable(loaded)), suiting[number])
 
     def awaited(self, session: Session) -> str:
-        """The name of the model that the chosen tab needs in place of the visitor's; "" if it needs none."""
+        """The name of the model that the chosen tab needs instead of the visitor's; "" if it needs none."""
         task = session.needed_task
         if task in (None, task_of(self._models.get(self._models.current(session)))):
             return ""
@@ -116,9 +118,10 @@ class Switch:
         return {} if screen.switch is None else {self.component: {**screen.switch, "number": screen.number}}
 
     def wire(self, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
-        """
+        """Connect the event of a click.
+
         Args:
-            views: all that a click can change.
+            views: everything that a click can change.
         """
 
         def show(session: Session, event: gr.EventData) -> Screen:
@@ -129,7 +132,7 @@ class Switch:
             awaited = self.awaited(session)
             if session.choosing is not None and session.choosing.for_tab and not awaited:
                 select.cancel(session)  # the visitor has left the tab that it was for
-            session.model_changed = False  # this shows all of it
+            session.model_changed = False  # this updates the whole page
             loaded, screen = self._overview(session, awaited)
             chosen = self._named(state.tab)
             moved = screen.tab is not None and screen.tab != state.tab
@@ -141,7 +144,7 @@ class Switch:
         self.component.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
 
     def bring(self, session: Session, _: gr.EventData) -> Iterator[Screen]:
-        """Load the model that the chosen tab needs when this begins to run."""
+        """Load the model that the chosen tab needs at the time when this runs."""
         if name := self.awaited(session):
             yield from select.choose(session, self._models, name, for_tab=True)
         else:
@@ -166,7 +169,7 @@ class Switch:
         event.then(frame.screen(views, outputs, show), inputs, outputs, trigger_mode="multiple", **QUICK)
 
     def _overview(self, session: Session, awaited: str) -> tuple[LoadedModel, Screen]:
-        """The visitor's model and the whole page.
+        """The visitor's model, and an update of the whole page.
 
         Args:
             awaited: the name of the model for which the chosen tab waits; "" if it waits for none.
@@ -182,7 +185,7 @@ class Switch:
             tab = self._named(wanted)
             screen = Screen(tab=wanted, inspector=empty_inspector((tab and tab.mode) or "chat"))
         else:
-            tab = self.possible(loaded, wanted, coming=session.choosing is not None)
+            tab = self.possible(loaded, wanted, loading=session.choosing is not None)
             screen = replace(tab.overview(session, models, name), tab=tab.name, no_system=loaded.no_system)
         value: SwitchValue = {
             "entries": self.entries(session),

@@ -22,7 +22,7 @@ _MAX_BYTES = 100_000  # of a file of accounts
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """Names with their passwords, stored as digests only."""
+    """Names with their passwords, of which only digests are stored."""
 
     _digests: tuple[bytes, ...] = field(repr=False)
 
@@ -30,12 +30,12 @@ class Accounts:
     def read(cls, file: str, environment: Mapping[str, str]) -> Self | None:
         """Read a file, or else the environment's ATTEND_AUTH; None if there is neither.
 
-        Raises `AttendError` for anything but a list of accounts; it never repeats what may be a password.
+        Raises `AttendError` for anything but a list of accounts; its message never repeats what may be a password.
         """
         if file:
             return cls._of(_lines(Path(file)), f"The file {file[:200]!r} of --auth")
-        if given := environment.get(VARIABLE, ""):
-            return cls._of(given.splitlines(), f"The environment's {VARIABLE}")
+        if text := environment.get(VARIABLE, ""):
+            return cls._of(text.splitlines(), f"The environment's {VARIABLE}")
         return None
 
     @classmethod
@@ -62,18 +62,18 @@ class Accounts:
 class SignIns(MutableMapping[str, str]):
     """The name of everyone who has signed in, by the token in their cookie, in place of Gradio's own dictionary.
 
-    Gradio keeps a token until its owner signs out. Here one expires some time after its last request, and each name has
-    a limited number, of which the one unused longest is dropped first.
+    Gradio keeps a token until its owner signs out. Here a token expires some time after its last request, and each name
+    has a limited number of them, of which the least recently used is dropped first.
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._most, self._seconds = limits.sign_ins, limits.sign_in_seconds
-        self._names = OrderedDict[str, str]()  # by token; the one unused longest comes first
+        self._max_by_name, self._seconds = limits.sign_ins, limits.sign_in_seconds
+        self._names = OrderedDict[str, str]()  # by token, the least recently used first
         self._last_used = dict[str, float]()
         self._lock = threading.RLock()  # Gradio signs out in another thread
 
     def renew(self, token: str | None) -> bool:
-        """Whether a request with this token is from someone who has signed in; if so, the token is valid for longer."""
+        """Whether the token of a request belongs to someone who has signed in; if so, its time starts again."""
         with self._lock:
             self._drop_expired()
             if token is None or token not in self._names:
@@ -90,9 +90,9 @@ class SignIns(MutableMapping[str, str]):
     def __setitem__(self, token: str, name: str) -> None:
         with self._lock:
             self._drop_expired()
-            same = [each for each, other in self._names.items() if other == name]
-            for each in same[: max(0, len(same) - self._most + 1)]:
-                del self[each]
+            tokens = [other for other, its_name in self._names.items() if its_name == name]
+            for oldest in tokens[: max(0, len(tokens) - self._max_by_name + 1)]:
+                del self[oldest]
             self._names[token], self._last_used[token] = name, time.monotonic()
 
     def __getitem__(self, token: str) -> str:

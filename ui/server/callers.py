@@ -1,6 +1,6 @@
 """The address of each request, and limits on program calls by address.
 
-Each address has limits of its own, so that no caller can block the others. Behind a proxy, such as that of a Space, all
+Each address has its own limits, so that no caller can block the others. Behind a proxy, such as that of a Space, all
 requests come from the proxy, which forwards the caller's address.
 """
 
@@ -24,12 +24,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from model.errors import AttendError
 from ui.server.connections.addresses import counted_address
-from ui.server.responses import refuse
+from ui.server.responses import refusal
 
 _COSTLY = ("", "/config", "/gradio_api/info", "/gradio_api/openapi.json")  # paths; the first is the page itself
 _COSTLY_AT_ONCE = 4
 
-ADDRESS = ContextVar("address", default="")  # of the current request, as limits count it
+ADDRESS = ContextVar("address", default="")  # of the current request, in the form that limits count
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ def caller() -> str:
 
 
 def address_of(request: Any) -> str:
-    """The address that sent a request, Starlette's or Gradio's, as limits count it; "" if it is unknown."""
+    """The address that sent a request, Starlette's or Gradio's, in the form that limits count; "" if it is unknown."""
     if request is None or request.client is None:
         return ""
     forwarded = str(request.headers.get("x-forwarded-for", "")) if os.environ.get("SPACE_ID") else ""
@@ -74,7 +74,7 @@ def address_of(request: Any) -> str:
 class LimitRequests:
     """Limits the requests that each address may have in progress; an open page has one for as long as it is open.
 
-    What opens a page takes the processor 20 ms or more, so such requests of one address wait for each other.
+    Requests that open a page take 20 ms of processor time or more, so only a few of one address run at the same time.
     """
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
@@ -82,7 +82,7 @@ class LimitRequests:
         self._limiter = ConcurrencyLimiter(
             limit, "{} connections from your address are in use, which is the limit: close some pages, then try again."
         )
-        self._turns = WeakValueDictionary[str, asyncio.Semaphore]()  # by address, as long as one waits for its turn
+        self._turns = WeakValueDictionary[str, asyncio.Semaphore]()  # by address, while any request waits or runs
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -92,7 +92,7 @@ class LimitRequests:
             try:
                 request.enter_context(self._limiter.acquire(address))
             except AttendError as error:
-                return await refuse(send, 503, str(error), close=True)
+                return await refusal(503, str(error), close=True)(scope, receive, send)
             if scope["path"].rstrip("/") in _COSTLY:
                 turn = self._turns.setdefault(address, asyncio.Semaphore(_COSTLY_AT_ONCE))
                 await request.enter_async_context(turn)

@@ -22,8 +22,8 @@ def register(endpoints: Mapping[str, Callable[..., Any]], limits: Limits) -> Non
     """Add the functions as endpoints to the page that is being built, under these names."""
     limiter = ConcurrencyLimiter(limits.calls)
     for name, function in endpoints.items():
-        called = _for_programs(function, limiter, limits)
-        api(called, api_name=name, concurrency_limit=limits.program_runs, concurrency_id=PROGRAMS)
+        handler = _for_programs(function, limiter, limits)
+        api(handler, api_name=name, concurrency_limit=limits.program_runs, concurrency_id=PROGRAMS)
         _label(name, list(inspect.signature(function).parameters))
 
 

@@ -13,18 +13,16 @@ import socket
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-_SHARED = ".gradio.live"  # under which --share shows a page
-_HOST = re.compile(
-    r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?:[1-5]?\d{1,4}|6[0-5]\d{3}))?"
-)  # with or without a port
+_SHARED = ".gradio.live"  # the domain of pages with --share
+_HOST = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")  # with or without a port
 
 
 def own_names(host: str, *, added: Iterable[str] = (), share: bool = False) -> frozenset[str]:
     """The names of a page that is not public; one that begins with a dot stands for all its subdomains.
 
     Args:
-        host: what the server listens on.
-        added: by the user, who may write an address or `*.example.org`.
+        host: the address on which the server listens.
+        added: what the user allows: host names, whole addresses, or `*.example.org`.
         share: whether the page also has a temporary address on gradio.live.
     """
     machine = () if is_loopback(host) else (socket.gethostname(), socket.getfqdn())
@@ -36,7 +34,7 @@ def is_own(host: str, origin: str | None, names: frozenset[str]) -> bool:
     """Whether a request is meant for this page and, if a web page sent it, was sent by this page.
 
     Args:
-        host, origin: the request's headers; the origin is None if it was not sent by a web page.
+        host, origin: the request's headers; without an Origin, no web page sent it.
     """
     name = name_of(f"//{host}")
     if name is None or not (_is_address(name) or _is_among(name, names)):
@@ -56,13 +54,13 @@ def is_host(value: str) -> bool:
 
 
 def is_added(host: str, names: frozenset[str]) -> bool:
-    """Whether a host is one of the page's names, apart from those that only this machine can use."""
+    """Whether a host is one of the page's names, except for those of this machine alone."""
     name = name_of(f"//{host}") or ""
     return is_host(host) and not is_loopback(name) and _is_among(name, names)
 
 
 def _plain(name: str) -> str:
-    """A name as it was typed, without what stands around it in an address."""
+    """The host name in what the user typed, which may be a whole address."""
     suffix = name.removeprefix("*")
     address = suffix if "//" in suffix else f"//{suffix}"
     return name_of(address) or suffix
@@ -89,5 +87,5 @@ def _is_address(name: str) -> bool:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a name or an address is of this machine alone."""
+    """Whether a name or an address leads to this machine from this machine only."""
     return name == "localhost" or (_is_address(name) and ipaddress.ip_address(name).is_loopback)

@@ -42,13 +42,13 @@ ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
 _FEW_FILES = (
     "the system's limit of open files (ulimit -n) leaves {:,} connections to the page, for all visitors together."
 )
-_SEND_SECONDS = 1.0  # in which the last messages reach their readers
+_SEND_SECONDS = 1.0  # for the last messages to reach their readers
 _RELEASE_INTERVAL = 15.0  # seconds
 MONO_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
 
 
 def theme() -> gr.Theme:
-    """Gradio's plainest theme, in fonts that every machine has: nothing is fetched from another host."""
+    """Gradio's plainest theme, in fonts that every machine has, so that nothing is fetched from another host."""
     return Default(
         primary_hue=colors.blue,
         neutral_hue=colors.slate,
@@ -61,7 +61,7 @@ def theme() -> gr.Theme:
         body_text_color_subdued="*neutral_600",
         input_placeholder_color="*neutral_600",
         input_placeholder_color_dark="*neutral_400",
-        # the page's accent color, for Gradio's components and ours (ui/kit/shared.css)
+        # the page's accent color, for Gradio's components and ours (ui/kit/css/variables.css)
         color_accent=ACCENT,
         button_primary_background_fill=ACCENT,
         button_primary_background_fill_dark=ACCENT_DARK,
@@ -119,11 +119,12 @@ def launch(
     """Serve the page until interrupted, or in the background of this process.
 
     Args:
-        names: the host names that the page answers to; None, for a public page, answers to all, but without cookies.
+        names: the host names under which the page answers. None, for a public page, means all names, and that other
+            websites may call the page, but without cookies.
         accounts: who may open the page, after signing in; None for everyone.
-        metrics: of this page; None for new ones.
+        metrics: where to count; by default in metrics of its own.
         ready: called with the address as soon as the page can be opened.
-        block: False returns as soon as the page can be opened (tests).
+        block: whether to return only at the end; tests pass False, to return as soon as the page can be opened.
     """
     wanted, limits = limits, within_open_files(limits)
     if block:
@@ -158,7 +159,7 @@ def launch(
                 "middleware": [
                     Middleware(CountRequests, metrics=metrics),
                     Middleware(LimitRequests, limit=limits.connections),
-                    Middleware(Guard, most_bytes=limits.request_bytes, names=names),
+                    Middleware(Guard, max_bytes=limits.request_bytes, names=names),
                     *([] if accounts is None else [Middleware(SignIn, sign_ins=sign_ins)]),
                     Middleware(TrackVisits, visits=queue.visits),
                 ],

@@ -33,5 +33,5 @@ class Machine:
         return False
 
     def with_gpu_lease(self, decode: Decode) -> Decode:
-        """Decoding that leases a GPU if the model, whose name the call has, needs one."""
+        """Make decoding lease a GPU for each run whose model needs one."""
         return decode

@@ -1,7 +1,7 @@
 """Gradio's event queue, with limits for each visitor.
 
 Gradio's own queue has a single limit for everything that waits, so one visitor can fill it. Here program calls and page
-events are limited separately, and each of them first by visitor and address, then in total.
+events have separate limits, both by visitor or address and in total.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ui.server.sessions import LONG_NAME, MAX_NAME, Visits
 
 PROGRAMS = "programs"  # the concurrency id of endpoints
 _EVENTS_PER_VISIT = 24  # running or waiting
-_MAX_UNREAD = 2000  # answers to calls, for all callers
+_MAX_UNREAD = 2000  # answers to program calls, of all callers together
 _UNLIMITED = 1 << 60
 
 

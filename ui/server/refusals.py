@@ -15,11 +15,12 @@ from fastapi.exceptions import RequestValidationError
 from gradio.block_function import BlockFunction
 from gradio.route_utils import FnIndexInferError
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from model.errors import AttendError
 from ui.kit.errors import for_programs
 from ui.runs.session import Session
+from ui.server.responses import refusal
 
 Refusal = Callable[[Request, Exception], Response | Awaitable[Response]]
 
@@ -72,7 +73,7 @@ def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:
         if name is None or name in parameters_of:
             raise error
         sentence = f"There is no endpoint /{name[:80]} here: call {', '.join(f'/{known}' for known in parameters_of)}."
-        return JSONResponse({"detail": sentence}, status_code=404)
+        return refusal(404, sentence)
 
     def mismatched(request: Request, error: Exception) -> Response:
         name = request.path_params.get("api_name")
@@ -83,7 +84,7 @@ def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:
         sentence = (
             f"/{name} takes {', '.join(parameters_of[name])}: send only these, and always {' and '.join(required)}."
         )
-        return JSONResponse({"detail": sentence}, status_code=422)
+        return refusal(422, sentence)
 
     async def unreadable(request: Request, error: Exception) -> Response:
         name = request.path_params.get("api_name")
@@ -93,7 +94,7 @@ def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:
             return unknown(request, error)
         arguments = ", ".join(parameters_of[name])
         form = f"{{{arguments}}}" if "/v2/" in request.url.path else f'{{"data": [{arguments}]}}'
-        return JSONResponse({"detail": f"This is not JSON that /{name} can read: send {form}."}, status_code=422)
+        return refusal(422, f"This is not JSON that /{name} can read: send {form}.")
 
     return {
         FnIndexInferError: unknown,

@@ -1,21 +1,24 @@
 """The headers of every response, the requests that are refused unread, and the headers that only a proxy may send.
 
-The policy names no other host: scripts, styles, pictures and connections come from this page or not at all. Only files
-whose address changes with their content may be stored by a browser or a proxy; all else may hold a visitor's text.
-Gradio only limits uploaded files, so the size of a request is limited here. Routes that no part of the page uses are
-refused, and so are requests from other pages unless this one is public. Pure ASGI, nothing of gradio.
+The content security policy names no other host: scripts, styles, pictures and connections come from this page or not at
+all. Browsers and proxies may only store files whose address changes with their content, since everything else may
+contain a visitor's text. Gradio limits only uploaded files, so this module limits the size of requests. It refuses
+routes that no part of the page uses and, unless the page is public, requests from other pages. It is pure ASGI and
+knows nothing of gradio.
 """
 
 from __future__ import annotations
 
 import os
 
+from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from ui.limits import Limits
 from ui.server.hosts import is_added, is_host, is_own
-from ui.server.responses import header, refuse
+from ui.server.responses import refusal
 
 POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; object-src 'none'; base-uri 'self'; "
@@ -23,7 +26,7 @@ POLICY = (
 )  # inline and eval are Gradio's own way of loading; huggingface.co shows a Space inside its frame
 
 _API = "/gradio_api/"
-_USED = (
+_ALLOWED_ROUTES = (
     "api",
     "app_id",
     "call",
@@ -39,13 +42,17 @@ _USED = (
     "theme.css",
     "token",
     "user",
-)  # what may follow; others write files that are never deleted, print what they are sent, or never end
+)  # after _API; the other routes write files that are never deleted, print what they are sent, or never end
 
 _VERSIONED = ("/assets/", "/attend/")  # Gradio's files and ours
 _STORED, _NOT_STORED = b"public, max-age=31536000, immutable", b"no-store"
 
 _PROXIES = "FORWARDED_ALLOW_IPS"  # uvicorn's variable for the addresses of trusted proxies
-_NAMING = (b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")  # Gradio builds the page's address from these
+_ADDRESS_HEADERS = (
+    b"x-forwarded-host",
+    b"x-forwarded-proto",
+    b"x-gradio-server",
+)  # Gradio reads its address here
 
 _HEADERS = [
     (b"content-security-policy", POLICY.encode()),
@@ -55,26 +62,26 @@ _HEADERS = [
 
 
 class Guard:
-    """Adds the headers above to every response; refuses requests that are too large, useless or from other websites."""
+    """Adds `_HEADERS` to every response, and refuses requests that are too large, useless or from other websites."""
 
     def __init__(
-        self, app: ASGIApp, *, most_bytes: int = Limits().request_bytes, names: frozenset[str] | None = None
+        self, app: ASGIApp, *, max_bytes: int = Limits().request_bytes, names: frozenset[str] | None = None
     ) -> None:
         """
         Args:
-            most_bytes: of one request.
-            names: under which the page answers, see `ui.server.hosts`; None for any.
+            max_bytes: the size limit of a request.
+            names: the host names under which the page answers, see `ui.server.hosts`; None for any.
         """
         self._app = app
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._names = names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
 
-        begun = ended = refused = False
-        taken = 0
+        begun = ended = too_large = False
+        received = 0  # bytes
 
         async def answer(message: Message) -> None:
             nonlocal begun, ended
@@ -86,46 +93,53 @@ class Guard:
                 ended = True
             await send(message)
 
-        host = header(scope, b"host")
-        if host and not is_host(host):
-            return await refuse(answer, 400, "This request names no host: open the page under its address.")
-        if self._names is not None and not is_own(host, _origin(scope), self._names):
-            return await refuse(answer, 403, _ELSEWHERE)
-        _, api, route = scope["path"].partition(_API)
-        if api and route.partition("/")[0] not in _USED:
-            return await refuse(answer, 404, "This page takes no files." if route == "upload" else "Not Found")
-        if _announced(scope) > self._most_bytes:
-            return await refuse(answer, 413, self._too_large)
+        response = self._refusal(scope)
+        if response is not None:
+            return await response(scope, receive, answer)
 
         async def limited() -> Message:
-            nonlocal taken, refused
-            message = {} if refused else await receive()
-            taken += len(message.get("body", b""))
-            refused = refused or taken > self._most_bytes
-            return {"type": "http.disconnect"} if refused else message
+            nonlocal received, too_large
+            message = {} if too_large else await receive()
+            received += len(message.get("body", b""))
+            too_large = too_large or received > self._max_bytes
+            return {"type": "http.disconnect"} if too_large else message
 
         async def guarded(message: Message) -> None:
-            if begun or not refused:
+            if begun or not too_large:
                 await answer(message)
 
         try:
             await self._app(scope, limited, guarded)
         except Exception:
-            if not refused:
+            if not too_large:
                 raise
-        if refused and not begun:
-            await refuse(answer, 413, self._too_large)
-        elif refused and not ended:  # the status has been sent: the response can only end early
+        if too_large and not begun:
+            await self._too_large()(scope, receive, answer)
+        elif too_large and not ended:  # the status has been sent: the response can only end early
             await answer({"type": "http.response.body"})
 
-    @property
-    def _too_large(self) -> str:
-        return f"This request is larger than {self._most_bytes:,} bytes: send less at once."
+    def _refusal(self, scope: Scope) -> Response | None:
+        """The response to a request that its headers or its path rule out; None for all other requests."""
+        headers = Headers(scope=scope)
+        host, length = headers.get("host", ""), headers.get("content-length", "")
+        if host and not is_host(host):
+            return refusal(400, "The Host header of this request is not valid: open the page at its address.")
+        if self._names is not None and not is_own(host, headers.get("origin") or None, self._names):
+            return refusal(403, _ELSEWHERE)
+        _, api, route = scope["path"].partition(_API)
+        if api and route.partition("/")[0] not in _ALLOWED_ROUTES:
+            return refusal(404, "This page takes no files." if route == "upload" else "Not Found")
+        if length.isascii() and length.isdigit() and int(length) > self._max_bytes:
+            return self._too_large()
+        return None
+
+    def _too_large(self) -> Response:
+        return refusal(413, f"This request is larger than {self._max_bytes:,} bytes: send less at once.")
 
 
 _ELSEWHERE = (
-    "This page answers only under its own names: open it as it was printed at its start, or start it with "
-    "--allow-host and the name."
+    "This page answers only under its own host names: open the address that was printed when it started, or start it "
+    "with --allow-host and this name."
 )
 
 
@@ -137,14 +151,14 @@ def _caching(scope: Scope, status: int) -> tuple[bytes, bytes]:
 class CheckForwarded:
     """Removes the proxies' headers from which Gradio builds the page's address, unless they name an allowed host.
 
-    Gradio would believe them from anyone. uvicorn reads the others, such as the caller's address, but only from trusted
-    proxies.
+    Gradio would believe them whoever sent them. The others, such as the caller's address, are read by uvicorn, but only
+    from trusted proxies.
     """
 
     def __init__(self, app: ASGIApp, names: frozenset[str] | None) -> None:
         """
         Args:
-            names: under which the page answers, see `ui.server.hosts`; None for any.
+            names: the host names under which the page answers, see `ui.server.hosts`; None for any.
         """
         proxies = os.environ.get(_PROXIES, "")
         self._names = names
@@ -154,8 +168,8 @@ class CheckForwarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            forwarded = header(scope, b"x-forwarded-host").partition(",")[0].strip()
-            headers = [each for each in scope["headers"] if each[0] not in _NAMING]
+            forwarded = Headers(scope=scope).get("x-forwarded-host", "").partition(",")[0].strip()
+            headers = [each for each in scope["headers"] if each[0] not in _ADDRESS_HEADERS]
             if self._is_trusted(scope, forwarded):
                 headers += [(b"x-forwarded-host", forwarded.encode("latin-1"))] * bool(forwarded)
                 headers += [each for each in scope["headers"] if each[0] == b"x-forwarded-proto"][:1]
@@ -163,7 +177,7 @@ class CheckForwarded:
         await self._app(scope, receive, send)  # type: ignore[arg-type]
 
     def _is_trusted(self, scope: Scope, forwarded: str) -> bool:
-        host = header(scope, b"host")
+        host = Headers(scope=scope).get("host", "")
         if forwarded and not is_host(forwarded):
             return False
         if self._names is not None:
@@ -172,12 +186,3 @@ class CheckForwarded:
             name = (forwarded or host).lower()
             return forwarded in ("", host) or name in self._space or name.endswith(".hf.space")
         return bool(scope["client"]) and scope["client"][0] in self._proxies
-
-
-def _origin(scope: Scope) -> str | None:
-    return header(scope, b"origin") or None
-
-
-def _announced(scope: Scope) -> int:
-    length = header(scope, b"content-length")
-    return int(length) if length.isascii() and length.isdigit() else 0

@@ -1,9 +1,9 @@
-"""The state of visits, which Gradio calls sessions, and which of it is dropped first.
+"""The state of visits, which Gradio calls sessions, and the order in which they are dropped.
 
 Gradio keeps a thousand visits and drops the least recently used, so anyone who makes up session hashes would evict the
-conversations of others. Here a visit in use is never dropped, and each address has a limited number: one more evicts
-the least recently used of the same address, or is refused. Visits whose page has been closed are kept for an hour, in
-case the visitor returns, within a limit on their total size.
+conversations of others. Here a visit in use is never dropped, and each address has a limited number of visits: one more
+evicts the least recently used of the same address, or is refused. Visits whose page has been closed are kept for an
+hour, in case the visitor returns, within a limit on their total size.
 """
 
 from __future__ import annotations
@@ -24,18 +24,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ui.limits import Limits
 from ui.runs.session import Session
 from ui.server.callers import ADDRESS, address_of
-from ui.server.responses import refuse
+from ui.server.responses import refusal
 
 MAX_NAME = 100  # characters of a session hash, which Gradio's clients make up with at most 36
 _MAX_CLOSED_BYTES = 16_000_000  # of the explanations that all closed pages keep
-LONG_NAME = f"A session hash may have {MAX_NAME} characters: send a shorter one."
+LONG_NAME = f"A session hash may have at most {MAX_NAME} characters: send a shorter one."
 _RETENTION = 3600.0  # seconds after a page was closed
 _HEARTBEAT = "/heartbeat/"  # the route of a connection that lasts as long as the page is open
 
 
 class Visit(SessionState):
-    """Gradio's state of a visit, without its copy of every component's newest value: only deep links read that, and
-    this page has none."""
+    """Gradio's state of a visit, without its copy of every component's newest value.
+
+    Only deep links read that copy, and this page has none.
+    """
 
     def __init__(self, blocks: Blocks) -> None:
         self.blocks_config = copy(blocks.default_config)
@@ -159,8 +161,8 @@ class Visits(StateHolder):
             self.drop(visit)
 
     def _session(self, visit: str) -> Session | None:
-        kept = self.session_data.get(visit)
-        return kept.session if isinstance(kept, Visit) else None
+        state = self.session_data.get(visit)
+        return state.session if isinstance(state, Visit) else None
 
     def delete_all_expired_state(self) -> None:
         """Drop the visits that were closed too long ago; Gradio calls this every second."""
@@ -187,7 +189,7 @@ class TrackVisits:
         if not heartbeat:
             return await self._app(scope, receive, send)
         if len(visit) > MAX_NAME:
-            return await refuse(send, 422, LONG_NAME)
+            return await refusal(422, LONG_NAME)(scope, receive, send)
         self._visits.connected(visit)
         try:
             await self._app(scope, receive, send)

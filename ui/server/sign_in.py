@@ -1,8 +1,8 @@
 """Signing in to a page that asks for a password.
 
 Gradio's own check leaves several routes open to everyone, and its sign-in page contains the list of all endpoints. So
-every request is refused here, before Gradio sees it, unless it has a cookie that Gradio's /login set and that is still
-valid. Programs sign in the same way: `gradio_client.Client(address, auth=(name, password))`.
+requests are refused here, before Gradio sees them, unless they have a valid cookie from Gradio's /login. Programs sign
+in the same way: `gradio_client.Client(address, auth=(name, password))`.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ from collections import OrderedDict
 from pathlib import Path
 
 from starlette.requests import Request
+from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.server.accounts import SignIns
 from ui.server.callers import address_of
-from ui.server.responses import refuse, send_page
+from ui.server.responses import refusal
 
-OPEN = (
-    "/healthz",
-    "/metrics",
-    "/gradio_api/startup-events",
-)  # reveal nothing about the page; Gradio calls the last one itself
+# These reveal nothing about the page; Gradio calls the last one itself.
+OPEN = ("/healthz", "/metrics", "/gradio_api/startup-events")
 
-_ATTEMPTS, _WITHIN = 10, 60.0  # wrong passwords of one address, and seconds
+_ATTEMPTS, _WITHIN = 10, 60.0  # an address may send so many wrong passwords within so many seconds
 _MAX_ADDRESSES = 10_000  # remembered
 _PAGE = (Path(__file__).parent / "sign_in.html").read_bytes()
 
@@ -48,16 +46,15 @@ class SignIn:
         if path in OPEN or self._has_signed_in(scope):
             return await self._app(scope, receive, send)
         if path == "/" and scope["method"] in ("GET", "HEAD"):
-            return await send_page(send, 401, _PAGE)
-        await refuse(send, 401, "Sign in first: this page asks for a name and a password.")
+            return await HTMLResponse(_PAGE, 401, {"cache-control": "no-store"})(scope, receive, send)
+        await refusal(401, "Sign in first: this page asks for a name and a password.")(scope, receive, send)
 
     async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let Gradio check the password, unless there were too many wrong ones from its address."""
         address = address_of(Request(scope))
         if len(self._recent(address)) >= _ATTEMPTS:
-            return await refuse(
-                send, 429, f"{_ATTEMPTS} wrong passwords came from your address: try again in a minute."
-            )
+            sentence = f"{_ATTEMPTS} wrong passwords came from your address: try again in a minute."
+            return await refusal(429, sentence)(scope, receive, send)
         attempt, wrong = self._count(address), False  # counted before it is checked, so that guesses can't overlap
 
         async def answered(message: Message) -> None:
@@ -65,7 +62,8 @@ class SignIn:
             if message["type"] == "http.response.start":
                 wrong = message["status"] == 400
                 if wrong:
-                    return await refuse(send, 401, "This name and password don't match: try again.")
+                    sentence = "This name and password don't match: try again."
+                    return await refusal(401, sentence)(scope, receive, send)
             if not wrong:
                 await send(message)
 

@@ -5,7 +5,7 @@ emulated: a model can be moved there, but not run. So the embedded models stay o
 passes and need no lease. A larger model is moved to `cuda` once, when it is loaded, and each of its runs leases the GPU
 for no longer than the run can take, since short leases start sooner.
 
-Follows `spaces` 0.51, whose GPUs exist on Spaces only.
+This follows version 0.51 of `spaces`, whose GPUs exist on Spaces only.
 """
 
 from __future__ import annotations
@@ -54,8 +54,10 @@ class ZeroGpu(Machine):
         self._leased_pass = spaces.GPU(duration=_PASS_SECONDS)(self._pass)
 
     def needs_gpu_lease(self, name: str) -> bool:
-        """Whether a model of this name runs on the GPU. The embedded models don't, and none does in 8 bits or if the
-        command line names another device."""
+        """Whether a model of this name runs on the GPU.
+
+        The embedded models don't, and no model does in 8 bits or if the command line names a device.
+        """
         plain, dtype = names.without_precision(unmarked(name)[0])
         small = plain in names.embedded() or (dtype or self._arguments.dtype) == INT8
         return self._arguments.device == "auto" and not small
@@ -126,11 +128,9 @@ class ZeroGpu(Machine):
         if not self.in_lease:
             raise AttendError(f"{name} runs on a shared GPU, which can't do this: choose one of Attend's own models.")
         model = self._models.get(name)
-        return (
-            cast(LoadedModel, catalog.load_another(self._arguments_for(name), name, silent)).model
-            if model is None
-            else model
-        )
+        if model is None:
+            model = cast(LoadedModel, catalog.load_another(self._arguments_for(name), name, silent)).model
+        return model
 
 
 class LeasedModel:

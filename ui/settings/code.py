@@ -1,6 +1,6 @@
-"""A run as code: the command for `generate.py` and the lines of Python that give the same text with the same seed.
+"""A run as code: the command for `generate.py` and the lines of Python that generate the same text.
 
-These are pure functions, whose results a test executes. They know nothing of gradio.
+These are pure functions that know nothing of gradio; a test executes what they return.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Reproduction:
     settings: DecodingSettings
     prompt: str  # the text to continue, or the message to answer
     languages: Languages | None = None  # for a translator
-    dtype: str = "auto"  # the precision that was asked for
-    turns: tuple[Turn, ...] = ()  # the conversation, the message included; if empty, the prompt is continued as a text
+    dtype: str = "auto"  # the requested precision
+    turns: tuple[Turn, ...] = ()  # the conversation with the message; if empty, the prompt is a text to continue
     system: str = ""  # the system prompt of the conversation
-    translates: bool = False  # whether the model is a translator, for which `generate.py` has a strategy of its own
-    note: str = ""  # which part of the shown text the code does not repeat
+    translates: bool = False  # whether the model is a translator, for which `generate.py` has another default strategy
+    note: str = ""  # the part of the text on the page that the code does not repeat
 
 
 def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSettings:
@@ -42,25 +42,25 @@ def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSett
 
 
 def dialog_value(run: Reproduction) -> dict[str, Any]:
-    """The dialog for a run; every new value opens it, even with the same text."""
+    """The value of the dialog; `opened` makes every value new, since only a new one opens the dialog."""
     seed = drawn_seed(run.settings)
     return {"blocks": blocks(run), "prompt": run.prompt, "seed": seed, "opened": time.time()}
 
 
 def blocks(run: Reproduction) -> list[dict[str, str]]:
-    """The dialog's parts."""
+    """The parts of the dialog, each with a title, code and a note."""
     is_chance = run.settings.seed < 0 <= drawn_seed(run.settings.seeded())
     chance = "This uses a random seed." if is_chance else ""
-    rest = f"{run.note} {chance}".strip()
+    note = f"{run.note} {chance}".strip()
     single = "This answers only the last message, without the earlier ones." if len(run.turns) > 1 else ""
     return [
-        {"title": "In a terminal", "text": command(run), "note": f"{single} {rest}".strip()},
-        {"title": "In Python", "text": lines(run), "note": rest},
+        {"title": "In a terminal", "text": command(run), "note": f"{single} {note}".strip()},
+        {"title": "In Python", "text": lines(run), "note": note},
     ]
 
 
 def command(run: Reproduction) -> str:
-    """The shell command. For a conversation it contains only the last message: `generate.py` answers just one."""
+    """The shell command. It contains only the last message of a conversation, since `generate.py` answers just one."""
     flags: list[str] = ["--chat"] if run.turns and not run.translates else []
     if run.system:
         flags += _flag("system", run.system)
@@ -82,7 +82,7 @@ def command(run: Reproduction) -> str:
 
 
 def lines(run: Reproduction) -> str:
-    """The same in Python, to be run in the repository's folder."""
+    """The lines of Python, which run in the repository's folder."""
     chosen = {parameter.name: value for parameter, value in _chosen(run.settings).items()}
     if run.translates:  # `attend` has another default strategy for them
         chosen = {"strategy": run.settings.strategy, **chosen}
@@ -108,7 +108,7 @@ def _flag(name: str, value: str) -> list[str]:
 
 
 def _chosen(settings: DecodingSettings) -> Mapping[Parameter, Value]:
-    """The settings that differ from the defaults and are used."""
+    """The settings that the strategy uses and that differ from the defaults."""
     return {
         parameter: value
         for parameter in parameters()

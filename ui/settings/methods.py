@@ -1,7 +1,7 @@
-"""The decoding methods that the panel offers: which parameters each shows, and what it means.
+"""The decoding methods that the panel offers: which parameters each shows, and which settings it stands for.
 
-A method that is named after one technique leaves everything else at its default, which changes nothing; "Custom" has
-all parameters that its strategy uses. This file knows nothing of gradio.
+A method that is named after one technique leaves all other parameters at their defaults, which change nothing; "Custom"
+shows every parameter that its strategy uses. This module knows nothing of gradio.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ui.settings.settings_contract import MethodGroup
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One entry of the selector: what it does, what it means and which parameters it shows."""
+    """One entry of the selector."""
 
     help: str  # one line, beside its name
-    strategy: str | None = None  # None: as the strategy control says
-    shows: tuple[str, ...] | None = None  # None: all that the strategy uses
-    starts: Mapping[str, float] = field(default_factory=dict)  # its own starting values
+    strategy: str | None = None  # None: the one that is chosen in the panel
+    shows: tuple[str, ...] | None = None  # the parameters it shows; None: all that the strategy uses
+    starts: Mapping[str, float] = field(default_factory=dict)  # its own initial values
     group: MethodGroup = "basic"
 
 
-RUN = ("max_new_tokens", "seed", "top_candidates")  # they say nothing about how a token is chosen
+RUN = ("max_new_tokens", "seed", "top_candidates")  # these don't affect how a token is chosen
 CUSTOM = "Custom"  # the method of every preset, since each sets several filters
 
 METHODS: Mapping[str, Method] = {
@@ -54,7 +54,7 @@ METHODS: Mapping[str, Method] = {
     "DoLa": Method("Contrasts two layers.", "dola", ("dola_layers", "temperature", *RUN), group="more"),
     CUSTOM: Method("All at once, or a preset:", group="custom"),
 }
-MAX_NAMED, MAX_QUOTED = 3, 40  # how many parts of a link are named, and how many characters of each
+MAX_NAMED, MAX_QUOTED = 3, 40  # parts of a link that a notice names, and characters of each
 DEFAULT_METHOD = "Temperature"  # one slider, whose effect is easy to see
 DEFAULT_TRANSLATING = next(name for name, method in METHODS.items() if method.strategy == TRANSLATION_STRATEGY)
 FIRST_VALUES = PRESETS["Balanced"]  # initial values, unless the method sets its own
@@ -65,8 +65,8 @@ def default_method(*, translates: bool) -> str:
     return DEFAULT_TRANSLATING if translates else DEFAULT_METHOD
 
 
-def shown_by(method: Method, strategy: object) -> frozenset[str]:
-    """The names of the parameters that are in sight."""
+def visible_parameters(method: Method, strategy: object) -> frozenset[str]:
+    """The names of the parameters that the panel shows."""
     return frozenset(
         parameter.name
         for parameter in parameters()
@@ -84,23 +84,23 @@ def misread_link(parts: Sequence[object]) -> str:
 
 
 def settings_of(panel: object) -> DecodingSettings:
-    """The settings that the panel means: visible parameters have the values shown, all others their defaults.
+    """The settings of the panel: visible parameters have the values in the panel, all others their defaults.
 
     Args:
-        panel: {"method": name, "values": {parameter: as typed}}; it comes from a browser and may be anything.
+        panel: {"method": name, "values": {parameter: value as typed}}; it comes from a browser and may be anything.
 
     Raises:
-        AttendError: for a value that no setting accepts, by its name.
+        AttendError: if a setting doesn't accept its value.
     """
     chosen, values = _parts(panel)
     strategy = chosen.strategy or values.get("strategy", FIRST_VALUES.strategy)
-    visible = shown_by(chosen, strategy) | {"strategy"}
+    visible = visible_parameters(chosen, strategy) | {"strategy"}
     settings = {name: values[name] for name in values.keys() & visible}
     return DecodingSettings.from_dict({**settings, "strategy": strategy})
 
 
 def shared_settings_of(panel: object) -> DecodingSettings:
-    """The settings of the panel that hold for every card of a comparison (`RUN`); each card has its own method.
+    """The settings of the panel that apply to every card of a comparison (`RUN`); each card has its own method.
 
     Arguments and errors are those of `settings_of`. Parameters that only the panel's method uses are ignored.
     """

@@ -7,7 +7,7 @@
 
 /** @import { PanelForm } from './settings_contract' */
 
-import { onceConnected, untaken, whenMoved } from '../kit/address/address.js';
+import { areJudged, onceConnected, untaken, whenMoved } from '../kit/address/address.js';
 import { helps } from '../glossary/helps.js';
 import { find, make } from '../kit/js/dom.js';
 import { rangeText } from '../kit/js/setting.js';
@@ -21,6 +21,8 @@ import { PanelState } from './panel_state.js';
 import { makePreview, previewOf } from './preview.js';
 import { warnOnButtons } from './refusal.js';
 import { makeSearch, matches } from './search.js';
+
+const PATIENCE = 20_000; // ms after which the address is judged even if parts of the page are missing
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger }) {
@@ -132,10 +134,12 @@ export function start({ element, props, trigger }) {
   });
   shownTab.subscribe(element, showTab);
   // Until Gradio has mounted the component, no event reaches the server, so this one is sent until it is answered. It is the
-  // page's first event, and kit/gradio/late_events.js must see its stream of replies: so it waits for page/page.js.
+  // page's first event, and kit/gradio/late_events.js must see its stream of replies: so it waits for page/page.js. It waits
+  // for those who take parts of the address, too, lest a chapter be refused and lost whose script is late.
   const announcing = setInterval(() => {
     draw();
-    if (!document.body.hasAttribute('data-started')) return;
+    const areAllHere = areJudged() || performance.now() > PATIENCE;
+    if (!areAllHere || !document.body.hasAttribute('data-started')) return;
     trigger('opened', { misread: untaken().map((part) => part.join('=')) });
   }, 100);
   onceConnected(() => {

@@ -1,13 +1,14 @@
 """The settings beside the text: one component of our own, drawn by `ui/settings/panel.js` from what is declared here.
 
-What a setting is comes from `ui/kit/setting.py`, and what the choices mean from `ui/settings/methods.py`. In sight with
-"Custom" are the settings without a section; the others are folded away under "Advanced".
+`ui/kit/setting.py` describes each setting, and `ui/settings/methods.py` says what the methods mean. "Custom" shows the
+settings without a section; the others are folded away under "Advanced".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import cast
 
 import gradio as gr
 from gradio.components import Component
@@ -26,7 +27,6 @@ from ui.settings.methods import (
     FIRST_VALUES,
     METHODS,
     RUN,
-    Method,
     settings_of,
     shared_settings_of,
 )
@@ -50,7 +50,7 @@ class Panel:
     """The controls, once they are on the page."""
 
     form: gr.HTML
-    used: gr.Button  # shows the seed of the last run, and sets it when pressed
+    used: gr.Button  # shows the seed of the last run, and puts it into the panel when pressed
     seed: gr.Number  # that seed, for the button
     code: gr.Button
     dialog: gr.HTML
@@ -62,7 +62,7 @@ class Panel:
 
     @staticmethod
     def read(values: Sequence[object]) -> DecodingSettings:
-        """The settings that these inputs mean, with a definite seed; `AttendError` says what no setting accepts."""
+        """The settings of the panel, with a seed drawn if it is left to chance; `AttendError` for an invalid value."""
         return Panel.read_unseeded(values).seeded()
 
     @staticmethod
@@ -73,7 +73,7 @@ class Panel:
 
     @staticmethod
     def read_shared(values: Sequence[object]) -> DecodingSettings:
-        """What holds for every card of a comparison, with a seed of -1 if it is left to chance."""
+        """The settings that apply to every card of a comparison, with a seed of -1 if it is left to chance."""
         (form,) = values
         return shared_settings_of(form)
 
@@ -100,17 +100,17 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
 
 
 def seed_button(seed: int) -> dict[str, object]:
-    """The button after a run with this seed; -1: the run drew nothing."""
+    """The button after a run with this seed, or with -1 if the run drew nothing."""
     return gr.update(value=f"Seed {seed} · Reuse", visible=seed >= 0)
 
 
 def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
-    """What the page's script draws the panel from."""
+    """The values from which the page's script draws the panel."""
     first = {parameter.name: parameter.typed(getattr(FIRST_VALUES, parameter.name)) for parameter in parameters()}
     limits = {name: min(value, context_length) for name in _LENGTHS if isinstance(value := first[name], int)}
     return {
         "parameters": [_field(parameter, context_length) for parameter in sorted(parameters(), key=_position_in_run)],
-        "methods": {name: _method(method) for name, method in METHODS.items()},
+        "methods": {name: cast(MethodValue, asdict(method)) for name, method in METHODS.items()},
         "presets": {name: _set_by(preset) for name, preset in PRESETS.items() if preset != DecodingSettings()},
         "first": {"method": method, "values": first | limits},
         "preset_method": CUSTOM,
@@ -123,23 +123,12 @@ def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
     }
 
 
-def _method(method: Method) -> MethodValue:
-    shows = None if method.shows is None else list(method.shows)
-    return {
-        "help": method.help,
-        "group": method.group,
-        "strategy": method.strategy,
-        "shows": shows,
-        "starts": dict(method.starts),
-    }
-
-
 def _position_in_run(parameter: Parameter) -> int:
     return RUN.index(parameter.name) if parameter.name in RUN else -1
 
 
 def _set_by(preset: DecodingSettings) -> dict[str, object]:
-    """What a preset sets: how tokens are chosen, but not how many, nor from which seed."""
+    """The values that a preset sets: those that affect how tokens are chosen, not the length or the seed."""
     names = ("strategy", *_SAMPLERS, "order")
     return {
         parameter.name: parameter.typed(getattr(preset, parameter.name))

@@ -1,4 +1,4 @@
-"""The box of the system prompt and its examples, above the settings, for models that take a system prompt."""
+"""The box for a system prompt and its examples, above the settings, for models that take a system prompt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gradio as gr
 
 from ui.kit.component import component
 
-_TAKEN = "Instructions that the model reads before the conversation."
+_INFO = "Instructions that the model reads before the conversation."
 
 
 def build(no_system: str) -> tuple[gr.Textbox, gr.HTML]:
@@ -37,5 +37,5 @@ def update(no_system: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _state(no_system: str) -> dict[str, Any]:
-    info = f"This model doesn't support system prompts: {no_system}." if no_system else _TAKEN
+    info = f"This model doesn't support system prompts: {no_system}." if no_system else _INFO
     return {"info": info, "interactive": not no_system}

@@ -1,9 +1,9 @@
-"""The tour of the page: six steps that point at the real things, for a first visit and for whoever asks.
+"""The tour of the page: six tips that point at its parts, on the first visit and on request.
 
-It is a script of the page alone, fetched when somebody takes it.
+The tour is a script, which is fetched when somebody takes it.
 """
 
 from __future__ import annotations
 
-# Run in a browser before the page's own scripts, it makes the page that of a returning visitor: for tests and pictures.
+# Tests and pictures run this before the page's own scripts, so that the page treats them as a returning visitor.
 SEEN = "try { localStorage.setItem('attend-tour', 'seen') } catch { /* an empty page has no storage */ }"

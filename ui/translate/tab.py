@@ -12,7 +12,7 @@ from gradio.components import Component
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.examples.recorded import offers_examples
-from ui.frame import Changes, Endpoint, Frame, Output, Tab
+from ui.frame import Endpoint, Frame, Tab
 from ui.kit.button import button
 from ui.kit.component import component
 from ui.kit.events import QUIET, RUNNING
@@ -28,6 +28,7 @@ from ui.translate.actions import TranslateScreen, awaiting_model, translation_va
 from ui.translate.document import open_translation, translate_document
 from ui.translate.endpoint import translate_endpoint
 from ui.translate.reproduction import translate_reproduction
+from ui.view import Changes, Output, as_it_is, changes_of
 
 
 class TranslateTab(Tab):
@@ -74,16 +75,15 @@ class TranslateTab(Tab):
     def render(self, screen: Screen) -> Changes:
         if not isinstance(screen, TranslateScreen):
             return {}
-        changes: Changes = {}
-        if screen.given is not None:
-            changes[self.given] = screen.given
-        if screen.translation is not None:
-            changes[self.translation] = packed({**screen.translation, "number": screen.number})
-        elif screen.answer is not None:
-            changes[self.translation] = packed(screen.answer)
-        if screen.alignment is not None:
-            changes[self.alignment] = packed(screen.alignment) if screen.alignment else ""
-        return changes
+        return changes_of(
+            screen,
+            {
+                "given": (self.given, as_it_is),
+                "answer": (self.translation, packed),
+                "translation": (self.translation, lambda value: packed({**value, "number": screen.number})),
+                "alignment": (self.alignment, lambda value: packed(value) if value else ""),
+            },
+        )
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
         return translate.overview(session, models, name)

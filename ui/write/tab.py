@@ -11,7 +11,7 @@ from gradio.components import Component
 
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
-from ui.frame import Changes, Endpoint, Frame, Output, Tab
+from ui.frame import Endpoint, Frame, Tab
 from ui.kit.button import button
 from ui.kit.events import PREVIEW, QUIET, RUNNING
 from ui.kit.validation import checked_text
@@ -20,6 +20,7 @@ from ui.runs.models import Models
 from ui.runs.session import Session, halt
 from ui.screen import Screen
 from ui.settings.code import Reproduction
+from ui.view import Changes, Output
 from ui.write import actions as write
 from ui.write import history
 from ui.write.document import open_text, write_document

@@ -9,7 +9,7 @@ import pytest
 from decoding.settings import DecodingSettings
 from lesson.recurrence.translation import WITH_ATTENTION, WITHOUT_ATTENTION, recurrent_translator, translate
 from model.loaded import LoadedModel
-from training.translate import answered
+from training.translate import answer_all
 
 MAX = 12
 GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=MAX)
@@ -18,7 +18,7 @@ GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=MAX)
 def test_a_translation_is_greedy_and_aligned_token_by_token(tiny_translator: LoadedModel) -> None:
     found = translate(tiny_translator, "Le chat est noir.", MAX)
     assert found.source == tiny_translator.prompt("Le chat est noir.")
-    assert found.tokens == answered(tiny_translator, [found.source], GREEDY)[0]
+    assert found.tokens == answer_all(tiny_translator, [found.source], GREEDY)[0]
     assert found.text == tiny_translator.text_of(found.tokens)
     assert found.complete == (found.tokens[-1] in tiny_translator.end_tokens)
     assert found.alignment is not None and found.alignment.shape == (len(found.tokens), len(found.source))

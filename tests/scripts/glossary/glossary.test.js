@@ -10,7 +10,7 @@ import { ALL } from '../../../ui/glossary/term_link.js';
 import { termsIn } from '../../../ui/glossary/matching.js';
 import { TERMS } from '../../../ui/glossary/terms.js';
 
-const CHAPTERS = readdirSync(new URL('../../../ui/learn/chapters', import.meta.url));
+const CHAPTERS = readdirSync(new URL('../../../ui/learn/chapters/texts', import.meta.url));
 
 /** @param {string} text */
 const named = (text) => termsIn(text).map(({ key, from, to }) => [key, text.slice(from, to)]);

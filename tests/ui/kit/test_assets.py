@@ -79,7 +79,7 @@ def test_a_module_needs_what_its_imports_need() -> None:
 
 
 def test_a_chapter_of_the_lesson_is_fetched_when_it_is_opened() -> None:
-    chapter = "learn/chapters/attention.js"
+    chapter = "learn/chapters/drawings/attention.js"
     assert chapter in assets.imported("learn/course.js")
     assert chapter not in assets.needed("learn/learn.js")
 

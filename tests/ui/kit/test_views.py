@@ -18,7 +18,7 @@ from tests.helpers.stage import conversation_view, inspector_view
 from ui.inspector import values
 from ui.kit import assets
 from ui.kit.packing import packed
-from ui.learn.validation import rounded
+from ui.learn.wording import rounded
 from ui.runs.answer_text import AnswerText
 from ui.runs.attention import attention_row
 from ui.runs.run import RunRecord, TokenRecord

@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 from ui.learn import course
-from ui.learn.chapter import FOLDER
+from ui.learn.chapter import TEXTS
 from ui.learn.text.chapter_text import read_text
 from ui.learn.text.markdown import TextError
-from ui.learn.text.slots import DRAWING, TEXT, Slot, cases, slider, table
+from ui.learn.text.slots import DRAWING, VALUE, Slot, cases, slider
 
 SLOTS: dict[str, Slot] = {
     "width": slider(1, 9),
-    "scores": table(),
-    "loss": TEXT,
+    "scores": VALUE,
+    "words": VALUE,
+    "loss": VALUE,
     "verdict": cases("better", "worse"),
     "picture": DRAWING,
 }
@@ -29,7 +30,7 @@ minutes: 5
 
 It takes {{steps}} steps of $e^{{steps}}$, `f({{steps}})`, and the loss is {{loss}}.
 
-{{width: Width}} {{scores: Scores}}
+{{width: Width}} {{scores: Scores | {words} × x, y | shares}}
 
 ## ▸ A part
 
@@ -65,6 +66,8 @@ def test_a_text_becomes_trees_with_its_numbers_filled_in(tmp_path: Path) -> None
         *(", and the loss is ", {"slot": "loss", "label": ""}, "."),
     ]
     assert row["kind"] == "row" and [part["label"] for part in row["parts"] if part != " "] == ["Width", "Scores"]
+    assert (text.slots["loss"].kind, text.slots["scores"].kind) == ("text", "table")
+    assert text.slots["scores"].options == {"rows": "words", "columns": ["x", "y"], "scale": "share", "digits": 2}
     verdict, columns = part["blocks"]
     assert (part["title"], part["fold"], verdict["quiet"]) == (["A part"], "closed", True)
     assert verdict["cases"]["better"] == ["It is ", {"strong": ["better"]}, "."]
@@ -83,6 +86,9 @@ def test_a_text_becomes_trees_with_its_numbers_filled_in(tmp_path: Path) -> None
             "lesson.md has a slot {{wdith}}, but its chapter has nothing of this name.",
         ),
         ("{{width: Width}} ", "", "lesson.md has no slot {{width}}, but its chapter has something to put there."),
+        ("| shares", "| share", "lesson.md has a slot {{scores}} that can't be “share”."),
+        ("Width}}", "Width | shares}}", "lesson.md has a slot {{width}} that can't be “shares”."),
+        ("× x, y", "× {xy}", "lesson.md has a slot {{xy}}, but its chapter has nothing of this name."),
         ("is {{loss}}", "is {{los}}", "lesson.md has a slot {{los}}, but its chapter has nothing of this name."),
         ("e^{{steps}}", "e^{{stops}}", "lesson.md has a slot {{stops}}, but its chapter has nothing of this name."),
         (
@@ -138,7 +144,7 @@ def test_what_a_teacher_breaks_is_named_in_one_sentence(tmp_path: Path, old: str
 
 @pytest.mark.parametrize("name", course.CHAPTERS)
 def test_every_chapter_has_its_text_and_no_more_than_is_small_to_send(name: str) -> None:
-    chapter, text = course.CHAPTERS[name], course.text_of(name)
+    chapter, text = course.CHAPTERS[name], course.texts()[name]
     page = json.dumps(chapter.page(text))
     assert len(page) < 40_000 and not any(f"{{{{{fact}}}}}" in page for fact in chapter.facts)
 
@@ -154,10 +160,10 @@ def test_every_chapter_has_its_text_and_no_more_than_is_small_to_send(name: str)
 def test_an_exercise_without_its_words_is_refused(
     exercise: str, old: str, new: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = (FOLDER / "attention.md").read_text(encoding="utf-8")
+    source = (TEXTS / "attention.md").read_text(encoding="utf-8")
     assert old in source
     (tmp_path / "attention.md").write_text(source.replace(old, new), encoding="utf-8")
-    monkeypatch.setattr("ui.learn.chapter.FOLDER", tmp_path)
+    monkeypatch.setattr("ui.learn.chapter.TEXTS", tmp_path)
     with pytest.raises(TextError, match=sentence) as refused:
         course.CHAPTERS["attention"].read_text("attention")
     assert str(refused.value).startswith(f"The exercise {{{{{exercise}}}}} of attention.md ")

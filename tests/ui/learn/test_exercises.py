@@ -29,7 +29,7 @@ EVERY = [(name, index) for name, chapter in course.CHAPTERS.items() for index in
 def exercise_of(chapter: str, index: int) -> tuple[Exercise, ExerciseText]:
     """What it checks, and its words."""
     name, exercise = list(course.CHAPTERS[chapter].exercises.items())[index]
-    return exercise, course.text_of(chapter).exercises[name]
+    return exercise, course.texts()[chapter].exercises[name]
 
 
 EXERCISES = pytest.mark.parametrize(("chapter", "index"), EVERY)

@@ -54,7 +54,7 @@ def messages_of(app: Any, chunks: list[bytes], headers: list[tuple[bytes, bytes]
     async def send(message: Any) -> None:
         sent.append(message)
 
-    run(Guard(app, most_bytes=100)({"type": "http", "path": "/", "headers": headers or []}, receive, send))
+    run(Guard(app, max_bytes=100)({"type": "http", "path": "/", "headers": headers or []}, receive, send))
     return sent
 
 

@@ -14,7 +14,7 @@ from decoding.settings import PRESETS, STRATEGIES, DecodingSettings, parameters
 from model.errors import AttendError
 from ui.kit.labels import LABELS
 from ui.settings import panel as settings_panel
-from ui.settings.methods import CUSTOM, DEFAULT_METHOD, FIRST_VALUES, METHODS, settings_of, shown_by
+from ui.settings.methods import CUSTOM, DEFAULT_METHOD, FIRST_VALUES, METHODS, settings_of, visible_parameters
 from ui.settings.panel import declaration
 
 # What the controls say; of lists, what their boxes say.
@@ -91,7 +91,7 @@ def test_combined_means_all_that_its_strategy_uses() -> None:
 def test_a_way_shows_only_what_its_strategy_uses() -> None:
     for method in METHODS.values():
         for strategy in [method.strategy] if method.strategy else STRATEGIES:
-            shown = shown_by(method, strategy)
+            shown = visible_parameters(method, strategy)
             assert all(strategy in each.strategies for each in parameters() if each.name in shown)
             assert "max_new_tokens" in shown
 

@@ -13,6 +13,9 @@ import { around } from '../js/dom.js';
 export const MAX_PROMPT = 2000; // characters that a link carries, since servers and mail programs cut longer ones
 const GRADIO_PARAMETERS = new Set(['view', 'deep_link']);
 
+/** Parts whose scripts have yet to start: on a busy machine that may be long after the page is drawn. */
+const awaited = new Set(['tab', 'model', 'prompt', 'glossary', 'chapter', 'numbers', 'comparison']);
+
 /** @type {[string, string][]} what nobody has taken so far */
 let left = typeof location === 'undefined' ? [] : entriesOf(location.search);
 
@@ -36,6 +39,7 @@ export function takeParts(understands) {
  */
 export function takePart(name, isValid) {
   let taken = null;
+  awaited.delete(name);
   takeParts((other, value) => {
     const isMine = other === name && isValid(value);
     if (isMine) taken = value;
@@ -44,8 +48,11 @@ export function takePart(name, isValid) {
   return taken;
 }
 
-/** What nobody understood of it, as names and values. */
+/** What nobody understood of it, as names and values; final once `areJudged`. */
 export const untaken = () => left;
+
+/** Whether everyone who might understand a part of it has looked. */
+export const areJudged = () => !left.some(([name]) => awaited.has(name));
 
 /** What the address says now. @param {string} name @returns {string | null} */
 export const partOf = (name) => new URLSearchParams(location.search).get(name);

@@ -4,59 +4,41 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
 from typing import Any
 
 import torch
 
 from lesson.attention import Mixture, by_division, by_softmax, mask_scores, scale_scores, self_attention
 from model.errors import AttendError
-from ui.kit.validation import checked_switch
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
-from ui.learn.text.slots import CHECK, DRAWING, RESET, TEXT, button, cases, line, numbers, slider, table
-from ui.learn.validation import (
-    Given,
-    counted,
-    decimals,
-    integer,
-    matrix,
-    rounded,
-    rounded_rows,
-    short,
-    text,
-    vector,
-)
+from ui.learn.inputs import Given, matrix, switch, text, unasked, whole
+from ui.learn.text.slots import button, cases, slider
+from ui.learn.wording import counted, decimals, rounded, rounded_rows, short, vector
 from ui.runs.models import Models
 
 WIDTH = 6  # of the vectors of a sentence's words
 MAX_WORDS = 10
-FIRST: Mapping[str, Any] = {
+APPLE = [[1.0, 0.25]]  # its similarities to itself and to fruit
+DOTS = [[112.0, 96.0]]
+INPUTS = {
     # apple beside fruit, from lectures: similarities 1 and .25, vectors (5, 7) and (0, 8)
-    "pair": "apple fruit",
-    "similarities": [[1.0, 0.25]],
-    "vectors": [[5.0, 7.0], [0.0, 8.0]],
-    "dots": [[112.0, 96.0]],
-    "width": 64,
-    "scores": [[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3]],
-    "mask": True,
-    "line": "I am a student",
-    "sentence": "the dog bites the man",
-    "shuffle": 0,
-    "positions": False,
+    "pair": text("apple fruit", 60, "The text", maxlength=60),
+    "similarities": matrix(APPLE),
+    "vectors": matrix([[5.0, 7.0], [0.0, 8.0]]),
+    "dots": matrix(DOTS),
+    "width": whole(64, 1, 4096, slider(1, 256)),
+    "scores": matrix([[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3]]),
+    "mask": switch(first=True, subject="The mask"),
+    "line": text("I am a student", 60, "The text", maxlength=60),
+    "sentence": text("the dog bites the man", 200, maxlength=200, wide=True, also={"shuffle": 0}),
+    "shuffle": unasked(whole(0, 0, 1_000_000)),  # counts shuffles; 0 is the sentence as it was typed
+    "positions": switch(subject="The positions"),
 }
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: any of the keys of `FIRST`; `shuffle` counts shuffles, 0 is the sentence as it was typed.
-    """
-    similarities = matrix(given, "similarities", FIRST["similarities"])
-    vectors = matrix(given, "vectors", FIRST["vectors"])
-    dots, width = matrix(given, "dots", FIRST["dots"]), integer(given, "width", FIRST["width"], 1, 4096)
-    scores = matrix(given, "scores", FIRST["scores"])
-    mask = checked_switch(given.get("mask", FIRST["mask"]), "The mask")
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    similarities, vectors, dots, scores = (given[name] for name in ("similarities", "vectors", "dots", "scores"))
     if min(similarities[0]) < 0 or sum(similarities[0]) <= 0:
         raise AttendError(
             f"The similarities are {_in_words(similarities[0])}, but division by their sum needs numbers that are not "
@@ -64,34 +46,27 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         )
     # double precision: in single, similarities that are tiny sum to zero
     near, points = (torch.tensor(rows, dtype=torch.float64) for rows in (similarities[0], vectors))  # (N,), (N, W)
-    scaled = scale_scores(torch.tensor(dots[0]), width)
-    remaining, weights = mask_scores(torch.tensor(scores), mask=mask)  # (T, T) each
-    pair = _labels(given, "pair", len(vectors))
+    scaled = scale_scores(torch.tensor(dots[0]), given["width"])
+    remaining, weights = mask_scores(torch.tensor(scores), mask=given["mask"])  # (T, T) each
+    pair = _labels(given["pair"], len(vectors))
     return {
         "pair": pair,
         "word": pair.split()[0],
-        "similarities": similarities,
-        "vectors": vectors,
         "division": _mixed(by_division(near, points), vectors),
         "softmax": _mixed(by_softmax(near, points), vectors),
-        "dots": dots,
-        "width": width,
         "scaled": rounded_rows(scaled.scaled[None]),
         "weights": rounded_rows(scaled.weights[None]),
         "unscaled": rounded_rows(scaled.unscaled[None]),
-        "scores": scores,
-        "mask": mask,
-        "line": _labels(given, "line", len(scores)),
+        "line": _labels(given["line"], len(scores)),
         "masked": rounded_rows(remaining),
         "looked": rounded_rows(weights),
         **_order(given),
     }
 
 
-def _labels(given: Given, name: str, count: int) -> str:
+def _labels(line: str, count: int) -> str:
     """The words that stand beside a table's rows and columns, so many as it has."""
-    label = text(given, name, FIRST[name], 60, "The text")
-    words = label.split()
+    words = line.split()
     if len(words) != count:
         raise AttendError(f"The text has {counted(len(words), 'word')}, but this table needs {count}: change it.")
     return " ".join(words)
@@ -99,12 +74,9 @@ def _labels(given: Given, name: str, count: int) -> str:
 
 def _order(given: Given) -> dict[str, Any]:
     """The sentence as it was typed and shuffled, through attention without parameters."""
-    sentence = text(given, "sentence", FIRST["sentence"], 200)
-    words = sentence.lower().split()
+    words, shuffle, positions = given["sentence"].lower().split(), given["shuffle"], given["positions"]
     if not 2 <= len(words) <= MAX_WORDS:
         raise AttendError(f"The sentence has {counted(len(words), 'word')}, but must have 2 to {MAX_WORDS}: change it.")
-    shuffle = integer(given, "shuffle", FIRST["shuffle"], 0, 1_000_000)
-    positions = checked_switch(given.get("positions", FIRST["positions"]), "The positions")
     order = list(range(len(words)))
     if shuffle:
         random.Random(shuffle).shuffle(order)
@@ -115,9 +87,6 @@ def _order(given: Given) -> dict[str, Any]:
     moved = float((after - before[order]).abs().max())  # of every word to itself at its other place
     changed = "unchanged" if moved < 1e-5 else "changed with positions" if positions else "changed"
     return {
-        "sentence": sentence,
-        "shuffle": shuffle,
-        "positions": positions,
         "words": words,
         "shuffled": shuffled,
         "before": rounded_rows(before),
@@ -142,68 +111,44 @@ def _in_words(values: list[float]) -> str:
 
 
 def _first_weight(mix: Any, index: int) -> str:
-    similarities = torch.tensor(FIRST["similarities"][0])
+    similarities = torch.tensor(APPLE[0])
     return decimals(mix(similarities, similarities[:, None]).weights[index].item())
 
 
-def _most_lopsided(compute: Compute) -> int:
+def _first_weights(compute: Compute) -> list[float]:
     firsts = [compute({"similarities": [[1.0, other]]})["softmax"]["weights"][0][0] for other in (0.25, 0.0)]
     lead_of_two = compute({"similarities": [[2.0, 0.0]]})["softmax"]["weights"][0][0]  # as far apart as 1 and -1
-    return [*firsts, lead_of_two].index(max(*firsts, lead_of_two))
+    return [*firsts, lead_of_two]
 
 
-_KEYS = ("key 1", "key 2")
 CHAPTER = Chapter(
-    answer,
+    compute,
+    INPUTS,
+    values="word division.weights division.vector division.sum softmax.weights softmax.vector softmax.sum "
+    "scaled weights unscaled masked looked moved words shuffled before after",
     slots={
-        "reset": RESET,
-        "pair": line(60),
-        "similarities": numbers(columns="pair"),
-        "vectors": numbers("pair", ("x", "y")),
-        **{f"{way}.weights": table(columns="pair", scale="share") for way in ("division", "softmax")},
-        **{f"{way}.vector": table(columns=("x", "y"), scale="plain") for way in ("division", "softmax")},
-        "division.sum": TEXT,
-        "softmax.sum": TEXT,
-        "word": TEXT,
-        "plane": DRAWING,
-        "width": slider(1, 256),
-        "dots": numbers(columns=_KEYS),
-        "scaled": table(columns=_KEYS, scale="plain"),
-        "weights": table(columns=_KEYS, scale="share"),
-        "unscaled": table(columns=_KEYS, scale="share"),
-        "line": line(60),
-        "mask": CHECK,
-        "scores": numbers("line", "line"),
-        "masked": table("line", "line", scale="plain"),
-        "looked": table("line", "line", scale="share"),
-        "sentence": line(200, wide=True, also={"shuffle": 0}),
         "shuffle": button(adds={"shuffle": 1}),
-        "positions": CHECK,
         "verdict": cases("not shuffled", "unchanged", "changed", "changed with positions"),
-        "moved": TEXT,
-        "before": table("words", "1"),
-        "after": table("shuffled", "1"),
     },
     exercises={
         "weight_of_fruit": NumberExercise(
             lambda compute: compute({"similarities": [[1.0, 0.6]]})["division"]["weights"][0][1], digits=2
         ),
-        "most_lopsided": ChoiceExercise(_most_lopsided, 3),
+        "most_lopsided": ChoiceExercise(_first_weights, 3),
         "wide_enough": ChangeExercise(
             lambda result: result["dots"] == [[112.0, 96.0]] and result["weights"][0][0] < 0.75, {"width": 240}
         ),
     },
-    first=FIRST,
     facts={
-        "own": lambda: short(FIRST["similarities"][0][0]),
-        "other": lambda: short(FIRST["similarities"][0][1]),
-        "own_by_division": lambda: short(float(_first_weight(by_division, 0))),
-        "other_by_division": lambda: short(float(_first_weight(by_division, 1))),
-        "own_by_softmax": lambda: _first_weight(by_softmax, 0),
-        "other_by_softmax": lambda: _first_weight(by_softmax, 1),
-        "lead_of_one": lambda: decimals(math.e),
-        "lead_of_five": lambda: decimals(math.exp(5), 0),
-        "one_dot": lambda: short(FIRST["dots"][0][0]),
-        "other_dot": lambda: short(FIRST["dots"][0][1]),
+        "own": short(APPLE[0][0]),
+        "other": short(APPLE[0][1]),
+        "own_by_division": short(float(_first_weight(by_division, 0))),
+        "other_by_division": short(float(_first_weight(by_division, 1))),
+        "own_by_softmax": _first_weight(by_softmax, 0),
+        "other_by_softmax": _first_weight(by_softmax, 1),
+        "lead_of_one": decimals(math.e),
+        "lead_of_five": decimals(math.exp(5), 0),
+        "one_dot": short(DOTS[0][0]),
+        "other_dot": short(DOTS[0][1]),
     },
 )

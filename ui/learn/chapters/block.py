@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 import torch
@@ -13,11 +11,11 @@ from decoding.parameters.parameter import quoted
 from lesson.block import EMBEDDINGS, HEADS, LONGEST, PADDING, WIDTH, WORDS, BlockSettings
 from lesson.forward_trace import Stage, trace_forward
 from model.errors import AttendError
-from ui.kit.validation import checked_switch
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.text.slots import CHECK, EXPLANATION, RESET, TEXT, Slot, numbers, select, table, words
-from ui.learn.validation import Given, decimals, matrix
+from ui.learn.inputs import Given, Input, matrix, read_all, switch, unasked
+from ui.learn.text.slots import numbers_of, select, words
+from ui.learn.wording import decimals
 from ui.runs.models import Models
 
 DIGITS = 3  # behind the point; two are shown
@@ -32,25 +30,44 @@ EDITABLE = {  # the stages that are a setting of the walk
 }
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: the fields of `BlockSettings`, matrices as lists of rows; those that are not there are the lecture's.
-    """
+def _check_ids(name: str, value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list | tuple) or any(isinstance(id, bool) or not isinstance(id, int) for id in value):
+        raise AttendError(f"The {name} is {quoted(value)}, but must be a list of whole numbers, the words' ids.")
+    return tuple(value)
+
+
+def _check_heads(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise AttendError(f"{name} is {quoted(value)}, but must be one of {', '.join(map(str, HEADS))}.")
+    return value
+
+
+DEFAULT = BlockSettings()
+MATRICES = ("embeddings", "query_weights", "key_weights", "value_weights", "first_weights")
+INPUTS = {  # the fields of `BlockSettings`, matrices as lists of rows
+    "source": Input(DEFAULT.source, _check_ids, words()),
+    "answer": Input(DEFAULT.answer, _check_ids, words()),
+    "heads": Input(DEFAULT.heads, _check_heads, select("head_counts")),
+    "encoder_mask": switch(subject="The encoder's mask"),
+    **{name: unasked(matrix(getattr(DEFAULT, name))) for name in MATRICES},
+    "first_bias": unasked(matrix([DEFAULT.first_bias])),
+}
+
+
+def compute(models: Models, given: Given) -> dict[str, Any]:
     settings = read_settings(given)
     traced = trace_forward(settings)
     return {
-        "given": as_given(settings),
         "words": WORDS[:PADDING],
         "head_counts": HEADS,
         "longest": LONGEST,
-        **{stage.name: _stage(stage, settings) for stage in traced.stages},
+        **{stage.name: _stage(stage, settings, given) for stage in traced.stages},
         "loss": plain(traced.loss),
         "average_loss": decimals(traced.loss, DIGITS),
     }
 
 
-def _stage(stage: Stage, settings: BlockSettings) -> dict[str, Any]:
+def _stage(stage: Stage, settings: BlockSettings, given: Given) -> dict[str, Any]:
     """A stage as a table; what can be changed of it is exact, all else rounded."""
     rows: Any = plain(stage.values.tolist())
     sent = {"how": stage.how, "of": stage.of, "rowNames": stage.rows or None, "columnNames": stage.columns or None}
@@ -58,34 +75,15 @@ def _stage(stage: Stage, settings: BlockSettings) -> dict[str, Any]:
         ids = settings.source if stage.name.startswith("encoder") else settings.decoder_input
         return {**sent, "rows": [settings.embeddings[id] for id in ids], "at": ids}
     if stage.name in EDITABLE:
-        rows = as_given(settings)[EDITABLE[stage.name]]
+        rows = given[EDITABLE[stage.name]]
     return {**sent, "rows": rows}
 
 
 def read_settings(given: Given) -> BlockSettings:
     """What the page sent, checked; `AttendError` for anything else."""
-    default = BlockSettings()
-    matrices = {
-        name: tuple(map(tuple, matrix(given, name, getattr(default, name))))
-        for name in ("embeddings", "query_weights", "key_weights", "value_weights", "first_weights")
-    }
-    heads = given.get("heads", default.heads)
-    if isinstance(heads, bool) or not isinstance(heads, int):
-        raise AttendError(f"heads is {quoted(heads)}, but must be one of {', '.join(map(str, HEADS))}.")
-    return BlockSettings(
-        source=_ids(given, "source", default.source),
-        answer=_ids(given, "answer", default.answer),
-        heads=heads,
-        encoder_mask=checked_switch(given.get("encoder_mask", default.encoder_mask), "The encoder's mask"),
-        first_bias=tuple(matrix(given, "first_bias", [default.first_bias])[0]),
-        **matrices,
-    )
-
-
-def as_given(settings: BlockSettings) -> Mapping[str, Any]:
-    """The settings as the page sends them back."""
-    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    return {**values, "first_bias": [settings.first_bias]}
+    values = read_all(INPUTS, given)
+    matrices = {name: tuple(map(tuple, values[name])) for name in MATRICES}
+    return BlockSettings(**{**values, **matrices, "first_bias": tuple(values["first_bias"][0])})
 
 
 def plain(values: Any) -> Any:
@@ -93,13 +91,6 @@ def plain(values: Any) -> Any:
     if isinstance(values, list):
         return [plain(value) for value in values]
     return round(values, DIGITS) + 0.0 if math.isfinite(values) else None  # no minus zero
-
-
-def _ids(given: Given, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
-    value = given.get(name, default)
-    if not isinstance(value, list | tuple) or any(isinstance(id, bool) or not isinstance(id, int) for id in value):
-        raise AttendError(f"The {name} is {quoted(value)}, but must be a list of whole numbers, the words' ids.")
-    return tuple(value)
 
 
 # ---- the exercises ----
@@ -144,34 +135,20 @@ _MASKED = ("encoder.self.masked", "decoder.self.masked")
 _NAMES = (*_MASKED, *(f"{place}.{stage}" for place, stages in _STAGES.items() for stage in stages))
 
 
-def _slot(name: str) -> Slot:
-    if name in EDITABLE:
-        return numbers(edits=EDITABLE[name], scale="signed")
-    is_share = name.endswith((".weights", "probabilities")) and name != "output.weights"
-    return table(scale="share" if is_share else "signed")
-
-
 CHAPTER = Chapter(
-    answer,
-    slots={
-        "source": words(),
-        "answer": words(),
-        "heads": select("head_counts"),
-        "encoder_mask": CHECK,
-        "reset": RESET,
-        **{name: _slot(name) for name in _NAMES},
-        "average_loss": TEXT,
-        "line": EXPLANATION,
-    },
+    compute,
+    INPUTS,
+    values=" ".join(["average_loss", *_NAMES]),
+    slots={name: numbers_of(key) for name, key in EDITABLE.items()},
     exercises={
         "divisor": NumberExercise(_divisor, digits=2),
         "loss_of_a_guess": NumberExercise(lambda compute: math.log(len(compute({})["words"])), digits=2),
         "sharp": ChangeExercise(_is_sharp, {"embeddings": _louder_you()}),
     },
     facts={
-        "columns": lambda: str(WIDTH),
-        "words": lambda: str(PADDING),
-        "loss_of_a_guess": lambda: decimals(math.log(PADDING)),
-        "sharp": lambda: f"{_SHARP:.0%}",
+        "columns": str(WIDTH),
+        "words": str(PADDING),
+        "loss_of_a_guess": decimals(math.log(PADDING)),
+        "sharp": f"{_SHARP:.0%}",
     },
 )

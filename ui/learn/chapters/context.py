@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from lesson.context import LayerSimilarities, similarities_by_layer, word_in_context
-from model import names
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.text.slots import DRAWING, EXAMPLES, RESET, TEXT, area, cases, line, numbers, select, table
-from ui.learn.validation import Given, counted, decimals, matrix, rounded, rounded_rows, short, text, vector
+from ui.learn.inputs import Given, matrix, offered, own, text
+from ui.learn.text.slots import cases, field, select
+from ui.learn.wording import counted, decimals, rounded, rounded_rows, short, vector
 from ui.runs.models import Models
 
 _NAMES = {"first": "The first meaning", "second": "The second meaning", "lines": "The list of texts"}
@@ -28,26 +28,23 @@ WORD = "apple"
 # `encoder`, its name, and `words`: of each the sentences of both meanings and its layers; made by docs/contexts.py
 RECORDED: Mapping[str, Any] = json.loads(RECORDED_FILE.read_text())
 
-FIRST: Mapping[str, Any] = {
+# the verb, then the noun: what attend-chat, of 5.9 million parameters, tells apart well
+TEXTS = ("I want to watch", "Tonight we will watch", "He bought a new watch", "She looked at her watch")
+APPLE = [5.0, 7.0]
+_MEANINGS = {name: "\n".join(RECORDED["words"][WORD][name]) for name in ("first", "second")}
+INPUTS = {
     # lectures: 0.8 · (5, 7) + 0.2 · (0, 8) and 0.9 · (5, 7) + 0.1 · (6, 0)
-    "with_fruit": [[0.8, 5.0, 7.0], [0.2, 0.0, 8.0]],
-    "with_phone": [[0.9, 5.0, 7.0], [0.1, 6.0, 0.0]],
-    "word": WORD,
-    "encoder": RECORDED["encoder"],
-    "first": "\n".join(RECORDED["words"][WORD]["first"]),
-    "second": "\n".join(RECORDED["words"][WORD]["second"]),
-    # the verb, then the noun: what attend-chat, of 5.9 million parameters, tells apart well
-    "lines": "I want to watch\nTonight we will watch\nHe bought a new watch\nShe looked at her watch",
-    "meant": "watch",
+    "with_fruit": matrix([[0.8, *APPLE], [0.2, 0.0, 8.0]]),
+    "with_phone": matrix([[0.9, *APPLE], [0.1, 6.0, 0.0]]),
+    "word": text(WORD, 40, "The word", size=10),
+    "encoder": own(RECORDED["encoder"], select("encoders")),  # the recorded one, or one in use, which reads other words
+    **{name: own(sentences, field(rows=4)) for name, sentences in _MEANINGS.items()},  # one sentence a line
+    "lines": text("\n".join(TEXTS), MAX_SENTENCES * MAX_CHARACTERS, _NAMES["lines"], rows=4, wide=True),
+    "meant": text("watch", 40, "The word", size=10),
 }
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: any of the keys of `FIRST`; `encoder` is the recorded one or one in use, which alone reads other words
-            and `first` and `second`, the sentences of each meaning, one a line.
-    """
+def compute(models: Models, given: Given) -> dict[str, Any]:
     return {**_by_hand(given), **_by_layer(models, given), **_left_to_right(models, given)}
 
 
@@ -65,14 +62,13 @@ def layer_value(layer: LayerSimilarities) -> dict[str, Any]:
 
 def _by_hand(given: Given) -> dict[str, Any]:
     """The word's vector as the weighted sum of its own and a neighbour's, in two texts."""
-    rows = {name: matrix(given, name, FIRST[name]) for name in ("with_fruit", "with_phone")}
-    one, other = (_weighted(torch.tensor(of, dtype=torch.float64)) for of in rows.values())
+    fruit, phone = given["with_fruit"], given["with_phone"]
+    one, other = (_weighted(torch.tensor(rows, dtype=torch.float64)) for rows in (fruit, phone))
     alike = cosines([one, other])[0, 1].item()
     return {
-        **rows,
         "sums": rounded_rows(torch.stack([one, other])),
-        "fruit_sum": _sum(rows["with_fruit"], one),
-        "phone_sum": _sum(rows["with_phone"], other),
+        "fruit_sum": _sum(fruit, one),
+        "phone_sum": _sum(phone, other),
         "alike": rounded(alike),
         "cosine": decimals(alike, 3),
     }
@@ -91,14 +87,14 @@ def _weighted(rows: Tensor) -> Tensor:
 
 def _by_layer(models: Models, given: Given) -> dict[str, Any]:
     """One word in the sentences of two meanings, read by an encoder in use; without one, of a recorded word."""
-    word = text(given, "word", WORD, 40, "The word").strip()
+    word = given["word"].strip()
     encoder, words = given.get("encoder"), RECORDED["words"]
     live = encoder in models.encoders()
     missing = "" if live or word in words else word
     word = WORD if missing else word
     if live:
         example = words.get(word, words[WORD])
-        one, other = (_sentences(given, key, example[key], _NAMES[key]) for key in ("first", "second"))
+        one, other = (_sentences(given.get(key, "\n".join(example[key])), _NAMES[key]) for key in ("first", "second"))
         read = similarities_by_layer(models.encoder(str(encoder)), word, (one, other))
         layers = [layer_value(layer) for layer in read]
     else:
@@ -123,8 +119,8 @@ def _by_layer(models: Models, given: Given) -> dict[str, Any]:
     }
 
 
-def _sentences(given: Given, key: str, default: list[str], subject: str) -> list[str]:
-    lines = text(given, key, "\n".join(default), MAX_SENTENCES * MAX_CHARACTERS, subject).splitlines()
+def _sentences(typed: Any, subject: str) -> list[str]:
+    lines = text("", MAX_SENTENCES * MAX_CHARACTERS, subject).read({"lines": typed}, "lines").splitlines()
     sentences = [line.strip() for line in lines if line.strip()]
     if not 2 <= len(sentences) <= MAX_SENTENCES:
         raise AttendError(
@@ -135,20 +131,19 @@ def _sentences(given: Given, key: str, default: list[str], subject: str) -> list
 
 def _left_to_right(models: Models, given: Given) -> dict[str, Any]:
     """One word in several texts, as the first model that continues texts has it when it has read them so far."""
-    lines = _sentences(given, "lines", FIRST["lines"].splitlines(), _NAMES["lines"])
-    meant = text(given, "meant", FIRST["meant"], 40, "The word").strip()
-    offered = dict.fromkeys((*(name for name in names.embedded() if name in models.names), models.default))
-    reader = next((loaded for loaded in map(models.get, offered) if not loaded.model.decoder_start), None)
-    found = [] if reader is None else [word_in_context(reader, line, meant, FOLLOWING) for line in lines]
+    lines, meant = _sentences(given["lines"], _NAMES["lines"]), given["meant"].strip()
+    known = offered(models, models.default)
+    reader = next((loaded for loaded in map(models.get, known) if not loaded.model.decoder_start), None)
+    readings = [] if reader is None else [word_in_context(reader, line, meant, FOLLOWING) for line in lines]
     return {
         "lines": "\n".join(lines),
         "meant": meant,
         "reader": "" if reader is None else reader.name,
         "no_reader": ["no reader"] if reader is None else [],
-        "cosines": rounded_rows(cosines([word.vector for word in found])) if found else None,
+        "cosines": rounded_rows(cosines([word.vector for word in readings])) if readings else None,
         "following": [
             (line, [(reader.tokenizer.label(token), rounded(share)) for token, share in word.following])
-            for line, word in zip(lines, found, strict=True)
+            for line, word in zip(lines, readings, strict=True)
         ]
         if reader
         else [],
@@ -158,57 +153,34 @@ def _left_to_right(models: Models, given: Given) -> dict[str, Any]:
 # ---- the exercises ----
 
 _WORDS = tuple(RECORDED["words"])  # the options of the choice
-_PAIRS = tuple(combinations(range(len(FIRST["lines"].splitlines())), 2))
+_PAIRS = tuple(combinations(range(len(TEXTS)), 2))
 
 
 def _last(compute: Compute, word: str) -> Result:
     return compute({"word": word})["layers"][-1]
 
 
-def _furthest_apart(compute: Compute) -> int:
-    gaps = [last["same"] - last["different"] for last in (_last(compute, word) for word in _WORDS)]
-    return gaps.index(max(gaps))
+def _gaps(compute: Compute) -> list[float]:
+    return [last["same"] - last["different"] for last in (_last(compute, word) for word in _WORDS)]
 
 
-def _closest(compute: Compute) -> int:
-    alike = compute({})["cosines"]
-    pairs = [alike[one][other] for one, other in _PAIRS]
-    return pairs.index(max(pairs))
+def _likeness(compute: Compute) -> list[float]:
+    cosines = compute({})["cosines"]
+    return [cosines[one][other] for one, other in _PAIRS]
 
 
-_COLUMNS = ("weight", "x", "y")
 CHAPTER = Chapter(
-    answer,
-    slots={
-        "reset": RESET,
-        "with_fruit": numbers(("apple", "fruit"), _COLUMNS),
-        "with_phone": numbers(("apple", "phone"), _COLUMNS),
-        "fruit_sum": TEXT,
-        "phone_sum": TEXT,
-        "cosine": TEXT,
-        "encoder": select("encoders"),
-        "word": line(size=10),
-        "examples": EXAMPLES,
-        "first": area(4),
-        "second": area(4),
-        "source": cases("missing", "recorded", "computed"),
-        **dict.fromkeys(("missing", "word_read", "recorded_from"), TEXT),
-        "layers": DRAWING,
-        "meant": line(size=10),
-        "lines": area(4, wide=True),
-        "no_reader": cases("no reader"),
-        "reader": TEXT,
-        "cosines": table("1", "1", scale="share"),
-        "following": DRAWING,
-    },
+    compute,
+    INPUTS,
+    values="fruit_sum phone_sum cosine missing word_read recorded_from examples reader cosines",
+    slots={"source": cases("missing", "recorded", "computed"), "no_reader": cases("no reader")},
     exercises={
         "points_elsewhere": ChangeExercise(
             lambda result: result["alike"] < 0.9, {"with_phone": [[0.5, 5, 7], [0.5, 6, 0]]}
         ),
         "different_meanings": NumberExercise(lambda compute: _last(compute, WORD)["different"], digits=2),
-        "furthest_apart": ChoiceExercise(_furthest_apart, len(_WORDS)),
-        "closest": ChoiceExercise(_closest, len(_PAIRS)),
+        "furthest_apart": ChoiceExercise(_gaps, len(_WORDS)),
+        "closest": ChoiceExercise(_likeness, len(_PAIRS)),
     },
-    first=FIRST,
-    facts={"start": lambda: vector(FIRST["with_fruit"][0][1:])},
+    facts={"start": vector(APPLE)},
 )

@@ -16,37 +16,13 @@ from lesson.generation.tree import END, ROOT, WEIGHTS, WORDS, TreeModel, WordTre
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
-from ui.kit.validation import checked_switch
 from ui.learn.chapter import Chapter
-from ui.learn.chapters.generation_filters import P_DIGITS, VOCABULARY, bars_of, check_table, filters_of, stages_of
-from ui.learn.chapters.generation_search import search_value, search_words, tree_label, tree_of
+from ui.learn.chapters.generation_filters import P_DIGITS, VOCABULARY, bars_of, check_table, stages_of
+from ui.learn.chapters.generation_search import check_words, search_value, search_words, tree_label
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.text.slots import (
-    DRAWING,
-    RECORDS,
-    RESET,
-    TEXT,
-    button,
-    cases,
-    drawing,
-    line,
-    numbers,
-    presets,
-    slider,
-    switch,
-)
-from ui.learn.validation import (
-    Given,
-    choice,
-    counted,
-    decimals,
-    integer,
-    matrix,
-    percent,
-    rounded,
-    short,
-    text,
-)
+from ui.learn.inputs import Given, Input, choice, matrix, own, setting, switch, text, unasked, whole
+from ui.learn.text.slots import button, cases, drawing, field, options, presets
+from ui.learn.wording import counted, decimals, percent, rounded, short
 from ui.runs.models import Models
 
 MAX_TOKENS = 48  # of the loop
@@ -61,48 +37,37 @@ PROMPTS: Mapping[str, str] = {"message": "Hi! How are you today?", "text": "Once
 LOGITS = (4.51, 0.89, -1.90, 6.75, 1.63, -1.62, -1.89, 6.28, 1.79)
 USED = (0, 0, 0, 2, 0, 0, 0, 1, 0)  # ours, so that the penalties have something to count
 
-FIRST: Mapping[str, Any] = {
-    "tokens": [],
-    "sample": False,
-    "seed": 1,
-    "logits": [LOGITS],
-    "used": [USED],
-    **{slider.name: slider.default for slider in SLIDERS},
-    "tree": WEIGHTS,
-    "words": WORDS,
-    "beams": 2,
+INPUTS = {
+    # of the loop
+    "mode": own(slot=options(*MODES, also={"tokens": [], "prompt": None})),
+    "prompt": own(slot=field(maxlength=MAX_CHARACTERS, wide=True, also={"tokens": []})),
+    "tokens": own([]),
+    "sample": switch(subject="Random draws"),
+    "seed": unasked(whole(1, 0, MAX_SEED)),
+    # of the filters
+    "logits": matrix([LOGITS]),
+    "used": matrix([USED]),
+    **{slider.name: setting(slider) for slider in SLIDERS},
+    # of the search
+    "tree": unasked(matrix(WEIGHTS)),
+    "words": Input(WORDS, check_words, None),
+    "beams": whole(2, 1, MAX_BEAMS, options("one", "two", "three", values=(1, 2, MAX_BEAMS))),
 }
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: of the loop `mode`, `prompt`, `tokens`, `sample`, `seed`, and `to_end`, which writes the whole text at
-            once; of the filters `logits`, `used` and the sliders by their names; of the search `tree`, which is its
-            numbers, `words` and `beams`.
-    """
-    filters, tree = filters_of(given), tree_of(given)
-    beams = integer(given, "beams", FIRST["beams"], 1, MAX_BEAMS)
-    logits = matrix(given, "logits", FIRST["logits"])
-    used = matrix(given, "used", FIRST["used"])
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    filters = Filters(**{slider.name: given[slider.name] for slider in SLIDERS})
+    tree = WordTree(tuple(map(tuple, given["tree"])), given["words"])
+    beams, logits, used = given["beams"], given["logits"], given["used"]
     check_table(logits[0], used[0])
     record = filter_step(torch.tensor(logits[0]), [int(count) for count in used[0]], filters)
     loop = _loop(models.for_task("generation"), models, given, tree)
-    sliders = {slider.name: getattr(filters, slider.name) for slider in SLIDERS}
     stages, cards = stages_of(record), _cards(filters, beams)
     return {
-        "given": {
-            **{name: loop[name] for name in ("mode", "prompt", "tokens", "sample", "seed")},
-            **sliders,
-            "logits": logits,
-            "used": used,
-            "tree": tree.weights,
-            "words": tree.words,
-            "beams": beams,
-        },
+        **{name: loop[name] for name in ("mode", "prompt", "tokens")},
         "loop": loop,
         **_loop_words(loop),
-        "filters": {**sliders, "logits": logits, "used": used, "bars": bars_of(record), "stages": stages},
+        "filters": {"bars": bars_of(record), "stages": stages},
         "vocabulary": VOCABULARY,
         "stages": [(name, kept, percent(1 - (mass or 0))) for name, kept, mass in stages],
         "search": search_value(tree, beams),
@@ -115,17 +80,16 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 def _loop(name: str, models: Models, given: Given, tree: WordTree) -> dict[str, Any]:
     """The loop with a model that continues texts or, where there is none, with the tree."""
     loaded = models.get(name) if name else None
-    mode = choice(given, "mode", MODES[0] if loaded and loaded.chat else MODES[1], MODES)
-    prompt = text(given, "prompt", PROMPTS[mode], MAX_CHARACTERS)
+    mode = choice(MODES[0] if loaded and loaded.chat else MODES[1], MODES).read(given, "mode")
+    prompt = text(PROMPTS[mode], MAX_CHARACTERS).read(given, "prompt")
     if loaded is None:
         prompt, start = tree.words[ROOT], LoopStart(TreeModel(tree), (ROOT,), frozenset({END}))
         label = partial(tree_label, tree)
     else:
         start, label = _start(loaded, prompt, mode), loaded.tokenizer.label
-    sample = checked_switch(given.get("sample", FIRST["sample"]), "Random draws")
-    seed = integer(given, "seed", FIRST["seed"], 0, MAX_SEED)
-    to_end = checked_switch(given.get("to_end", False), "To the end")
-    tokens = _tokens(given, start.model.vocabulary_size)
+    sample, seed = given["sample"], given["seed"]
+    to_end = switch(subject="To the end").read(given, "to_end")  # writes the whole text at once
+    tokens = _tokens(given.get("tokens", []), start.model.vocabulary_size)
     state = run_loop(start, tokens, most=MAX_TOKENS, sample=sample, seed=seed, to_end=to_end)
     return {
         "model": name,
@@ -195,10 +159,8 @@ def _start(loaded: LoadedModel, prompt: str, mode: str) -> LoopStart:
     return LoopStart(loaded.model, ids, loaded.end_tokens, loaded.rules, loaded.lock)
 
 
-def _tokens(given: Given, vocabulary_size: int) -> list[int]:
-    value = given.get("tokens", FIRST["tokens"])
-    right = isinstance(value, list) and all(type(token) is int and 0 <= token < vocabulary_size for token in value)
-    if not right:
+def _tokens(value: Any, vocabulary_size: int) -> list[int]:
+    if not isinstance(value, list) or not all(type(token) is int and 0 <= token < vocabulary_size for token in value):
         raise AttendError(f"The tokens are {quoted(value)}, but must be a list of the model's ids: start again.")
     if len(value) > MAX_TOKENS:
         raise AttendError(f"The text has {len(value):,} tokens, but this loop stops at {MAX_TOKENS}: start again.")
@@ -245,20 +207,18 @@ def _cards(filters: Filters, beams: int) -> list[dict[str, Any]]:
 _SETTINGS = {"temperature": 5, "top_k": 3, "top_p": 0.9, "frequency_penalty": 1}  # of the choice, in its order
 
 
-def _reorders(compute: Compute) -> int:
-    """The setting that puts another word on top."""
+def _reorders(compute: Compute) -> list[bool]:
+    """Whether each setting puts another word on top."""
 
     def best(given: dict[str, float]) -> str:
         return max(compute(given)["filters"]["bars"], key=lambda bar: bar["after"])["word"]
 
-    others = [best({name: value}) != best({}) for name, value in _SETTINGS.items()]
-    return others.index(True)
+    return [best({name: value}) != best({}) for name, value in _SETTINGS.items()]
 
 
 def _keeps_five(result: Result) -> bool:
-    filters = result["filters"]
-    left = sum(not bar["cut"] for bar in filters["bars"])
-    return (filters["top_p"], filters["top_k"], filters["logits"]) == (0.9, 0, [list(FIRST["logits"][0])]) and left == 5
+    left = sum(not bar["cut"] for bar in result["filters"]["bars"])
+    return (result["top_p"], result["top_k"], result["logits"]) == (0.9, 0, [list(LOGITS)]) and left == 5
 
 
 def _greedy_wins(result: Result) -> bool:
@@ -280,60 +240,25 @@ _EXAMPLES = {
     "all off": {},
     "Reset": {"logits": None, "used": None},
 }
-_TEXTS = (
-    *(
-        "chosen_token",
-        "chosen_share",
-        "vocabulary_size",
-        "draw",
-        "stretch",
-        "length",
-        "end_tokens",
-        "end_share",
-        "most",
-    ),
-    *(
-        "sums",
-        "greedy_text",
-        "greedy_product",
-        "beam_count",
-        "found_text",
-        "found_product",
-        "kept_first",
-        "kept_second",
-    ),
-    *("won", "lost", "best_text", "best_product"),
-)
 CHAPTER = Chapter(
-    answer,
+    compute,
+    INPUTS,
+    values="chosen_token chosen_share vocabulary_size draw stretch length end_tokens end_share most written_tokens "
+    "vocabulary stages sums greedy_text greedy_product beam_count found_text found_product kept_first kept_second "
+    "won lost best_text best_product",
     slots={
-        "reset": RESET,
         "missing": cases("no model"),
-        "mode": switch(*MODES, also={"tokens": [], "prompt": None}),
-        "prompt": line(MAX_CHARACTERS, wide=True, also={"tokens": []}),
-        "sample": switch("greedy", "sample", values=(False, True), also={"tokens": []}),
+        "sample": options("greedy", "sample", values=(False, True), also={"tokens": []}),
         "draws": button({"tokens": []}, adds={"seed": 1}),
-        "text_so_far": DRAWING,
         "special": cases("message"),
-        "steps": DRAWING,
         "chosen": cases("most probable", "drawn", "drawn from the rest", "end token", "length"),
-        "candidates": DRAWING,
         "ending": cases("end token now", "end token", "no end token", "length"),
-        "written_tokens": RECORDS,
-        "logits": numbers(columns=VOCABULARY),
-        "used": numbers(columns=VOCABULARY, digits=0),
         "examples": presets({name: {**_OFF, **changes} for name, changes in _EXAMPLES.items()}),
-        **{one.name: slider(one.minimum, one.maximum, one.step or 1) for one in SLIDERS},
-        "bars": DRAWING,
-        "stages": RECORDS,
-        "beams": switch("one", "two", "three", values=(1, 2, MAX_BEAMS)),
         "tree_examples": presets({"Reset": {"tree": None, "words": None, "beams": None}}),
         "tree": drawing("found", "kept", "dropped", "unseen"),
         "searched": cases("beams", "better", "one beam", "same"),
         "missed": cases("missed"),
-        "cards": DRAWING,
         "limit": cases("temperature"),
-        **dict.fromkeys(_TEXTS, TEXT),
     },
     exercises={
         "top_two": NumberExercise(lambda compute: 100 * compute({"top_k": 2})["filters"]["bars"][0]["after"], digits=1),
@@ -341,6 +266,5 @@ CHAPTER = Chapter(
         "keeps_five": ChangeExercise(_keeps_five, {"top_p": 0.9, "temperature": 2.5}),
         "greedy_wins": ChangeExercise(_greedy_wins, {"tree": [*WEIGHTS[:2], (0.4, 0.3, 0.3), WEIGHTS[3]]}),
     },
-    first=FIRST,
-    facts={"highest_temperature": lambda: short(TEMPERATURE.maximum)},
+    facts={"highest_temperature": short(TEMPERATURE.maximum)},
 )

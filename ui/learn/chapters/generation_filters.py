@@ -5,27 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from decoding.parameters.parameter import Parameter
 from decoding.step import Choice
-from lesson.generation.filters import SLIDERS, Filters
 from model.errors import AttendError
 from ui.kit.labels import LABELS
-from ui.learn.validation import Given, integer, number, rounded
+from ui.learn.wording import rounded
 
 MAX_LOGIT, MAX_USED = 20, 9
 P_DIGITS = 6  # of a probability
 VOCABULARY = ("closer", "every", "effort", "forward", "inches", "moves", "pizza", "toward", "you")
-
-
-def filters_of(given: Given) -> Filters:
-    return Filters(**{slider.name: slider_value(given, slider) for slider in SLIDERS})
-
-
-def slider_value(given: Given, slider: Parameter[Any]) -> Any:
-    name, default, least, most = slider.name, slider.default, slider.minimum, slider.maximum
-    if slider.integer:
-        return integer(given, name, default, int(least), int(most))
-    return number(given, name, default, least, most)
 
 
 def check_table(logits: Sequence[float], used: Sequence[float]) -> None:

@@ -7,28 +7,23 @@ from typing import Any
 
 from decoding.parameters.parameter import quoted
 from lesson.generation.search import greedy_path, search_tree
-from lesson.generation.tree import END, ROOT, WEIGHTS, WORDS, TokenPath, WordTree
+from lesson.generation.tree import END, ROOT, WORDS, TokenPath, WordTree
 from model.errors import AttendError
-from ui.learn.validation import Given, counted, matrix, rounded, short
+from ui.learn.wording import counted, rounded, short
 
 
-def tree_of(given: Given) -> WordTree:
-    return WordTree(tuple(map(tuple, matrix(given, "tree", WEIGHTS))), _words(given))
-
-
-def _words(given: Given) -> tuple[str, ...]:
+def check_words(name: str, value: Any) -> tuple[str, ...]:
     """The words of the tree, without the spaces around them."""
-    value = given.get("words", WORDS)
-    right = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
-    if not right or len(value) != len(WORDS):
+    is_list = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+    if not is_list or len(value) != len(WORDS):
         raise AttendError(
-            f"The tree's words are {quoted(value)}, but must be {len(WORDS)} texts: reload the page to start again."
+            f"The tree's {name} are {quoted(value)}, but must be {len(WORDS)} texts: reload the page to start again."
         )
     return tuple(word.strip() for word in value)
 
 
 def search_value(tree: WordTree, beams: int) -> dict[str, Any]:
-    found = search_tree(tree, beams)
+    search = search_tree(tree, beams)
 
     def entry(path: TokenPath) -> dict[str, Any]:
         factors = [rounded(factor) for factor in tree.factors(path)]
@@ -38,9 +33,9 @@ def search_value(tree: WordTree, beams: int) -> dict[str, Any]:
         "tree": tree.weights,
         "words": tree.words,
         "beams": beams,
-        "paths": [{**entry(path), "outcome": found.outcomes[path]} for path in tree.paths()],
-        "steps": [[entry(path) for path in kept] for kept in found.kept],
-        "found": entry(found.found),
+        "paths": [{**entry(path), "outcome": search.outcomes[path]} for path in tree.paths()],
+        "steps": [[entry(path) for path in kept] for kept in search.kept],
+        "found": entry(search.found),
         "greedy": entry(greedy_path(tree)),
         "best": entry(tree.most_probable()),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -15,49 +15,46 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.text.slots import RECORDS, RESET, TEXT, line, select, slider, table
-from ui.learn.validation import Given, integer, rounded_rows, text
+from ui.learn.inputs import Given, own, text, whole
+from ui.learn.text.slots import select, slider
+from ui.learn.wording import rounded_rows
 from ui.runs.models import Models
 
 READER, TRANSLATOR = "attend-chat", "attend-translate"
 MAX_TOKENS, MAX_CHARACTERS = 16, 120
 STAGES = ("queries", "weights", "mixed", "joined", "output_weights", "output")  # of the encoder's self-attention
-FIRST: Mapping[str, Any] = {
-    "split": 2,
-    "time": 5,
-    "width": 16,
-    "heads": 3,
-    "head_width": 2,
-    "sentence": "My cat is called Mimi. My cat is called",
-    "one": [5, 3],  # attends to the token before
-    "other": [6, 5],  # looks up what it was told, see checkpoints/attend-chat/README.md
-    "source": "Elle a perdu sa clé et elle la cherche.",
-    "translation": "She lost her key and is looking for it.",
-    "layer": 3,
-    "head": 1,
+SIZES = {"time": 5, "width": 16, "heads": 3, "head_width": 2}  # those of an example from Keras
+PREVIOUS = [5, 3]  # attends to the token before
+LOOKUP = [6, 5]  # looks up what it was told, see checkpoints/attend-chat/README.md
+LAYER, HEAD = 3, 1
+_LOOK = {"maxlength": MAX_CHARACTERS, "wide": True}
+INPUTS = {  # layers and heads are counted from 1
+    "split": own(2, select("splits")),
+    "time": whole(SIZES["time"], 1, 512),
+    "width": whole(SIZES["width"], 1, 4096, slider(1, 512)),
+    "heads": whole(SIZES["heads"], 1, 64, slider(1, 16)),
+    "head_width": whole(SIZES["head_width"], 1, 256, slider(1, 128)),
+    "sentence": text("My cat is called Mimi. My cat is called", MAX_CHARACTERS, **_LOOK),
+    "one": own(PREVIOUS),
+    "other": own(LOOKUP),
+    "source": text("Elle a perdu sa clé et elle la cherche.", MAX_CHARACTERS, "The French sentence", **_LOOK),
+    "translation": text("She lost her key and is looking for it.", MAX_CHARACTERS, "The translation", **_LOOK),
+    "layer": own(LAYER, select("kinds.layers")),
+    "head": own(HEAD, select("kinds.heads")),
 }
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: any of the keys of `FIRST`; layers and heads are counted from 1.
-    """
-    split = integer(given, "split", FIRST["split"], 1, HEADS[-1])
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    split = whole(2, 1, HEADS[-1]).read(given, "split")
     if split not in HEADS:
         raise AttendError(f"{split} heads can't share six columns evenly: choose one of {', '.join(map(str, HEADS))}.")
     traced = trace_forward(BlockSettings(heads=split))
-    sizes = {
-        name: integer(given, name, FIRST[name], 1, most)
-        for name, most in (("time", 512), ("width", 4096), ("heads", 64), ("head_width", 256))
-    }
-    arrays = shapes(batch=1, **sizes)
+    arrays = shapes(batch=1, **{name: given[name] for name in SIZES})
     return {
         "split": split,
         "splits": HEADS,
         "stages": {name: _matrices(traced[f"encoder.self.{name}"].values) for name in STAGES},
         "words": traced["encoder.self.queries"].rows,
-        **sizes,
         "computed": [_array(array) for array in arrays.computed],
         "learned": [_array(array) for array in arrays.weights],
         "shapes": {array.name: array.shape for array in (*arrays.computed, *arrays.weights)},
@@ -70,53 +67,36 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 
 def _two_heads(models: Models, given: Given) -> dict[str, Any]:
     """Two heads' maps of one sentence; none where the reader isn't installed."""
-    sentence = text(given, "sentence", FIRST["sentence"], MAX_CHARACTERS)
-    kept = {"sentence": sentence, "one": FIRST["one"], "other": FIRST["other"], "maps": {"one": None, "other": None}}
     if READER not in models.names:
-        return kept
+        return {"one": PREVIOUS, "other": LOOKUP, "maps": {"one": None, "other": None}}
     loaded = models.get(READER)
-    found = head_maps(loaded, sentence, MAX_TOKENS)
-    layers, heads = found.weights.shape[:2]
-    chosen = {name: _head(given, name, layers, heads) for name in ("one", "other")}
-    maps = {name: rounded_rows(found.weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
-    return {
-        **kept,
-        **chosen,
-        "maps": {"tokens": _labels(loaded, found.tokens), "layers": layers, "heads": heads, **maps},
-    }
+    attention = head_maps(loaded, given["sentence"], MAX_TOKENS)
+    layers, heads = attention.weights.shape[:2]
+    chosen = {name: _head(given.get(name, INPUTS[name].first), layers, heads) for name in ("one", "other")}
+    maps = {name: rounded_rows(attention.weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
+    return {**chosen, "maps": {"tokens": _labels(loaded, attention.tokens), "layers": layers, "heads": heads, **maps}}
 
 
 def _three_kinds(models: Models, given: Given) -> dict[str, Any]:
     """The three attentions of the translator; none where it isn't installed."""
-    source = text(given, "source", FIRST["source"], MAX_CHARACTERS, "The French sentence")
-    translation = text(given, "translation", FIRST["translation"], MAX_CHARACTERS, "The translation")
     kinds: dict[str, Any] = dict.fromkeys(("encoder", "decoder", "cross"))
-    kept = {
-        "source": source,
-        "translation": translation,
-        "layer": FIRST["layer"],
-        "head": FIRST["head"],
-        "kinds": kinds,
-    }
     if TRANSLATOR not in models.names:
-        return kept
+        return {"layer": LAYER, "head": HEAD, "kinds": kinds}
     loaded = models.get(TRANSLATOR)
-    found = three_maps(loaded, source, translation, MAX_TOKENS)
-    layers, heads = min(len(found.encoder), len(found.decoder)), found.decoder.shape[1]
-    layer = integer(given, "layer", FIRST["layer"], 1, layers)
-    head = integer(given, "head", FIRST["head"], 1, heads)
-    maps = {name: rounded_rows(getattr(found, name)[layer - 1, head - 1]) for name in kinds}
-    labels = {"source_tokens": _labels(loaded, found.source), "tokens": _labels(loaded, found.text)}
-    return {**kept, "layer": layer, "head": head, "kinds": {**maps, **labels, "layers": layers, "heads": heads}}
+    attentions = three_maps(loaded, given["source"], given["translation"], MAX_TOKENS)
+    layers, heads = min(len(attentions.encoder), len(attentions.decoder)), attentions.decoder.shape[1]
+    layer, head = whole(LAYER, 1, layers).read(given, "layer"), whole(HEAD, 1, heads).read(given, "head")
+    maps = {name: rounded_rows(getattr(attentions, name)[layer - 1, head - 1]) for name in kinds}
+    labels = {"source_tokens": _labels(loaded, attentions.source), "tokens": _labels(loaded, attentions.text)}
+    return {"layer": layer, "head": head, "kinds": {**maps, **labels, "layers": layers, "heads": heads}}
 
 
-def _head(given: Given, name: str, layers: int, heads: int) -> list[int]:
+def _head(value: Any, layers: int, heads: int) -> list[int]:
     """A layer and a head, counted from 1."""
-    value = given.get(name, FIRST[name])
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
         raise AttendError("This page is out of date: reload it.")
-    place: Given = {"layer": value[0], "head": value[1]}
-    return [integer(place, "layer", 1, 1, layers), integer(place, "head", 1, 1, heads)]
+    layer, head = value
+    return [whole(1, 1, layers).read({"layer": layer}, "layer"), whole(1, 1, heads).read({"head": head}, "head")]
 
 
 def _labels(loaded: LoadedModel, tokens: Sequence[int]) -> list[str]:
@@ -144,34 +124,13 @@ def _rests_on_the_first_token(result: Result) -> bool:
 
 
 CHAPTER = Chapter(
-    answer,
+    compute,
+    INPUTS,
+    values=" ".join(f"stages.{name}" for name in STAGES) + " words maps.one maps.other maps.tokens computed learned "
+    "total kinds.encoder kinds.decoder kinds.cross kinds.tokens kinds.source_tokens",
     slots={
-        "reset": RESET,
-        "split": select("splits"),
-        "stages.queries": table("words"),
-        "stages.weights": table("words", "words", scale="share"),
-        "stages.mixed": table("words"),
-        "stages.joined": table("words"),
-        "stages.output_weights": table(),
-        "stages.output": table("words"),
-        "sentence": line(MAX_CHARACTERS, wide=True),
         **{f"{name}.0": select("maps.layers") for name in ("one", "other")},
         **{f"{name}.1": select("maps.heads") for name in ("one", "other")},
-        **{f"maps.{name}": table("maps.tokens", "maps.tokens", scale="share") for name in ("one", "other")},
-        "time": slider(1, 512),
-        "width": slider(1, 512),
-        "heads": slider(1, 16),
-        "head_width": slider(1, 128),
-        "computed": RECORDS,
-        "learned": RECORDS,
-        "total": TEXT,
-        "source": line(MAX_CHARACTERS, wide=True),
-        "translation": line(MAX_CHARACTERS, wide=True),
-        "layer": select("kinds.layers"),
-        "head": select("kinds.heads"),
-        "kinds.encoder": table("kinds.source_tokens", "kinds.source_tokens", scale="share"),
-        "kinds.decoder": table("kinds.tokens", "kinds.tokens", scale="share"),
-        "kinds.cross": table("kinds.tokens", "kinds.source_tokens", scale="share"),
     },
     exercises={
         "parameters_of_a_layer": NumberExercise(
@@ -180,14 +139,13 @@ CHAPTER = Chapter(
         "weights_of_a_text": NumberExercise(_weights_of_a_text),
         "rests_on_the_first_token": ChangeExercise(_rests_on_the_first_token, {"one": [4, 4]}),
     },
-    first=FIRST,
     facts={
-        "previous_layer": lambda: str(FIRST["one"][0]),
-        "previous_head": lambda: str(FIRST["one"][1]),
-        "lookup_layer": lambda: str(FIRST["other"][0]),
-        "lookup_head": lambda: str(FIRST["other"][1]),
-        "keras_heads": lambda: str(FIRST["heads"]),
-        "keras_width": lambda: str(FIRST["head_width"]),
-        "keras_input": lambda: str(FIRST["width"]),
+        "previous_layer": str(PREVIOUS[0]),
+        "previous_head": str(PREVIOUS[1]),
+        "lookup_layer": str(LOOKUP[0]),
+        "lookup_head": str(LOOKUP[1]),
+        "keras_heads": str(SIZES["heads"]),
+        "keras_width": str(SIZES["head_width"]),
+        "keras_input": str(SIZES["width"]),
     },
 )

@@ -23,16 +23,22 @@ from model.loaded import LoadedModel
 from model.transformer.checkpoint import read_json
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
-from ui.learn.text.slots import DRAWING, EXAMPLES, RESET, TEXT, drawing, line, numbers, table
-from ui.learn.validation import Given, counted, dot_terms, matrix, rounded, rounded_rows, short, text, vector
+from ui.learn.inputs import Given, matrix, text
+from ui.learn.text.slots import drawing
+from ui.learn.wording import counted, dot_terms, rounded, rounded_rows, short, vector
 from ui.runs.models import Models
 
 WIDTH = 4  # of the drawn network's state
 MAX_WORDS = 8  # on each side of it
 MAX_CHARACTERS, MAX_SOURCE, MAX_TOKENS = 200, 40, 60  # of a sentence, and of its translation
-FIRST: Mapping[str, Any] = {
-    "source": "je suis étudiant",
-    "target": "I am a student",
+SENTENCES = (  # on which the GRUs differ
+    "Où est la gare ?",
+    "Nous avons besoin de plus de temps pour finir ce travail.",
+    "Tom a dit à Marie qu’il ne pouvait pas venir à la fête parce qu’il devait travailler.",
+)
+TITLES = {WITHOUT_ATTENTION: "GRU", WITH_ATTENTION: "GRU with attention", VOCABULARY_OF: VOCABULARY_OF}
+SUBJECTS = {"source": "The encoder's text", "target": "The decoder's text", "sentence": "The French sentence"}
+TABLES = {
     # from lectures (../shared/REFERENCE.md, "Attention, by hand"): a score of .62, six scores, 0.7 × (0.8, 0.2)
     "pair": [[0.8, 0.2], [0.7, 0.3]],
     "scores": [[0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865]],
@@ -43,32 +49,26 @@ FIRST: Mapping[str, Any] = {
     "query_weights": [[1.0, 0.0], [0.0, 1.0]],
     "state_weights": [[1.0, 0.0], [0.0, 1.0]],
     "score_weights": [[1.0, 1.0]],
-    "sentence": "Où est la gare ?",
 }
-SENTENCES = (  # on which the GRUs differ
-    "Où est la gare ?",
-    "Nous avons besoin de plus de temps pour finir ce travail.",
-    "Tom a dit à Marie qu’il ne pouvait pas venir à la fête parce qu’il devait travailler.",
-)
-TITLES = {WITHOUT_ATTENTION: "GRU", WITH_ATTENTION: "GRU with attention", VOCABULARY_OF: VOCABULARY_OF}
-NUMBERS = ("pair", "scores", "weighted", "query", "states", "query_weights", "state_weights", "score_weights")
+_FIRST = {"source": "je suis étudiant", "target": "I am a student", "sentence": SENTENCES[0]}
+INPUTS = {
+    **{name: text(first, MAX_CHARACTERS, SUBJECTS[name], wide=True) for name, first in _FIRST.items()},
+    **{name: matrix(first) for name, first in TABLES.items()},
+}
 _kept: dict[tuple[str, str], Mapping[str, Any]] = {}  # translations of those, by a translator's name and the sentence
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: any of the keys of `FIRST`.
-    """
-    tables = {name: matrix(given, name, FIRST[name]) for name in NUMBERS}
+def compute(models: Models, given: Given) -> dict[str, Any]:
     source, target = _words(given, "source"), _words(given, "target")
-    sentence = text(given, "sentence", FIRST["sentence"], MAX_CHARACTERS, "The French sentence").strip()
+    sentence = given["sentence"].strip()
     return {
-        "given": {"source": " ".join(source), "target": " ".join(target), "sentence": sentence, **tables},
+        "source": " ".join(source),
+        "target": " ".join(target),
+        "sentence": sentence,
         "words": [*source, *target],
         "read": len(source),
         "steps": [_step(step) for step in read_and_write(source, target, WIDTH)],
-        **_by_hand(tables),
+        **_by_hand({name: given[name] for name in TABLES}),
         "translations": _translations(models, sentence),
         "sentences": [(one, {"sentence": one}) for one in SENTENCES],
         **_recorded(),
@@ -76,10 +76,10 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 
 
 def _words(given: Given, name: str) -> list[str]:
-    subject = {"source": "The encoder's text", "target": "The decoder's text"}[name]
-    words = text(given, name, FIRST[name], MAX_CHARACTERS, subject).split()
+    words = given[name].split()
     if len(words) > MAX_WORDS:
-        raise AttendError(f"{subject} has {counted(len(words), 'word')}, but may have at most {MAX_WORDS}: shorten it.")
+        count = counted(len(words), "word")
+        raise AttendError(f"{SUBJECTS[name]} has {count}, but may have at most {MAX_WORDS}: shorten it.")
     return words
 
 
@@ -134,15 +134,15 @@ def _translation(name: str, loaded: LoadedModel, sentence: str) -> Mapping[str, 
     """The chapter's own sentences are translated once; what visitors type isn't kept."""
     if (name, sentence) in _kept:
         return _kept[name, sentence]
-    found, label = translate(loaded, sentence, MAX_TOKENS), loaded.tokenizer.label
+    translation, label = translate(loaded, sentence, MAX_TOKENS), loaded.tokenizer.label
     translation = {
         "name": name,
         "title": TITLES[name],
-        "text": found.text,
-        "complete": found.complete,
-        "source": [label(token) for token in found.source],
-        "tokens": [label(token) for token in found.tokens],
-        "alignment": None if found.alignment is None else rounded_rows(found.alignment),
+        "text": translation.text,
+        "complete": translation.complete,
+        "source": [label(token) for token in translation.source],
+        "tokens": [label(token) for token in translation.tokens],
+        "alignment": None if translation.alignment is None else rounded_rows(translation.alignment),
     }
     if sentence in SENTENCES:
         _kept[name, sentence] = translation
@@ -181,42 +181,18 @@ def _length(length: str) -> str:
     return f"{length.replace('-', '–').replace('+', ' or more')} words"
 
 
-def _passed_on(compute: Compute) -> int:
+def _passed_on(compute: Compute) -> list[bool]:
     result = compute({"source": "les deux petites filles ont mangé une pomme"})
     last_state = result["steps"][result["read"] - 1][-1]
-    return ("4", "8", "32").index(str(len(last_state)))
+    return [len(last_state) == option for option in (4, 8, 32)]
 
 
-_AXES, _STATES = ("1", "2"), ("h₁", "h₂", "h₃")
-_SIX = tuple("123456")
 CHAPTER = Chapter(
-    answer,
-    slots={
-        "reset": RESET,
-        "source": line(wide=True),
-        "target": line(wide=True),
-        "unrolled": DRAWING,
-        "pair": numbers(("decoder", "encoder"), _AXES),
-        "score_sum": TEXT,
-        "scores": numbers(columns=_SIX),
-        "weights": table(columns=_SIX, scale="share", digits=4),
-        "weighted": numbers(("word 1", "word 2"), ("weight", *_AXES)),
-        "context_sum": TEXT,
-        "query": numbers(columns=_AXES),
-        "states": numbers(_STATES, _AXES),
-        "query_weights": numbers(_AXES, _AXES),
-        "state_weights": numbers(_AXES, _AXES),
-        "score_weights": numbers(columns=_AXES),
-        **{f"{way}.scores": table(columns=_STATES, scale="plain", digits=3) for way in ("dot", "additive")},
-        **{f"{way}.weights": table(columns=_STATES, scale="share", digits=3) for way in ("dot", "additive")},
-        **{f"{way}.context": table(columns=_AXES, scale="plain", digits=3) for way in ("dot", "additive")},
-        "sentence": line(wide=True),
-        "sentences": EXAMPLES,
-        "translations": drawing(*TITLES, "cut off"),
-        "alignments": DRAWING,
-        "bleu": DRAWING,
-        **dict.fromkeys(("middle", "kept", "longest", "metric", "measured", "command"), TEXT),
-    },
+    compute,
+    INPUTS,
+    values="score_sum weights context_sum dot.scores dot.weights dot.context additive.scores additive.weights "
+    "additive.context sentences middle kept longest metric measured command",
+    slots={"translations": drawing(*TITLES, "cut off")},
     exercises={
         "passed_on": ChoiceExercise(_passed_on, 3),
         "dot_product": NumberExercise(lambda compute: compute({"pair": [[0.5, 0.4], [0.6, 0.9]]})["score"], digits=2),
@@ -225,5 +201,4 @@ CHAPTER = Chapter(
             {"scores": [[3.0, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865]]},
         ),
     },
-    first=FIRST,
 )

@@ -8,13 +8,12 @@ from typing import Any
 from torch import Tensor
 
 from lesson.sentences import WordAttention, attention_of_word, head_targets
-from model import names
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, Result
-from ui.learn.text.slots import DRAWING, EXAMPLES, RESET, TEXT, cases, line, select
-from ui.learn.validation import Given, choice, text
+from ui.learn.inputs import Given, choice, offered, own, text
+from ui.learn.text.slots import cases, field, select
 from ui.runs.models import Models
 
 MAX_CHARACTERS, MAX_TOKENS = 300, 96
@@ -24,35 +23,36 @@ SENTENCES = (  # model, sentence, word, the word that one of its heads looks at
 )
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: `model`, `sentence` and `word`.
-    """
-    offered = tuple(dict.fromkeys((*(name for name in names.embedded() if name in models.names), models.default)))
-    examples = [entry for entry in SENTENCES if entry[0] in offered] or [(models.default, *SENTENCES[0][1:])]
-    name = choice(given, "model", examples[0][0], offered)
+INPUTS = {"model": own(slot=select("models")), "sentence": own(), "word": own(slot=field(size=10))}
+
+
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    readers = offered(models, models.default)
+    examples = [entry for entry in SENTENCES if entry[0] in readers] or [(models.default, *SENTENCES[0][1:])]
+    name = choice(examples[0][0], readers).read(given, "model")
     example = next((entry for entry in examples if entry[0] == name), examples[0])
-    sentence = text(given, "sentence", example[1], MAX_CHARACTERS)
-    word = text(given, "word", example[2], 40).strip()
+    sentence = text(example[1], MAX_CHARACTERS).read(given, "sentence")
+    word = text(example[2], 40).read(given, "word").strip()
     loaded = models.get(name)
-    found = attention_of_word(loaded, sentence, word, MAX_TOKENS)
+    attention = attention_of_word(loaded, sentence, word, MAX_TOKENS)
     return {
-        "given": {"model": name, "sentence": sentence, "word": word},
-        "models": offered,
+        "model": name,
+        "sentence": sentence,
+        "word": word,
+        "models": readers,
         "at": example[3],
         "examples": [
             (f"{sentence} ({word})", {"model": name, "sentence": sentence, "word": word})
             for name, sentence, word, _ in examples
         ],
-        **_attention(loaded, found),
+        **_attention(loaded, attention),
     }
 
 
-def _attention(loaded: LoadedModel, found: WordAttention) -> dict[str, Any]:
-    layers, heads, _ = found.weights.shape
-    tokens = [loaded.tokenizer.label(token) for token in found.tokens]
-    before = found.word[0] - 1
+def _attention(loaded: LoadedModel, attention: WordAttention) -> dict[str, Any]:
+    layers, heads, _ = attention.weights.shape
+    tokens = [loaded.tokenizer.label(token) for token in attention.tokens]
+    before = attention.word[0] - 1
 
     def quoted(index: int) -> str:
         return f"“{tokens[index].strip() or tokens[index]}”"
@@ -60,15 +60,15 @@ def _attention(loaded: LoadedModel, found: WordAttention) -> dict[str, Any]:
     return {
         "attention": {
             "tokens": tokens,
-            "word": list(found.word),
+            "word": list(attention.word),
             "layers": layers,
             "heads": heads,
-            "targets": asdict(head_targets(found)),
-            "weights": _bytes(found.weights),
+            "targets": asdict(head_targets(attention)),
+            "weights": _bytes(attention.weights),
         },
         "all_heads": str(layers * heads),
         "first_token": quoted(0),
-        "previous": f", {head_targets(found).previous} to {quoted(before)} just before" if before > 0 else "",
+        "previous": f", {head_targets(attention).previous} to {quoted(before)} just before" if before > 0 else "",
         "reading": [] if loaded.model.decoder_start else ["left to right"],  # an encoder sees what is behind, too
     }
 
@@ -81,9 +81,9 @@ def _bytes(shares: Tensor) -> str:
 _GROUPS = ("itself", "first", "previous", "elsewhere")
 
 
-def _most_heads(compute: Compute) -> int:
+def _heads_by_group(compute: Compute) -> list[int]:
     targets = compute({})["attention"]["targets"]
-    return _GROUPS.index(max(_GROUPS, key=targets.__getitem__))
+    return [targets[group] for group in _GROUPS]
 
 
 def _rests_on_the_first_token(result: Result) -> bool:
@@ -93,20 +93,13 @@ def _rests_on_the_first_token(result: Result) -> bool:
 
 
 CHAPTER = Chapter(
-    answer,
-    slots={
-        "model": select("models"),
-        "sentence": DRAWING,
-        "word": line(size=10),
-        "reset": RESET,
-        "examples": EXAMPLES,
-        "heads": DRAWING,
-        **dict.fromkeys(("all_heads", "first_token", "previous"), TEXT),
-        **{f"attention.targets.{name}": TEXT for name in ("first", "itself", "elsewhere")},
-        "reading": cases("left to right"),
-    },
+    compute,
+    INPUTS,
+    values="all_heads first_token previous examples "
+    "attention.targets.first attention.targets.itself attention.targets.elsewhere",
+    slots={"reading": cases("left to right")},
     exercises={
-        "most_heads": ChoiceExercise(_most_heads, len(_GROUPS)),
+        "most_heads": ChoiceExercise(_heads_by_group, len(_GROUPS)),
         "rests_on_the_first_token": ChangeExercise(
             _rests_on_the_first_token,
             {"model": "attend-chat", "sentence": "My name is Anna. What is my name?", "word": "name"},

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from lesson.today import activation_curves, cache_bytes, count_parameters, normalize, time_cache
-from model import names
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
-from ui.kit.validation import checked_switch
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.text.slots import (
-    BARS,
-    DRAWING,
-    RECORDS,
-    RESET,
-    TEXT,
-    TOKENS,
-    button,
-    cases,
-    line,
-    numbers,
-    select,
-    slider,
-    table,
-)
-from ui.learn.validation import Given, choice, decimals, integer, matrix, percent, rounded, rounded_rows, text
+from ui.learn.inputs import Given, choice, matrix, offered, own, switch, text, whole
+from ui.learn.text.slots import button, cases, select
+from ui.learn.wording import decimals, percent, rounded, rounded_rows
 from ui.runs.models import Models
 
 OURS = {"chat": "attend-chat", "translate": "attend-translate"}  # the models whose settings stand beside each other
@@ -40,40 +24,30 @@ CALLED = {"rms": "RMSNorm", "layer": "LayerNorm", "relu": "ReLU", "swiglu": "Swi
 LENGTHS = (16, 64, 256)  # tokens of the texts that are timed
 POINTS = [x / 4 for x in range(-16, 17)]
 MAX_CHARACTERS, MAX_TOKENS = 80, 100_000
-FIRST: Mapping[str, Any] = {
-    "vector": [[1.0, 2.0, 3.0, 6.0]],
-    "message": "Hi! How are you?",
-    "tokens": 512,
-    "measure": False,
+INPUTS = {
+    "vector": matrix([[1.0, 2.0, 3.0, 6.0]]),
+    "model": own(slot=select("models")),  # whose parameters are counted
+    "message": text("Hi! How are you?", MAX_CHARACTERS, maxlength=MAX_CHARACTERS, wide=True),
+    "tokens": whole(512, 1, MAX_TOKENS),
 }
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: any of the keys of `FIRST`, and `model`, whose parameters are counted.
-    """
-    offered = tuple(dict.fromkeys((*(name for name in names.embedded() if name in models.names), *models.in_memory())))
-    vector = matrix(given, "vector", FIRST["vector"])
-    norms = normalize(vector[0])
-    tokens = integer(given, "tokens", FIRST["tokens"], 1, MAX_TOKENS)
-    message = text(given, "message", FIRST["message"], MAX_CHARACTERS)
-    reader = next((loaded for loaded in map(models.get, offered) if _is_decoder(loaded)), None)
-    name = choice(given, "model", offered[0], offered) if offered else ""
-    measure = checked_switch(given.get("measure", FIRST["measure"]), "Measure")
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    known = offered(models, *models.in_memory())
+    norms = normalize(given["vector"][0])
+    reader = next((loaded for loaded in map(models.get, known) if _is_decoder(loaded)), None)
+    name = choice(known[0], known).read(given, "model") if known else ""
+    measure = switch(subject="Measure").read(given, "measure")
     return {
-        "vector": vector,
         "norms": {"LayerNorm": rounded_rows(norms.layer[None]), "RMSNorm": rounded_rows(norms.rms[None])},
         "points": POINTS,
         "curves": {kind: [rounded(y) for y in values.tolist()] for kind, values in activation_curves(POINTS).items()},
         "model": name,
-        "models": [(one, models.display_name(one)) for one in offered],
+        "models": [(one, models.display_name(one)) for one in known],
         **_counts(models.get(name) if name else None),
         **{f"{kind}.{one}": value for kind, of in OURS.items() for one, value in _described(models, of).items()},
-        "message": message,
-        "chat_tokens": _chat_tokens(reader, message),
-        "tokens": tokens,
-        **_cache(reader, tokens, measure=measure),
+        "chat_tokens": _chat_tokens(reader, given["message"]),
+        **_cache(reader, given["tokens"], measure=measure),
     }
 
 
@@ -167,11 +141,10 @@ def _cache_of_a_text(compute: Compute) -> float:
     return cache["bytes"] / 2**20
 
 
-def _lowest(compute: Compute) -> int:
-    """The activation whose curve falls lowest."""
+def _depths(compute: Compute) -> list[float]:
+    """How far below zero the curve of each activation falls."""
     curves = compute({})["curves"]
-    lows = [min(curves[kind]) for kind in _KINDS]
-    return lows.index(min(lows))
+    return [-min(curves[kind]) for kind in _KINDS]
 
 
 def _norms_agree(result: Result) -> bool:
@@ -182,35 +155,18 @@ def _norms_agree(result: Result) -> bool:
     )
 
 
-_AXES = ("1", "2", "3", "4")
 CHAPTER = Chapter(
-    answer,
-    slots={
-        "reset": RESET,
-        **{f"{kind}.{one}": TEXT for kind in OURS for one in COMPARED},
-        "vector": numbers(columns=_AXES),
-        "norms.LayerNorm": table(columns=_AXES),
-        "norms.RMSNorm": table(columns=_AXES),
-        "activations": DRAWING,
-        "model": select("models"),
-        "shares": BARS,
-        "all_parameters": TEXT,
-        "parameters_by_part": TEXT,
-        "message": line(MAX_CHARACTERS, wide=True),
-        "chat_tokens": TOKENS,
-        "tokens": slider(1, MAX_TOKENS),
-        "size": cases("size", "too long"),
-        **{f"cache.{name}": TEXT for name in ("name", "width", "heads", "layers")},
-        **dict.fromkeys(("token_count", "cache_size", "longest"), TEXT),
-        "measure": button({"measure": True}, once=True),
-        "timings": RECORDS,
-    },
+    compute,
+    INPUTS,
+    values=" ".join(f"{kind}.{one}" for kind in OURS for one in COMPARED) + " norms.LayerNorm norms.RMSNorm shares "
+    "all_parameters parameters_by_part chat_tokens cache.name cache.width cache.heads cache.layers token_count "
+    "cache_size longest timings",
+    slots={"size": cases("size", "too long"), "measure": button({"measure": True}, once=True)},
     exercises={
         "rms_of_a_constant": NumberExercise(_rms_of_a_constant, digits=2),
-        "lowest": ChoiceExercise(_lowest, len(_KINDS)),
+        "lowest": ChoiceExercise(_depths, len(_KINDS)),
         "cache_of_a_text": NumberExercise(_cache_of_a_text, digits=1),
         "norms_agree": ChangeExercise(_norms_agree, {"vector": [[-3.0, -1.0, 1.0, 3.0]]}),
     },
-    first=FIRST,
-    facts={"least": lambda: str(_LEAST)},
+    facts={"least": str(_LEAST)},
 )

@@ -12,13 +12,13 @@ from model.errors import AttendError
 from model.text.tokenizer import TextTokenizer
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.text.slots import RESET, area, drawing, presets
-from ui.learn.validation import Given, brief, rounded, text
+from ui.learn.inputs import Given, text
+from ui.learn.text.slots import drawing, presets
+from ui.learn.wording import brief, rounded
 from ui.runs.models import Models
 
-FIRST = {"text": "The quick brown fox jumps over the lazy dog. Don't panic: a naïve café asks 3.50 € for tea! 🦊"}
 EXAMPLES = {
-    "A fox": FIRST["text"],
+    "A fox": "The quick brown fox jumps over the lazy dog. Don't panic: a naïve café asks 3.50 € for tea! 🦊",
     "Rare words": "Antidisestablishmentarianism in Llanfairpwllgwyngyll: supercalifragilistic, isn’t it?",
     "French": "Les élèves naïfs ont mangé des œufs à Noël, n’est-ce pas ?",
     "Many scripts": "Hello, Привет, नमस्ते, こんにちは, مرحبا 👩‍👧",
@@ -28,6 +28,7 @@ MAX = 2_000  # characters
 PIECES = 1_500  # that are sent, of all cuts together
 JOINED = 200  # characters that are sent of a text that does not come back
 MODELS = 4  # in memory besides ours, whose tokenizers are shown
+INPUTS = {"text": text(EXAMPLES["A fox"], MAX, rows=3, live=True, bare=True)}
 
 _RULES: dict[str, Callable[[str], Tokenization]] = {
     "words": tokens.by_words,
@@ -46,15 +47,10 @@ class _Method:
     location: str = ""  # of a model, the name that loads it, such as a folder's path
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: `text`.
-    """
-    content = text(given, "text", FIRST["text"], MAX)
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    content = given["text"]
     methods = _methods(models)
     return {
-        "text": content,
         "characters": len(content),
         "cuts": [
             {
@@ -122,9 +118,8 @@ def _bytes_of(compute: Compute, text: str) -> float:
     return _cut_named(compute({"text": text}), "bytes")["count"]
 
 
-def _most_bytes(compute: Compute) -> int:
-    each = [_bytes_of(compute, text) / len(text) for text in _SCRIPTS]
-    return each.index(max(each))
+def _bytes_each(compute: Compute) -> list[float]:
+    return [_bytes_of(compute, text) / len(text) for text in _SCRIPTS]
 
 
 def _is_lost(result: Result) -> bool:
@@ -133,17 +128,16 @@ def _is_lost(result: Result) -> bool:
 
 
 CHAPTER = Chapter(
-    answer,
+    compute,
+    INPUTS,
+    values="",
     slots={
-        "text": area(3, live=True, bare=True),
         "examples": presets({name: {"text": content} for name, content in EXAMPLES.items()}),
-        "reset": RESET,
         "cuts": drawing("words", "characters", "bytes", "same", "same words"),
     },
     exercises={
         "bytes_of_a_text": NumberExercise(lambda compute: _bytes_of(compute, "naïve café")),
-        "most_bytes": ChoiceExercise(_most_bytes, len(_SCRIPTS)),
+        "most_bytes": ChoiceExercise(_bytes_each, len(_SCRIPTS)),
         "lost_spaces": ChangeExercise(_is_lost, {"text": "one  two three"}),
     },
-    first=FIRST,
 )

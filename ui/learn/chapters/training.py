@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from lesson.block import LONGEST, PADDING, WIDTH, WORDS
 from lesson.curves import recorded
 from lesson.training import BETAS, EPSILON, MATRICES, MAX_RATE, MAX_STEPS, StepSettings, TrainingStep, Update, train
 from ui.learn.chapter import Chapter
-from ui.learn.chapters.block import read_settings
+from ui.learn.chapters import block
 from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.text.slots import DRAWING, EXPLANATION, RESET, TEXT, button, cases, table, words
-from ui.learn.validation import Given, choice, decimals, integer, number, rounded, rounded_rows, short
+from ui.learn.inputs import Given, Input, choice, real, unasked, whole
+from ui.learn.text.slots import button, cases, words
+from ui.learn.wording import decimals, rounded, rounded_rows, short
 from ui.runs.models import Models
 
 LEAST_RATE = 1e-6
@@ -25,27 +28,20 @@ _COLUMNS = {  # of matrices that are several in one
 }
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: `learning_rate`, `step` and `matrix`, and of the small model what the chapter on the block takes.
-    """
-    default = StepSettings()
-    settings = StepSettings(
-        block=read_settings(given),
-        learning_rate=number(given, "learning_rate", default.learning_rate, LEAST_RATE, MAX_RATE),
-        step=integer(given, "step", default.step, 1, MAX_STEPS),
-        matrix=choice(given, "matrix", default.matrix, tuple(MATRICES)),
-    )
-    step = train(settings)
+DEFAULT = StepSettings()
+INPUTS: Mapping[str, Input] = {  # and what else the chapter on the block takes
+    # earlier steps learned from other data
+    **{name: replace(block.INPUTS[name], slot=words(also={"step": 1})) for name in ("source", "answer")},
+    "learning_rate": unasked(real(DEFAULT.learning_rate, LEAST_RATE, MAX_RATE)),
+    "step": unasked(whole(DEFAULT.step, 1, MAX_STEPS)),
+    "matrix": choice(DEFAULT.matrix, tuple(MATRICES)),
+}
+
+
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    own = {name: given[name] for name in ("learning_rate", "step", "matrix")}
+    step = train(StepSettings(block=block.read_settings(given), **own))
     return {
-        "given": {
-            "source": settings.block.source,
-            "answer": settings.block.answer,
-            "learning_rate": settings.learning_rate,
-            "step": settings.step,
-            "matrix": settings.matrix,
-        },
         "limits": {"step": (1, MAX_STEPS)},
         "words": WORDS[:PADDING],
         "longest": LONGEST,
@@ -66,10 +62,10 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
             ],
             "rowNames": [f"→ {WORDS[position.target]}" for position in step.positions],
         },
-        **_outcome(step, settings.step),
+        **_outcome(step, given["step"]),
         "losses": [rounded(loss) for loss in step.losses],
         "norms": {name: rounded(norm) for name, norm in step.norms.items()},
-        "update": _update(step.update, settings.matrix),
+        "update": _update(step.update, given["matrix"]),
         "curves": [
             {
                 "name": curve.name,
@@ -89,7 +85,6 @@ def _outcome(step: TrainingStep, number: int) -> dict[str, Any]:
     last = ["last step"] if number >= MAX_STEPS else []
     return {
         "outcome": ["worse" if after > before else "better", "perplexity", *last],
-        "step": str(number),
         "loss_before": decimals(before, 3),
         "loss_after": decimals(after, 3),
         "perplexity": short(math.exp(after), 3),
@@ -139,37 +134,28 @@ def _has_learned(result: Result) -> bool:
 
 
 CHAPTER = Chapter(
-    answer,
+    compute,
+    INPUTS,
+    values="step loss_before loss_after perplexity gradient_norm most_steps words probabilities "
+    "update.before update.gradient update.first update.second update.change update.after",
     slots={
-        "source": words(also={"step": 1}),  # earlier steps learned from other data
-        "answer": words(also={"step": 1}),
-        "rate": DRAWING,
         "one_step": button(adds={"step": 1}, primary=True),
         "ten_steps": button(adds={"step": 10}),
-        "reset": RESET,
         "outcome": cases("better", "worse", "perplexity", "last step"),
-        **dict.fromkeys(("step", "loss_before", "loss_after", "perplexity", "gradient_norm", "most_steps"), TEXT),
-        "loss_curve": DRAWING,
-        "targets": DRAWING,
-        "probabilities": table(columns="words", scale="share"),
-        "norms": DRAWING,
-        **{f"update.{name}": table() for name in ("before", "gradient", "first", "second", "change", "after")},
-        "curves": DRAWING,
-        "line": EXPLANATION,
     },
     exercises={
         "first_target": NumberExercise(_first_target, digits=1),
         "perplexity": NumberExercise(lambda compute: math.exp(compute({})["losses"][0]), digits=1),
         "too_large_a_step": ChangeExercise(
-            lambda result: result["given"]["step"] == 1 and result["losses"][-1] > result["losses"][0],
+            lambda result: result["step"] == 1 and result["losses"][-1] > result["losses"][0],
             {"learning_rate": 1.0},
         ),
         "learned": ChangeExercise(_has_learned, {"learning_rate": 0.05, "step": _GOAL_STEPS}),
     },
     facts={
-        "a_loss": lambda: str(_A_LOSS),
-        "its_perplexity": lambda: decimals(math.exp(_A_LOSS)),
-        "goal": lambda: str(_GOAL),
-        "goal_steps": lambda: str(_GOAL_STEPS),
+        "a_loss": str(_A_LOSS),
+        "its_perplexity": decimals(math.exp(_A_LOSS)),
+        "goal": str(_GOAL),
+        "goal_steps": str(_GOAL_STEPS),
     },
 )

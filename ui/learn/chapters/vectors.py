@@ -9,27 +9,17 @@ from typing import Any
 
 from lesson import vectors
 from lesson.vectors import Neighbour, Vectors, Word
-from model import names
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, NumberExercise, Result
-from ui.learn.text.slots import BARS, DRAWING, RESET, TEXT, area, cases, line, presets, select, slider, table
-from ui.learn.validation import Given, choice, counted, decimals, integer, rounded, rounded_rows, text
+from ui.learn.inputs import Given, choice, offered, own, text, whole
+from ui.learn.text.slots import cases, field, presets, select
+from ui.learn.wording import counted, decimals, rounded, rounded_rows
 from ui.runs.models import Models
 
-FIRST: Mapping[str, Any] = {
-    "word": "dog",
-    "a": "going",
-    "b": "go",
-    "c": "come",
-    "expected": "coming",
-    "words": "Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, "
-    "football baseball hockey",
-    "around": 1,
-}
 ANALOGIES = (
-    tuple(FIRST[name] for name in ("a", "b", "c", "expected")),
+    ("going", "go", "come", "coming"),
     ("these", "this", "that", "those"),
     ("his", "he", "they", "their"),
     ("two", "first", "third", "three"),
@@ -37,28 +27,35 @@ ANALOGIES = (
     ("bad", "good", "hot", "cold"),
 )
 LISTS = {
-    "Four families": FIRST["words"],
+    "Four families": "Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, "
+    "football baseball hockey",
     "Present and past": "is was, are were, go went, have had, do did, say said, see saw, know knew, think thought",
     "Who": "he she his her him they them their, mother father sister brother, boy girl man woman",
     "How many": "one two three four five six ten, first second third, some many several few, once twice",
 }
-CALLED = {"a": "The first word", "b": "The field “Minus”", "c": "The field “Plus”"}  # as the page labels them
 NEAREST, ANSWERS = 8, 5  # that are shown
 MAX_LETTERS, MAX_LIST = 40, 500  # characters of a word and of the list
 MIN, MAX = 3, 24  # words of the list
-MAX_AROUND = 3  # neighbours of each on the map
+_FIELDS = ("a", "b", "c", "expected")
+_FIRST = dict(zip(_FIELDS, ANALOGIES[0], strict=True))
+_LOOK: Mapping[str, Any] = {"live": True, "size": 9, "bare": True}
+INPUTS = {
+    "model": own(slot=select("models")),
+    "word": text("dog", MAX_LETTERS, live=True, size=14),  # whose neighbours are listed
+    "a": text(_FIRST["a"], MAX_LETTERS, "The first word", **_LOOK),  # the analogy a - b + c
+    "b": text(_FIRST["b"], MAX_LETTERS, "The field “Minus”", **_LOOK),
+    "c": text(_FIRST["c"], MAX_LETTERS, "The field “Plus”", **_LOOK),
+    "expected": own(_FIRST["expected"], field(**_LOOK)),  # may be empty
+    "words": text(LISTS["Four families"], MAX_LIST, "The list", rows=2, live=True, bare=True),
+    "around": whole(1, 0, 3),  # neighbours of each on the map
+}
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: `model`; `word`, whose neighbours are shown; the analogy `a` - `b` + `c` with what is `expected`, maybe
-            nothing; `words`, a list; and `around`, how many neighbours of each stand on the map.
-    """
-    readable = _readable(models)
-    name = choice(given, "model", readable[0], readable)
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    readable = offered(models, *models.in_memory())  # whose vectors can be read without a download
+    name = choice(readable[0], readable).read(given, "model")
     learned = Vectors.of(models.get(name))
-    word, baseline = learned.word(_word(given, "word")), learned.baseline()
+    word, baseline = learned.word(given["word"].strip()), learned.baseline()
     result = {
         "model": name,
         "models": [(name, models.display_name(name)) for name in readable],
@@ -76,33 +73,27 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     if baseline is not None:
         shares = {f"chance.{key}": decimals(value) for key, value in asdict(baseline).items() if key != "words"}
         result |= {"baseline": asdict(baseline), "chance.words": f"{baseline.words:,}", **shares}
-    own = {key: given.get(key, FIRST[key]) for key in ("word", "a", "b", "c", "expected", "words")}
-    return {"given": {**own, "model": name, "around": result["around"]}, **result}
-
-
-def _readable(models: Models) -> list[str]:
-    """Models whose vectors can be read without a download: ours, then those in memory."""
-    ours = (name for name in names.embedded() if name in models.names)
-    return list(dict.fromkeys((*ours, *models.in_memory())))
+    return result
 
 
 def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
-    words = a, b, c = [learned.word(_word(given, name)) for name in "abc"]
-    typed = given.get("expected", FIRST["expected"])
-    expected = None if typed == "" else learned.word(_word(given, "expected"))
-    found = learned.analogy(a, b, c, ANSWERS, expected)
+    words = a, b, c = [learned.word(given[name].strip()) for name in "abc"]
+    typed = INPUTS["expected"].read(given, "expected")
+    expected = None if typed == "" else learned.word(text(typed, MAX_LETTERS).read({}, "expected").strip())
+    analogy = learned.analogy(a, b, c, ANSWERS, expected)
     return {
-        "analogy": {"words": [word.text for word in words], "rank": found.rank, "rank_without": found.rank_without},
+        "expected": typed,
+        "analogy": {"words": [word.text for word in words], "rank": analogy.rank, "rank_without": analogy.rank_without},
         "sum": "{} − {} + {}".format(*(word.text for word in words)),
-        "verdict": _verdict(expected, found.nearest, found.rank, found.rank_without),
-        "analogy_first": {"token": found.nearest[0].text} if found.nearest else None,
+        "verdict": _verdict(expected, analogy.nearest, analogy.rank, analogy.rank_without),
+        "analogy_first": {"token": analogy.nearest[0].text} if analogy.nearest else None,
         "third": words[2].text,
         "expected_word": expected.text if expected else None,
-        "rank": f"{found.rank or 0:,}",
-        "rank_alone": f"{found.rank_without or 0:,}",
+        "rank": f"{analogy.rank or 0:,}",
+        "rank_alone": f"{analogy.rank_without or 0:,}",
         "analogy_cut": _cut(words),
         "analogy_pieces": _pieces(words),
-        "analogy_nearest": _neighbour_bars(found.nearest),
+        "analogy_nearest": _neighbour_bars(analogy.nearest),
     }
 
 
@@ -119,10 +110,9 @@ def _verdict(expected: Word | None, nearest: Sequence[Neighbour], rank: int | No
 
 def _list(learned: Vectors, given: Given) -> dict[str, Any]:
     """The words of the list: how alike they are, and where they lie on their plane, each with its neighbours."""
-    words = [learned.word(word) for word in _words(given)]
-    around = integer(given, "around", FIRST["around"], 0, MAX_AROUND)
+    words = [learned.word(word) for word in _words(given["words"])]
     plane = vectors.plane([word.vector for word in words])
-    near = [(number, token) for number, few in enumerate(learned.neighbours(words, around)) for token in few]
+    near = [(number, token) for number, few in enumerate(learned.neighbours(words, given["around"])) for token in few]
     word_tokens = {token for word in words if len(word.ids) == 1 for token in word.ids}
     near.reverse()  # so that a token which several words have near stays with the first of them
     beside = {token.id: (number, token) for number, token in near if token.id not in word_tokens}
@@ -132,7 +122,6 @@ def _list(learned: Vectors, given: Given) -> dict[str, Any]:
         "listed": [word.text for word in words],
         "words_cut": _cut(words),
         "words_pieces": _pieces(words),
-        "around": around,
         "cosines": rounded_rows(cosines([word.vector for word in words])),
         "points": points[: len(words)],
         "neighbours": [(token.text, number, *point) for (number, token), point in neighbours],
@@ -140,12 +129,7 @@ def _list(learned: Vectors, given: Given) -> dict[str, Any]:
     }
 
 
-def _word(given: Given, name: str) -> str:
-    return text(given, name, FIRST[name], MAX_LETTERS, CALLED.get(name)).strip()
-
-
-def _words(given: Given) -> list[str]:
-    listed = text(given, "words", FIRST["words"], MAX_LIST, "The list")
+def _words(listed: str) -> list[str]:
     words = list(dict.fromkeys(word for word in re.split(r"[\s,;]+", listed) if word))
     if not MIN <= len(words) <= MAX:
         raise AttendError(f"The list has {counted(len(words), 'different word')}: enter {MIN} to {MAX}.")
@@ -174,20 +158,14 @@ def _needs_its_step(result: Result) -> bool:
     return is_new and analogy["rank"] == 1 and (analogy["rank_without"] or 1) > 1
 
 
-_FIELDS = ("a", "b", "c", "expected")
 CHAPTER = Chapter(
-    answer,
+    compute,
+    INPUTS,
+    values="tokens numbers chance.words chance.mean chance.low chance.high nearest listed cosines "
+    "sum analogy_first third rank_alone expected_word rank analogy_nearest word_pieces analogy_pieces words_pieces",
     slots={
-        "model": select("models"),
-        "reset": RESET,
-        "tokens": TEXT,
-        "numbers": TEXT,
         "learned_from": cases("attend-translate"),
         "chance": cases("measured"),
-        **{f"chance.{name}": TEXT for name in ("words", "mean", "low", "high")},
-        "word": line(None, live=True, size=14),
-        "nearest": BARS,
-        **{name: line(None, live=True, size=9, bare=True) for name in _FIELDS},
         "analogies": presets(
             {"{} − {} + {}".format(*words): dict(zip(_FIELDS, words, strict=True)) for words in ANALOGIES}
         ),
@@ -195,15 +173,8 @@ CHAPTER = Chapter(
             *("nothing", "nearest", "expected", "by itself", "by the step"),
             *("elsewhere", "not a token", "one of three", "seldom"),
         ),
-        **dict.fromkeys(("sum", "analogy_first", "third", "rank_alone", "expected_word", "rank"), TEXT),
-        "analogy_nearest": BARS,
-        "words": area(2, live=True, bare=True),
         "lists": presets({name: {"words": words} for name, words in LISTS.items()}),
         **{f"{name}_cut": cases("averaged") for name in ("word", "analogy", "words")},
-        **{f"{name}_pieces": TEXT for name in ("word", "analogy", "words")},
-        "cosines": table("listed", "listed"),
-        "around": slider(0, MAX_AROUND),
-        "map": DRAWING,
     },
     exercises={
         "nearest_of_monday": NumberExercise(lambda compute: compute({"word": "Monday"})["nearest"][0][1], digits=2),
@@ -211,5 +182,4 @@ CHAPTER = Chapter(
             _needs_its_step, {"a": "playing", "b": "play", "c": "eat", "expected": "eating"}
         ),
     },
-    first=FIRST,
 )

@@ -12,8 +12,9 @@ from lesson.tokens import words_of
 from lesson.vocabulary import Merge
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.text.slots import DRAWING, RECORDS, RESET, TEXT, area, cases, line, presets, slider
-from ui.learn.validation import Given, brief, counted, integer, text
+from ui.learn.inputs import Given, text, whole
+from ui.learn.text.slots import cases, presets
+from ui.learn.wording import brief, counted
 from ui.runs.models import Models
 
 FIRST: Mapping[str, Any] = {  # the words of the paper, as often as it counts them, and a new one
@@ -39,42 +40,39 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
 MAX, MAX_NEW = 2_000, 200  # characters
 MAX_MERGES = 200
 PAIRS, WORDS = 12, 150  # that are shown
+INPUTS = {
+    "text": text(FIRST["text"], MAX, rows=4, live=True, bare=True),  # the sentences
+    "merges": whole(FIRST["merges"], 0, MAX_MERGES),  # how many of them are made
+    "new": text(FIRST["new"], MAX_NEW, "The new text", live=True),  # what is cut with them
+}
 
 
-def answer(models: Models, given: Given) -> dict[str, Any]:
-    """
-    Args:
-        given: `text`, the sentences; `merges`, how many of the merges are made; and `new`, a text to cut with them.
-    """
-    sentences = text(given, "text", FIRST["text"], MAX)
-    new = text(given, "new", FIRST["new"], MAX_NEW, "The new text")
-    words = words_of(sentences)
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    words = words_of(given["text"])
     learned = vocabulary.learn(words, MAX_MERGES)
-    made = learned[: integer(given, "merges", FIRST["merges"], 0, MAX_MERGES)]
-    now = vocabulary.apply_merges(Counter(map(vocabulary.spell, words)), made)
+    merges = learned[: given["merges"]]
+    now = vocabulary.apply_merges(Counter(map(vocabulary.spell, words)), merges)
     pairs = vocabulary.pair_counts(now)
-    symbols = set(vocabulary.symbols_of(words, made))
+    symbols = set(vocabulary.symbols_of(words, merges))
     times = Counter(words)
     tokens = sum(len(spelling) * count for spelling, count in now.items())
     others = len(pairs) - PAIRS
     return {
-        "text": sentences,
-        "new": new,
-        "merges": len(made),
+        "merges": len(merges),
         "limits": {"merges": (0, max(1, len(learned)))},
-        "merges_made": len(made),
+        "merges_made": len(merges),
         "merges_possible": len(learned),
-        "learned": [_merge(merge, number, later=number > len(made)) for number, merge in enumerate(learned, start=1)],
+        "learned": [_merge(merge, number, later=number > len(merges)) for number, merge in enumerate(learned, start=1)],
         "no_merges": [] if learned else "none",
         "pairs": _pairs(pairs),
         "no_pairs": "none" if not pairs else "more" if others > 0 else [],
         "other_pairs": counted(others, "other"),
         "words": [
-            (tuple(map(brief, vocabulary.segment(word, made))), count) for word, count in list(times.items())[:WORDS]
+            (tuple(map(brief, vocabulary.segment(word, merges))), count) for word, count in list(times.items())[:WORDS]
         ],
         "words_and_tokens": f"{counted(len(words), 'word')} in {counted(tokens, 'token')}.",
         "different": len(times),
-        "cut": [_cut(word, made, symbols, known=word in times) for word in words_of(new)],
+        "cut": [_cut(word, merges, symbols, known=word in times) for word in words_of(given["new"])],
         "sizes": [
             ("Words", f"{len(times):,}", f"{len(words):,}"),
             ("Characters", f"{len(set(''.join(words))):,}", f"{sum(map(len, words)):,}"),
@@ -126,28 +124,12 @@ def _joins_q_and_u(result: Result) -> bool:
 
 
 CHAPTER = Chapter(
-    answer,
-    slots={
-        "text": area(4, live=True, bare=True),
-        "examples": presets(EXAMPLES),
-        "reset": RESET,
-        "merges": slider(0, MAX_MERGES),
-        "merges_made": TEXT,
-        "merges_possible": TEXT,
-        "learned": RECORDS,
-        "no_merges": cases("none"),
-        "pairs": RECORDS,
-        "no_pairs": cases("none", "more"),
-        "other_pairs": TEXT,
-        "words_and_tokens": TEXT,
-        "spelled": DRAWING,
-        "new": line(None, live=True),
-        "cut": DRAWING,
-        "sizes": RECORDS,
-    },
+    compute,
+    INPUTS,
+    values="merges_made merges_possible learned pairs other_pairs words_and_tokens sizes",
+    slots={"examples": presets(EXAMPLES), "no_merges": cases("none"), "no_pairs": cases("none", "more")},
     exercises={
         "merges_until_whole": NumberExercise(_merges_until_whole),
         "q_and_u": ChangeExercise(_joins_q_and_u, {"text": "quick quiet queen", "merges": 1, "new": "quiz"}),
     },
-    first=FIRST,
 )

@@ -12,8 +12,8 @@ from typing import Any
 
 from model.errors import AttendError
 from ui.learn.exercises.exercise_text import ExerciseText
+from ui.learn.inputs import Given, whole
 from ui.learn.text.markdown import TextError
-from ui.learn.validation import Given, integer
 
 Result = Mapping[str, Any]  # of a chapter
 Compute = Callable[[Given], Result]  # the chapter, with its models
@@ -45,10 +45,15 @@ class NumberExercise:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceExercise:
-    """One of several options, which the text lists."""
+    """One of several options, which the text lists; right is the one for which the chapter computes most."""
 
-    solve: Callable[[Compute], int]  # the index of the right option
+    measure: Callable[[Compute], Sequence[float]]  # a number for each option
     count: int  # of the options
+
+    def solve(self, compute: Compute) -> int:
+        """The index of the right option."""
+        numbers = self.measure(compute)
+        return numbers.index(max(numbers))
 
     def check(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> bool:
         """Raises `AttendError` for anything but an option's index."""
@@ -108,7 +113,7 @@ def answer(exercises: Sequence[tuple[Exercise, ExerciseText]], compute: Compute,
     Raises:
         AttendError: for an answer that isn't one, and for a state that the chapter refuses.
     """
-    index = integer(given, "exercise", 0, 0, len(exercises) - 1)
+    index = whole(0, 0, len(exercises) - 1).read(given, "exercise")
     exercise, text = exercises[index]
     state = given.get("state", {})
     if not isinstance(state, Mapping):

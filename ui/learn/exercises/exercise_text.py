@@ -38,38 +38,38 @@ def read_exercises(
         nodes: what stands below the heading of the exercises.
         names: of those that must be there; `facts` may stand in them.
     """
-    found: dict[str, list[SyntaxTreeNode]] = {}
+    nodes_by_name: dict[str, list[SyntaxTreeNode]] = {}
     for node in nodes:
         if node.type == "heading":
             slot = SLOT.fullmatch(plain(node))
             if slot is None or slot[1] not in names:
                 raise TextError(f"{file} has an exercise “{plain(node)}”, but its chapter has none of this name.")
-            found[slot[1]] = []
-        elif found:
-            found[list(found)[-1]].append(node)
+            nodes_by_name[slot[1]] = []
+        elif nodes_by_name:
+            nodes_by_name[list(nodes_by_name)[-1]].append(node)
     for name in names:
-        if name not in found:
+        if name not in nodes_by_name:
             raise TextError(f"{file} doesn't ask the exercise {{{{{name}}}}}.")
-    return {name: _exercise(file, name, found[name], facts) for name in names}
+    return {name: _exercise(file, name, nodes_by_name[name], facts) for name in names}
 
 
 def _exercise(file: str, name: str, nodes: list[SyntaxTreeNode], facts: Sequence[str]) -> ExerciseText:
     texts = [plain(node).replace("\n", " ") for node in nodes if node.type == "paragraph"]
-    said: dict[str, list[str]] = {"Hint": [], "Explanation": [], "Option": [], "Answer": []}
+    lines: dict[str, list[str]] = {"Hint": [], "Explanation": [], "Option": [], "Answer": []}
     for node in nodes:
         for item in node.children if node.type == "bullet_list" else ():
             label, _, text = plain(item.children[0]).replace("\n", " ").partition(": ")
-            if label not in said:
+            if label not in lines:
                 raise TextError(
-                    f"{file} has a line “{label}” in the exercise {{{{{name}}}}}: it must be one of {', '.join(said)}."
+                    f"{file} has a line “{label}” in the exercise {{{{{name}}}}}: it must be one of {', '.join(lines)}."
                 )
-            said[label].append(text)
-    if len(texts) != 1 or len(said["Hint"]) != 1 or len(said["Explanation"]) != 1:
+            lines[label].append(text)
+    if len(texts) != 1 or len(lines["Hint"]) != 1 or len(lines["Explanation"]) != 1:
         raise TextError(f"{file} must have one question, one hint and one explanation in the exercise {{{{{name}}}}}.")
-    for slot in (slot for text in [*texts, *chain.from_iterable(said.values())] for slot in SLOT.findall(text)):
+    for slot in (slot for text in [*texts, *chain.from_iterable(lines.values())] for slot in SLOT.findall(text)):
         if slot[0] not in facts:
             raise TextError(
                 f"{file} has a slot {{{{{slot[0]}}}}} in an exercise, but its chapter has nothing of this name."
             )
-    answer = " ".join(said["Answer"])
-    return ExerciseText(texts[0], said["Hint"][0], said["Explanation"][0], tuple(said["Option"]), answer)
+    answer = " ".join(lines["Answer"])
+    return ExerciseText(texts[0], lines["Hint"][0], lines["Explanation"][0], tuple(lines["Option"]), answer)

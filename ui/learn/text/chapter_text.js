@@ -60,10 +60,10 @@ export function chapterText(root, { blocks, slots }, script, ask) {
     value: (name) => valueOf(result, name),
     say,
     point(name, cell, caption) {
-      const found = script.explain?.(name, cell, result, caption);
-      if (!found) return;
-      line?.tell(withFormulas(found.text));
-      views.forEach(({ name: other, view }) => view.light?.(found.lit[other] ?? script.lit?.(result)[other] ?? null));
+      const explanation = script.explain?.(name, cell, result, caption);
+      if (!explanation) return;
+      line?.tell(withFormulas(explanation.text));
+      views.forEach(({ name: other, view }) => view.light?.(explanation.lit[other] ?? script.lit?.(result)[other] ?? null));
     },
   };
 

@@ -13,7 +13,7 @@ The text begins with a few lines between `---`: title, aim, minutes. Below, besi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,12 @@ from typing import Any
 from markdown_it.tree import SyntaxTreeNode
 
 from ui.learn.exercises.exercise_text import ExerciseText, read_exercises
-from ui.learn.text.markdown import PARSER, SLOT, TextError, UnknownMarkupError, joined, line_of, plain
+from ui.learn.text.markdown import PARSER, SLOT, TextError, UnknownMarkupError, joined, line_of
 from ui.learn.text.slots import Slot
 
 Node = dict[str, Any]  # of a tree, as `ui/learn/text/chapter_text.js` draws it
 
-_INSIDE = re.compile(r"\{\{?([\w.]+)\}\}?")  # a value within a label or a formula
+_INSIDE = re.compile(r"\{([\w.]+)\}")  # a value within a label or a look
 _CASE = re.compile(r"([\w. -]+): ")
 
 
@@ -38,6 +38,7 @@ class ChapterText:
     aim: str  # what a reader can do afterwards
     minutes: int  # what it takes to read it and to try its examples
     blocks: list[Node]
+    slots: Mapping[str, Slot]
     exercises: Mapping[str, ExerciseText]
 
     def filled(self, facts: Mapping[str, str]) -> ChapterText:
@@ -58,21 +59,32 @@ def read_text(path: Path, slots: Mapping[str, Slot], facts: Sequence[str], exerc
     head = re.match(r"---\ntitle: (.+)\naim: (.+)\nminutes: (\d+)\n---\n", source)
     if head is None:
         raise TextError(f"{path.name} must begin with the lines ---, title, aim, minutes and ---.")
-    nodes = SyntaxTreeNode(PARSER.parse(source[head.end() :])).children
-    named = [index for index, node in enumerate(nodes) if node.type == "heading" and plain(node) == "Exercises"]
-    end = named[0] if named else len(nodes)
+    body, _, end = source[head.end() :].partition("\n## Exercises\n")
+    written = _slots_as_written(path.name, body, slots, facts)
     try:
-        blocks = _Blocks(path.name, slots, facts).parts(nodes[:end])
+        blocks = _Blocks(path.name, written).parts(SyntaxTreeNode(PARSER.parse(body)).children)
+        asked = read_exercises(path.name, SyntaxTreeNode(PARSER.parse(end)).children, exercises, facts)
     except UnknownMarkupError as markup:
         raise TextError(f"{path.name} has something that no chapter can show: {markup}.") from markup
-    used = {name for block in blocks for name in _slots_in(block)}
+    return ChapterText(head[1], head[2], int(head[3]), blocks, written, asked)
+
+
+def _slots_as_written(file: str, body: str, slots: Mapping[str, Slot], facts: Sequence[str]) -> dict[str, Slot]:
+    """The slots of a text, each as it is written there; `TextError` for one that is unknown or missing."""
+    written: dict[str, Slot] = {}
+    used: set[str] = set()
+    for name, label, looks in SLOT.findall(body):
+        used |= {name, *_INSIDE.findall(label + looks)}
+        if name in slots:
+            try:
+                written[name] = slots[name].as_written(label, looks.replace("\n", " ").split(" | ")[1:])
+            except TextError as error:
+                raise TextError(f"{file} has a slot {{{{{name}}}}} that {error}.") from error
     for name in sorted(used - slots.keys() - set(facts)):
-        raise TextError(f"{path.name} has a slot {{{{{name}}}}}, but its chapter has nothing of this name.")
+        raise TextError(f"{file} has a slot {{{{{name}}}}}, but its chapter has nothing of this name.")
     for name in slots.keys() - used:
-        raise TextError(f"{path.name} has no slot {{{{{name}}}}}, but its chapter has something to put there.")
-    return ChapterText(
-        head[1], head[2], int(head[3]), blocks, read_exercises(path.name, nodes[end + 1 :], exercises, facts)
-    )
+        raise TextError(f"{file} has no slot {{{{{name}}}}}, but its chapter has something to put there.")
+    return written
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +93,11 @@ class _Blocks:
 
     file: str
     slots: Mapping[str, Slot]
-    facts: Sequence[str]
 
     def parts(self, nodes: Sequence[SyntaxTreeNode]) -> list[Node]:
         """The blocks under each heading, in a part of their own."""
-        made: list[Node] = []
-        blocks = made
+        top: list[Node] = []
+        blocks = top
         part: Node = {}
         for node in nodes:
             if node.type != "heading":
@@ -97,13 +108,13 @@ class _Blocks:
                 fold = {"▾": "open", "▸": "closed"}.get(str(title[0])[:1], "")
                 title = [str(title[0])[2:], *title[1:]] if fold else title
                 part = {"kind": "part", "title": title, "fold": fold, "blocks": []}
-                made.append(part)
+                top.append(part)
                 blocks = part["blocks"]
             else:
                 step: Node = {"kind": "step", "title": title, "blocks": []}
                 part["blocks"].append(step)
                 blocks = step["blocks"]
-        return made
+        return top
 
     def _all(self, nodes: Sequence[SyntaxTreeNode]) -> list[Node]:
         blocks: list[Node] = []
@@ -147,21 +158,24 @@ class _Blocks:
 
     def _cases(self, name: str, lines: list[list[Any]]) -> dict[str, list[Any]]:
         """What stands under a slot, by the case."""
-        said: dict[str, list[Any]] = {}
+        sentences: dict[str, list[Any]] = {}
         for parts in lines:
-            found = _CASE.match(parts[0]) if parts and isinstance(parts[0], str) else None
-            if found is None:
+            match = _CASE.match(parts[0]) if parts and isinstance(parts[0], str) else None
+            if match is None:
                 raise TextError(
                     f"{self.file} has a line under {{{{{name}}}}} that doesn't begin with a case and a colon."
                 )
-            rest = parts[0][found.end() :]
-            said[found[1]] = [*([rest] if rest else []), *parts[1:]]
+            rest = parts[0][match.end() :]
+            sentences[match[1]] = [*([rest] if rest else []), *parts[1:]]
         needed = self.slots[name].cases if name in self.slots else ()
-        for case in [*(case for case in needed if case not in said), *(case for case in said if case not in needed)]:
+        for case in [
+            *(case for case in needed if case not in sentences),
+            *(case for case in sentences if case not in needed),
+        ]:
             what = "doesn't say" if case in needed else "says"
             why = "but must" if case in needed else "which is never the case"
             raise TextError(f"{self.file} {what} under {{{{{name}}}}} what it is in the case “{case}”, {why}.")
-        return said
+        return sentences
 
     def _paragraph(self, parts: list[Any]) -> Node:
         kinds = [self.slots[part["slot"]].kind for part in parts if _is_slot(part) and part["slot"] in self.slots]
@@ -175,21 +189,6 @@ class _Blocks:
 
 def _is_slot(part: Any) -> bool:
     return isinstance(part, dict) and "slot" in part
-
-
-def _slots_in(value: Any) -> Iterator[str]:
-    """The names of all slots of a tree, those in labels and formulas included."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _slots_in(each)
-    elif isinstance(value, dict):
-        if "slot" in value:
-            yield value["slot"]
-            yield from _INSIDE.findall(value["label"])
-        yield from (slot[0] for slot in SLOT.findall(value.get("formula", "") + value.get("code", "")))
-        for key, each in value.items():
-            if key not in ("slot", "label", "formula", "code"):
-                yield from _slots_in(each)
 
 
 def _filled(value: Any, facts: Mapping[str, str]) -> Any:

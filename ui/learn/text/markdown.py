@@ -12,7 +12,8 @@ from markdown_it.tree import SyntaxTreeNode
 
 from model.errors import AttendError
 
-SLOT = re.compile(r"\{\{([\w.]+)(?:: ((?:[^{}]|\{[\w.]+\})+))?\}\}")
+_WORDS = r"(?:[^{}|]|\{[\w.]+\})+?"
+SLOT = re.compile(rf"\{{\{{([\w.]+)(?:: ({_WORDS}))?((?:\s\|\s{_WORDS})*)\}}\}}")  # name, label, looks
 _FORMULA = re.compile(r"\$((?:[^$])+)\$")
 _INLINE = {"slot": SLOT, "formula": _FORMULA}
 
@@ -28,12 +29,12 @@ class UnknownMarkupError(Exception):
 def _inline(state: StateInline, silent: bool) -> bool:
     """Formulas and slots, in which nothing else is markup."""
     for kind, pattern in _INLINE.items():
-        if found := pattern.match(state.src, state.pos):
+        if match := pattern.match(state.src, state.pos):
             if not silent:
                 token = state.push(kind, "", 0)
-                token.content = found[1]
-                token.meta = {"label": found[2] or ""} if kind == "slot" else {}
-            state.pos = found.end()
+                token.content = match[1]
+                token.meta = {"label": (match[2] or "").replace("\n", " ")} if kind == "slot" else {}
+            state.pos = match.end()
             return True
     return False
 
@@ -73,13 +74,13 @@ def _inline_nodes(node: SyntaxTreeNode) -> Iterator[Any]:
 
 def joined(parts: Iterable[Any]) -> list[Any]:
     """The same with one string where several follow each other."""
-    made: list[Any] = []
+    merged: list[Any] = []
     for part in parts:
-        if isinstance(part, str) and made and isinstance(made[-1], str):
-            made[-1] += part
+        if isinstance(part, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += part
         else:
-            made.append(part)
-    return made
+            merged.append(part)
+    return merged
 
 
 def plain(node: SyntaxTreeNode) -> str:

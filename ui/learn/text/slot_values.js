@@ -20,6 +20,9 @@
 export const valueOf = (result, name) => (result && Object.hasOwn(result, name) ? result[name]
   : name.split('.').reduce((value, key) => value?.[key], result));
 
+/** A view that every result draws anew. @param {HTMLElement} node @param {(result: any) => (Node | string)[]} parts @returns {SlotView} */
+export const redrawn = (node, parts) => ({ node, draw: (result) => node.replaceChildren(...parts(result)) });
+
 /** @param {string} label with values in braces @param {(name: string) => any} value */
 export const labelText = (label, value) => label.replace(/\{([\w.]+)\}/g, (_, name) => value(name) ?? '');
 

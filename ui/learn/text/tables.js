@@ -8,7 +8,7 @@ import { headCell, make, makeTable } from '../../kit/js/dom.js';
 import { tokenChip } from '../../kit/js/text.js';
 import { matrixTable } from '../drawings/matrix.js';
 import { extentBar, symbolChips, tokenName } from '../drawings/pieces.js';
-import { labelText, namesOf, valueOf } from './slot_values.js';
+import { labelText, namesOf, redrawn, valueOf } from './slot_values.js';
 
 /** A matrix, or one for each head; with `edit`, its numbers can be changed. @param {SlotWiring} wiring @returns {SlotView} */
 export function table({ name, slot, label, controls }, edit = null) {
@@ -48,11 +48,11 @@ export function table({ name, slot, label, controls }, edit = null) {
 export function numbers(wiring) {
   const { name, slot: { edits }, controls } = wiring;
   const key = edits || name;
-  const shown = () => (edits ? controls.value(name) : undefined) ?? (controls.latest(key) && { rows: controls.latest(key) });
+  const current = () => (edits ? controls.value(name) : undefined) ?? (controls.latest(key) && { rows: controls.latest(key) });
   const view = table(wiring, {
-    value: shown,
+    value: current,
     change: (row, column, value) => {
-      const changed = shown().at?.[row] ?? row; // the row of the input that stands there
+      const changed = current().at?.[row] ?? row; // the row of the input that stands there
       controls.change({ [key]: controls.latest(key).map((line, index) => (index === changed ? line.with(column, value) : line)) });
     },
   });
@@ -68,10 +68,9 @@ function cellContent(cell) {
 }
 
 /** A table of texts. @param {SlotWiring} wiring @returns {SlotView} */
-export function records({ name, label, controls }) {
-  const [title, ...columns] = label.split(' | ');
-  const head = columns.map((text) => headCell('col', text === '-' ? '' : text));
-  const node = make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': title, hidden: true });
+export function records({ name, slot, label, controls }) {
+  const head = slot.columns.map((text) => headCell('col', text));
+  const node = make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': label, hidden: true });
 
   function draw() {
     const rows = controls.value(name);
@@ -92,19 +91,14 @@ export function records({ name, label, controls }) {
 }
 
 /** Bars beside their names and numbers. @param {SlotWiring} wiring @returns {SlotView} */
-export function bars({ name, controls }) {
-  const node = make('ol', { class: 'at-near' });
-  const draw = () => node.replaceChildren(...(controls.value(name) ?? []).map(([called, share, text]) => make('li', {},
+export const bars = ({ name, controls }) => redrawn(make('ol', { class: 'at-near' }), () =>
+  (controls.value(name) ?? []).map(([called, share, text]) => make('li', {},
     called.token ? tokenName(called.token) : make('span', { text: called }), extentBar(share),
     make('span', { class: 'at-near-number', text }))));
-  return { node, draw };
-}
 
 /** Tokens in a row. @param {SlotWiring} wiring @returns {SlotView} */
-export function tokens({ name, controls }) {
-  const node = make('div', { class: 'at-pieces' });
-  return { node, draw: () => node.replaceChildren(...(controls.value(name) ?? []).map((token) => tokenChip(token, true))) };
-}
+export const tokens = ({ name, controls }) => redrawn(make('div', { class: 'at-pieces' }), () =>
+  (controls.value(name) ?? []).map((token) => tokenChip(token, true)));
 
 /** The line at the bottom of a chapter, always in sight, which tells of the number that is pointed at. @param {SlotWiring} wiring */
 export function explanation({ label }) {

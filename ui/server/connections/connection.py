@@ -1,8 +1,8 @@
 """The connections of a page, limited in number and in time. uvicorn has no such limits.
 
-A connection is busy from the header of a request to the end of its response, and idle otherwise. Busy ones are never
-closed while their client sends and reads, since a page that is open keeps one for hours. Idle ones may be closed at any
-time, and give way to new ones, so nobody can lock others out by opening connections and sending nothing.
+A connection is busy from the header of a request to the end of its response, and idle otherwise. A busy connection is
+never closed while its client sends and reads, since an open page keeps one for hours. An idle one may be closed at any
+time to make room for a new one, so nobody can lock others out by opening connections and sending nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Connections:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._open = set[Connection]()
-        self._idle = defaultdict[str, dict[Connection, None]](dict)  # by address; the one that is idle longest is first
+        self._idle = defaultdict[str, dict[Connection, None]](dict)  # by address, the longest idle one first
 
     def __len__(self) -> int:
         return len(self._open)
@@ -49,7 +49,7 @@ class Connections:
         return True
 
     def set_idle(self, connection: Connection, idle: bool) -> None:
-        """Note whether the connection is idle. One that becomes idle again gives way last."""
+        """Note whether the connection is idle. One that becomes idle again will be closed last."""
         of_address = self._idle[connection.address]
         if not idle:
             of_address.pop(connection, None)
@@ -67,8 +67,8 @@ class Connections:
 class Connection(H11Protocol):
     """One connection, whose requests have to arrive, and whose responses have to be read, within some time."""
 
-    def __init__(self, *, connections: Connections, **of_uvicorn: Any) -> None:
-        super().__init__(**of_uvicorn)
+    def __init__(self, *, connections: Connections, **options: Any) -> None:
+        super().__init__(**options)
         self._connections = connections
         self._arrival: asyncio.TimerHandle | None = None  # ends a request that has not arrived completely
         self._reading: asyncio.TimerHandle | None = None  # ends a response that nobody reads
@@ -94,7 +94,7 @@ class Connection(H11Protocol):
         for timer in (self._arrival, self._reading):
             if timer is not None:
                 timer.cancel()
-        self._unset_keepalive_if_required()  # uvicorn leaves it after an error
+        self._unset_keepalive_if_required()  # uvicorn leaves its timer running after an error
         self._connections.forget(self)
 
     def data_received(self, data: bytes) -> None:
@@ -139,7 +139,7 @@ class Connection(H11Protocol):
         self._refuse(408, f"This request did not arrive within {seconds:g} seconds: send it again.")
 
     def _await_reading(self) -> None:
-        """Close the connection if nothing of what is unread is read for some time."""
+        """Close the connection if its client reads nothing for some time."""
         unread = self.transport.get_write_buffer_size()
         if unread and self._reading is None:
             seconds = self._connections.limits.unread_seconds

@@ -27,7 +27,7 @@ class _Kind:
 
 
 class OncePerMinute(logging.Handler):
-    """Writes the first record of each kind, and then one a minute, which says how many were left out."""
+    """Writes the first record of each kind, and then at most one a minute, with the number left out since."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(logging.WARNING)

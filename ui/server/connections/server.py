@@ -16,7 +16,7 @@ from ui.limits import Limits
 from ui.server.connections import sockets
 from ui.server.connections.connection import Connection, Connections
 
-_ACCEPTED_AT_ONCE = 32  # connections; all of them count as open files before any of them can be refused
+_ACCEPTED_AT_ONCE = 32  # connections; each counts as an open file before it can be refused
 _QUEUED = 1024  # connections that wait to be accepted
 
 
@@ -38,17 +38,17 @@ class Server(http_server.Server):
 
 @contextmanager
 def serving_with(limits: Limits, wrap: Callable[[ASGIApp], ASGIApp]) -> Iterator[None]:
-    """Inside, `gr.Blocks.launch` starts our server. Gradio has no public way to choose one.
+    """Make `gr.Blocks.launch` start our server. Gradio has no public way to choose one.
 
     Args:
-        wrap: puts around the page what comes before all middleware, such as the reading of proxies' headers.
+        wrap: adds to the page what comes before all middleware, such as reading the headers of proxies.
     """
-    gradios = http_server.start_server
+    original = http_server.start_server
     http_server.start_server = partial(_start, limits, wrap)
     try:
         yield
     finally:
-        http_server.start_server = gradios
+        http_server.start_server = original
 
 
 def make_server(app: Any, listeners: Sequence[socket.socket], limits: Limits) -> Server:

@@ -16,11 +16,11 @@ if sys.platform != "win32":  # where sockets don't count as files
     import resource
 
 _RESERVED_FILES = 256  # for everything but connections: models, sandboxes, and connections about to be refused
-_ELSEWHERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL)  # errors for addresses that no interface has
+_NO_INTERFACE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL)  # errors for addresses of no interface here
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
-    """One listening socket for each address of the host; `::` takes IPv4 as well.
+    """One listening socket for each address of the host; `::` accepts IPv4 as well.
 
     `AttendError` if the host is not this machine or the port can't be used.
     """
@@ -32,7 +32,7 @@ def bind(host: str, port: int) -> list[socket.socket]:
         try:
             bound.append(_bound(family, address))
         except OSError as error:
-            if error.errno in _ELSEWHERE:  # such as ::1, the second address of localhost, on a machine without IPv6
+            if error.errno in _NO_INTERFACE:  # such as ::1, the second address of localhost, on a machine without IPv6
                 missing = error
                 continue
             for each in bound:
@@ -59,8 +59,8 @@ def within_open_files(limits: Limits) -> Limits:
     The limit of open files is raised as far as that is necessary and allowed.
     """
     files = _raised_files(limits.all_connections + _RESERVED_FILES)
-    most = min(limits.all_connections, max(files - _RESERVED_FILES, files // 2))
-    return replace(limits, all_connections=most, connections=max(1, min(limits.connections, most // 2)))
+    connections = min(limits.all_connections, max(files - _RESERVED_FILES, files // 2))
+    return replace(limits, all_connections=connections, connections=max(1, min(limits.connections, connections // 2)))
 
 
 def _raised_files(needed: int) -> int:
@@ -79,7 +79,7 @@ def _raised_files(needed: int) -> int:
 
 def _resolved(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[str, int]]]:
     plain = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-    if not plain.strip() or "*" in plain:  # which the system takes for all addresses of both kinds
+    if not plain.strip() or "*" in plain:  # the system would take these for all addresses of both kinds
         raise _not_here(host)
     try:
         addresses = socket.getaddrinfo(plain, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

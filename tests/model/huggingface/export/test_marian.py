@@ -18,7 +18,7 @@ from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer import checkpoint
 from tests.model.transformer.test_encoder_decoder import PAPER, made
-from training.translate import translated
+from training.translate import translate_all
 from training.vocabulary import train_pairs_vocabulary
 
 PIECES = 380
@@ -81,7 +81,7 @@ def test_the_logits_are_ours(ours: Path, reference: Any, sentence: str) -> None:
 def test_the_beams_are_ours(ours: Path, reference: Any, beams: int) -> None:
     loaded = catalog.load(str(ours))
     settings = DecodingSettings(strategy="beam" if beams > 1 else "greedy", num_beams=beams, max_new_tokens=20)
-    translations = translated(loaded, SENTENCES, settings)
+    translations = translate_all(loaded, SENTENCES, settings)
     for sentence, text in zip(SENTENCES, translations, strict=True):
         source = torch.tensor([loaded.prompt(sentence)])
         expected = reference.generate(source, num_beams=beams, max_new_tokens=20, max_length=None)[0].tolist()
@@ -90,7 +90,7 @@ def test_the_beams_are_ours(ours: Path, reference: Any, beams: int) -> None:
 
 def test_what_was_exported_runs_here_through_the_adapter(ours: Path, exported: Path) -> None:
     settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=20)
-    native, adapted = (translated(catalog.load(str(folder)), SENTENCES, settings) for folder in (ours, exported))
+    native, adapted = (translate_all(catalog.load(str(folder)), SENTENCES, settings) for folder in (ours, exported))
     assert native == adapted
 
 

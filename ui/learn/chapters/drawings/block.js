@@ -1,0 +1,134 @@
+/**
+ * How a number of the block was computed, written out, and the cells it was computed from.
+ *
+ * @typedef {(number | null)[][]} BlockMatrix
+ * @typedef {{how: string, of: string[], rows: any[], rowNames: string[] | null, columnNames: string[] | null}} BlockStage
+ * @typedef {{of: BlockMatrix[], heads: number, cell: MatrixCell, name: string, stage: BlockStage, given: any}} BlockMade `of`:
+ *   what the stage was made from, of the same head where those have heads
+ * @typedef {{text: string, from: ((cell: MatrixCell) => boolean)[]}} BlockExplanation `text`: with formulas
+ *   between dollar signs; `from`: which cells of each of those
+ */
+
+/** @import { Explained } from '../../text/chapter_text.js' */
+/** @import { MatrixCell } from '../../text/slot_values.js' */
+
+import { matrixNumber } from '../../drawings/matrix.js';
+
+const WIDTH = 6;
+
+/** A stage's matrices, one where it has no heads. @param {BlockStage} stage @returns {BlockMatrix[]} */
+const matricesOf = (stage) => (Array.isArray(stage.rows[0][0]) ? stage.rows : [stage.rows]);
+
+const columnOf = (matrix, column) => matrix.map((row) => row[column]);
+const twoDecimals = (number) => matrixNumber(number, 2);
+
+/** @param {number | null} number in a term of a sum or product */
+const factor = (number) => `(${twoDecimals(number)})`;
+
+/** A test for cells of a row, a column and a head; an axis left out matches all. */
+const cellsWhere = (wanted) => (cell) => Object.entries(wanted).every(([axis, value]) => cell[axis] === value);
+
+/** a·b written out, no product broken between two lines: (0.59)(−1.18) + … @param {number[]} left @param {number[]} right */
+const dotProduct = (left, right) => left.map((one, k) => `${factor(one)}\u2060${factor(right[k])}`).join(' + ');
+
+/** Where the weights come from that are not drawn at random, as lesson/block.py fills them. @type {Record<string, string>} */
+const WEIGHT_ORIGINS = {
+  ...Object.fromEntries(['queries', 'keys', 'values', 'output'].map((part) => [
+    `encoder.self.${part}_weights`, 'a weight chosen so that the lecture’s numbers come out; training would learn it',
+  ])),
+  ...Object.fromEntries(['first_weights', 'first_bias'].map((part) => [
+    `encoder.feed_forward.${part}`, 'a weight printed in the lecture; training would learn it',
+  ])),
+  'output.weights': `a number of the embedding matrix, without the factor √${WIDTH}`,
+};
+
+/** How each operation of lesson/forward_trace.py is explained. @type {Record<string, (made: BlockMade) => BlockExplanation>} */
+const EXPLANATIONS = {
+  given: ({ cell: { row, column }, name }) => {
+    if (!name.endsWith('.positions')) {
+      return { text: WEIGHT_ORIGINS[name] ?? 'a weight drawn at random; training would learn it', from: [] };
+    }
+    const wave = column % 2 ? 'cos' : 'sin';
+    return { text: `$${wave}(${row} / 10000^(${column - (column % 2)}/${WIDTH}))$`, from: [] };
+  },
+  look_up: ({ cell: { row, column }, name, given }) => {
+    const ids = name.startsWith('encoder') ? given.source : [0, ...given.answer.slice(0, -1)];
+    return { text: `column ${column} in row ${ids[row]} of the embedding matrix, times √${WIDTH}`, from: [] };
+  },
+  add: ({ of: [a, b], cell: { row, column } }) => ({
+    text: `${twoDecimals(a[row][column])} + ${factor(b[row][column])}`,
+    from: [cellsWhere({ row, column }), cellsWhere({ row, column })],
+  }),
+  product: ({ of: [a, b, bias], cell: { row, column } }) => ({
+    text: dotProduct(a[row], columnOf(b, column)) + (bias ? ` + ${factor(bias[0][column])}` : ''),
+    from: [cellsWhere({ row }), cellsWhere({ column }), cellsWhere({ column })],
+  }),
+  heads: ({ of: [a, b], heads, cell: { row, column, head } }) => {
+    const within = head * (WIDTH / heads) + column;
+    return { text: dotProduct(a[row], columnOf(b, within)), from: [cellsWhere({ row }), cellsWhere({ column: within })] };
+  },
+  scores: ({ of: [a, b], cell: { row, column, head } }) => ({
+    text: dotProduct(a[row], b[column]),
+    from: [cellsWhere({ head, row }), cellsWhere({ head, row: column })],
+  }),
+  scale: ({ of: [a], heads, cell }) => ({
+    text: `${twoDecimals(a[cell.row][cell.column])} / √${WIDTH / heads}`,
+    from: [cellsWhere(cell)],
+  }),
+  mask: ({ of: [a], cell, stage: { rowNames, columnNames } }) => ({
+    text: cell.column > cell.row
+      ? `“${columnNames[cell.column]}” comes after “${rowNames[cell.row]}”, which must not attend to it: `
+        + `${twoDecimals(a[cell.row][cell.column])} is hidden`
+      : `“${rowNames[cell.row]}” may attend to “${columnNames[cell.column]}”: unchanged`,
+    from: [cellsWhere(cell)],
+  }),
+  softmax: ({ of: [a], cell: { row, column, head } }) => {
+    const powers = a[row].map((one) => `e^${factor(one)}`);
+    return { text: `$${powers[column]}$ / ($${powers.join(' + ')}$)`, from: [cellsWhere({ head, row })] };
+  },
+  mix: ({ of: [a, b], cell: { row, column, head } }) => ({
+    text: dotProduct(a[row], columnOf(b, column)),
+    from: [cellsWhere({ head, row }), cellsWhere({ head, column })],
+  }),
+  join: ({ heads, cell: { row, column } }) => {
+    const width = WIDTH / heads;
+    const [head, within] = [Math.floor(column / width), column % width];
+    const text = heads === 1 ? 'unchanged: there is only one head' : `number ${within} of head ${head + 1}`;
+    return { text, from: [cellsWhere({ row, column: within, head })] };
+  },
+  spread: ({ of: [a], cell: { row, column } }) => {
+    const mean = a[row].reduce((sum, one) => sum + one) / a[row].length;
+    const text = column === 0
+      ? a[row].map(factor).join(' + ')
+      : a[row].map((one) => `(${twoDecimals(one)} − ${factor(mean)})²`).join(' + ');
+    return { text: `${column === 0 ? '' : '√'}[${text}] / ${a[row].length}`, from: [cellsWhere({ row })] };
+  },
+  norm: ({ of: [a, spread], cell: { row, column } }) => ({
+    text: `(${twoDecimals(a[row][column])} − ${factor(spread[row][0])}) / ${twoDecimals(spread[row][1])}`,
+    from: [cellsWhere({ row, column }), cellsWhere({ row })],
+  }),
+  relu: ({ of: [a], cell: { row, column } }) => ({
+    text: `the larger of 0 and ${twoDecimals(a[row][column])}`,
+    from: [cellsWhere({ row, column })],
+  }),
+  loss: ({ of: [a], cell: { row }, stage, given }) => ({
+    text: `−ln ${a[row][given.answer[row]].toFixed(3)}, the probability of “${stage.rowNames[row]}”`,
+    from: [cellsWhere({ row, column: given.answer[row] })],
+  }),
+};
+
+/** @param {string} name of the stage @param {MatrixCell} cell @param {any} result @param {string} caption @returns {Explained} */
+export function explain(name, cell, result, caption) {
+  const { given } = result;
+  /** @type {BlockStage} */
+  const stage = result[name];
+  const all = stage.of.map((other) => matricesOf(result[other]));
+  const of = all.map((matrices) => matrices[Math.min(cell.head, matrices.length - 1)]);
+  const { text, from } = EXPLANATIONS[stage.how]({ of, heads: given.heads, cell, name, stage, given });
+  const where = [stage.rowNames?.[cell.row], stage.columnNames?.[cell.column]].filter(Boolean).join(' → ');
+  const value = twoDecimals(matricesOf(stage)[cell.head][cell.row][cell.column]);
+  return {
+    text: `${caption}${where && `, ${where}`}: ${text} = ${value}`,
+    lit: { ...Object.fromEntries(stage.of.map((other, index) => [other, from[index]])), [name]: cellsWhere(cell) },
+  };
+}

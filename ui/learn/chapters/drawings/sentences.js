@@ -1,0 +1,111 @@
+/**
+ * Real sentences: what a word attends to, head by head.
+ *
+ * @typedef {{tokens: string[], word: number[], layers: number, heads: number, shares: Uint8Array}} SentenceAttention
+ *   `shares`: what each head of each layer gives to each token, the token fastest, 255 for all
+ * @typedef {[layer: number, head: number]} SentenceHead
+ */
+
+/** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
+
+import { make } from '../../../kit/js/dom.js';
+import { percent, tokenChip, visibleText } from '../../../kit/js/text.js';
+import { labelled, plainButton, sideBySide } from '../../lesson.js';
+import { matrixTable } from '../../drawings/matrix.js';
+
+/** The sentence; in another one the word may be another. @param {SlotWiring} wiring @returns {SlotView} */
+export function sentence({ label, controls }) {
+  const field = make('input', {
+    type: 'text', class: 'at-lesson-wide',
+    onchange: () => controls.change({ sentence: field.value, word: wordIn(field.value, controls.latest('word')) }),
+  });
+  const draw = ({ given }) => {
+    field.value = given.sentence;
+  };
+  return { node: labelled(label, field), draw };
+}
+
+/**
+ * The word to look from in a new sentence: the same, or else the last, which has all of the sentence before it.
+ * @param {string} text @param {string} word
+ */
+function wordIn(text, word) {
+  const words = text.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.some((one) => one.toLowerCase() === word.toLowerCase()) ? word : (words.at(-1) ?? word);
+}
+
+/** The tokens of the sentence, shaded by how much the word attends to them, and the heads. @returns {SlotView} */
+export function heads() {
+  /** @type {SentenceAttention} */
+  let attention;
+  /** @type {SentenceHead | null} null for the mean of all */
+  let head = null;
+  let at = -1; // the token whose share of each head the grid shows
+  const strip = make('div', {
+    class: 'at-sentence-tokens', role: 'group', 'aria-label': 'Tokens, shaded by how much attention they get',
+  });
+  const summary = make('p', { class: 'at-quiet', role: 'status' });
+  const mean = plainButton('Average of all heads', () => pick(null));
+  const grid = matrixTable({ scale: 'share', onPoint: (cell) => cell && pick([cell.row, cell.column]) });
+
+  function pick(cell) {
+    head = cell;
+    paint();
+  }
+
+  function paint() {
+    const { tokens, layers, heads: count, word } = attention;
+    const shares = tokens.map((_, token) => shareOf(attention, token, head));
+    const most = Math.max(...shares) || 1;
+    strip.querySelectorAll('button').forEach((button, token) => {
+      button.style.setProperty('--at-share', String(Math.sqrt(shares[token] / most)));
+      button.setAttribute('aria-pressed', String(token === at));
+      button.title = percent(shares[token]);
+    });
+    const spelt = visibleText(word.map((token) => tokens[token]).join(''));
+    const where = head ? `Layer ${head[0] + 1}, head ${head[1] + 1}` : 'Average of all heads';
+    summary.textContent = `${where}: “${spelt}” pays ${percent(shares[at])} of its attention to “${visibleText(tokens[at])}”.`;
+    mean.disabled = !head;
+    const [rows, columns] = [layers, count].map((length) => [...Array(length).keys()]);
+    grid.update(rows.map((layer) => columns.map((one) => shareOf(attention, at, [layer, one]))), {
+      caption: `How much each head (h) attends to “${visibleText(tokens[at])}”`,
+      rowNames: rows.map((layer) => `layer ${layer + 1}`), columnNames: columns.map((one) => `h${one + 1}`),
+    });
+  }
+
+  function draw(result) {
+    const shares = Uint8Array.from(atob(result.attention.weights), (character) => character.charCodeAt(0));
+    attention = { ...result.attention, shares };
+    strip.replaceChildren(...attention.tokens.map((token, index) => make('button', {
+      type: 'button', class: attention.word.includes(index) ? 'at-sentence-word' : null, 'aria-pressed': 'false',
+      onclick: () => {
+        at = index;
+        paint();
+      },
+    }, tokenChip(token, true))));
+    const example = attention.tokens.findIndex((token) => token.trim() === result.at);
+    [at, head] = example < 0 ? [attention.word[0], null] : [example, bestHead(attention, example)];
+    paint();
+  }
+
+  return { node: make('div', {}, strip, summary, sideBySide(mean), grid.node), draw };
+}
+
+/**
+ * How much of the word's attention goes to a token, in one head or in the mean.
+ * @param {SentenceAttention} attention @param {number} token @param {SentenceHead | null} head
+ */
+function shareOf({ layers, heads: count, tokens, shares }, token, head) {
+  const of = (number) => shares[number * tokens.length + token] / 255;
+  if (head) return of(head[0] * count + head[1]);
+  const all = Array.from({ length: layers * count }, (_, number) => of(number));
+  return all.reduce((sum, one) => sum + one, 0) / all.length;
+}
+
+/** The head that gives a token the most. @param {SentenceAttention} attention @param {number} token @returns {SentenceHead} */
+function bestHead({ layers, heads: count, tokens, shares }, token) {
+  const of = (number) => shares[number * tokens.length + token];
+  const all = Array.from({ length: layers * count }, (_, number) => number);
+  const best = all.reduce((one, other) => (of(other) > of(one) ? other : one), 0);
+  return [Math.floor(best / count), best % count];
+}

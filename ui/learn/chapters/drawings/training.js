@@ -1,0 +1,158 @@
+/**
+ * One training step: the learning rate, the loss as a curve, the target at each position, the gradients, Adam's formulas.
+ */
+
+/** @import { Explained } from '../../text/chapter_text.js' */
+/** @import { MatrixCell, SlotView, SlotWiring } from '../../text/slot_values.js' */
+
+import { make } from '../../../kit/js/dom.js';
+import { counted, percent, signed } from '../../../kit/js/text.js';
+import { labelled, rangeHint } from '../../lesson.js';
+import { extentBar } from '../../drawings/pieces.js';
+import { curve, dot, line, plot, words as wordsAt } from '../../drawings/plot.js';
+import { redrawn } from '../../text/slot_values.js';
+
+const [WIDE, HIGH] = [420, 120];
+
+/** The learning rate as a number, and on a logarithmic scale. @param {SlotWiring} wiring @returns {SlotView} */
+export function rate({ label, controls }) {
+  const fresh = (value) => controls.change({ step: 1, learning_rate: value }); // earlier steps had another rate
+  const box = make('input', { type: 'number', min: '0.000001', max: 1, step: 'any', onchange: () => {
+    if (limits.right()) fresh(Number(box.value));
+  } });
+  const slider = make('input', { // each step of it multiplies the rate by 10^0.1
+    type: 'range', min: -5, max: 0, step: 0.1, 'aria-label': `${label}, on a logarithmic scale`,
+    onchange: () => fresh(Number((10 ** Number(slider.value)).toPrecision(2))),
+  });
+  const limits = rangeHint(box);
+
+  function draw({ given: { learning_rate: value } }) {
+    slider.value = String(Math.log10(value));
+    if (document.activeElement === box) return;
+    box.value = String(value);
+    limits.right();
+  }
+
+  return { node: make('div', { class: 'at-lesson-field' }, labelled(label, box), slider, limits.node), draw };
+}
+
+/** The loss before the first step and after each. @returns {SlotView} */
+export const loss_curve = () => redrawn(make('div', { class: 'at-loss-curve' }), ({ losses }) => {
+  const steps = losses.length - 1;
+  return [lossPicture(losses.map((y, x) => ({ x, y })), {
+    label: `Loss over ${steps} steps`, from: 'before', to: `after step ${steps}`, marked: losses.length <= 30,
+  })];
+});
+
+/** The trainings that made the page's models. @returns {SlotView} */
+export function curves() {
+  const node = make('div', { class: 'at-two' });
+  let drawn = '';
+
+  function draw({ curves: all }) {
+    if (!all || drawn === JSON.stringify(all)) return;
+    drawn = JSON.stringify(all);
+    node.replaceChildren(...all.map(recordedCurve));
+  }
+
+  return { node, draw };
+}
+
+/** @param {{name: string, steps: number, tokens: number[], losses: number[]}} training */
+function recordedCurve({ name, steps, tokens, losses }) {
+  const millions = (tokens.at(-1) / 1e6).toFixed(1);
+  const ends = `from ${losses[0].toFixed(2)} to ${losses.at(-1).toFixed(2)} nats a token`;
+  return make('figure', { class: 'at-loss-curve' },
+    make('figcaption', { class: 'at-quiet', text: `${name}. Loss ${ends}, each point the mean of `
+      + `${counted.format(Math.ceil(steps / losses.length))} steps.` }),
+    lossPicture(losses.map((y, index) => ({ x: tokens[index], y })), {
+      label: `Loss of ${name}`, from: 'start', to: `${counted.format(steps)} steps, ${millions} million tokens`, marked: false,
+    }));
+}
+
+/**
+ * @param {{x: number, y: number}[]} points y from 0
+ * @param {{label: string, from: string, to: string, marked: boolean}} words `marked`: each point has a dot
+ */
+function lossPicture(points, { label, from, to, marked }) {
+  const most = Math.max(...points.map(({ y }) => y));
+  const last = points.at(-1).x;
+  /** @returns {[number, number]} */
+  const at = (/** @type {number} */ x, /** @type {number} */ y) => [30 + ((WIDE - 40) * x) / Math.max(1, last), HIGH - 18 - ((HIGH - 30) * y) / most];
+  const path = points.map(({ x, y }) => at(x, y));
+  const [right, ground] = at(last, 0);
+  return plot([WIDE, HIGH], label, [
+    line([30, ground], [WIDE - 10, ground], 'axis'), curve(path, 'accent'), ...(marked ? path.map((point) => dot(point, 3, 'accent')) : []),
+    wordsAt([26, at(0, most)[1] + 4], most.toFixed(1), 'end'), wordsAt([26, ground + 4], '0', 'end'),
+    wordsAt([30, HIGH - 4], from, 'start'), wordsAt([right, HIGH - 4], to, 'end'),
+  ]);
+}
+
+/** The input of each position and its target. @returns {SlotView} */
+export const targets = () => redrawn(make('ol', { class: 'at-targets' }), ({ positions, words }) => positions.map(({ read, target, probabilities, loss }) =>
+  make('li', {}, make('span', { class: 'at-target-context', text: read.map((id) => words[id]).join(' ') }),
+    make('span', { text: ' → ' }), make('b', { text: words[target] }),
+    make('span', { class: 'at-quiet', text: `  ${percent(probabilities[target])}, loss ${loss.toFixed(3)}` }))));
+
+/** A bar for the gradient of each matrix, as a radio button. @param {SlotWiring} wiring @returns {SlotView} */
+export function norms({ label, controls }) {
+  const node = make('div', {
+    class: 'at-norms', role: 'radiogroup', 'aria-label': label, onchange: ({ target }) => controls.change({ matrix: target.value }),
+  });
+
+  function draw({ norms: all, given: { matrix } }) {
+    const most = Math.max(...Object.values(all));
+    node.replaceChildren(...Object.entries(all).map(([name, norm]) => make('label', { class: 'at-norm' },
+      make('input', { class: 'at-hidden', type: 'radio', name: 'training-matrix', value: name, checked: name === matrix }),
+      make('span', { text: name }), extentBar(norm / most), make('span', { text: norm.toPrecision(3) }))));
+  }
+
+  return { node, draw };
+}
+
+/** The targets are marked. */
+export const lit = ({ positions }) => ({
+  probabilities: (/** @type {MatrixCell} */ { row, column }) => column === positions[row].target,
+});
+
+/** @param {string} name @param {MatrixCell} cell @param {any} result @param {string} caption @returns {Explained | null} */
+export function explain(name, { row, column }, result, caption) {
+  if (name === 'probabilities') return { text: probabilityText(row, column, result), lit: {} };
+  const at = (key) => threeDigits(result.update[key].rows[row][column]);
+  const key = name.replace('update.', '');
+  const cells = (/** @type {MatrixCell} */ cell) => cell.row === row && cell.column === column;
+  return {
+    text: `${caption}: ${FORMULAS[key](at, result)} = ${at(key)}`,
+    lit: Object.fromEntries(Object.keys(result.update).map((other) => [`update.${other}`, cells])),
+  };
+}
+
+function probabilityText(row, column, { positions, words }) {
+  const { read, probabilities, target, loss } = positions[row];
+  const p = signed(probabilities[column].toPrecision(5));
+  const what = column === target ? `the target, so the loss is −ln ${p} = ${loss.toFixed(3)}` : 'not the target';
+  return `After “${read.map((id) => words[id]).join(' ')}”, p(${words[column]}) = ${p}; it is ${what}`;
+}
+
+/**
+ * The formula behind each table.
+ * @type {Record<string, (at: (name: string) => string, result: any) => string>} `at`: the number there in another table
+ */
+const FORMULAS = {
+  before: (at, { given: { step } }) => (step === 1 ? 'the model’s initial value' : `the value after step ${step - 1}`),
+  gradient: () => 'the slope of the loss along this weight',
+  first: (at, { betas: [beta] }) => `${beta} · ${at('first_before')} + ${oneMinus(beta)} · ${at('gradient')}`,
+  second: (at, { betas: [, beta] }) => `${beta} · ${at('second_before')} + ${oneMinus(beta)} · ${at('gradient')}²`,
+  change: (at, { given: { step, learning_rate: eta }, betas: [first, second], epsilon }) =>
+    `$−${eta} · {{${at('first')} / 1 − ${power(first, step)}} / √{{${at('second')} / 1 − ${power(second, step)}}} + ${epsilon}}$`,
+  after: (at) => `${at('before')} + (${at('change')})`,
+};
+
+/** @param {number} number with three digits */
+const threeDigits = (number) => signed(String(Number(number.toPrecision(3))));
+
+/** 1 − β, without binary rounding errors. @param {number} beta */
+const oneMinus = (beta) => Number((1 - beta).toPrecision(3));
+
+/** @param {number} base @param {number} exponent 1 is not written */
+const power = (base, exponent) => (exponent === 1 ? String(base) : `${base}^${exponent}`);

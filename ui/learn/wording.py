@@ -1,0 +1,66 @@
+"""How chapters send numbers, and how they write them in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from ui.kit.packing import significant
+
+
+def rounded(value: float, digits: int = 4) -> float | None:
+    """The number as it is sent, with `digits` significant digits; None if it is not finite."""
+    return significant(value, digits) if math.isfinite(value) else None
+
+
+def rounded_rows(values: Tensor) -> list[list[float | None]]:
+    """A matrix (rows, columns) as it is sent, each number `rounded`."""
+    return [[rounded(value) for value in row] for row in values.tolist()]
+
+
+def decimals(value: float | None, digits: int = 2) -> str:
+    """A number as the page writes it: with a real minus sign, and never a minus zero."""
+    if value is None:
+        return "−∞"
+    text = f"{value:.{digits}f}"
+    return text.replace("-", "" if float(text) == 0 else "−")
+
+
+def short(value: float, digits: int = 4) -> str:
+    """A number as short as it can be written with so many significant digits: 0.8, 14, 0.0025."""
+    text = (
+        f"{float(f'{value:.{digits}g}'):.12f}".rstrip("0").rstrip(".") if abs(value) >= 1e-6 else f"{value:.{digits}g}"
+    )
+    return text.replace("-", "−")
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share as every view writes it: never a 0 for more than nothing, nor a 100 for less than all."""
+    text, least = f"{100 * share:.{digits}f}", 10.0**-digits
+    if share > 0 and float(text) == 0:
+        text = f"<{least:.{digits}f}"
+    elif share < 1 and float(text) >= 100:
+        text = f">{100 - least:.{digits}f}"
+    return f"{'0' if share == 0 else text}\u00a0%"
+
+
+def dot_terms(left: Sequence[float], right: Sequence[float]) -> str:
+    """A dot product written out."""
+    return " + ".join(f"{short(one)} · {short(other)}" for one, other in zip(left, right, strict=True))
+
+
+def vector(values: Sequence[float], digits: int | None = None) -> str:
+    """A vector written out: (5, 7)."""
+    return f"({', '.join(short(value) if digits is None else decimals(value, digits) for value in values)})"
+
+
+def brief(text: str, most: int = 40) -> str:
+    """The beginning of a text, as much as a label has room for, with an ellipsis if it is cut."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: "1 word", "2 words"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

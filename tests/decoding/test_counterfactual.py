@@ -14,7 +14,7 @@ from decoding.step import Choice
 from decoding.uniform import UniformStream
 from model.errors import AttendError
 from model.interface import LanguageModel
-from tests.decoding.test_batch import check_same_choice, request_for, transformer
+from tests.decoding.test_batch import check_same, request_for, transformer
 from tests.helpers.tiny import TinyModel, make_request, random_model, table_model
 
 PROMPT = (5, 6, 7)
@@ -58,7 +58,7 @@ def test_it_equals_generating_anew_up_to_and_with_the_first_difference() -> None
         shared = len(choices) if first is None else first + 1
         assert tokens(counterfactual)[:shared] == tokens(anew)[:shared]
         for choice, expected in zip(counterfactual.choices[:shared], anew[:shared], strict=True):
-            check_same_choice(choice, expected)
+            check_same(choice, expected)
         first_differences.append(first)
     late = sum(first is not None and first > 1 for first in first_differences)
     assert min(first_differences.count(None), first_differences.count(0), late) > 3  # every kind of case was there
@@ -76,15 +76,7 @@ def test_behind_a_difference_it_goes_on_from_the_text_as_it_is() -> None:
         prompt = (*PROMPT, *tokens(choices)[:index])
         request = replace(request_for(prompt, attention=False), draws_used=index)
         strategy = replace(new, max_new_tokens=1).strategy_for(request)
-        check_same_choice(counterfactual.choices[index], next(generate(model, prompt, strategy)).hypotheses[0].choice)
-
-
-def test_the_same_settings_change_nothing() -> None:
-    for seed in range(4):
-        model, settings = transformer(), DecodingSettings(temperature=1.2, top_p=0.95, seed=seed, max_new_tokens=20)
-        choices = decoded(model, settings)
-        again = choose_again(model, make_request(PROMPT), choices, settings)
-        assert again.first_difference is None and tokens(again) == tokens(choices)
+        check_same(counterfactual.choices[index], next(generate(model, prompt, strategy)).hypotheses[0].choice)
 
 
 @pytest.mark.usefixtures("counted_seeds")
@@ -147,16 +139,11 @@ def test_a_text_without_draws_gets_those_of_the_seed() -> None:
 
 
 @pytest.mark.usefixtures("counted_seeds")
-def test_a_random_seed_is_recorded() -> None:
-    counterfactual = choose_again(random_model(12, seed=1), make_request((3, 1)), [drawn(4, None)], DecodingSettings())
-    assert counterfactual.settings.seed >= 0
-
-
-@pytest.mark.usefixtures("counted_seeds")
-def test_an_empty_text_changes_nothing() -> None:
+def test_an_empty_text_changes_nothing_and_a_random_seed_is_recorded() -> None:
     for model in (transformer(), random_model(12, seed=1)):
         counterfactual = choose_again(model, make_request((3, 1)), [], DecodingSettings())
         assert counterfactual.choices == () and counterfactual.first_difference is None
+        assert counterfactual.settings.seed >= 0
 
 
 def test_a_search_over_whole_texts_is_refused() -> None:

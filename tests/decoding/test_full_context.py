@@ -87,11 +87,6 @@ def test_contrastive_search_stops_a_token_sooner_since_it_reads_what_it_compares
         steps_of(loaded, tuple(range(300, 311)), strategy="contrastive")
 
 
-def test_a_prompt_longer_than_the_context_is_refused(loaded: LoadedModel) -> None:
-    with pytest.raises(AttendError, match="The prompt has 12 tokens, but the model reads at most 11: shorten it"):
-        Request.of(loaded, tuple(range(300, 312)))
-
-
 def test_runs_that_share_passes_fill_it_too(loaded: LoadedModel) -> None:
     scheduler = Scheduler(lambda: loaded.lock)
     settings = DecodingSettings(strategy="greedy", min_new_tokens=20, max_new_tokens=20)

@@ -9,12 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from decoding.processors import Context, Temperature, TopK, TopP, run_chain
+from decoding.processors import Temperature, TopK, TopP, run_chain
 from decoding.recorder import record
 from decoding.step import CandidateRecord, Choice
 from decoding.vocabulary_sums import _exp
+from tests.helpers.tiny import NO_CONTEXT
 
-NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 CHAIN = (Temperature(0.7), TopK(6), TopP(0.8))
 NAMES = ("model", "temperature", "top_k", "top_p")
 
@@ -106,25 +106,6 @@ def test_kept_counts_tokens_whose_probability_underflows() -> None:
     choice = record(("model",), [torch.tensor([[0.0, -2000.0, -math.inf]])], 3)[0].choice(0)
     assert choice.kept == (2,)
     assert [candidate.probabilities for candidate in choice.candidates] == [(1.0,), (0.0,)]
-
-
-def test_stages_that_remove_nothing_have_a_mass_of_exactly_1() -> None:
-    logits = torch.randn(1, 999, generator=torch.Generator().manual_seed(2))
-    stages = run_chain((Temperature(0.7), TopK(7), Temperature(3.0)), logits, NO_CONTEXT)
-    mass = record(("model", "temperature", "top_k", "again"), stages, 5)[0].choice(0).mass
-    assert (mass[0], mass[1], mass[3]) == (1.0, 1.0, 1.0) and 0 < mass[2] < 1
-
-
-def test_entropy_is_in_bits() -> None:
-    assert record(("model",), [torch.zeros(1, 8)], 0)[0].choice(0).entropy == pytest.approx(3.0)  # log2 of 8
-    certain = torch.tensor([[0.0, -math.inf]])
-    assert record(("model",), [certain], 0)[0].choice(0).entropy == 0.0
-
-
-def test_ties_at_the_edge_of_the_candidates_go_to_the_lower_ids() -> None:
-    choice = record(("model",), [torch.tensor([[1.0, 2.0, 1.0, 1.0, 2.0]])], 3)[0].choice(3)
-    assert [candidate.id for candidate in choice.candidates] == [1, 4, 0, 3]  # 3 is there because it was chosen
-    assert choice.rank == 5
 
 
 def test_exponentials_are_exact_to_fourteen_digits() -> None:

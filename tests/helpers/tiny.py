@@ -13,13 +13,19 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from decoding.generate import generate
+from decoding.processors import Context
 from decoding.request import Request
-from model.interface import Attention, Forward, Inspection, Want
+from decoding.run.trace import Trace
+from decoding.settings import DecodingSettings
+from decoding.step import Hypothesis, Step
+from model.interface import Attention, Forward, Inspection, LanguageModel, Want
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from model.transformer.encoder_decoder import build
 
 Text = tuple[int, ...]
+NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 
 
 @dataclass(frozen=True)
@@ -152,6 +158,26 @@ def make_request(
     )
 
 
+def decode(model: LanguageModel, settings: DecodingSettings, request: Request | None = None) -> list[Step]:
+    """All steps of a run, without a request that of a prompt of one token."""
+    request = request or make_request(context_length=model.context_length)
+    return list(generate(model, request.input_ids, settings.strategy_for(request)))
+
+
+def best(steps: Sequence[Step]) -> Hypothesis:
+    """The text of a finished run, of several the best."""
+    found = steps[-1].best
+    assert found is not None
+    return found
+
+
+def trace_of(model: LanguageModel, settings: DecodingSettings, request: Request) -> Trace:
+    """The same run as a trace."""
+    prompt = " ".join(map(str, request.prompt))
+    trace = Trace("tiny", prompt, request, settings, lambda token: f"<{token}>")
+    return trace.collect(generate(model, request.input_ids, settings.strategy_for(request)))
+
+
 def decided_transformer(times: float, **options: object) -> Transformer:
     """A random one, its matrices so many times as large: logits as decided as a trained model's, and every token before
     has its say."""
@@ -169,3 +195,12 @@ def decided_transformer(times: float, **options: object) -> Transformer:
         for matrix in (parameter for parameter in model.parameters() if parameter.dim() == 2):
             matrix.mul_(times)
     return model
+
+
+def check_same_pass(found: Forward, expected: Forward, *, atol: float = 1e-5, attention: float = 1e-5) -> None:
+    """Whatever the expected pass returns, the other one returns as nearly the same: numbers and attention weights."""
+    for name in ("logits", "hidden", "layer_logits"):
+        torch.testing.assert_close(getattr(found, name), getattr(expected, name), atol=atol, rtol=0)
+    for name in ("decoder", "cross"):
+        ours, theirs = (getattr(each.attention, name, None) for each in (found, expected))
+        torch.testing.assert_close(ours, theirs, atol=attention, rtol=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -49,9 +49,10 @@ def through_the_interface(model: Any) -> TinyModel:
     return TinyModel(logits_of)
 
 
-def transformers_generate(model: Any, prompt: Text, ends: list[int], settings: Mapping[str, Any]) -> Any:
+def transformers_generate(model: Any, prompt: Sequence[int], ends: list[int], settings: Mapping[str, Any]) -> Any:
     """Generate with transformers under our settings, leaving out those without effect, which it would reject."""
     options = {name: value for name, value in settings.items() if value or name == "length_penalty"}
+    sampled = options.pop("strategy", "greedy") in ("sample", "beam_sample")
     banned, biases = options.pop("banned_words", ()), options.pop("logit_bias", ())
     if options.get("typical_p") == 1.0:
         del options["typical_p"]
@@ -59,31 +60,42 @@ def transformers_generate(model: Any, prompt: Text, ends: list[int], settings: M
         options["bad_words_ids"] = [list(map(int, text.split())) for text in banned]
     if biases:
         options["sequence_bias"] = {(token,): bias for token, bias in biases}
-    ids = torch.tensor([prompt])
+    ids = torch.tensor([list(prompt)])
     return model.generate(
         ids,
         attention_mask=torch.ones_like(ids),
-        eos_token_id=ends,
+        eos_token_id=ends or None,
         pad_token_id=0,
         return_dict_in_generate=True,
         output_scores=True,
-        **{"top_k": 0, "do_sample": False, **options},
+        do_sample=sampled,
+        **{"top_k": 0, **options},
     )
 
 
-def draw_as_we_do(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """From now on transformers draws from the stream of a request with this seed, as we do."""
+def draw_as_we_do(monkeypatch: pytest.MonkeyPatch, seed: int, ends: Sequence[int] = (), vocabulary: int = 1) -> None:
+    """From now on transformers draws from the stream of a request with this seed, and without replacement as we do.
+
+    That is: it takes the first token, in the order of the probabilities, whose cumulative sum exceeds the draw, then
+    makes those of the others sum to one and draws again. Where a filter left fewer continuations than are wanted, torch
+    takes impossible ones; those that end a text would count as finished there, so here it is given others.
+    """
     stream = UniformStream(seed)
 
-    def draw(probabilities: Tensor, num_samples: int) -> Tensor:
-        """The first token, in the order of the probabilities (1, V), whose cumulative sum exceeds the draw; (1, 1)."""
-        assert probabilities.shape[0] == num_samples == 1
-        ordered = sorted(enumerate(probabilities[0].double().tolist()), key=lambda pair: -pair[1])
-        wanted, total = stream.next(), 0.0
-        for token, probability in ordered:
-            total += probability
-            if total > wanted:
-                return torch.tensor([[token]])
-        raise AssertionError("the draw lies behind the last token")
+    def multinomial(probabilities: Tensor, num_samples: int) -> Tensor:
+        left = dict(enumerate(probabilities[0].double().tolist()))
+        taken: list[int] = []
+        for _ in range(num_samples):
+            draw, total, sum_of_all = stream.next(), 0.0, sum(left.values())
+            if sum_of_all == 0:
+                taken.append(next(index for index in left if index % vocabulary not in ends))
+            else:
+                for index, probability in sorted(left.items(), key=lambda pair: (-pair[1], pair[0])):
+                    total += probability / sum_of_all
+                    if total > draw:
+                        taken.append(index)
+                        break
+            del left[taken[-1]]
+        return torch.tensor([taken])
 
-    monkeypatch.setattr(torch, "multinomial", draw)
+    monkeypatch.setattr(torch, "multinomial", multinomial)

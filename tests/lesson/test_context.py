@@ -58,14 +58,13 @@ def test_the_map_keeps_as_much_of_the_distances_as_it_says(encoder: Encoder) -> 
     assert last.shares[0] >= last.shares[1] > 0
 
 
-def test_a_sentence_without_the_word_is_refused(encoder: Encoder) -> None:
-    with pytest.raises(AttendError, match='"apple" is not in "a banana"'):
-        similarities_by_layer(encoder, "apple", (MEANINGS[0], ("the apple", "a banana")))
-
-
-def test_sentences_without_another_word_are_refused(encoder: Encoder) -> None:
-    with pytest.raises(AttendError, match='no word but "apple": add others'):
-        similarities_by_layer(encoder, "apple", (("apple", "Apple."), ("apple,", "apple")))
+def test_a_sentence_without_the_word_and_sentences_without_another_are_refused(encoder: Encoder) -> None:
+    for meanings, words in (
+        ((MEANINGS[0], ("the apple", "a banana")), '"apple" is not in "a banana"'),
+        ((("apple", "Apple."), ("apple,", "apple")), 'no word but "apple": add others'),
+    ):
+        with pytest.raises(AttendError, match=words):
+            similarities_by_layer(encoder, "apple", meanings)
 
 
 def test_a_meaning_is_what_the_model_has_at_the_word(tiny: LoadedModel) -> None:

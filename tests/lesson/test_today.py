@@ -67,14 +67,9 @@ def test_the_two_norms_by_their_formulas() -> None:
     assert norms.rms.tolist() == pytest.approx([one / root for one in vector], abs=1e-4)
 
 
-def test_activations_by_their_formulas() -> None:
+def test_activations_are_those_of_pytorchs_modules() -> None:
     points = [-2.0, -0.5, 0.0, 1.5]
     curves = activation_curves(points)
-    assert curves["ReLU"].tolist() == [max(0.0, x) for x in points]
-    assert curves["SiLU"].tolist() == pytest.approx([x / (1 + math.exp(-x)) for x in points], abs=1e-6)
-    assert curves["GELU"].tolist() == pytest.approx(
-        [x * (1 + math.erf(x / math.sqrt(2))) / 2 for x in points], abs=1e-6
-    )
     for name, module in (("ReLU", nn.ReLU()), ("SiLU", nn.SiLU()), ("GELU", nn.GELU())):
         torch.testing.assert_close(curves[name], module(torch.tensor(points)))
 

@@ -123,15 +123,17 @@ def test_where_nothing_can_be_written_it_is_compiled_at_each_start(folder: Path)
     assert [ran.stdout for ran in runs] == ["11\n", "11\n"] and all("Compiling" in ran.stderr for ran in runs)
 
 
-def test_a_numba_that_does_not_start_counts_as_none(folder: Path) -> None:
-    (folder / "numba").mkdir()
-    (folder / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 1.0 or less')")
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("sitecustomize", "import sys\nsys.modules['numba'] = None\n"),
+        ("numba", "raise ImportError('Numba needs NumPy 1.0 or less')"),
+    ],
+    ids=["without one", "one that does not start"],
+)
+def test_without_numba_plain_functions_do_the_same(folder: Path, module: str, source: str) -> None:
+    (folder / f"{module}.py").write_text(source)
     assert run(folder).stdout == "11\n" and not kept(folder)
-
-
-def test_without_numba_plain_functions_do_the_same(folder: Path) -> None:
-    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
-    assert run(folder).stdout == "11\n"
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])

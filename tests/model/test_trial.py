@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from transformers import PreTrainedTokenizerFast
 
 from model import catalog, device
@@ -29,7 +28,6 @@ def refusal(path: Path, load: Callable[[str], object] = catalog.load) -> str:
 
 def test_a_long_token_without_merges_is_refused_by_its_size(tmp_path: Path) -> None:
     """transformers recovers the merges in the square of its length."""
-    torch.manual_seed(9)
     tokens = [f"<t{number}>" for number in range(299)]
     keys = {
         "tokenizer.ggml.tokens": [*tokens, "a" * 4_000_000],
@@ -45,7 +43,6 @@ def test_more_tokens_than_the_model_has_are_refused_before_a_tokenizer_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.huggingface.gguf.GgufCheckpoint.tokenizer", None)
-    torch.manual_seed(9)
     path = written(tmp_path / "m.gguf", llama_model(), keys={"tokenizer.ggml.tokens": [f"<{n}>" for n in range(9_000)]})
     assert refusal(path).startswith("The tokenizer has 9,000 tokens, its model ")
 

@@ -143,6 +143,8 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
         ([" \n "], "The prompt is empty: enter at least one character."),
         (["\udc80"], "The prompt is not UTF-8 text (byte 80 at position 1): convert it"),
         (["\ud83d"], "The text contains half a character (code D83D) at position 1: delete it and type it again."),
+        (["fox " * 500], "The prompt has "),
+        (["fox " * 500, "--chat"], "The message has "),
         (
             ["x", "--json", "/no/such/folder/run.json"],
             "/no/such/folder/run.json can't be written (No such file or directory)",
@@ -154,13 +156,6 @@ def test_errors_are_one_sentence_on_stderr(run: Run, arguments: list[str], sente
     code, text, errors = run(*arguments)
     assert (code, text) == (2, "")
     assert errors.startswith(sentence) and errors.count("\n") == 1
-
-
-@pytest.mark.usefixtures("counted_seeds")
-def test_a_prompt_that_is_too_long_is_refused_with_its_length_and_the_limit(run: Run) -> None:
-    for chat in ([], ["--chat"]):
-        code, text, errors = run("fox " * 500, *chat)
-        assert (code, text) == (2, "") and " tokens, but " in errors and errors.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -196,12 +191,6 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(SystemExit) as ended:
         generate.main(["--version"])
     assert (ended.value.code, capsys.readouterr().out) == (0, f"Attend {attend.__version__}\n")
-
-
-def test_a_model_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
-    for name in ("no-such-model", str(tmp_path), "x" * 5000):
-        code, text, errors = run("Hi", model=name)
-        assert (code, text) == (2, "") and name[:40] in errors and name[-40:] in errors and errors.count("\n") == 1
 
 
 def test_an_interrupted_run_is_kept_as_a_cancelled_document(

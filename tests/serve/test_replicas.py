@@ -25,23 +25,14 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from serve.settings import ClusterSettings, ModelDeployment
 from tests.decoding.test_batch import check_same
+from tests.decoding.test_scheduler import KINDS
+from tests.helpers.tiny import check_same_pass
 from tests.helpers.waiting import eventually, steps_of
 from tests.serve.conftest import LONG
 from ui.runs.models import Models
 from ui.runs.models.cache import Load
 
-KINDS = (
-    DecodingSettings(strategy="greedy", max_new_tokens=20),
-    DecodingSettings(strategy="sample", temperature=1.3, top_k=12, seed=5, max_new_tokens=20),
-    DecodingSettings(strategy="sample", num_return_sequences=3, seed=8, max_new_tokens=9),
-    DecodingSettings(strategy="beam", num_beams=4, max_new_tokens=10),
-    DecodingSettings(strategy="contrastive", max_new_tokens=7),
-    DecodingSettings(strategy="dola", seed=3, max_new_tokens=8),
-)
 ENDLESS = DecodingSettings(strategy="sample", seed=1, min_new_tokens=LONG, max_new_tokens=LONG)
-
-
-LOST = "try again"
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +177,7 @@ def test_with_a_replica_only_its_own_answers_end(handles: Mapping[str, Any], her
     ((lost, sentence),) = sentences.items()
     (kept,) = seen.keys() - sentences.keys()
     check_same(seen[kept], expected)
-    assert LOST in sentence and len(seen[lost]) < len(expected)
+    assert "try again" in sentence and len(seen[lost]) < len(expected)
     check_same(seen[lost], expected[: len(seen[lost])])
     check_same(steps_of(decode(there, KINDS[1], visitor=lost)), steps_of(decode(here, KINDS[1])))  # Retry
 
@@ -216,11 +207,7 @@ def test_a_page_without_the_weights_has_the_same_single_passes(
     assert remote.chat_prompt(message, reserve=8) == local.chat_prompt(message, reserve=8)
 
     want, text, source = Want(attention=True, hidden=True), prompt[:4], prompt if translates else ()
-    read, expected = (each.model.prefill(prompt, want=want) for each in (remote, local))
-    assert read.attention is not None and expected.attention is not None
-    assert torch.allclose(read.attention.decoder, expected.attention.decoder, atol=1e-6)
-    assert read.hidden is not None and expected.hidden is not None
-    assert torch.allclose(read.hidden, expected.hidden, atol=1e-5)
+    check_same_pass(*(each.model.prefill(prompt, want=want) for each in (remote, local)), attention=1e-6)
     scores, expected_scores = (each.model.logits(prompt, text) for each in (remote, local))
     assert torch.allclose(scores, expected_scores, atol=1e-5)
     seen, expected_seen = (each.model.inspect(text, source=source) for each in (remote, local))

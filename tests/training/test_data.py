@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,28 +96,34 @@ def test_the_schedule_reads_each_document_as_often_as_the_recipe_says(talk_folde
     assert order != schedule(ONE_SOURCE, talk_folder, seed=2)
 
 
-def test_a_data_file_of_another_form_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "data.jsonl.gz"
-    for content, words in (
-        *((b'{"turns": ["a", 5]}\n', "Line 1"), (b'{"text": "a"}\n[]\n', "Line 2"), (b"", "no text")),
-        (b"{", "not gzipped"),
-    ):
-        path.write_bytes(gzip.compress(content))
-        with pytest.raises(AttendError, match=words):
-            read_documents(path)
+BROKEN = gzip.compress(b"")[:10] + b"\xff" * 20  # a header, then a block of no kind that there is
 
 
-def test_a_data_file_that_is_damaged_not_gzipped_or_missing_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "damaged.gz"
-    path.write_bytes(gzip.compress(b"")[:10] + b"\xff" * 20)  # a header, then a block of no kind that there is
-    for read in (read_documents, read_pairs):
-        with pytest.raises(AttendError, match="is not gzipped"):
-            read(path)
-    path.write_text('{"turns": ["a"]}')
-    with pytest.raises(AttendError, match="not gzipped"):
-        read_documents(path)
-    with pytest.raises(AttendError, match="no data file"):
-        read_documents(tmp_path / "other.jsonl.gz")
+@pytest.mark.parametrize(
+    ("read", "content", "words"),
+    [
+        (read_documents, gzip.compress(b'{"turns": ["a", 5]}\n'), "Line 1"),
+        (read_documents, gzip.compress(b'{"text": "a"}\n[]\n'), "Line 2"),
+        (read_documents, gzip.compress(b""), "no text"),
+        (read_documents, gzip.compress(b"{"), "not gzipped"),
+        (read_documents, b'{"turns": ["a"]}', "not gzipped"),
+        (read_documents, BROKEN, "not gzipped"),
+        (read_documents, None, "no data file"),
+        (read_pairs, BROKEN, "not gzipped"),
+        *(
+            (read_pairs, gzip.compress(b"Hi.\tSalut.\n" + line), "Line 2")
+            for line in (b"one\n", b"a\tb\tc\n", b"a\t \n")
+        ),
+    ],
+)
+def test_a_data_file_of_another_form_damaged_or_missing_is_refused(
+    read: Callable[[Path], object], content: bytes | None, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "data.gz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(AttendError, match=words):
+        read(path)
 
 
 def test_only_the_first_documents_are_read_where_a_limit_is_given(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from training.conversations import make_batches
 from training.data import IGNORED, Document, mixed, schedule
 from training.mixture import Source, honest, keep_turns
 from training.run.loop import train
-from training.settings import TrainingSettings
 
 
 def test_written_dialogues_are_their_part_of_the_characters_everywhere() -> None:
@@ -94,8 +93,3 @@ def test_weights_of_another_shape_are_refused(talk_folder: Path, tmp_path: Path)
     shutil.rmtree(tmp_path / "second")
     with pytest.raises(AttendError, match="tokenizer"):
         train(replace(wider, init_from=str(tmp_path / "nowhere")), talk_folder, tmp_path / "second")
-
-
-def test_a_part_of_skills_that_leaves_no_real_text_is_refused() -> None:
-    with pytest.raises(AttendError, match=r"skills is 1.0, but must be at least 0 and below 1"):
-        TrainingSettings(skills=1.0)

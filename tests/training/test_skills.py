@@ -104,12 +104,8 @@ def exercise(skill: str, number: int) -> tuple[str, str]:
     return " ".join(found.turns[::2]), found.answer
 
 
-def test_tasks_are_answered_rightly() -> None:
-    for number in range(40):
-        check_answers(number)
-
-
-def check_answers(number: int) -> None:
+@pytest.mark.parametrize("number", range(40))
+def test_tasks_are_answered_rightly(number: int) -> None:
     question, answer = exercise("sum", number)
     first, second, *_ = (int(digits) for digits in re.findall(r"\d+", question))
     taken = re.search(r"minus|-|eat", question)

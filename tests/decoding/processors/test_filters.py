@@ -1,4 +1,4 @@
-"""Temperatures and filters equal those of transformers bit for bit, and slow, obvious definitions."""
+"""Temperatures and filters: numbers by hand, transformers bit for bit, and slow, obvious definitions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from transformers.generation.logits_process import (
 )
 
 from decoding.processors import (
-    Context,
     DynamicTemperature,
     EpsilonCutoff,
     EtaCutoff,
@@ -40,13 +39,44 @@ from decoding.processors import (
     TypicalP,
     run_chain,
 )
+from decoding.settings import DecodingSettings
+from tests.helpers.tiny import NO_CONTEXT, make_request
 
-NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 NO_IDS: Any = torch.zeros(1, 1, dtype=torch.long)  # transformers' filters take the text, and do not look at it
 
 
 def probabilities(logits: Tensor) -> list[float]:
     return logits.double().softmax(-1)[0].tolist()
+
+
+# --- by hand ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("processor", "weights", "kept"),
+    [
+        (Temperature(0.5), [3, 2, 1], [9, 4, 1]),
+        (TopK(3), [30, 15, 5, 1], [30, 15, 5, 0]),
+        # transformers' own tests of its filters
+        (TopP(0.8), [0.3, 0.1, 0.1, 0.5], [0.3, 0, 0, 0.5]),
+        (TopP(0.8), [0.15, 0.3, 0.3, 0.25], [0, 0.3, 0.3, 0.25]),
+        (MinP(0.05), [0.9, 0.0274, 0.047, 0.0274], [0.9, 0, 0.047, 0]),
+        (TypicalP(0.5), [0.97, 0.01, 0.01, 0.01], [0.97, 0, 0, 0]),
+        (TypicalP(0.5), [0.4, 0.2, 0.2, 0.2], [0, 0.2, 0.2, 0.2]),
+        (EpsilonCutoff(0.1), [0.87, 0.099, 0.001, 0.03], [0.87, 0, 0, 0]),
+        (EtaCutoff(0.0625), [0.01, 0.04, 0.9, 0.05], [0, 0, 0.9, 0]),
+        (EtaCutoff(0.0625), [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.8, 0.1]),
+        (TopH(0.7), [0.4, 0.3, 0.2, 0.1], [0.4, 0.3, 0, 0]),
+        # 0.5 * 0.6 ** 2 = 0.18
+        (TopA(0.5), [0.6, 0.2, 0.17, 0.03], [0.6, 0.2, 0, 0]),
+        # logits 2, 0, 0 and -2 have a sigma of √((4 + 4) / 4) = 1.414: at n = 1 they count from 0.586 on
+        (TopNSigma(1.0), [math.exp(2), 1, 1, math.exp(-2), 0], [1, 0, 0, 0, 0]),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_each_leaves_what_it_should(processor: Processor, weights: list[float], kept: list[float]) -> None:
+    logits = torch.tensor([[math.log(weight) if weight else -math.inf for weight in weights]])
+    assert probabilities(processor(logits, NO_CONTEXT)) == pytest.approx([each / sum(kept) for each in kept], abs=1e-6)
 
 
 # --- against transformers, bit for bit -------------------------------------------------------------------------------
@@ -196,3 +226,41 @@ def test_a_processor_refuses_what_it_cannot_do() -> None:
     for kind, values in refused:
         with pytest.raises(ValueError):
             kind(*values)
+
+
+# --- as many as beams that sample need -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fewest", [2, 3, 6])
+def test_filters_leave_the_fewest_that_transformers_leaves(fewest: int) -> None:
+    """With settings that would leave one token or a few, on logits without ties."""
+    generator = torch.Generator().manual_seed(fewest)
+    for _ in range(50):
+        logits = torch.randn(2, 40, generator=generator) * 3
+        for ours, reference in (
+            (TopK(1, fewest), TopKLogitsWarper(1, min_tokens_to_keep=fewest)),
+            (TopP(0.01, fewest), TopPLogitsWarper(0.01, min_tokens_to_keep=fewest)),
+            (MinP(0.99, fewest), MinPLogitsWarper(0.99, min_tokens_to_keep=fewest)),
+            (TypicalP(0.01, fewest), TypicalLogitsWarper(0.01, min_tokens_to_keep=fewest)),
+            (EpsilonCutoff(0.99, fewest), EpsilonLogitsWarper(0.99, min_tokens_to_keep=fewest)),
+            (EtaCutoff(0.99, fewest), EtaLogitsWarper(0.99, min_tokens_to_keep=fewest)),
+        ):
+            kept = ours(logits, NO_CONTEXT)
+            same(kept, reference(NO_IDS, logits))  # type: ignore[operator]
+            assert (torch.isfinite(kept).sum(dim=-1) >= fewest).all()
+        best = TopK(fewest)(logits, NO_CONTEXT)
+        for many, default in ((TopA(1.0, fewest), TopA(1.0)), (TopNSigma(0.01, fewest), TopNSigma(0.01))):
+            same(many(logits, NO_CONTEXT), torch.maximum(default(logits, NO_CONTEXT), best))
+    few = torch.tensor([[1.0, 2.0]])
+    for ours in (TopK(1, 6), TopP(0.1, 6), MinP(1.0, 6), TypicalP(0.1, 6), EpsilonCutoff(0.9, 6), TopA(1.0, 6)):
+        same(ours(few, NO_CONTEXT), few)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "ends", "fewest"), [("sample", 3, 1), ("beam", 3, 1), ("beam_sample", 0, 2), ("beam_sample", 3, 4)]
+)
+def test_only_beams_that_sample_need_more_than_one(strategy: str, ends: int, fewest: int) -> None:
+    """As in transformers: the number of end tokens plus one, and at least two."""
+    settings = DecodingSettings.from_dict({"strategy": strategy, "top_k": 1, "top_p": 0.5, "seed": 1})
+    chain = settings.options(make_request(end_tokens=range(ends))).processors
+    assert chain == (TopK(1, fewest), TopP(0.5, fewest))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -47,39 +48,31 @@ def after(
 # --- by hand ---------------------------------------------------------------------------------------------------------
 
 
-def test_repetition_penalty_halves_positive_logits_and_doubles_negative_ones() -> None:
-    # penalty 2, tokens 0 and 1 in the text: 3 / 2 and -1 * 2; token 2 is not in it
-    assert after(RepetitionPenalty(2.0), [3.0, -1.0, 5.0], (0,), (1,)) == [1.5, -2.0, 5.0]
-
-
-def test_frequency_counts_and_presence_does_not_and_neither_looks_at_the_prompt() -> None:
-    # the answer has 1 twice and 2 once: 0.5 * 2 and 0.5 * 1; the prompt's 0 costs nothing
-    assert after(FrequencyPenalty(0.5), [1.0, 1.0, 1.0, 1.0], (0, 0), (1, 2, 1)) == [1.0, 0.0, 0.5, 1.0]
-    assert after(PresencePenalty(0.5), [1.0, 1.0, 1.0, 1.0], (0, 0), (1, 2, 1)) == [1.0, 0.5, 0.5, 1.0]
-    assert after(PresencePenalty(-2.0), [1.0, 1.0], (0,), (1,)) == [1.0, 3.0]
-
-
-def test_no_pair_comes_twice() -> None:
-    # transformers' own test of its filter: after [1 1 2 1], the pairs 1 1 and 1 2 are there, so 1 and 2 cannot follow 1
-    assert after(NoRepeatNgram(2), [0.0] * 3, (1, 1), (2, 1)) == [0.0, NEVER, NEVER]
-    assert after(NoRepeatNgram(3), [0.0] * 3, (1, 1), (2, 1)) == [0.0, 0.0, 0.0]
-    assert after(NoRepeatNgram(1), [0.0] * 3, (1, 1), (2, 1)) == [0.0, NEVER, NEVER]
-
-
-def test_banned_words_lose_their_last_token_only_behind_the_others() -> None:
-    words = BannedWords(((3,), (1, 2)))
-    assert after(words, [0.0] * 4, (0,), (1,)) == [0.0, 0.0, NEVER, NEVER]
-    assert after(words, [0.0] * 4, (1,), (0,)) == [0.0, 0.0, 0.0, NEVER]
-
-
-def test_no_end_before_the_least_length() -> None:
-    ends = MinNewTokens(2, frozenset({0, 2}))
-    assert after(ends, [0.0] * 3, (1, 1, 1), (1,)) == [NEVER, 0.0, NEVER]
-    assert after(ends, [0.0] * 3, (1,), (1, 1)) == [0.0, 0.0, 0.0]
-
-
-def test_biases_are_added() -> None:
-    assert after(LogitBias(((0, -100.0), (2, 1.5))), [1.0, 1.0, 1.0], (0,)) == [-99.0, 1.0, 2.5]
+@pytest.mark.parametrize(
+    ("processor", "logits", "prompt", "tokens", "expected"),
+    [
+        # tokens 0 and 1 are in the text: 3 / 2 and -1 * 2
+        (RepetitionPenalty(2.0), [3.0, -1.0, 5.0], (0,), (1,), [1.5, -2.0, 5.0]),
+        # the answer has 1 twice and 2 once: 0.5 * 2 and 0.5 * 1; the prompt's 0 costs nothing
+        (FrequencyPenalty(0.5), [1.0, 1.0, 1.0, 1.0], (0, 0), (1, 2, 1), [1.0, 0.0, 0.5, 1.0]),
+        (PresencePenalty(0.5), [1.0, 1.0, 1.0, 1.0], (0, 0), (1, 2, 1), [1.0, 0.5, 0.5, 1.0]),
+        # transformers' own test of its filter: 1 1 and 1 2 are there, so 1 and 2 cannot follow 1
+        (NoRepeatNgram(2), [0.0, 0.0, 0.0], (1, 1), (2, 1), [0.0, NEVER, NEVER]),
+        # a banned word loses its last token only behind the others
+        (BannedWords(((3,), (1, 2))), [0.0, 0.0, 0.0, 0.0], (0,), (1,), [0.0, 0.0, NEVER, NEVER]),
+        (BannedWords(((3,), (1, 2))), [0.0, 0.0, 0.0, 0.0], (1,), (0,), [0.0, 0.0, 0.0, NEVER]),
+        # no end before the least length, which the prompt is no part of
+        (MinNewTokens(2, frozenset({0, 2})), [0.0, 0.0, 0.0], (1, 1, 1), (1,), [NEVER, 0.0, NEVER]),
+        (LogitBias(((0, -100.0), (2, 1.5))), [1.0, 1.0, 1.0], (0,), (), [-99.0, 1.0, 2.5]),
+        # the end of a sequence that is longer than the text is no beginning of the text: the other one counts once
+        (SequenceBias.of((((0, 1, 2), 5.0), ((3, 3, 3, 2), 7.0))), [0.0] * 4, (0, 1), (), [0.0, 0.0, 5.0, 0.0]),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_each_does_what_it_says(
+    processor: Processor, logits: list[float], prompt: tuple[int, ...], tokens: tuple[int, ...], expected: list[float]
+) -> None:
+    assert after(processor, logits, prompt, tokens) == expected
 
 
 def test_dry_grows_with_the_repetition_and_stops_at_breakers() -> None:
@@ -127,32 +120,45 @@ def check(ours: Processor, reference: LogitsProcessor, logits: list[list[float]]
     assert torch.equal(given_, before)  # processors are pure
 
 
-@settings(max_examples=100, deadline=None)
-@given(LOGITS, TEXT, st.integers(0, 12), st.floats(0.5, 2.5))
-def test_repetition_penalty_is_that_of_transformers(
-    logits: list[list[float]], text: list[int], cut: int, penalty: float
+@pytest.mark.parametrize(
+    ("ours", "reference", "values"),
+    [
+        (RepetitionPenalty, RepetitionPenaltyLogitsProcessor, st.floats(0.5, 2.5)),
+        (NoRepeatNgram, NoRepeatNGramLogitsProcessor, st.integers(1, 5)),
+        (
+            lambda words: BannedWords(tuple(map(tuple, words))),
+            NoBadWordsLogitsProcessor,
+            st.lists(st.lists(IDS, min_size=1, max_size=4), min_size=1, max_size=5),
+        ),
+        (  # what a generation config rules out as Marian's does
+            lambda ids: SuppressTokens(frozenset(ids)),
+            lambda ids: NoBadWordsLogitsProcessor([[token] for token in ids]),
+            st.sets(IDS, min_size=1),
+        ),
+        (
+            lambda biases: LogitBias(tuple(biases.items())),
+            lambda biases: SequenceBiasLogitsProcessor([[[token], bias] for token, bias in biases.items()]),
+            st.dictionaries(IDS, st.floats(-100, 100, width=32), min_size=1),
+        ),
+        (  # some sequences are longer than the text; sums of whole numbers are exact in any order
+            lambda biases: SequenceBias.of(tuple(biases.items())),
+            lambda biases: SequenceBiasLogitsProcessor([[list(ids), bias] for ids, bias in biases.items()]),
+            st.dictionaries(
+                st.lists(IDS, min_size=1, max_size=5).map(tuple), st.integers(-100, 100).map(float), min_size=1
+            ),
+        ),
+    ],
+    ids=["repetition", "n-grams", "banned words", "suppressed tokens", "biases", "biases of sequences"],
+)
+def test_each_is_that_of_transformers(
+    ours: Callable[[Any], Processor], reference: Callable[[Any], LogitsProcessor], values: st.SearchStrategy[Any]
 ) -> None:
-    check(RepetitionPenalty(penalty), RepetitionPenaltyLogitsProcessor(penalty), logits, text, cut)
+    @settings(max_examples=100, deadline=None)
+    @given(LOGITS, TEXT, st.integers(0, 12), values)
+    def compare(logits: list[list[float]], text: list[int], cut: int, value: Any) -> None:
+        check(ours(value), reference(value), logits, text, cut)
 
-
-@settings(max_examples=100, deadline=None)
-@given(LOGITS, TEXT, st.integers(0, 12), st.integers(1, 5))
-def test_repeated_ngrams_are_those_of_transformers(
-    logits: list[list[float]], text: list[int], cut: int, size: int
-) -> None:
-    check(NoRepeatNgram(size), NoRepeatNGramLogitsProcessor(size), logits, text, cut)
-
-
-@settings(max_examples=100, deadline=None)
-@given(LOGITS, TEXT, st.integers(0, 12), st.lists(st.lists(IDS, min_size=1, max_size=4), min_size=1, max_size=5))
-def test_banned_words_are_those_of_transformers(
-    logits: list[list[float]], text: list[int], cut: int, words: list[list[int]]
-) -> None:
-    check(BannedWords(tuple(map(tuple, words))), NoBadWordsLogitsProcessor(words), logits, text, cut)
-    single = [word for word in words if len(word) == 1]
-    if single:  # what a generation config rules out as Marian's does
-        never = SuppressTokens(frozenset(word[0] for word in single))
-        check(never, NoBadWordsLogitsProcessor(single), logits, text, cut)
+    compare()
 
 
 @settings(max_examples=80, deadline=None)
@@ -162,34 +168,6 @@ def test_the_least_length_is_that_of_transformers(
 ) -> None:
     reference = MinNewTokensLengthLogitsProcessor(min(cut, len(text) - 1) + 1, count, sorted(ends))
     check(MinNewTokens(count, frozenset(ends)), reference, logits, text, cut)
-
-
-@settings(max_examples=80, deadline=None)
-@given(LOGITS, st.dictionaries(IDS, st.floats(-100, 100, width=32), min_size=1))
-def test_biases_are_those_of_transformers(logits: list[list[float]], biases: dict[int, float]) -> None:
-    reference = SequenceBiasLogitsProcessor({(token,): bias for token, bias in biases.items()})  # type: ignore[arg-type]
-    check(LogitBias(tuple(biases.items())), reference, logits, [0], 0)
-
-
-@settings(max_examples=80, deadline=None)
-@given(
-    LOGITS,
-    TEXT,
-    st.integers(0, 12),
-    st.dictionaries(st.lists(IDS, min_size=1, max_size=5).map(tuple), st.integers(-100, 100).map(float), min_size=1),
-)
-def test_biases_of_sequences_are_those_of_transformers(
-    logits: list[list[float]], text: list[int], cut: int, biases: dict[tuple[int, ...], float]
-) -> None:
-    """Some sequences are longer than the text; sums of whole numbers are exact in any order."""
-    pairs = [[list(ids), bias] for ids, bias in biases.items()]
-    check(SequenceBias.of(tuple(biases.items())), SequenceBiasLogitsProcessor(pairs), logits, text, cut)
-
-
-def test_a_sequence_longer_than_the_text_changes_nothing() -> None:
-    """Its end is no beginning of the text: the other sequence counts once."""
-    stage = SequenceBias.of((((0, 1, 2), 5.0), ((3, 3, 3, 3, 3, 2), 7.0)))
-    assert after(stage, [0.0] * 4, (0, 1)) == [0.0, 0.0, 5.0, 0.0]
 
 
 # --- against the slow and obvious ------------------------------------------------------------------------------------

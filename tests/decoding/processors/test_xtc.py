@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from decoding.generate import generate
-from decoding.processors import Context, Xtc
+from decoding.processors import Xtc
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
 from decoding.uniform import UniformStream, mix, uniform_at
 from model.interface import LanguageModel
-from tests.helpers.tiny import TinyModel, make_request
+from tests.helpers.tiny import NO_CONTEXT, TinyModel, decode, make_request
 
-NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 NEVER = -math.inf
 
 
@@ -31,8 +30,7 @@ def left(logits: torch.Tensor) -> list[bool]:
 
 
 def choices(model: LanguageModel, chosen: DecodingSettings, request: Request | None = None) -> list[Choice]:
-    request = request or make_request()
-    return [step.hypotheses[0].choice for step in generate(model, request.prompt, chosen.strategy_for(request))]
+    return [step.hypotheses[0].choice for step in decode(model, chosen, request)]
 
 
 def test_of_the_top_choices_only_the_least_probable_stays() -> None:
@@ -69,7 +67,7 @@ def test_xtc_is_its_definition(row: list[float], threshold: float, ends: set[int
     assert left(Xtc(threshold, 1.0, 1, frozenset(ends))(logits, NO_CONTEXT)) == expected
 
 
-def test_the_stream_of_xtc_is_uniform_reproducible_and_its_own() -> None:
+def test_both_streams_are_uniform_and_that_of_xtc_is_its_own() -> None:
     # the published first outputs of SplitMix64 for the state 1234567 (Rosetta Code, "Pseudo-random numbers/Splitmix64")
     gamma, state = 0x9E3779B97F4A7C15, 1234567
     assert [mix((state + index * gamma) % 2**64) for index in (1, 2, 3)] == [
@@ -77,13 +75,14 @@ def test_the_stream_of_xtc_is_uniform_reproducible_and_its_own() -> None:
         3203168211198807973,
         9817491932198370423,
     ]
-    drawn = [uniform_at(seed, index) for seed in range(20) for index in range(500)]
-    assert all(0 <= draw < 1 for draw in drawn) and len(set(drawn)) == len(drawn)
-    # in 20 cells of 500 expected, chi-squared with 19 degrees of freedom lies below 36.19 in 99 % of all cases
-    cells = [sum(index / 20 <= draw < (index + 1) / 20 for draw in drawn) for index in range(20)]
-    assert sum((count - 500) ** 2 / 500 for count in cells) < 36.19
-    stream = UniformStream(7)
-    assert not {stream.next() for _ in range(50)} & {uniform_at(7, index) for index in range(50)}
+    of_xtc = [uniform_at(seed, index) for seed in range(20) for index in range(500)]
+    of_choices = [stream.next() for stream in map(UniformStream, range(20)) for _ in range(500)]
+    assert len({*of_xtc, *of_choices}) == 20_000
+    for drawn in (of_xtc, of_choices):
+        assert all(0 <= draw < 1 for draw in drawn)
+        # in 20 cells of 500 expected, chi-squared with 19 degrees of freedom lies below 36.19 in 99 % of all cases
+        cells = Counter(int(draw * 20) for draw in drawn)
+        assert len(cells) == 20 and sum((count - 500) ** 2 / 500 for count in cells.values()) < 36.19
 
 
 def test_xtc_acts_with_its_probability_and_leaves_the_draws_unchanged() -> None:

@@ -87,16 +87,6 @@ def test_a_run_that_was_stopped_is_a_cancelled_document() -> None:
     assert (nothing["ids"], nothing["steps"], nothing["text"], nothing["finish_reason"]) == ([], [], "", "cancelled")
 
 
-@pytest.mark.usefixtures("counted_seeds")
-def test_a_random_seed_is_written_down_and_repeats_the_run() -> None:
-    model = random_model(30, seed=5)
-    first = trace_of(DecodingSettings(max_new_tokens=15), model=model).document()
-    assert first["settings"] is not None and first["seed"] is not None
-    assert first["settings"]["seed"] == first["seed"] >= 0
-    again = trace_of(DecodingSettings(max_new_tokens=15, seed=first["seed"]), model=model).document()
-    assert again["ids"] == first["ids"] and again["steps"] == first["steps"]
-
-
 def test_under_beams_the_steps_are_those_of_the_returned_text() -> None:
     """Hypotheses may swap ranks on the way and may end before the last step."""
     earlier = 0

@@ -12,14 +12,12 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from decoding.generate import generate
 from decoding.parameters.list_parameter import Order, StringList, TokenBiases
 from decoding.parameters.parameter import Parameter, SettingError
-from decoding.processors import Context, RepetitionPenalty, run_chain
+from decoding.processors import Context, run_chain
 from decoding.settings import DecodingSettings, parameters
 from decoding.strategies.mirostat import Mirostat
-from model.errors import AttendError
-from tests.helpers.tiny import make_request, random_model
+from tests.helpers.tiny import best, decode, make_request, random_model
 
 ORDER = DecodingSettings().order
 EVERYTHING: dict[str, Any] = {
@@ -89,21 +87,6 @@ def test_the_order_that_is_given_is_the_order_that_runs() -> None:
     assert DecodingSettings.from_dict({"order": ""}) == DecodingSettings()
 
 
-@pytest.mark.parametrize(
-    ("order", "sentence"),
-    [
-        ("top_q", "order has no filter 'top_q': choose from logit_bias, repetition_penalty, "),
-        ("top_p, top_k, top_p", "order lists top_p twice: list each filter at most once."),
-        (["top_p", 3], "order has no filter 3: choose from "),
-        (5, "order is 5, but must be: names of filters, separated by commas; the others keep their places."),
-    ],
-)
-def test_a_bad_order_is_refused(order: object, sentence: str) -> None:
-    with pytest.raises(AttendError) as caught:
-        DecodingSettings.from_dict({"order": order})
-    assert str(caught.value).startswith(sentence)
-
-
 @pytest.mark.usefixtures("counted_seeds")
 def test_a_bias_for_a_token_that_the_model_does_not_have_is_refused_before_anything_runs() -> None:
     sentence = "logit_bias names token 3, but this model's highest token id is 2: choose"
@@ -135,26 +118,9 @@ def test_banned_words_and_the_least_length_hold_in_a_run(strategy: str) -> None:
         {"strategy": strategy, "seed": 1, "banned_words": "3 4, 5", "min_new_tokens": 6, "max_new_tokens": 12}
     )
     request = make_request(end_tokens=[1, 2])
-    best = list(generate(random_model(8, seed=3, scale=3.0), (0,), chosen.strategy_for(request)))[-1].best
-    assert best is not None
-    text = best.tokens
+    text = best(decode(random_model(8, seed=3, scale=3.0), chosen, request)).tokens
     assert 5 not in text and (3, 4) not in itertools.pairwise(text)
     assert not {1, 2} & set(text[:6])
-
-
-def test_beams_see_each_hypothesis_own_text() -> None:
-    """A penalty on log-probabilities, as in transformers: the score of the first step shows it."""
-    model = random_model(12, seed=6)
-    chosen = DecodingSettings(strategy="beam", num_beams=3, repetition_penalty=1.5, max_new_tokens=4)
-    steps = list(generate(model, (0,), chosen.strategy_for(make_request())))
-    for before, step in itertools.pairwise(steps):
-        for hypothesis in step.hypotheses:
-            parent = before.hypotheses[hypothesis.parent]
-            logits = model.prefill((0, *parent.tokens)).logits.log_softmax(-1)
-            penalised = RepetitionPenalty(1.5)(logits, Context((0,), (parent.tokens,)))
-            assert hypothesis.score - parent.score == pytest.approx(
-                float(penalised[0, hypothesis.tokens[-1]]), abs=1e-5
-            )
 
 
 def any_value(parameter: Parameter) -> st.SearchStrategy[Any]:

@@ -1,55 +1,31 @@
-"""Beam search: the published example, brute force on tiny vocabularies, and what every step records."""
+"""Beam search: brute force on tiny vocabularies, and what every step records."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 
 from decoding.generate import generate
-from decoding.processors import Processor, Temperature, TopK
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
 from decoding.strategies.base import StrategyOptions
 from decoding.strategies.beam_search import BeamSearch
-from model.interface import GenerationRules
-from tests.helpers.tiny import Text, TinyModel, decided_transformer, make_request, random_model, table_model
+from model.interface import GenerationRules, LanguageModel
+from tests.helpers.tiny import Text, TinyModel, best, decided_transformer, decode, make_request, random_model
 
 
-def search(
-    model: TinyModel,
-    request: Request,
-    *,
-    num_beams: int,
-    length_penalty: float = 1.0,
-    limit: int = 5,
-    processors: tuple[Processor, ...] = (),
-) -> list[Step]:
-    options = StrategyOptions(limit, top_candidates=3, processors=processors)
-    strategy = BeamSearch(request, options, num_beams=num_beams, length_penalty=length_penalty)
-    return list(generate(model, request.prompt, strategy))
+def search(model: LanguageModel, request: Request | None = None, **settings: Any) -> list[Step]:
+    defaults = {"strategy": "beam", "max_new_tokens": 5, "top_candidates": 3}
+    return decode(model, DecodingSettings.from_dict({**defaults, **settings}), request)
 
 
-def best(steps: list[Step]) -> Hypothesis:
-    return steps[-1].returned[0]
-
-
-def test_two_beams_find_the_published_text_that_greedy_misses() -> None:
-    # "The" → nice .5 / dog .4; nice → woman .4; dog → has .9 (Hugging Face, "How to generate text"): dog has = .36
-    nice, dog, woman, has = 1, 2, 3, 4
-    table = {(0,): {nice: 0.5, dog: 0.4, 5: 0.1}, (0, nice): {woman: 0.4, 5: 0.3, 6: 0.3}, (0, dog): {has: 0.9, 5: 0.1}}
-    model = table_model(table, vocabulary=8)
-    steps = search(model, make_request(), num_beams=2, limit=2)
-    assert best(steps).tokens == (dog, has)
-    assert math.exp(best(steps).log_probability) == pytest.approx(0.36, abs=1e-6)
-    assert [math.exp(row.score) for row in steps[0].hypotheses] == pytest.approx([0.5, 0.4], abs=1e-6)
-    greedy = best(search(model, make_request(), num_beams=1, limit=2))
-    assert greedy.tokens == (nice, woman)
-    assert math.exp(greedy.log_probability) == pytest.approx(0.20, abs=1e-6)
+def found(steps: list[Step]) -> Text:
+    return steps[-1].returned[0].tokens
 
 
 # --- brute force -----------------------------------------------------------------------------------------------------
@@ -73,9 +49,10 @@ def test_enough_beams_equal_brute_force(length_penalty: float) -> None:
         model, end, limit = random_model(3, seed, scale=1.5), 2, 4
         texts = every_text(model, end, limit)
         request = make_request(end_tokens=[end])
-        steps = search(model, request, num_beams=3**limit, length_penalty=length_penalty, limit=limit)
-        expected = max(texts, key=lambda tokens: texts[tokens] / len(tokens) ** length_penalty)
-        assert best(steps).tokens == expected
+        options = StrategyOptions(limit, top_candidates=3)
+        strategy = BeamSearch(request, options, num_beams=3**limit, length_penalty=length_penalty)
+        steps = list(generate(model, request.prompt, strategy))
+        assert found(steps) == max(texts, key=lambda tokens: texts[tokens] / len(tokens) ** length_penalty)
         ended = {row.tokens: row.log_probability for step in steps for row in step.hypotheses if row.finished}
         assert ended == pytest.approx(texts, abs=1e-5)  # and on the way it has seen every single one
 
@@ -90,23 +67,21 @@ def test_the_cache_of_our_own_transformer_follows_the_beams() -> None:
     for seed in range(4):
         request = make_request((seed, 5), [seed + 1, seed + 11])
         settings = DecodingSettings(strategy="beam", num_beams=4, max_new_tokens=12, length_penalty=0.0)
-        ours = list(generate(transformer, request.prompt, settings.strategy_for(request)))
-        slow = list(generate(uncached, request.prompt, settings.strategy_for(request)))
-        assert best(ours).tokens == best(slow).tokens and len(ours) == len(slow)
+        ours, slow = (decode(model, settings, request) for model in (transformer, uncached))
+        assert found(ours) == found(slow)
         for step, other in zip(ours, slow, strict=True):
-            assert [row.tokens for row in step.hypotheses] == [row.tokens for row in other.hypotheses]
-            assert [row.score for row in step.hypotheses] == pytest.approx(
-                [row.score for row in other.hypotheses], abs=1e-3
-            )
+            for row, expected in zip(step.hypotheses, other.hypotheses, strict=True):
+                assert row.tokens == expected.tokens and row.score == pytest.approx(expected.score, abs=1e-3)
 
 
 # --- what every step says --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("processors", [(), (Temperature(0.5), TopK(5))])
-def test_every_step_carries_whole_consistent_hypotheses(processors: tuple[Processor, ...]) -> None:
+@pytest.mark.parametrize("filters", [{}, {"temperature": 0.5}, {"temperature": 0.5, "top_k": 5}], ids=str)
+def test_every_step_carries_whole_consistent_hypotheses(filters: dict[str, Any]) -> None:
+    """With a temperature, the score is the log-probability's quotient: nothing is renormalised."""
     model = random_model(12, seed=8)
-    steps = search(model, make_request(end_tokens=[3]), num_beams=3, limit=8, processors=processors)
+    steps = search(model, make_request(end_tokens=[3]), num_beams=3, max_new_tokens=8, **filters)
     before: list[Hypothesis] = []
     for number, step in enumerate(steps):
         living = [row for row in step.hypotheses if not row.finished]
@@ -118,22 +93,14 @@ def test_every_step_carries_whole_consistent_hypotheses(processors: tuple[Proces
             rows = model.logits((0,), row.tokens).double().log_softmax(-1)
             total = float(sum(rows[i, token] for i, token in enumerate(row.tokens)))
             assert row.log_probability == pytest.approx(total, abs=1e-9)
-            if not processors:  # with none, the score is a true log-probability
-                assert row.score == pytest.approx(total, abs=1e-5)
-            assert row.choice.stages == ("model", *(processor.name for processor in processors))
+            assert row.score == pytest.approx(total / filters.get("temperature", 1), abs=1e-5)
+            assert row.choice.stages == ("model", *filters)
             assert row.choice.final_probability > 0
         if not step.finished:
             assert step.feed == tuple(row.tokens[-1] for row in living)
             assert step.parents == tuple(row.parent for row in living)
         before = living
-    assert steps[-1].feed == () and best(steps).finished
-
-
-def test_with_a_temperature_the_score_is_its_quotient_and_the_log_probability_stays() -> None:
-    """log-probability / T and no renormalisation: at T = 0.5 every score is twice the log-probability."""
-    for step in search(random_model(12, seed=8), make_request(), num_beams=3, processors=(Temperature(0.5),)):
-        for row in step.hypotheses:
-            assert row.score == pytest.approx(2 * row.log_probability, abs=1e-5)
+    assert steps[-1].feed == () and steps[-1].returned[0].finished
 
 
 def test_attention_is_the_parent_rows() -> None:
@@ -146,7 +113,7 @@ def test_attention_is_the_parent_rows() -> None:
 
 
 def test_a_search_with_fewer_tokens_than_beams_lives_with_what_there_is() -> None:
-    steps = search(random_model(2, seed=1), make_request(end_tokens=[1]), num_beams=8, limit=3)
+    steps = search(random_model(2, seed=1), make_request(end_tokens=[1]), num_beams=8, max_new_tokens=3)
     assert [len(step.hypotheses) for step in steps] == [2, 2, 2]  # one lives on, one ends, every time
     assert steps[-1].finish_reason in ("stop", "length")
 
@@ -163,49 +130,30 @@ def test_only_the_best_finished_texts_are_kept_and_the_search_ends_when_none_can
     # (2,) is sure from the start; (0, 2) and (1, 2) follow, and of the three only two are kept. Every living text has
     # -18 / 2 by then, less than the -9 / 2 of the worse of the two, so the second step is the last.
     steps = search(TinyModel(lambda text: [0.0, 0.0, 9.0]), make_request(end_tokens=[2]), num_beams=2)
-    assert len(steps) == 2
-    assert best(steps).tokens == (2,)
+    assert (len(steps), found(steps)) == (2, (2,))
 
 
 def test_the_finish_reason_is_that_of_the_returned_text() -> None:
     ends = TinyModel(lambda text: [0.0, 0.0, 9.0])
     assert search(ends, make_request(end_tokens=[2]), num_beams=2)[-1].finish_reason == "stop"
-    assert search(ends, make_request(end_tokens=[1]), num_beams=2, limit=3)[-1].finish_reason == "length"
+    assert search(ends, make_request(end_tokens=[1]), num_beams=2, max_new_tokens=3)[-1].finish_reason == "length"
 
 
 def test_one_beam_is_greedy() -> None:
     for seed in range(20):
         model, request = random_model(9, seed), make_request(end_tokens=[4])
-        results = [
-            list(generate(model, request.prompt, settings.strategy_for(request)))[-1].best
-            for settings in (
-                DecodingSettings(strategy="beam", num_beams=1, max_new_tokens=10),
-                DecodingSettings(strategy="greedy", max_new_tokens=10),
-            )
-        ]
-        assert results[0] is not None and results[1] is not None
-        assert results[0].tokens == results[1].tokens
+        beam, greedy = (search(model, request, strategy=name, num_beams=1) for name in ("beam", "greedy"))
+        assert best(beam).tokens == best(greedy).tokens
 
 
 def test_a_search_that_explains_nothing_finds_the_same() -> None:
     model = random_model(7, 3)
     for never in (frozenset[int](), frozenset({1})):
-        found = []
-        for explained in (True, False):
-            request = replace(
-                make_request(end_tokens=(0,), vocabulary_size=7),
-                rules=GenerationRules(suppress_tokens=never),
-                explained=explained,
-            )
-            strategy = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6).strategy_for(request)
-            found.append(list(generate(model, request.prompt, strategy)))
-        full, plain = found
-        assert [hypothesis.tokens for hypothesis in full[-1].returned] == [
-            hypothesis.tokens for hypothesis in plain[-1].returned
-        ]
-        assert [hypothesis.score for hypothesis in full[-1].returned] == [
-            hypothesis.score for hypothesis in plain[-1].returned
-        ]
+        request = replace(
+            make_request(end_tokens=(0,), vocabulary_size=7), rules=GenerationRules(suppress_tokens=never)
+        )
+        full, plain = (search(model, replace(request, explained=each), num_beams=3) for each in (True, False))
         for first, second in zip(full[-1].returned, plain[-1].returned, strict=True):
+            assert (first.tokens, first.score) == (second.tokens, second.score)
             assert first.log_probability == pytest.approx(second.log_probability, abs=1e-5)
         assert full[0].hypotheses[0].choice.candidates and not plain[0].hypotheses[0].choice.candidates

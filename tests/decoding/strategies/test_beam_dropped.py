@@ -8,19 +8,16 @@ from collections import Counter
 
 import pytest
 
-from decoding.generate import generate
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
-from tests.helpers.tiny import TinyModel, make_request, random_model, table_model
+from tests.helpers.tiny import TinyModel, make_request, random_model, table_model, trace_of
 
 ENDS = (2, 5)
 
 
 def run(model: TinyModel, settings: DecodingSettings) -> Trace:
-    request = make_request((3, 1), ENDS)
-    trace = Trace("tiny", "3 1", request, settings, str)
-    return trace.collect(generate(model, request.prompt, settings.strategy_for(request)))
+    return trace_of(model, settings, make_request((3, 1), ENDS))
 
 
 def any_run(seed: int, strategy: str) -> tuple[TinyModel, DecodingSettings, Trace]:
@@ -113,13 +110,11 @@ def test_the_records_by_hand() -> None:
     (dropped,) = second.dropped
     assert (dropped.reason, dropped.tokens, dropped.row) == ("ended", (0,), 0)
     assert (dropped.score, dropped.to_beat) == pytest.approx((math.log(0.036), math.log(0.2)), abs=1e-5)
-    assert [hypothesis.step_score for hypothesis in second.hypotheses] == pytest.approx(
-        [math.log(p) for p in (0.5, 0.5, 0.9)]
-    )
-    assert [hypothesis.score for hypothesis in second.hypotheses] == pytest.approx(
-        [math.log(p) for p in (0.2, 0.2, 0.54)]
-    )
-    assert [hypothesis.final_score for hypothesis in second.hypotheses] == [None, None, pytest.approx(math.log(0.54))]
+    for hypothesis, last, whole, ended in zip(
+        second.hypotheses, (0.5, 0.5, 0.9), (0.2, 0.2, 0.54), (False, False, True), strict=True
+    ):
+        assert (hypothesis.step_score, hypothesis.score) == pytest.approx((math.log(last), math.log(whole)))
+        assert hypothesis.final_score == (pytest.approx(math.log(whole)) if ended else None)
 
 
 @pytest.mark.parametrize("strategy", ["beam", "beam_sample", "diverse_beam"])

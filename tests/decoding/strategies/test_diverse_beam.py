@@ -6,15 +6,9 @@ import random
 
 import pytest
 
-from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
-from decoding.step import Step
-from tests.helpers.tiny import Text, TinyModel, make_request, random_model
-
-
-def run(model: TinyModel, request: Request, settings: DecodingSettings) -> list[Step]:
-    return list(generate(model, request.prompt, settings.strategy_for(request)))
+from tests.helpers.tiny import Text, TinyModel, decode, make_request, random_model
 
 
 def by_the_paper(model: TinyModel, request: Request, settings: DecodingSettings) -> list[tuple[Text, float]]:
@@ -69,7 +63,7 @@ def test_the_groups_are_those_of_the_paper() -> None:
         )
         model = random_model(chance.randint(10, 16), seed, scale=1.5)
         request = make_request((3, 1), chance.sample(range(10), chance.randint(0, 2)))
-        returned = run(model, request, settings)[-1].returned
+        returned = decode(model, settings, request)[-1].returned
         expected = by_the_paper(model, request, settings)
         if settings.diversity_penalty:  # without it all groups find the same texts
             assert [hypothesis.tokens for hypothesis in returned] == [text for text, _ in expected]
@@ -83,7 +77,7 @@ def test_one_group_is_beam_search() -> None:
         model, request = random_model(12, seed, scale=1.5), make_request((3, 1), [2, 5])
         beams = DecodingSettings(strategy="beam", num_beams=4, num_return_sequences=4, max_new_tokens=8)
         one_group = DecodingSettings.from_dict({**beams.to_dict(), "strategy": "diverse_beam", "num_beam_groups": 1})
-        assert run(model, request, one_group) == run(model, request, beams)
+        assert decode(model, one_group, request) == decode(model, beams, request)
 
 
 def test_a_strong_penalty_keeps_the_groups_apart_and_the_table_shows_it() -> None:
@@ -92,7 +86,7 @@ def test_a_strong_penalty_keeps_the_groups_apart_and_the_table_shows_it() -> Non
     settings = DecodingSettings(
         strategy="diverse_beam", num_beams=4, num_beam_groups=4, diversity_penalty=5, max_new_tokens=6
     )
-    for step in run(model, request, settings):
+    for step in decode(model, settings, request):
         assert len({hypothesis.tokens[-1] for hypothesis in step.hypotheses}) == 4
         assert [hypothesis.group for hypothesis in step.hypotheses] == [0, 1, 2, 3]
         for hypothesis in step.hypotheses:
@@ -105,4 +99,4 @@ def test_a_strong_penalty_keeps_the_groups_apart_and_the_table_shows_it() -> Non
             model_odds = spared.probabilities[0] / second.probability
             assert spared.probabilities[1] / second.final_probability == pytest.approx(model_odds * 0.0067379, rel=1e-4)
     same = DecodingSettings.from_dict({**settings.to_dict(), "diversity_penalty": 0})
-    assert all(len({hypothesis.tokens for hypothesis in step.hypotheses}) == 1 for step in run(model, request, same))
+    assert all(len({hypothesis.tokens for hypothesis in step.hypotheses}) == 1 for step in decode(model, same, request))

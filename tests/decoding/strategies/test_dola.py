@@ -9,16 +9,15 @@ from collections.abc import Mapping, Sequence
 import pytest
 import torch
 
-from decoding.generate import generate
 from decoding.processors import Context, run_chain
 from decoding.recorder import record
-from decoding.run.trace import Trace
+from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Step
 from decoding.strategies.dola import CandidateLayers, ContrastWithLayer, jensen_shannon
 from model.errors import AttendError
 from model.interface import LanguageModel, Want
-from tests.helpers.tiny import TinyModel, decided_transformer, make_request, random_model
+from tests.helpers.tiny import TinyModel, decided_transformer, decode, random_model, trace_of
 
 Ids = tuple[int, ...]
 
@@ -27,9 +26,8 @@ def dola(**settings: object) -> DecodingSettings:
     return DecodingSettings.from_dict({"strategy": "dola", "max_new_tokens": 10, **settings})
 
 
-def decode(model: LanguageModel, prompt: Ids, settings: DecodingSettings) -> list[Step]:
-    request = make_request(prompt, layer_count=model.layer_count, context_length=model.context_length)
-    return list(generate(model, prompt, settings.strategy_for(request)))
+def run(model: LanguageModel, prompt: Ids, settings: DecodingSettings) -> list[Step]:
+    return decode(model, settings, Request.of_model(model, prompt))
 
 
 def softmax(logits: Sequence[float]) -> list[float]:
@@ -64,7 +62,7 @@ def slow(final: Sequence[float], early: Mapping[int, Sequence[float]]) -> tuple[
 def check_against_definition(
     model: LanguageModel, prompt: Ids, dola_layers: object, layers: Sequence[int]
 ) -> list[Step]:
-    steps = decode(model, prompt, dola(temperature=0, dola_layers=dola_layers))
+    steps = run(model, prompt, dola(temperature=0, dola_layers=dola_layers))
     text = prompt
     for step in steps:
         read = model.prefill(text, want=Want(layers=tuple(range(model.layer_count))))
@@ -131,11 +129,11 @@ def test_the_low_and_the_high_layers(layers: int, low: Ids, high: Ids) -> None:
 
 def test_it_draws_at_a_temperature_and_filters_like_sampling() -> None:
     model = random_model(30, seed=2, scale=2)
-    steps = decode(model, (3, 1), dola(temperature=0.8, top_p=0.9, seed=5))
+    steps = run(model, (3, 1), dola(temperature=0.8, top_p=0.9, seed=5))
     choices = [step.hypotheses[0].choice for step in steps]
     assert {choice.stages for choice in choices} == {("model", "dola", "temperature", "top_p")}
     sampled = DecodingSettings(seed=5, max_new_tokens=10)
-    plain = decode(model, (3, 1), sampled)
+    plain = run(model, (3, 1), sampled)
     assert [choice.draw for choice in choices] == [step.hypotheses[0].choice.draw for step in plain]
     assert len({steps[-1].hypotheses[0].tokens, plain[-1].hypotheses[0].tokens}) == 2
 
@@ -143,9 +141,9 @@ def test_it_draws_at_a_temperature_and_filters_like_sampling() -> None:
 @pytest.mark.usefixtures("counted_seeds")
 def test_what_cannot_be_contrasted_is_refused() -> None:
     with pytest.raises(AttendError, match=r"DoLa compares the predictions of single layers.*another model"):
-        decode(TinyModel(lambda text: [0.0, 1.0]), (0,), dola())
+        run(TinyModel(lambda text: [0.0, 1.0]), (0,), dola())
     with pytest.raises(AttendError, match=r"lists layer 5, but the layers below this model's last are 0 to 4"):
-        decode(random_model(9, seed=1), (0,), dola(dola_layers=[1, 5]))
+        run(random_model(9, seed=1), (0,), dola(dola_layers=[1, 5]))
 
 
 @pytest.mark.parametrize(
@@ -174,13 +172,9 @@ def test_other_layers_are_refused_by_name() -> None:
 
 def test_the_document_has_the_layer_and_the_divergences() -> None:
     model, settings = random_model(9, seed=1), dola(max_new_tokens=3, seed=1)
-    request = make_request((3,), layer_count=model.layer_count)
-    trace = Trace("tiny", "3", request, settings, str)
-    trace.collect(generate(model, request.prompt, settings.strategy_for(request)))
+    trace = trace_of(model, settings, Request.of_model(model, (3,)))
     document = json.loads(json.dumps(trace.document(), allow_nan=False))
     for step in document["steps"]:
         divergences = {entry["layer"]: entry["bits"] for entry in step["contrast"]["divergences"]}
-        assert (
-            list(divergences) == [2, 4]
-            and max(divergences, key=lambda layer: divergences[layer]) == step["contrast"]["layer"]
-        )
+        assert list(divergences) == [2, 4]
+        assert divergences[step["contrast"]["layer"]] == max(divergences.values())

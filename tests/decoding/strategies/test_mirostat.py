@@ -11,8 +11,8 @@ from decoding.counterfactual import choose_again
 from decoding.settings import DecodingSettings
 from decoding.strategies.mirostat import Mirostat, SurprisalCutoff
 from decoding.uniform import UniformStream
-from tests.decoding.processors.test_xtc import NO_CONTEXT, choices, left, logits_of
-from tests.helpers.tiny import make_request, random_model
+from tests.decoding.processors.test_xtc import choices, left, logits_of
+from tests.helpers.tiny import NO_CONTEXT, make_request, random_model
 
 
 def test_what_is_more_surprising_than_the_limit_goes_and_the_most_probable_stays() -> None:

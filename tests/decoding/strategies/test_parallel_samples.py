@@ -6,20 +6,17 @@ import json
 
 import pytest
 
-from decoding.generate import generate
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import Step
-from tests.helpers.tiny import TinyModel, make_request, random_model
+from tests.helpers.tiny import TinyModel, make_request, random_model, trace_of
 from ui.runs.live_run import BestPath
 
 SAMPLED = DecodingSettings(temperature=1.2, top_k=8, seed=11, max_new_tokens=12, num_return_sequences=4)
 
 
 def run(model: TinyModel, settings: DecodingSettings, *, attention: bool = False) -> Trace:
-    request = make_request((3, 1), [2, 5], attention=attention)
-    trace = Trace("tiny", "3 1", request, settings, str)
-    return trace.collect(generate(model, request.prompt, settings.strategy_for(request)))
+    return trace_of(model, settings, make_request((3, 1), [2, 5], attention=attention))
 
 
 def test_every_sampled_text_is_that_of_its_own_seed_alone() -> None:
@@ -74,18 +71,12 @@ def test_the_document_has_all_sequences_best_first(strategy: str) -> None:
     document = json.loads(json.dumps(trace.document(), allow_nan=False))
     first, *_ = sequences = document["sequences"]
     assert len(sequences) == 3
-    assert [document[name] for name in ("text", "ids", "finish_reason")] == [
-        first[name] for name in ("text", "ids", "finish_reason")
-    ]
+    assert all(document[name] == first[name] for name in ("text", "ids", "finish_reason"))
     for sequence in sequences:
         assert sequence["text"] == " ".join(map(str, sequence["ids"]))
         assert sequence["finish_reason"] == ("stop" if sequence["ids"][-1] in (2, 5) else "length")
-        if strategy == "sample":
-            assert sequence["final_score"] is None
-        else:
-            assert sequence["final_score"] == pytest.approx(
-                sequence["score"] / len(sequence["ids"])
-            )  # length_penalty 1
+        mean = pytest.approx(sequence["score"] / len(sequence["ids"]))  # length_penalty 1
+        assert sequence["final_score"] == (None if strategy == "sample" else mean)
     if strategy != "sample":
         scores = [sequence["final_score"] for sequence in sequences]
         assert scores == sorted(scores, reverse=True)

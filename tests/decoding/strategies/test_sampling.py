@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,31 +12,15 @@ from hypothesis import strategies as st
 
 from decoding.batch import generate_batch
 from decoding.generate import generate
-from decoding.processors import Context, Temperature, TopK, TopP, run_chain
 from decoding.recorder import record
-from decoding.request import Request
 from decoding.settings import DecodingSettings
-from decoding.step import Hypothesis, Step
 from decoding.strategies.base import newest_attention
 from decoding.strategies.registry import STRATEGIES
 from decoding.strategies.sampling import draw_without_replacement, token_at
 from decoding.uniform import UniformStream
 from model.errors import AttendError
 from model.interface import Attention, Forward
-from tests.helpers.tiny import Text, TinyCache, TinyModel, make_request, random_model, table_model
-
-NO_CONTEXT = Context(prompt=(0,), tokens=((),))
-
-
-def run(model: TinyModel, settings: DecodingSettings, request: Request | None = None) -> list[Step]:
-    request = request or make_request(context_length=model.context_length)
-    return list(generate(model, request.prompt, settings.strategy_for(request)))
-
-
-def best(steps: list[Step]) -> Hypothesis:
-    assert steps[-1].best is not None
-    return steps[-1].best
-
+from tests.helpers.tiny import Text, TinyCache, TinyModel, best, decode, make_request, random_model, table_model
 
 # --- the draw --------------------------------------------------------------------------------------------------------
 
@@ -107,17 +90,12 @@ def test_a_draw_over_a_whole_vocabulary_equals_the_full_sort(levels: int) -> Non
             assert token_at(draw, recording) == slow_token_at(draw, logits[0].tolist())
 
 
-def test_a_draw_on_the_edge_takes_the_token_behind_it() -> None:
-    """The first whose cumulative sum exceeds the draw: four equal tokens sum to 1/4, 1/2, 3/4 and 1 exactly."""
-    recording = record(("model",), [torch.zeros(1, 4)], 0)[0]
-    assert [token_at(draw, recording) for draw in (0.0, 0.25, 0.5, 0.75)] == [0, 1, 2, 3]
-
-
-def test_the_last_survivor_is_taken_where_rounding_leaves_the_sum_below_the_draw() -> None:
-    logits = torch.zeros(1, 10)
-    recording = record(("model",), [logits], 0)[0]
-    assert float(np.cumsum(np.full(10, 0.1))[-1]) == 1 - 2**-53  # ten times 0.1, summed, does not exceed this draw
-    assert token_at(1 - 2**-53, recording) == 9
+def test_a_draw_on_an_edge_takes_the_token_behind_it_and_the_last_one_where_there_is_none() -> None:
+    # four equal tokens sum to 1/4, 1/2, 3/4 and 1 exactly; ten times 0.1, summed, does not exceed 1 - 2 ** -53
+    four, ten = (record(("model",), [torch.zeros(1, count)], 0)[0] for count in (4, 10))
+    assert [token_at(draw, four) for draw in (0.0, 0.25, 0.5, 0.75)] == [0, 1, 2, 3]
+    assert float(np.cumsum(np.full(10, 0.1))[-1]) == 1 - 2**-53
+    assert token_at(1 - 2**-53, ten) == 9
 
 
 def test_draws_are_the_seeds_alone() -> None:
@@ -125,7 +103,7 @@ def test_draws_are_the_seeds_alone() -> None:
     model = random_model(30, seed=1)
 
     def drawn(settings: DecodingSettings, already: int = 0) -> list[float | None]:
-        return [step.hypotheses[0].choice.draw for step in run(model, settings, make_request(draws_used=already))]
+        return [step.hypotheses[0].choice.draw for step in decode(model, settings, make_request(draws_used=already))]
 
     plain = drawn(DecodingSettings(seed=7, max_new_tokens=10))
     assert plain == drawn(DecodingSettings(seed=7, max_new_tokens=10, temperature=0.3, top_k=1))
@@ -136,70 +114,27 @@ def test_draws_are_the_seeds_alone() -> None:
     assert all(draw is not None and 0 <= draw < 1 for draw in plain)
 
 
-def test_a_seed_repeats_its_text() -> None:
-    model = random_model(30, seed=2)
-    texts = {best(run(model, DecodingSettings(seed=seed, max_new_tokens=12))).tokens for seed in (5, 5, 5, 6)}
-    assert len(texts) == 2
-
-
-# --- against theory --------------------------------------------------------------------------------------------------
-
-
-def chi_squared_p(observed: Counter[int], expected: dict[int, float]) -> float:
-    """The survival function of chi-squared is the regularised upper incomplete gamma Q(degrees / 2, x / 2)."""
-    statistic = sum((observed[token] - count) ** 2 / count for token, count in expected.items())
-    half = torch.tensor([(len(expected) - 1) / 2, statistic / 2], dtype=torch.float64)
-    return float(torch.special.gammaincc(half[0], half[1]))
-
-
-def test_the_chi_squared_tail_is_the_textbooks() -> None:
-    # 5 % points of any table: 3.841 at 1 degree of freedom, 11.070 at 5
-    for degrees, point in ((1, 3.841), (5, 11.070)):
-        expected = dict.fromkeys(range(degrees + 1), 1e9)
-        observed = Counter(dict(expected))
-        observed[0] += math.sqrt(point * 1e9)  # pyright: ignore[reportArgumentType]
-        assert chi_squared_p(observed, expected) == pytest.approx(0.05, abs=1e-4)
-
-
-def test_sampled_tokens_follow_the_final_probabilities() -> None:
-    """20 seeds of 100 draws each; at p = .05 one test in 20 fails by chance, more than 3 has odds of 1.6 %."""
-    logits = torch.randn(60, generator=torch.Generator().manual_seed(9)) * 1.5
-    row = logits.tolist()
-    model = TinyModel(lambda text: row, context_length=400)
-    chain = (Temperature(0.9), TopK(10), TopP(0.9))
-    final = run_chain(chain, logits[None], NO_CONTEXT)[-1][0].double().softmax(-1)
-    expected = {token: 100 * p for token, p in enumerate(final.tolist()) if p > 0}
-    assert min(expected.values()) > 5  # what the test needs of every cell
-    low = 0
-    for seed in range(20):
-        chosen = DecodingSettings(temperature=0.9, top_k=10, top_p=0.9, seed=seed, max_new_tokens=100, top_candidates=0)
-        observed = Counter(best(run(model, chosen)).tokens)
-        assert set(observed) <= set(expected)
-        low += chi_squared_p(observed, expected) < 0.05
-    assert low <= 3
-
-
 # --- greedy and the loop ---------------------------------------------------------------------------------------------
 
 
 def test_greedy_takes_the_most_probable_token_ties_by_id() -> None:
     model = table_model({(0,): {2: 0.5, 1: 0.5}, (0, 1): {3: 0.9, 1: 0.1}}, vocabulary=4)
-    steps = run(model, DecodingSettings(strategy="greedy", max_new_tokens=2))
+    steps = decode(model, DecodingSettings(strategy="greedy", max_new_tokens=2))
     assert best(steps).tokens == (1, 3)
     choice = steps[0].hypotheses[0].choice
     assert (choice.stages, choice.draw, choice.rank) == (("model",), None, 1)
     assert choice.probability == pytest.approx(0.5, abs=1e-6) and choice.entropy == pytest.approx(1.0, abs=1e-6)
 
 
-def test_generation_stops_at_an_end_token_at_its_limit_and_where_the_context_ends() -> None:
+def test_a_text_stops_at_an_end_token_at_its_limit_and_where_the_context_ends() -> None:
     model = TinyModel(lambda text: [0.0, 1.0, 2.0 if len(text) == 4 else 0.0], context_length=10)
     greedy = DecodingSettings(strategy="greedy", max_new_tokens=3)
-    steps = run(model, greedy)
+    steps = decode(model, greedy)
     assert (best(steps).tokens, steps[-1].finish_reason) == ((1, 1, 1), "length")
     longer = DecodingSettings(strategy="greedy", max_new_tokens=100)
-    steps = run(model, longer, make_request(end_tokens=[2], context_length=10))
+    steps = decode(model, longer, make_request(end_tokens=[2], context_length=10))
     assert (best(steps).tokens, steps[-1].finish_reason) == ((1, 1, 1, 2), "stop")
-    steps = run(model, longer)
+    steps = decode(model, longer)
     assert len(best(steps).tokens) == 10  # 9 beside the prompt's one, and one that is not read
     assert steps[-1].finish_reason == "length"
     assert all(not step.finished and not step.hypotheses[0].finished for step in steps[:-1])
@@ -232,8 +167,11 @@ def test_unusable_logits_end_in_a_clear_error(bad: float) -> None:
                 list(steps)
 
 
-def test_closing_stops_the_work_and_nothing_is_computed_ahead() -> None:
+def test_a_token_costs_one_pass_of_one_row_and_closing_stops_the_work() -> None:
     model = random_model(10, seed=1)
+    decode(model, DecodingSettings(seed=1, max_new_tokens=20))
+    assert (model.passes, model.rows_fed) == (20, 20)
+    model.passes = 0
     request = make_request()
     steps = generate(model, request.prompt, DecodingSettings(seed=1).strategy_for(request))
     next(steps)
@@ -244,15 +182,9 @@ def test_closing_stops_the_work_and_nothing_is_computed_ahead() -> None:
     assert model.passes == 1
 
 
-def test_each_token_costs_one_pass_of_one_row() -> None:
-    model = random_model(10, seed=1)
-    run(model, DecodingSettings(seed=1, max_new_tokens=20))
-    assert (model.passes, model.rows_fed) == (20, 20)
-
-
 def test_log_probability_is_the_models_own_and_score_that_of_the_choice() -> None:
     model = random_model(40, seed=3)
-    result = best(run(model, DecodingSettings(seed=3, max_new_tokens=6, temperature=0.5, top_k=4)))
+    result = best(decode(model, DecodingSettings(seed=3, max_new_tokens=6, temperature=0.5, top_k=4)))
     logits = model.logits((0,), result.tokens).double()
     chosen = torch.tensor(result.tokens)[:, None]
     assert result.log_probability == pytest.approx(float(logits.log_softmax(-1).gather(1, chosen).sum()), abs=1e-9)
@@ -262,7 +194,7 @@ def test_log_probability_is_the_models_own_and_score_that_of_the_choice() -> Non
 
 def test_attention_is_that_of_the_pass_before_the_token() -> None:
     model = random_model(10, seed=1)
-    steps = run(model, DecodingSettings(seed=1, max_new_tokens=4), make_request(attention=True))
+    steps = decode(model, DecodingSettings(seed=1, max_new_tokens=4), make_request(attention=True))
     text = (0, *best(steps).tokens)
     for number, step in enumerate(steps):
         attention = step.hypotheses[0].choice.attention
@@ -270,7 +202,7 @@ def test_attention_is_that_of_the_pass_before_the_token() -> None:
         read = torch.tensor(text[: number + 1], dtype=torch.float32) + 1  # what TinyModel looks at: the text so far
         assert attention.shape == (1, 1, number + 1)
         assert attention[0, 0].float() == pytest.approx((read / read.sum()).numpy(), abs=1e-3)
-    assert all(step.hypotheses[0].choice.attention is None for step in run(model, DecodingSettings(seed=1)))
+    assert all(step.hypotheses[0].choice.attention is None for step in decode(model, DecodingSettings(seed=1)))
 
 
 def test_padding_on_the_left_never_reaches_a_step() -> None:

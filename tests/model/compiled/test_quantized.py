@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.precision import QUESTIONS, answer, compare
 from model import catalog, jit
 from model.arguments import DEFAULT
 from model.compiled.matrix import CompactEmbedding, CompactLinear, multiply, read_output, read_outputs
@@ -17,11 +18,14 @@ from model.compiled.quantized import QuantizedMatrix, dequantize
 from model.device import DeviceConfig
 from model.errors import AttendError
 from model.interface import Want
+from model.loaded import LoadedModel
+from model.text.conversation import Message
 from model.transformer.decoder import Transformer
-from tests.helpers.tiny import TinyModel
+from tests.helpers.tiny import TinyModel, check_same_pass
 from tests.helpers.translators import marian_of_several
-from tests.model.transformer.test_transformer import RARE_OPTIONS, every_option, random_model, text
+from tests.model.transformer.test_transformer import every_option, random_model, text
 
+EVERYTHING = Want(attention=True, hidden=True, layers=(0, 2, 1))
 NO_BIAS = np.empty((1, 0), np.float32)
 
 
@@ -61,32 +65,37 @@ def test_the_embedded_model_loses_little() -> None:
     assert 0 < divergence < 0.005  # of some 3 bits that a token costs; 0 would mean that nothing was rounded
 
 
+@pytest.fixture(scope="module")
+def texts(real_chat: LoadedModel) -> list[tuple[tuple[int, ...], list[int]]]:
+    """Prompts, and what a real model greedily says to each."""
+    prompts = [real_chat.chat_prompt([Message("user", question)], reserve=30).ids for question in QUESTIONS]
+    return [(prompt, answer(real_chat.model, prompt, 30, real_chat.end_tokens)) for prompt in prompts]
+
+
+@pytest.mark.parametrize(("dtype", "most"), [("int8", 0.03), ("bfloat16", 0.01)])
+def test_rounded_weights_say_nearly_the_same(
+    real_chat: LoadedModel, texts: list[tuple[tuple[int, ...], list[int]]], dtype: str, most: float
+) -> None:
+    """At least 97 % of the most probable tokens are the same, and log-probabilities differ by 0.03 nats on average, as
+    the aim for 8 bits was set; PyTorch's own 8 bits, which round activations, too, were at 44 % and 1.54 nats."""
+    rounded = catalog.load(real_chat.name, device_config=DeviceConfig("cpu", dtype))
+    same, difference = compare(real_chat.model, rounded.model, texts)
+    assert same >= 0.97 and 0 < difference <= most
+
+
 @pytest.mark.parametrize("compact", ["bfloat16", "int8"])
 @every_option
 def test_steps_equal_the_modules_over_the_same_weights(options: dict[str, object], compact: str) -> None:
-    check_compact_steps(random_model(**options, tied_embeddings=options["norm"] == "rms"), compact)
-
-
-@pytest.mark.parametrize("compact", ["bfloat16", "int8"])
-@pytest.mark.parametrize("options", RARE_OPTIONS, ids=str)
-def test_so_do_steps_with_rare_options(options: dict[str, object], compact: str) -> None:
-    check_compact_steps(random_model(**options), compact)
-
-
-def check_compact_steps(model: Transformer, compact: str) -> None:
+    model = random_model(**{"tied_embeddings": options.get("norm") != "layer", **options})
     model = quantize(model) if compact == "int8" else prepare_for_decoding(model.bfloat16())
     plain = plain_twin(model)
-    ids = text(12)
-    forward, expected = model.prefill(ids[:5]), plain.prefill(ids[:5])
-    torch.testing.assert_close(forward.logits, expected.logits, atol=3e-5, rtol=0)
-    forward, expected = (
-        each.step([3] * 5, of.cache.select([0] * 5)) for each, of in ((model, forward), (plain, expected))
-    )
-    torch.testing.assert_close(forward.logits, expected.logits, atol=3e-5, rtol=0)
-    want = Want(attention=True)
-    forward, expected = (each.step([4] * 5, of.cache, want=want) for each, of in ((model, forward), (plain, expected)))
-    torch.testing.assert_close(forward.logits, expected.logits, atol=3e-5, rtol=0)
-    torch.testing.assert_close(forward.attention.decoder, expected.attention.decoder, atol=1e-5, rtol=0)
+    passes = []
+    for each in (model, plain):
+        read = each.prefill(text(5))
+        stepped = each.step([3] * 5, read.cache.select([0] * 5))
+        passes.append((read, stepped, each.step([4] * 5, stepped.cache, want=EVERYTHING)))
+    for forward, expected in zip(*passes, strict=True):
+        check_same_pass(forward, expected, atol=3e-5)
 
 
 def plain_twin(model: Transformer) -> Transformer:
@@ -148,27 +157,9 @@ def test_a_token_that_is_none_is_refused_before_foreign_memory_is_read(compact: 
             model.prefill([1, token])
 
 
-def test_a_copy_of_a_prepared_model_follows_its_own_weights() -> None:
-    model = prepare_for_decoding(random_model())
-    other = copy.deepcopy(model)
-    with torch.no_grad():
-        for parameter in other.parameters():
-            parameter.add_(0.1)
-    plain = random_model()
-    plain.load_state_dict(other.state_dict())
-    stepped = [each.step([7], each.prefill(text(5)).cache).logits for each in (other, plain)]
-    torch.testing.assert_close(*stepped, atol=1e-5, rtol=0)
-
-
 def test_packed_weights_are_not_packed_again() -> None:
     for model in (quantize(random_model()), prepare_for_decoding(random_model().bfloat16())):
         for prepare in (prepare_for_decoding, quantize):
             with pytest.raises(ValueError, match="load it again"):
                 prepare(model)
         assert torch.isfinite(model(torch.tensor([text(4)]))).all()  # outside of inference, too
-
-
-def test_steps_that_want_no_attention_say_the_same() -> None:
-    model = prepare_for_decoding(random_model())
-    cache = model.prefill(text(5)).cache
-    assert torch.equal(model.step([7], cache).logits, model.step([7], cache, want=Want(attention=True)).logits)

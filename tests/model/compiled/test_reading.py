@@ -20,17 +20,17 @@ from model.transformer.cache import KeyValueCache
 from model.transformer.decoder import Transformer
 from model.transformer.encoder_decoder import EncoderDecoder
 from model.transformer.layers import Block
-from tests.model.compiled.test_quantized import plain_twin
+from tests.helpers.tiny import check_same_pass
+from tests.model.compiled.test_quantized import EVERYTHING, plain_twin
 from tests.model.transformer.test_encoder_decoder import PAPER, VARIANTS, made
-from tests.model.transformer.test_transformer import RARE_OPTIONS, every_option, random_model, text
+from tests.model.transformer.test_transformer import OPTIONS, random_model, text
 
 CONTEXT = 72
 QUERIES, TOKENS = 8, 24  # that attend at a time, and that a product takes, in the tests that need borders
 LENGTHS = (2, QUERIES - 1, QUERIES, QUERIES + 1, TOKENS - 1, TOKENS, TOKENS + 1, 2 * TOKENS + 1, 60)
-EVERYTHING = Want(attention=True, hidden=True, layers=(0, 2, 1))
 ATOL = 3e-5  # against the same weights in double precision, either is about half of it off
 LLAMA3 = {"kind": "llama3", "factor": 8.0, "original_context": 16}
-MORE_OPTIONS = (*RARE_OPTIONS, {"rotary_scaling": LLAMA3}, {"sliding_window": QUERIES + 1}, {"sliding_window": 40})
+MORE_OPTIONS = (*OPTIONS, {"rotary_scaling": LLAMA3}, {"sliding_window": QUERIES + 1}, {"sliding_window": 40})
 
 
 @pytest.fixture
@@ -51,11 +51,7 @@ def twins(**options: object) -> tuple[Transformer, Transformer]:
 
 
 def check_forward(found: Forward[KeyValueCache], expected: Forward[KeyValueCache]) -> None:
-    torch.testing.assert_close(found.logits, expected.logits, atol=ATOL, rtol=0)
-    torch.testing.assert_close(found.hidden, expected.hidden, atol=ATOL, rtol=0)
-    torch.testing.assert_close(found.layer_logits, expected.layer_logits, atol=ATOL, rtol=0)
-    assert found.attention is not None and expected.attention is not None
-    torch.testing.assert_close(found.attention.decoder, expected.attention.decoder, atol=1e-5, rtol=0)
+    check_same_pass(found, expected, atol=ATOL)
     for layer in range(2):
         for ours, theirs in zip(found.cache.keys_values(layer), expected.cache.keys_values(layer), strict=True):
             torch.testing.assert_close(ours, theirs, atol=ATOL, rtol=0)
@@ -80,14 +76,8 @@ def check_reading(slow: Transformer, fast: Transformer) -> None:
 
 
 @pytest.mark.usefixtures("small_pieces")
-@every_option
-def test_reading_equals_the_modules(options: dict[str, object]) -> None:
-    check_reading(*twins(**options))
-
-
-@pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("options", MORE_OPTIONS, ids=str)
-def test_reading_equals_the_modules_with_rare_options(options: dict[str, object]) -> None:
+def test_reading_equals_the_modules(options: dict[str, object]) -> None:
     check_reading(*twins(**options))
 
 
@@ -147,10 +137,7 @@ def test_several_sources_of_different_lengths_equal_the_modules(config: object) 
     slow, fast = made(longer), made(longer, fast=True)
     sources = [[1 + token % 28 for token in text(length, seed=length)] for length in (30, 9, TOKENS, 1)]
     want = Want(attention=True, layers=(1,))
-    found, expected = (model.prefill_together(sources, want=want) for model in (fast, slow))
-    assert found.attention is not None and expected.attention is not None
-    torch.testing.assert_close(found.logits, expected.logits, atol=ATOL, rtol=0)
-    torch.testing.assert_close(found.attention.cross, expected.attention.cross, atol=1e-5, rtol=0)
+    check_same_pass(*(model.prefill_together(sources, want=want) for model in (fast, slow)), atol=ATOL)
     told = [1 + token % 28 for token in text(33)]
     torch.testing.assert_close(fast.logits(sources[0], told), slow.logits(sources[0], told), atol=ATOL, rtol=0)
     ours, theirs = (model.inspect(told, source=sources[2]) for model in (fast, slow))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,13 @@ LLAMA3 = {
 
 
 def llama(**changes: Any) -> PreTrainedModel:
+    torch.manual_seed(9)
     return LlamaForCausalLM(LlamaConfig(**{"vocab_size": len(sentence_piece()), **SIZES, **changes}))
 
 
-def qwen3() -> PreTrainedModel:
-    return Qwen3ForCausalLM(Qwen3Config(vocab_size=len(byte_level()), head_dim=16, **SIZES))
+def qwen3(**changes: Any) -> PreTrainedModel:
+    torch.manual_seed(9)
+    return Qwen3ForCausalLM(Qwen3Config(**{"vocab_size": len(byte_level()), "head_dim": 16, **SIZES, **changes}))
 
 
 MODELS: dict[str, Callable[[], PreTrainedModel]] = {
@@ -111,6 +114,15 @@ def logits(loaded: LoadedModel, ids: list[int]) -> torch.Tensor:
     return torch.cat(found)
 
 
+def check(file: Path, model: PreTrainedModel, *, text: str = TEXT, adapter: float = 1e-4) -> None:
+    """Read by either engine, the file predicts what the model does; the adapter may be off by as much."""
+    for engine, atol in (("native", 1e-4), ("adapter", adapter)):
+        loaded = catalog.load(str(file), engine)
+        ids = list(loaded.prompt(text))
+        expected = original_logits(model, ids)[-1]
+        torch.testing.assert_close(loaded.model.prefill(ids).logits[0], expected, atol=atol, rtol=0)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("family", MODELS)
 def test_a_file_gives_the_same_results_as_its_checkpoint(family: str, engine: str, tmp_path: Path) -> None:
@@ -133,46 +145,24 @@ def test_a_file_gives_the_same_results_as_its_checkpoint(family: str, engine: st
 
 def test_llama_3_rotates_as_its_checkpoint_does(tmp_path: Path) -> None:
     """A file holds what the frequencies are divided by, and transformers, which reads no such tensor, leaves it out."""
-    torch.manual_seed(9)
     model = llama(rope_parameters=LLAMA3, head_dim=32, max_position_embeddings=16_384)
     plain = 500_000.0 ** -(np.arange(16) / 16)
     scaled: torch.Tensor = model.get_submodule("model.rotary_emb").inv_freq  # type: ignore[assignment]
     factors = plain / scaled.numpy()
     assert factors[0] == 1.0 and factors[-1] == pytest.approx(32.0)
-    file = written(tmp_path / "m.gguf", model, tensors={"rope_freqs.weight": factors})
-    ids = list(catalog.load(str(file)).prompt(TEXT * 20))
-    for engine in ENGINES:
-        found = catalog.load(str(file), engine).model.prefill(ids).logits[0]
-        torch.testing.assert_close(found, original_logits(model, ids)[-1], atol=1e-4, rtol=1e-4)
-
-
-def test_linear_scaling_is_the_files(tmp_path: Path) -> None:
-    torch.manual_seed(9)
-    model = llama(rope_parameters={"rope_type": "linear", "factor": 4.0, "rope_theta": 10_000.0})
-    for keys in ({"llama.rope.scaling.type": "linear"}, {}):  # without a type it is meant, too
-        keys |= {"llama.rope.scaling.factor": 4.0}
-        loaded = catalog.load(str(written(tmp_path / "m.gguf", model, keys=keys)), "native")
-        ids = list(loaded.prompt(TEXT))
-        expected = original_logits(model, ids)[-1]
-        torch.testing.assert_close(loaded.model.prefill(ids).logits[0], expected, atol=1e-4, rtol=0)
+    check(written(tmp_path / "m.gguf", model, tensors={"rope_freqs.weight": factors}), model, text=TEXT * 20)
 
 
 @pytest.mark.parametrize("quantization", ["F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0"])
 def test_what_is_quantized_is_what_transformers_makes_of_it(quantization: str, tmp_path: Path) -> None:
-    torch.manual_seed(9)
     file = written(tmp_path / "m.gguf", llama(), quantization=GGMLQuantizationType[quantization])
     theirs = AutoModelForCausalLM.from_pretrained(tmp_path, gguf_file=file.name, dtype=torch.float32)
-    loaded = catalog.load(str(file), "native")
-    ids = list(loaded.prompt(TEXT))
-    torch.testing.assert_close(loaded.model.prefill(ids).logits[0], original_logits(theirs, ids)[-1], atol=1e-4, rtol=0)
-    ours = catalog.load(str(file), "adapter").model.prefill(ids).logits[0]
-    torch.testing.assert_close(ours, original_logits(theirs, ids)[-1], atol=1e-5, rtol=0)
+    check(file, theirs, adapter=1e-5)
 
 
 @pytest.mark.parametrize("quantization", ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS"])
 def test_blocks_of_256_are_read_where_the_package_reads_them(quantization: str, tmp_path: Path) -> None:
     """The package does not write these, of which most files are, so other blocks get their name."""
-    torch.manual_seed(9)
     model = llama(hidden_size=256, num_hidden_layers=1, head_dim=64, initializer_range=0.02)
     file = written(tmp_path / "m.gguf", model, quantization=GGMLQuantizationType.Q8_0)
     for tensor in GGUFReader(file, "r+").tensors:
@@ -188,7 +178,6 @@ def test_blocks_of_256_are_read_where_the_package_reads_them(quantization: str, 
 
 
 def test_its_tokens_are_those_of_transformers(tmp_path: Path) -> None:
-    torch.manual_seed(9)
     file = written(tmp_path / "m.gguf", qwen3())
     loaded, theirs = catalog.load(str(file)), AutoTokenizer.from_pretrained(tmp_path, gguf_file=file.name)
     for text in (TEXT, "", "two  spaces\n\n", "日本 🦊", "it's 2026"):
@@ -201,7 +190,6 @@ def test_its_tokens_are_those_of_transformers(tmp_path: Path) -> None:
 
 def test_llama_3_begins_texts_and_keeps_whole_words(tmp_path: Path) -> None:
     """As its tokenizer.json has it ("ignore_merges"), and as llama.cpp reads its files, which do not say so."""
-    torch.manual_seed(9)
     tokens = byte_level()
     words = [str(tokens.convert_ids_to_tokens(piece)) for piece in range(len(tokens))]
     words[-1] = "zebra"  # which no merges lead to
@@ -216,7 +204,6 @@ def test_llama_3_begins_texts_and_keeps_whole_words(tmp_path: Path) -> None:
 
 def test_the_settings_that_it_suggests_are_noted(tmp_path: Path) -> None:
     """Keys of the gguf package (`Keys.General.SAMPLING_TEMP` and so on)."""
-    torch.manual_seed(9)
     keys = {"general.sampling.temp": 0.7, "general.sampling.top_k": 20, "general.sampling.mirostat": 0}
     (note,) = catalog.load(str(written(tmp_path / "m.gguf", qwen3(), keys=keys))).notes
     assert note == (
@@ -231,28 +218,30 @@ def test_smollms_digits_are_cut_one_by_one(real_chat: LoadedModel) -> None:
         assert [tokenizer.decode([piece]) for piece in tokenizer.encode(text)] == pieces
 
 
-def test_lists_of_one_value_for_every_layer_are_that_value(tmp_path: Path) -> None:
-    """As llama.cpp reads them (`get_key_or_arr` in llama-model.cpp)."""
-    torch.manual_seed(9)
-    model = llama()
-    keys = {"attention.head_count": [4, 4], "attention.head_count_kv": [2, 2], "feed_forward_length": [64, 64]}
-    keys = {f"llama.{key}": value for key, value in keys.items()}
-    loaded = catalog.load(str(written(tmp_path / "m.gguf", model, keys=keys)), "native")
-    ids = list(loaded.prompt(TEXT))
-    torch.testing.assert_close(loaded.model.prefill(ids).logits[0], original_logits(model, ids)[-1], atol=1e-4, rtol=0)
+LINEAR = {"rope_type": "linear", "factor": 4.0, "rope_theta": 10_000.0}
+ABSENT = ("attention.head_count_kv", "attention.key_length", "attention.value_length", "rope.freq_base")
 
 
-def test_keys_that_a_file_leaves_out_mean_what_llama_cpp_takes_for_them(tmp_path: Path) -> None:
-    """As many heads of keys and values as of queries, a base of 10,000, heads that share the width, no scaling without
-    a factor (`load_hparams` in llama-model.cpp); Qwen3's config class has 32 heads of 128."""
-    torch.manual_seed(9)
-    sizes = {**SIZES, "num_key_value_heads": 4, "rope_theta": 10_000.0, "head_dim": 8}
-    model = Qwen3ForCausalLM(Qwen3Config(vocab_size=len(byte_level()), **sizes))
-    absent = ("attention.head_count_kv", "attention.key_length", "attention.value_length", "rope.freq_base")
-    keys: dict[str, Any] = {f"qwen3.{key}": None for key in absent} | {"qwen3.rope.scaling.type": "linear"}
-    file = written(tmp_path / "m.gguf", model, keys=keys)
-    for engine in ENGINES:
-        loaded = catalog.load(str(file), engine)
-        ids = list(loaded.prompt(TEXT))
-        expected = original_logits(model, ids)[-1]
-        torch.testing.assert_close(loaded.model.prefill(ids).logits[0], expected, atol=1e-4, rtol=0)
+@pytest.mark.parametrize(
+    ("make", "keys"),
+    [
+        (partial(llama, rope_parameters=LINEAR), {"rope.scaling.type": "linear", "rope.scaling.factor": 4.0}),
+        (partial(llama, rope_parameters=LINEAR), {"rope.scaling.factor": 4.0}),  # without a type it is meant, too
+        # A list of one value for every layer is that value (`get_key_or_arr` in llama-model.cpp).
+        (llama, {"attention.head_count": [4, 4], "attention.head_count_kv": [2, 2], "feed_forward_length": [64, 64]}),
+        # What a file leaves out: as many heads of keys and values as of queries, a base of 10,000, heads that share the
+        # width, no scaling without a factor (`load_hparams` in llama-model.cpp); Qwen3's config class has 32 heads of
+        # 128.
+        (
+            partial(qwen3, num_key_value_heads=4, rope_theta=10_000.0, head_dim=8),
+            {**dict.fromkeys(ABSENT), "rope.scaling.type": "linear"},
+        ),
+    ],
+    ids=["linear", "a factor alone", "lists", "absent"],
+)
+def test_keys_mean_what_llama_cpp_takes_for_them(
+    make: Callable[[], PreTrainedModel], keys: dict[str, Any], tmp_path: Path
+) -> None:
+    model = make()
+    named = {f"{model.config.model_type}.{key}": value for key, value in keys.items()}
+    check(written(tmp_path / "m.gguf", model, keys=named), model)

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import torch
 
 from model import catalog, names
 from model import device as device_module
@@ -26,7 +25,6 @@ Q4, Q8 = "tiny-Q4_K_M.gguf", "tiny-Q8_0.gguf"
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.manual_seed(9)
     return written(tmp_path_factory.mktemp("gguf") / Q8, llama())
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # pyright: ignore[reportAttributeAccessIssue]
 from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS, convert_gguf_tokenizer
@@ -119,7 +118,6 @@ def test_special_tokens_are_the_files(
 
 
 def test_a_whole_file_obeys(tmp_path: Path) -> None:
-    torch.manual_seed(9)
     keys = {"tokenizer.ggml.add_space_prefix": False, "tokenizer.ggml.padding_token_id": NONE}
     loaded = catalog.load(str(written(tmp_path / "m.gguf", llama(), keys=keys)))
     assert loaded.prompt("the cat")[0] == 1 and loaded.end_tokens == {2}
@@ -185,7 +183,6 @@ def test_every_name_keeps_the_text_and_those_that_transformers_knows_give_its_id
 
 
 def test_a_file_that_does_not_say_how_it_cuts_is_cut_by_default_and_noted(tmp_path: Path) -> None:
-    torch.manual_seed(9)
     loaded = catalog.load(str(written(tmp_path / "m.gguf", qwen3(), keys={"tokenizer.ggml.pre": "default"})))
     assert loaded.notes == (
         "m doesn't say how it cuts texts into words, so they are cut as llama.cpp does it by default: tokens may "

@@ -10,8 +10,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 import attend
-from model import catalog, names
-from model.huggingface.causal import HuggingFaceModel
+from model import names
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from model.transformer.decoder import Transformer
@@ -76,11 +75,3 @@ def test_each_token_is_the_most_probable_of_transformers(
     expected = passed(model, ids)[len(prompt.ids) - 1 :]
     assert expected.argmax(-1).tolist()[:-1] == ids[len(prompt.ids) :]
     torch.testing.assert_close(torch.cat(logits), expected, atol=1e-4, rtol=0)
-
-
-def test_both_engines_agree(real_chat: LoadedModel) -> None:
-    adapted = catalog.load(NAME, "adapter")
-    assert isinstance(adapted.model, HuggingFaceModel)
-    ids = real_chat.chat_prompt([Message("user", QUESTIONS[1])], reserve=40).ids
-    expected = real_chat.model.prefill(ids).logits
-    torch.testing.assert_close(adapted.model.prefill(ids).logits, expected, atol=1e-4, rtol=0)

@@ -7,13 +7,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import torch
 from gradio_client import Client
 from huggingface_hub import constants, snapshot_download
-from transformers import AutoModelForCausalLM
 
 import generate
 from model import catalog, names
@@ -49,11 +46,8 @@ def test_what_is_needed_comes_and_nothing_else(hub_server: StandIn, on_the_hub: 
     assert progress[-1] == (total, total)
     assert sorted(hub_server.requested_files()) == sorted(wanted(on_the_hub))  # each once
     assert hub_server.requested_files()[0] == "config.json" and hub_server.requested_files()[-1] == WEIGHTS
-
-
-def test_the_librarys_own_client_finds_what_was_fetched(hub_server: StandIn) -> None:
-    folder = fetch().path
-    assert snapshot_download(HUB_MODEL, local_files_only=True, cache_dir=constants.HF_HUB_CACHE) == str(folder)
+    found = snapshot_download(HUB_MODEL, local_files_only=True, cache_dir=constants.HF_HUB_CACHE)
+    assert found == str(snapshot.path)  # by the library's own client
 
 
 def test_what_is_here_is_not_fetched_again(hub_server: StandIn, on_the_hub: Path) -> None:
@@ -201,14 +195,10 @@ def test_offline_mode_asks_nobody(hub_server: StandIn, monkeypatch: pytest.Monke
     assert hub_server.requests == []
 
 
-def test_a_model_of_the_hub_matches_transformers(hub_server: StandIn, on_the_hub: Path) -> None:
+def test_a_model_of_the_hub_is_called_by_its_name_and_revision(hub_server: StandIn) -> None:
     loaded = catalog.load(f"{HUB_MODEL}@main")
     assert (loaded.name, loaded.address, loaded.notes) == (f"{HUB_MODEL}@main", f"{HUB_MODEL}@main", ())
     assert isinstance(loaded.model, Transformer)
-    ids = loaded.prompt("Once upon a time")
-    reference: Any = AutoModelForCausalLM.from_pretrained(on_the_hub)
-    with torch.no_grad():
-        assert torch.allclose(loaded.model.inspect(ids).logits, reference(torch.tensor([ids])).logits[0], atol=1e-4)
 
 
 def test_the_terminal_fetches_with_a_bar_and_then_does_without_the_hub(

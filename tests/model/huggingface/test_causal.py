@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,63 +9,28 @@ import torch
 import transformers as hf
 from transformers import PreTrainedModel
 
+from benchmarks.families.tiny_models import tiny_config
 from model.errors import AttendError
 from model.huggingface.attention import EAGER
 from model.huggingface.causal import HuggingFaceModel
 from model.interface import Want
 
-COMMON: dict[str, Any] = {"vocab_size": 60, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-LLAMA: dict[str, Any] = COMMON | {
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 64,
-}
-ONE_KEY_EACH: dict[str, Any] = LLAMA | {"num_key_value_heads": 4}
-GPT2: dict[str, Any] = COMMON | {"n_positions": 64, "n_embd": 32, "n_layer": 2, "n_head": 4}
-NEOX: dict[str, Any] = {name: value for name, value in LLAMA.items() if name != "num_key_value_heads"}
-OPT: dict[str, Any] = COMMON | {
-    "hidden_size": 32,
-    "ffn_dim": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 64,
-    "word_embed_proj_dim": 32,
-}
-BLOOM: dict[str, Any] = COMMON | {"hidden_size": 32, "n_layer": 2, "n_head": 4}
-FALCON: dict[str, Any] = COMMON | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
-GEMMA: dict[str, Any] = LLAMA | {"head_dim": 8, "sliding_window": 6}
-
-FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
-    "gpt2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(**GPT2)),
-    "llama": lambda: hf.LlamaForCausalLM(hf.LlamaConfig(**LLAMA)),
-    "mistral": lambda: hf.MistralForCausalLM(hf.MistralConfig(**LLAMA, sliding_window=6)),
-    "qwen2": lambda: hf.Qwen2ForCausalLM(hf.Qwen2Config(**LLAMA)),
-    "qwen3": lambda: hf.Qwen3ForCausalLM(hf.Qwen3Config(**LLAMA, head_dim=8)),
-    "phi": lambda: hf.PhiForCausalLM(hf.PhiConfig(**ONE_KEY_EACH)),
-    "gemma2": lambda: hf.Gemma2ForCausalLM(hf.Gemma2Config(**GEMMA, query_pre_attn_scalar=8)),
-    "gemma3": lambda: hf.Gemma3ForCausalLM(hf.Gemma3TextConfig(**GEMMA, query_pre_attn_scalar=8)),
-    "neox": lambda: hf.GPTNeoXForCausalLM(hf.GPTNeoXConfig(**NEOX)),
-    "opt": lambda: hf.OPTForCausalLM(hf.OPTConfig(**OPT)),
-    "olmo": lambda: hf.OlmoForCausalLM(hf.OlmoConfig(**LLAMA)),
-    "bloom": lambda: hf.BloomForCausalLM(hf.BloomConfig(**BLOOM)),
-    "falcon": lambda: hf.FalconForCausalLM._from_config(hf.FalconConfig(**FALCON), attn_implementation="eager"),
-    "falcon-alibi": lambda: hf.FalconForCausalLM._from_config(
-        hf.FalconConfig(**FALCON, alibi=True, new_decoder_architecture=True, num_kv_heads=2),
-        attn_implementation="eager",
-    ),
-}
+ALIBI = {"alibi": True, "new_decoder_architecture": True, "num_kv_heads": 2}
+FAMILIES = (
+    *("gpt2", "llama", "mistral", "qwen2", "qwen3", "phi", "gemma2", "gemma3_text", "gpt_neox", "opt", "olmo", "bloom"),
+    *("falcon", "falcon with ALiBi"),
+)
 
 
 def made(name: str) -> PreTrainedModel:
+    config = tiny_config(name.partition(" ")[0])
+    if name.endswith("ALiBi"):
+        config = type(config)(**{**config.to_dict(), **ALIBI})
     torch.manual_seed(3)
-    model = FAMILIES[name]().eval()
+    model = hf.AutoModelForCausalLM.from_config(config, attn_implementation=EAGER).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
-    model.set_attn_implementation(EAGER)
     return model
 
 

@@ -142,20 +142,15 @@ def test_an_encoder_of_the_hub_is_refused_before_it_is_fetched_and_opened_on_dem
     assert [piece.label for piece in catalog.load_encoder(HUB_MODEL).pieces("a cat")] == ["[CLS]", "a", "cat", "[SEP]"]
 
 
-def test_what_generates_is_no_encoder(tmp_path: Path) -> None:
-    with pytest.raises(AttendError, match="is not an encoder"):
-        catalog.load_encoder(str(gpt2(tmp_path)))
-
-
-def test_an_encoder_is_never_rounded_to_int8(folder: Path) -> None:
-    with pytest.raises(AttendError, match=r"can't run in int8 \(8 bits\)"):
-        catalog.load_encoder(str(folder), DeviceConfig("cpu", "int8"))
-
-
-def test_a_tokenizer_of_another_model_is_refused(tmp_path: Path) -> None:
+def test_what_generates_8_bits_and_a_tokenizer_of_another_model_are_refused(folder: Path, tmp_path: Path) -> None:
     small = hf.BertModel(hf.BertConfig(**{**SIZES, "vocab_size": 40}))
-    with pytest.raises(AttendError, match="belong to different checkpoints"):
-        catalog.load_encoder(str(bert(tmp_path, small)))
+    for refused, dtype, words in (
+        (gpt2(tmp_path / "gpt2"), "auto", "is not an encoder"),
+        (folder, "int8", r"can't run in int8 \(8 bits\)"),
+        (bert(tmp_path / "small", small), "auto", "belong to different checkpoints"),
+    ):
+        with pytest.raises(AttendError, match=words):
+            catalog.load_encoder(str(refused), DeviceConfig("cpu", dtype))
 
 
 def test_a_comparison_is_checked(encoder: HuggingFaceEncoder) -> None:

@@ -11,7 +11,6 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from benchmarks.families.tiny_models import tiny_config
-from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
@@ -19,6 +18,8 @@ from model.huggingface import verify
 from model.huggingface.attention import EAGER
 from model.huggingface.causal import HuggingFaceModel
 from model.interface import Want
+from tests.helpers.tiny import best, decode
+from tests.helpers.transformers_generate import transformers_generate
 
 SHORT = 16  # the longest text that is rotated as short ones are
 LONG_ROPE = {
@@ -64,20 +65,6 @@ MODELS = {
 }
 
 
-def written(reference: Any, prompt: list[int], **options: Any) -> list[int]:
-    """What transformers generates, by a copy, since it leaves lengths in the model."""
-    ids = torch.tensor([prompt])
-    options |= {"do_sample": False, "pad_token_id": 0, "eos_token_id": None, "attention_mask": torch.ones_like(ids)}
-    return copy.deepcopy(reference).generate(ids, **options)[0, len(prompt) :].tolist()
-
-
-def ours(model: HuggingFaceModel, prompt: list[int], **settings: Any) -> list[int]:
-    request = Request.of_model(model, prompt, end_tokens=[], attention=True)
-    steps = list(generate(model, prompt, DecodingSettings.from_dict(settings).strategy_for(request)))
-    assert steps[-1].best is not None
-    return list(steps[-1].best.tokens)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_texts_beyond_it_are_those_of_transformers(name: str) -> None:
     """From a prompt before it, at it and behind it, greedily and with beams, each after a longer text."""
@@ -85,11 +72,13 @@ def test_texts_beyond_it_are_those_of_transformers(name: str) -> None:
     model = verify.verified(HuggingFaceModel, copy.deepcopy(reference), name)
     assert model.context_length > 2 * SHORT
     for prompt in (PROMPT, [*PROMPT, *PROMPT], [*PROMPT, 7, 8, 9, 10], PROMPT[:3]):
-        for beams in (1, 3):
-            count = 18
-            expected = written(reference, prompt, max_new_tokens=count, num_beams=beams)
-            strategy = "beam" if beams > 1 else "greedy"
-            assert ours(model, prompt, strategy=strategy, num_beams=beams, max_new_tokens=count) == expected
+        for strategy, beams in (("greedy", 1), ("beam", 3)):
+            chosen = {"strategy": strategy, "num_beams": beams, "max_new_tokens": 18}
+            request = Request.of_model(model, prompt, attention=True)
+            tokens = best(decode(model, DecodingSettings.from_dict(chosen), request)).tokens
+            used_once = copy.deepcopy(reference)  # since transformers leaves lengths in a model
+            expected = transformers_generate(used_once, prompt, [], chosen).sequences[0, len(prompt) :]
+            assert list(tokens) == expected.tolist()
 
 
 @pytest.mark.parametrize("name", MODELS)

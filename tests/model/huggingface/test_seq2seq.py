@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +11,6 @@ import torch
 import transformers as hf
 from transformers import PreTrainedModel
 
-from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
@@ -19,7 +18,8 @@ from model.huggingface.attention import EAGER
 from model.huggingface.seq2seq import Seq2SeqCache, Seq2SeqModel
 from model.interface import Want
 from model.transformer.encoder_decoder import EncoderDecoder
-from tests.helpers.transformers_generate import draw_as_we_do
+from tests.helpers.tiny import best, decode
+from tests.helpers.transformers_generate import draw_as_we_do, transformers_generate
 
 LAYERS: dict[str, Any] = {
     "vocab_size": 60,
@@ -77,6 +77,14 @@ def text(length: int, seed: int = 1) -> list[int]:
     return torch.randint(4, 60, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
 
 
+def answered(ours: Seq2SeqModel, source: list[int], answer: Sequence[int]) -> Seq2SeqCache:
+    """What is kept of a source and of an answer so far."""
+    cache = ours.prefill(source).cache
+    for token in answer:
+        cache = ours.step([token], cache).cache
+    return cache
+
+
 def request_for(model: Seq2SeqModel | EncoderDecoder, source: list[int], ends: list[int]) -> Request:
     return Request.of_model(model, source, end_tokens=ends, decode=lambda ids: " ".join(map(str, ids)), attention=True)
 
@@ -129,18 +137,11 @@ def test_branches_are_texts_alone(name: str) -> None:
         assert torch.allclose(crossed[row], alone, atol=1e-5)
 
 
-# Our settings, and the same in transformers' words.
-METHODS: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
-    ({"strategy": "greedy", "repetition_penalty": 1.3}, {"num_beams": 1, "repetition_penalty": 1.3}),
-    ({"strategy": "beam", "num_beams": 3}, {"num_beams": 3}),
-    (
-        {"strategy": "beam", "num_beams": 4, "length_penalty": -0.5, "no_repeat_ngram_size": 2},
-        {"num_beams": 4, "length_penalty": -0.5, "no_repeat_ngram_size": 2},
-    ),
-    (
-        {"strategy": "sample", "temperature": 0.8, "top_k": 20, "top_p": 0.9},
-        {"do_sample": True, "temperature": 0.8, "top_k": 20, "top_p": 0.9},
-    ),
+METHODS: tuple[dict[str, Any], ...] = (
+    {"strategy": "greedy", "repetition_penalty": 1.3},
+    {"strategy": "beam", "num_beams": 3},
+    {"strategy": "beam", "num_beams": 4, "length_penalty": -0.5, "no_repeat_ngram_size": 2},
+    {"strategy": "sample", "temperature": 0.8, "top_k": 20, "top_p": 0.9},
 )
 
 
@@ -148,32 +149,21 @@ METHODS: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
 def test_texts_are_those_of_generate(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     reference = made(name)
     ours, ends = Seq2SeqModel(made(name)), [17, 30]
-    for (settings, words), seed in itertools.product(METHODS, range(4)):
-        source = text(5 + seed, seed)
+    for method, seed in itertools.product(METHODS, range(4)):
+        source, limited = text(5 + seed, seed), method | {"max_new_tokens": 8}
         draw_as_we_do(monkeypatch, seed)
-        result = reference.generate(
-            torch.tensor([source]),
-            attention_mask=torch.ones(1, len(source), dtype=torch.long),
-            max_new_tokens=8,
-            eos_token_id=ends,
-            pad_token_id=0,
-            **{"do_sample": False, **words},
-        )[0, 1:].tolist()
-        strategy = DecodingSettings.from_dict({"max_new_tokens": 8, "seed": seed, **settings}).strategy_for(
-            request_for(ours, source, ends)
-        )
-        best = list(generate(ours, source, strategy))[-1].best
-        assert best is not None
-        assert list(best.tokens) == result[: len(best.tokens)]
-        assert not any(result[len(best.tokens) :])  # padding
+        result = transformers_generate(reference, source, ends, limited).sequences[0, 1:].tolist()
+        settings = DecodingSettings.from_dict({"seed": seed, **limited})
+        tokens = best(decode(ours, settings, request_for(ours, source, ends))).tokens
+        assert list(tokens) == result[: len(tokens)]
+        assert not any(result[len(tokens) :])  # padding
 
 
 def test_the_attention_of_a_choice_is_the_source_then_the_text() -> None:
     ours, source = Seq2SeqModel(made("marian")), text(6)
-    strategy = DecodingSettings(strategy="greedy", max_new_tokens=4).strategy_for(request_for(ours, source, []))
-    for position, step in enumerate(generate(ours, source, strategy)):
-        assert step.best is not None
-        weights = step.best.choice.attention
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=4)
+    for position, step in enumerate(decode(ours, settings, request_for(ours, source, []))):
+        weights = best([step]).choice.attention
         assert weights is not None
         assert weights.shape == (3, 2, 6 + 1 + position)
         assert torch.allclose(weights[..., :6].float().sum(-1), torch.ones(3, 2), atol=2e-3)  # half precision
@@ -183,15 +173,8 @@ def test_the_attention_of_a_choice_is_the_source_then_the_text() -> None:
 def test_padding_goes_with_the_row_that_needed_it() -> None:
     """Otherwise a short answer could only grow as far as the long one beside it."""
     ours = Seq2SeqModel(made("marian"))  # of 64 positions
-
-    def answered(source: list[int], answer: list[int]) -> Seq2SeqCache:
-        cache = ours.prefill(source).cache
-        for token in answer:
-            cache = ours.step([token], cache).cache
-        return cache
-
     source, answer = text(7), text(63, seed=2)
-    cache = answered(text(5, seed=3), text(40, seed=4)).join(answered(source, answer[:2]))
+    cache = answered(ours, text(5, seed=3), text(40, seed=4)).join(answered(ours, source, answer[:2]))
     assert (cache.length, cache.padding) == (41, (0, 38))  # each begins with the decoder's start
     cache = cache.select([1])
     assert (cache.length, cache.padding) == (3, (0,))
@@ -213,9 +196,7 @@ def test_what_it_cannot_do_is_refused_in_one_sentence() -> None:
             read(text(65))
         with pytest.raises(ValueError, match="at least one token"):
             read([])
-    cache = ours.prefill(text(64)).cache  # a source may be as long, whatever its answer
-    for token in text(63):  # behind the decoder's start
-        cache = ours.step([token], cache).cache
+    cache = answered(ours, text(64), text(63))  # a source may be as long, whatever its answer; behind the start are 63
     with pytest.raises(AttendError, match="The output has reached this model's limit of 64 tokens"):
         ours.step([5], cache)
     with pytest.raises(ValueError, match="1 tokens for 2 rows"):

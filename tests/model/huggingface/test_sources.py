@@ -11,7 +11,6 @@ import torch
 import transformers as hf
 
 from decoding.batch import generate_batch
-from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.step import Step
 from model.errors import AttendError
@@ -19,7 +18,8 @@ from model.huggingface.seq2seq import Seq2SeqCache, Seq2SeqModel
 from model.huggingface.verify import verified
 from model.interface import Want
 from tests.decoding.test_batch import check_same
-from tests.model.huggingface.test_seq2seq import FAMILIES, LAYERS, T5, made, request_for, text
+from tests.helpers.tiny import decode
+from tests.model.huggingface.test_seq2seq import FAMILIES, LAYERS, T5, answered, made, request_for, text
 from tests.model.transformer.test_encoder_decoder import PAPER
 from tests.model.transformer.test_encoder_decoder import made as random_translator
 
@@ -41,10 +41,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def read(ours: Seq2SeqModel, length: int, answer: Sequence[int]) -> Seq2SeqCache:
-    cache = ours.prefill(text(length, seed=length)).cache
-    for token in answer:
-        cache = ours.step([token], cache).cache
-    return cache
+    return answered(ours, text(length, seed=length), answer)
 
 
 @pytest.mark.parametrize("name", JOINED)
@@ -91,7 +88,7 @@ def test_texts_in_company_are_texts_alone(name: str) -> None:
     requests = [request_for(ours, source, [17, 30]) for source in sources]
     settings = [DecodingSettings.from_dict({"max_new_tokens": 10, **options}) for options in OPTIONS]
     pairs = list(zip(requests, settings, strict=True))
-    alone = [list(generate(ours, request.input_ids, each.strategy_for(request))) for request, each in pairs]
+    alone = [decode(ours, each, request) for request, each in pairs]
     batched: list[list[Step]] = [[] for _ in OPTIONS]
     for steps in generate_batch(ours, sources, [each.strategy_for(request) for request, each in pairs]):
         for so_far, step in zip(batched, steps, strict=True):

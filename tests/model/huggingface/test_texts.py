@@ -15,7 +15,6 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model import catalog
@@ -23,47 +22,31 @@ from model.huggingface.causal import HuggingFaceModel
 from model.interface import LanguageModel
 from model.text.conversation import Message
 from tests.helpers.folders import CHATML, INST, gpt2, llama
-from tests.helpers.transformers_generate import draw_as_we_do
+from tests.helpers.tiny import best, decode
+from tests.helpers.transformers_generate import draw_as_we_do, transformers_generate
 from tests.model.huggingface.test_causal import FAMILIES, made, text
 from tests.model.huggingface.test_conversion import native, saved
 
 NATIVE = ("gpt2", "llama", "mistral", "qwen2", "qwen3")
 LIMIT, ENDS = 8, [17, 30]
-# Our settings, and the same in transformers' words.
-METHODS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "greedy": ({"strategy": "greedy"}, {"do_sample": False}),
-    "sampled": ({"strategy": "sample"}, {"do_sample": True, "top_k": 0}),
-    "filtered": (
-        {"strategy": "sample", "temperature": 1.3, "top_k": 30, "top_p": 0.9, "repetition_penalty": 1.2},
-        {"do_sample": True, "temperature": 1.3, "top_k": 30, "top_p": 0.9, "repetition_penalty": 1.2},
-    ),
-    "beams": ({"strategy": "beam", "num_beams": 3}, {"do_sample": False, "num_beams": 3}),
-    "short beams": (
-        {"strategy": "beam", "num_beams": 4, "length_penalty": -1.0, "no_repeat_ngram_size": 2},
-        {"do_sample": False, "num_beams": 4, "length_penalty": -1.0, "no_repeat_ngram_size": 2},
-    ),
+METHODS: dict[str, dict[str, Any]] = {
+    "greedy": {"strategy": "greedy"},
+    "sampled": {"strategy": "sample"},
+    "filtered": {"strategy": "sample", "temperature": 1.3, "top_k": 30, "top_p": 0.9, "repetition_penalty": 1.2},
+    "beams": {"strategy": "beam", "num_beams": 3},
+    "short beams": {"strategy": "beam", "num_beams": 4, "length_penalty": -1.0, "no_repeat_ngram_size": 2},
 }
 
 
 def ours(model: LanguageModel[Any], prompt: Sequence[int], ends: Sequence[int], method: str, seed: int) -> list[int]:
-    settings = DecodingSettings.from_dict({"max_new_tokens": LIMIT, "seed": seed, **METHODS[method][0]})
-    request = Request.of_model(
-        model,
-        prompt,
-        end_tokens=ends,
-        decode=lambda ids: " ".join(map(str, ids)),
-        attention=True,
-        encode=lambda text: [int(part) for part in text.split()],
-    )
-    best = list(generate(model, prompt, settings.strategy_for(request)))[-1].best
-    assert best is not None
-    return list(best.tokens)
+    settings = DecodingSettings.from_dict({"max_new_tokens": LIMIT, "seed": seed, **METHODS[method]})
+    request = Request.of_model(model, prompt, end_tokens=ends, attention=True)
+    return list(best(decode(model, settings, request)).tokens)
 
 
-def reference(model: Any, prompt: Sequence[int], ends: Sequence[int], method: str) -> list[int]:
-    ids = torch.tensor([list(prompt)])
-    options = {"max_new_tokens": LIMIT, "eos_token_id": list(ends), "pad_token_id": 0, **METHODS[method][1]}
-    return model.generate(ids, attention_mask=torch.ones_like(ids), **options)[0, len(prompt) :].tolist()
+def reference(model: Any, prompt: Sequence[int], ends: list[int], method: str) -> list[int]:
+    settings = {"max_new_tokens": LIMIT, **METHODS[method]}
+    return transformers_generate(model, prompt, ends, settings).sequences[0, len(prompt) :].tolist()
 
 
 def lively(name: str) -> Any:

@@ -14,7 +14,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message, Transcript
 from tests.helpers.folders import gpt2
-from tests.model.huggingface.generation.test_chat_template import TOKENIZERS, talk
+from tests.model.huggingface.generation.test_chat_template import TEMPLATES, talk
 from ui.chat import actions as chat
 from ui.chat.endpoint import chat_items
 from ui.chat.reproduction import chat_reproduction
@@ -24,6 +24,8 @@ from ui.runs.session import Session
 
 GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=24, min_new_tokens=24)
 TALK = talk("Hi! How are you?", " Well, thank you.", "the cat\nsat ")
+BEGUN = {"": "", "You are a fox.": "You are a fox.\n\n"}  # by the system prompt
+with_and_without = pytest.mark.parametrize("system", BEGUN)
 WRITTEN = "User: Hi! How are you?\nAssistant: Well, thank you.\nUser: the cat\nsat\nAssistant:"
 
 
@@ -42,38 +44,43 @@ def transcript(loaded: LoadedModel) -> Transcript:
     return loaded.chat
 
 
-def test_a_conversation_is_written_in_words() -> None:
-    assert Transcript.text(TALK) == WRITTEN
+@with_and_without
+def test_a_conversation_is_written_in_words(system: str) -> None:
+    assert Transcript.text(TALK, system and f" {system}\n") == BEGUN[system] + WRITTEN
 
 
-@pytest.mark.parametrize("name", TOKENIZERS)
-def test_its_ids_are_those_that_transformers_has_for_the_text(name: str) -> None:
-    tokenizer = TOKENIZERS[name]
+@with_and_without
+@pytest.mark.parametrize("template", ["ChatML", "alternating turns"])
+def test_its_ids_are_those_that_transformers_has_for_the_text(template: str, system: str) -> None:
+    tokenizer = TEMPLATES[template].tokenizer
     chat = Transcript(lambda text: (*tokenizer.prefix_tokens, *tokenizer.encode(text, begins=True)))
-    assert chat.prompt(TALK, context_length=400, reserve=8).ids == tuple(tokenizer.hf_tokenizer(WRITTEN)["input_ids"])
+    prompt = chat.prompt(TALK, system=system, context_length=400, reserve=8)
+    assert prompt.ids == tuple(tokenizer.hf_tokenizer(BEGUN[system] + WRITTEN)["input_ids"])
 
 
 def test_a_checkpoint_without_a_template_chats_so(loaded: LoadedModel) -> None:
     prompt = transcript(loaded).prompt(TALK[:1], context_length=128, reserve=8)
-    assert loaded.tokenizer.decode(prompt.ids, begins=True) == "User: Hi! How are you?\nAssistant:"
     assert prompt.ids == loaded.prompt("User: Hi! How are you?\nAssistant:")
 
 
-def test_the_oldest_messages_drop_first_and_the_last_must_fit(loaded: LoadedModel) -> None:
-    messages = talk("the cat", "a mat", "the dog", "a log", "the fox")
-    sizes = {first: len(loaded.prompt(Transcript.text(messages[first:]))) for first in (0, 2, 4)}
+@with_and_without
+def test_the_oldest_messages_drop_first_and_the_last_must_fit(loaded: LoadedModel, system: str) -> None:
+    messages, chat = talk("the cat", "a mat", "the dog", "a log", "the fox"), transcript(loaded)
+    sizes = {first: len(loaded.prompt(Transcript.text(messages[first:], system))) for first in (0, 2, 4)}
     for first, size in sizes.items():
-        prompt = transcript(loaded).prompt(messages, context_length=size + 5, reserve=6)
+        prompt = chat.prompt(messages, system=system, context_length=size + 5, reserve=6)
         assert (prompt.dropped, len(prompt.ids)) == (first, size)
     words = sizes[4] - len(loaded.prompt("User: \nAssistant:"))
-    with pytest.raises(AttendError, match=f"The message has {words} tokens.*shorten it"):
-        transcript(loaded).prompt(messages[-1:], context_length=sizes[4] - 1, reserve=6)
+    what = "The system prompt and the message have" if system else "The message has"
+    with pytest.raises(AttendError, match=f"{what} {words} tokens.*shorten"):
+        chat.prompt(messages[-1:], system=system, context_length=sizes[4] - 1, reserve=6)
 
 
 def test_typed_control_tokens_stay_text(loaded: LoadedModel) -> None:
-    ids = transcript(loaded).prompt([Message("user", "<|endoftext|>")], context_length=128, reserve=6).ids
+    typed = "<|endoftext|>"
+    ids = transcript(loaded).prompt([Message("user", typed)], system=typed, context_length=128, reserve=6).ids
     assert not any(loaded.tokenizer.is_special(piece) for piece in ids)
-    assert loaded.tokenizer.decode(ids) == "User: <|endoftext|>\nAssistant:"
+    assert loaded.tokenizer.decode(ids) == f"{typed}\n\nUser: {typed}\nAssistant:"
 
 
 @pytest.fixture(scope="module")

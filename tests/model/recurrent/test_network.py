@@ -7,11 +7,7 @@ import torch
 
 from model.interface import Want
 from model.recurrent.network import Recurrent, RecurrentConfig
-
-PADDING = 29
-LONG, SHORT = [1, 2, 3, 4, 5, 6], [7, 8, 9]
-TEXT = [3, 5, 7, 2]
-SAME = 1e-5
+from tests.model.transformer.test_encoder_decoder import LONG, PADDING, SAME, SHORT, TEXT
 
 
 @pytest.mark.parametrize("attention", [True, False], ids=["attention", "no attention"])

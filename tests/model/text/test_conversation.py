@@ -49,24 +49,15 @@ def test_room_is_reserved_for_the_answer_where_possible() -> None:
     assert CHAT.prompt(messages, context_length=total + 5, reserve=10_000).dropped == 2  # the last turn always stays
 
 
-def test_the_longest_message_leaves_room_for_one_token() -> None:
+def test_the_longest_message_leaves_room_for_one_token_and_none_is_blank() -> None:
     message = conversation("the cat")
     size = 2 + len(CHAT.turn(message[0]))
     assert len(CHAT.prompt(message, context_length=size, reserve=8).ids) == size
-    with pytest.raises(AttendError, match="shorten it"):
+    refused = f"{size - 2} tokens, but this model's context holds {size - 3}.*shorten it"
+    with pytest.raises(AttendError, match=refused):
         CHAT.prompt(message, context_length=size - 1, reserve=8)
-
-
-def test_a_blank_message_is_refused() -> None:
     with pytest.raises(AttendError, match="empty"):
         CHAT.prompt(conversation("  \n\t "), context_length=64, reserve=8)
-
-
-def test_a_message_too_long_alone_is_refused_with_both_numbers() -> None:
-    text = "the cat " * 30
-    size = len(CHAT.turn(Message("user", text)))
-    with pytest.raises(AttendError, match=f"{size} tokens, but this model's context holds 38"):
-        CHAT.prompt(conversation(text), context_length=40, reserve=8)
 
 
 def test_typed_control_tokens_open_no_turn() -> None:

@@ -13,11 +13,13 @@ from model.errors import AttendError
 from model.interface import Want
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
+from model.transformer.encoder_decoder import build
+from tests.helpers.tiny import check_same_pass
 
-# Every two values of two different options stand together in one of these twelve.
-every_option = pytest.mark.parametrize(
-    "options",
-    [
+# Every two values of two different options stand together in one of the first twelve. The others are options that few
+# families have, or that are a number; the window is shorter than the texts.
+OPTIONS: list[dict[str, object]] = [
+    *(
         {
             "positions": positions,
             "norm": norm,
@@ -28,13 +30,7 @@ every_option = pytest.mark.parametrize(
         }
         for first, positions in enumerate(("rotary", "sinusoidal", "learned"))
         for second, (norm, norm_place) in enumerate(itertools.product(("rms", "layer"), ("before", "after")))
-    ],
-    ids=lambda options: "-".join(map(str, options.values())),
-)
-
-
-# Options that few families have, or that are a number; the window is shorter than the texts.
-RARE_OPTIONS: tuple[dict[str, object], ...] = (
+    ),
     {"query_key_norm": True},
     {"sliding_window": 4},
     {"sliding_window": 1},
@@ -43,14 +39,15 @@ RARE_OPTIONS: tuple[dict[str, object], ...] = (
     {"head_width": 12},
     {"tied_embeddings": False},
     {"norm_epsilon": 0.1, "rotary_base": 50.0},
-)
+]
+every_option = pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(map(str, options.values())))
 
 
 def random_model(**changes: object) -> Transformer:
     sizes = {"vocabulary_size": 50, "context_length": 24, "width": 32, "layers": 2, "feed_forward_width": 40}
     heads = {"heads": 4, "key_value_heads": 2}
     torch.manual_seed(0)
-    return Transformer(TransformerConfig.from_dict({**sizes, **heads, **changes})).eval()
+    return build(TransformerConfig.from_dict({**sizes, **heads, **changes})).eval()
 
 
 def text(length: int, seed: int = 0) -> list[int]:
@@ -59,6 +56,7 @@ def text(length: int, seed: int = 0) -> list[int]:
 
 @every_option
 def test_cached_logits_equal_uncached(options: dict[str, object]) -> None:
+    """So no token sees what comes after it, either: a step knows nothing of that."""
     model = random_model(**options)
     ids = text(20)
     full = model(torch.tensor([ids]))[0].detach()  # (T, V)
@@ -69,18 +67,11 @@ def test_cached_logits_equal_uncached(options: dict[str, object]) -> None:
         assert torch.allclose(forward.logits[0], full[position], atol=1e-5)
 
 
-@pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
-def test_a_later_token_changes_nothing_before_it(positions: str) -> None:
-    model = random_model(positions=positions)
-    ids = text(12)
-    changed = [*ids[:8], (ids[8] + 1) % 50, *ids[9:]]
-    first, second = (model(torch.tensor([each]))[0].detach() for each in (ids, changed))
-    assert torch.equal(first[:8], second[:8])
-    assert not torch.allclose(first[8:], second[8:], atol=1e-3)
-
-
-def test_asking_for_attention_changes_no_logit() -> None:
-    model, ids = random_model(), text(10)
+@pytest.mark.parametrize("encoder_layers", [0, 2])
+@pytest.mark.parametrize("fast", [False, True])
+def test_asking_for_attention_changes_no_bit_of_the_logits(encoder_layers: int, fast: bool) -> None:
+    model = random_model(encoder_layers=encoder_layers)
+    model, ids = prepare_for_decoding(model) if fast else model, text(10)
     plain, looking = model.prefill(ids), model.prefill(ids, want=Want(attention=True))
     assert torch.equal(plain.logits, looking.logits)
     assert torch.equal(model.step([3], plain.cache).logits, model.step([3], looking.cache, want=Want(True)).logits)
@@ -157,28 +148,13 @@ def test_joined_rows_answer_as_alone(positions: str) -> None:
             assert not padded[..., :-keys].any()  # padding is never looked at
 
 
-def test_select_forks_and_drops_rows() -> None:
+def test_padding_goes_with_the_row_that_needed_it() -> None:
     model = random_model()
     cache = model.prefill(text(5, 1)).cache.join(model.prefill(text(8, 2)).cache)
     assert cache.select([0, 1]) is cache
-    forked = cache.select([1, 0, 1])
-    assert forked.rows == 3
-    both, three = model.step([4, 5], cache), model.step([5, 4, 6], forked)
-    assert torch.allclose(three.logits[0], both.logits[1], atol=1e-5)
-    assert torch.allclose(three.logits[1], both.logits[0], atol=1e-5)
-    short = cache.select([0])  # the padding that only the longer row needed goes with it
+    short = cache.select([0])
     assert short.length == 5
-    assert torch.allclose(model.step([4], short).logits[0], both.logits[0], atol=1e-5)
-
-
-def test_branches_from_one_cache_do_not_meet() -> None:
-    model, ids = random_model(), text(6)
-    start = model.prefill(ids).cache
-    left, right = model.step([1], start), model.step([2], start)
-    left = model.step([3], left.cache)
-    right = model.step([3], right.cache)
-    assert torch.allclose(left.logits, model.prefill([*ids, 1, 3]).logits, atol=1e-5)
-    assert torch.allclose(right.logits, model.prefill([*ids, 2, 3]).logits, atol=1e-5)
+    assert torch.allclose(model.step([4], short).logits[0], model.step([4, 5], cache).logits[0], atol=1e-5)
 
 
 def test_rows_of_different_lengths_stay_where_the_weights_are() -> None:
@@ -263,16 +239,8 @@ def test_a_layer_that_is_not_there_is_refused() -> None:
 
 @every_option
 def test_compiled_steps_equal_the_modules(options: dict[str, object]) -> None:
-    check_compiled_steps(random_model(**options))
-
-
-@pytest.mark.parametrize("options", RARE_OPTIONS, ids=str)
-def test_compiled_steps_equal_the_modules_with_rare_options(options: dict[str, object]) -> None:
-    check_compiled_steps(random_model(**options))
-
-
-def check_compiled_steps(model: Transformer) -> None:
-    """Logits, attention, hidden states and layers of compiled steps are those of the modules."""
+    """Their logits, attention, hidden states and layers."""
+    model = random_model(**options)
     with torch.no_grad():
         for parameter in model.parameters():  # no gain of 1 and no bias of 0 can hide a slip
             parameter.add_(0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1)))
@@ -285,31 +253,23 @@ def check_compiled_steps(model: Transformer) -> None:
             by_modules = slow.step(tokens[: len(rows)], slow_cache, want=want)
             by_tensors = fast.step(tokens[: len(rows)], fast_cache, want=want)
             # Against the same weights in double precision either is up to 1.3e-5 off: it is rounding.
-            assert torch.allclose(by_tensors.logits, by_modules.logits, atol=3e-5)
-            assert by_modules.attention is not None and by_tensors.attention is not None
-            assert torch.allclose(by_tensors.attention.decoder, by_modules.attention.decoder, atol=1e-5)
-            torch.testing.assert_close(by_tensors.hidden, by_modules.hidden, atol=3e-5, rtol=0)
-            torch.testing.assert_close(by_tensors.layer_logits, by_modules.layer_logits, atol=3e-5, rtol=0)
+            check_same_pass(by_tensors, by_modules, atol=3e-5)
             slow_cache, fast_cache = by_modules.cache, by_tensors.cache
 
 
-def test_steps_survive_a_change_of_precision() -> None:
-    model = prepare_for_decoding(random_model())
-    single = model.step([7], model.prefill(text(5)).cache).logits
-    model.double()
-    assert torch.allclose(model.step([7], model.prefill(text(5)).cache).logits, single, atol=1e-5)
-
-
 @pytest.mark.parametrize("rows", [1, 4])
-def test_steps_follow_new_weights(rows: int) -> None:
-    model, other = prepare_for_decoding(random_model()), random_model()
-    with torch.no_grad():
-        for parameter in other.parameters():
-            parameter.add_(0.1)
-
+def test_compiled_steps_follow_other_weights_another_precision_and_a_copy(rows: int) -> None:
     def stepped(transformer: Transformer) -> torch.Tensor:
         return transformer.step([7] * rows, transformer.prefill(text(5)).cache.select([0] * rows)).logits
 
-    stepped(model)
+    model, other = prepare_for_decoding(random_model()), random_model()
+    first = stepped(model)
+    copied = copy.deepcopy(model)
+    with torch.no_grad():
+        for changed in (*other.parameters(), *copied.parameters()):
+            changed.add_(0.1)
+    assert torch.allclose(stepped(copied), stepped(other), atol=1e-5)
+    assert torch.equal(stepped(model), first)
     model.load_state_dict(other.state_dict())
     assert torch.allclose(stepped(model), stepped(other), atol=1e-5)
+    assert torch.allclose(stepped(model.double()), stepped(other), atol=1e-5)

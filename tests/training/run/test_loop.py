@@ -14,7 +14,7 @@ import torch
 
 from model.errors import AttendError
 from model.transformer import checkpoint
-from tests.helpers.trainings import CHAT, losses
+from tests.helpers.trainings import CHAT, TRANSLATOR, losses
 from training.run import loop
 from training.run.loop import train
 from training.settings import TrainingSettings
@@ -70,16 +70,23 @@ def test_a_run_with_other_settings_or_data_is_not_resumed(talk_folder: Path, tmp
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("settings", "changes", "words"),
     [
-        ({"optimizer": "mu0n"}, "'mu0n', but must be one of muon, adamw"),
-        ({"precision": "fp8"}, "one of auto, bf16, no"),
-        ({"batch_tokens": 60}, "batch_tokens is 60, but one row already has 64"),
-        ({"decay": 1.5}, "decay is 1.5"),
-        ({"passes": 0.0}, "passes is 0.0, but must be above 0"),
-        ({"learning_rate": math.nan}, "learning_rate is nan"),
+        (CHAT, {"optimizer": "mu0n"}, "'mu0n', but must be one of muon, adamw"),
+        (CHAT, {"precision": "fp8"}, "one of auto, bf16, no"),
+        (CHAT, {"batch_tokens": 60}, "batch_tokens is 60, but one row already has 64"),
+        (CHAT, {"decay": 1.5}, "decay is 1.5"),
+        (CHAT, {"passes": 0.0}, "passes is 0.0, but must be above 0"),
+        (CHAT, {"learning_rate": math.nan}, "learning_rate is nan"),
+        (CHAT, {"skills": 1.0}, "skills is 1.0, but must be at least 0 and below 1"),  # it leaves no real text
+        (TRANSLATOR, {"encoder_layers": 0}, "encoder"),
+        (TRANSLATOR, {"task": "chat"}, "encoder"),
+        (TRANSLATOR, {"label_smoothing": 1.5}, "label_smoothing is 1.5"),
     ],
+    ids=str,
 )
-def test_settings_that_no_run_could_use_are_refused(changes: dict[str, Any], words: str) -> None:
+def test_settings_that_no_run_could_use_are_refused(
+    settings: TrainingSettings, changes: dict[str, Any], words: str
+) -> None:
     with pytest.raises(AttendError, match=words):
-        replace(CHAT, **changes)
+        replace(settings, **changes)

@@ -24,7 +24,8 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "rope_scaling": {**LLAMA3, "original_max_position_embeddings": 8192},
         "max_position_embeddings": 131_072,
     },
-    "mistral": {"model_type": "mistral", "num_attention_heads": 8},
+    "mistral": {"model_type": "mistral", "num_attention_heads": 8},  # without a field of its own, a window of 4,096
+    "mistral without a window": {"model_type": "mistral", "num_attention_heads": 8, "sliding_window": None},
     "qwen2": {"model_type": "qwen2", "num_attention_heads": 14, "num_key_value_heads": 2, "max_window_layers": 21},
     "qwen3": {"model_type": "qwen3", "num_attention_heads": 4, "num_key_value_heads": 2, "tie_word_embeddings": True},
     "one position": {"model_type": "llama", "num_attention_heads": 2, "max_position_embeddings": 1},
@@ -37,24 +38,29 @@ def test_what_is_read_rightly_passes(name: str) -> None:
     check_native(CONFIGS[name], name)
 
 
-def test_a_rotation_that_is_read_wrongly_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    rotation: Callable[..., Any] = conversion._rotation
-    monkeypatch.setattr(conversion, "_rotation", lambda fields: (1_000_000.0, rotation(fields)[1]))
-    with pytest.raises(AttendError, match=r"differently from transformers \(its logits are off by .* --engine adapter"):
-        check_native(CONFIGS["llama"], "x")
+ROTATION: Callable[..., Any] = conversion._rotation
+ROTARY: Callable[..., Any] = conversion._rotary
 
 
-def test_a_window_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """4,096 tokens in a Mistral whose config doesn't name it."""
-    rotary: Callable[..., Any] = conversion._rotary
-    monkeypatch.setattr(conversion, "_rotary", lambda fields, **changes: rotary(fields))
-    with pytest.raises(AttendError, match="its window is 0 instead of 4,096 tokens"):
-        check_native(CONFIGS["mistral"], "x")
-
-
-def test_a_scaling_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Llama 3.1 slows its slow rotations by 8, which 400 tokens show."""
-    rotation: Callable[..., Any] = conversion._rotation
-    monkeypatch.setattr(conversion, "_rotation", lambda fields: (rotation(fields)[0], None))
-    with pytest.raises(AttendError, match="its logits are off"):
-        check_native(CONFIGS["llama3"], "x")
+@pytest.mark.parametrize(
+    ("name", "reader", "wrong", "words"),
+    [
+        (
+            "llama",
+            "_rotation",
+            lambda fields: (1_000_000.0, ROTATION(fields)[1]),
+            r"differently from transformers \(its logits are off by .* --engine adapter",
+        ),
+        # 4,096 tokens in a Mistral whose config doesn't name it
+        ("mistral", "_rotary", lambda fields, **_: ROTARY(fields), "its window is 0 instead of 4,096 tokens"),
+        # Llama 3.1 slows its slow rotations by 8, which 400 tokens show
+        ("llama3", "_rotation", lambda fields: (ROTATION(fields)[0], None), "its logits are off"),
+    ],
+    ids=["rotation", "window", "scaling"],
+)
+def test_what_is_read_wrongly_is_found(
+    name: str, reader: str, wrong: Callable[..., Any], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversion, reader, wrong)
+    with pytest.raises(AttendError, match=words):
+        check_native(CONFIGS[name], "x")

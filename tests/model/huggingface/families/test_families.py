@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +15,14 @@ from transformers import GPT2LMHeadModel, PreTrainedModel
 
 from benchmarks.families import __main__ as families
 from benchmarks.families.tiny_models import tiny_config, tiny_model
+from model.device import DeviceConfig
 from model.errors import AttendError
 from model.huggingface.attention import EAGER, FUSED, stacked
 from model.huggingface.causal import HuggingFaceModel
+from model.huggingface.folder import load_model
 from model.huggingface.seq2seq import Seq2SeqModel
 from model.huggingface.verify import verified
+from model.huggingface.weights import CheckpointFiles
 from model.interface import Want
 
 
@@ -53,6 +57,32 @@ def test_a_mixture_of_experts_with_an_encoder_is_exact() -> None:
     """It asks its encoder's output for what routed the source."""
     result = families.examine("switch_transformers", "seq2seq", prompts=(3, 8), beams=(3,))
     assert (result.verdict, result.reason) == ("exact", "")
+
+
+TEXTS = ([9, 30, 12], [11, 40, 17, 8, 33, 52, 21, 14, 45, 10, 27, 19, 50, 36])
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize(
+    ("family", "task", "changes"),
+    [
+        ("bloom", "causal", {"return_dict": False, "output_hidden_states": True}),
+        ("bart", "seq2seq", {"return_dict": False}),
+        ("qwen3_moe", "causal", {"output_router_logits": True}),
+    ],
+)
+def test_odd_but_legal_values_in_a_config_change_nothing(
+    family: str, task: families.Task, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    built = tiny_model(family, seq2seq=task == "seq2seq")
+    for name, value in changes.items():
+        setattr(built.config, name, value)
+    built.save_pretrained(tmp_path)
+    model, _ = load_model(CheckpointFiles.read(tmp_path, family), "adapter", DeviceConfig("cpu"))
+    reference = tiny_model(family, seq2seq=task == "seq2seq")
+    for text in TEXTS:
+        assert families._logits(model, reference, text, task) < 1e-3
+        assert families._same_text(model, reference, text, beams=1)
 
 
 def test_a_step_leaves_recurrent_states_as_they_were() -> None:

@@ -13,7 +13,7 @@ from model.errors import AttendError
 from model.huggingface.causal import HuggingFaceModel
 from model.huggingface.seq2seq import Seq2SeqModel
 from model.huggingface.weights import CheckpointFiles, check_layers
-from tests.model.huggingface.test_seq2seq import LAYERS, T5, made, text
+from tests.model.huggingface.test_seq2seq import LAYERS, T5, answered, made, text
 
 SIZES: dict[str, Any] = {"vocab_size": 60, "d_model": 32, "n_heads": 4, "n_layers": 2}
 LED = {name: value for name, value in LAYERS.items() if name != "max_position_embeddings"}
@@ -31,9 +31,7 @@ def led(source: int, answer: int) -> hf.PreTrainedModel:
 def test_an_encoder_and_its_decoder_have_lengths_of_their_own(source: int, answer: int, read: int) -> None:
     ours = Seq2SeqModel(made(lambda: led(source, answer)))
     assert (ours.source_length, ours.context_length) == (read, answer)
-    cache = ours.prefill(text(read)).cache
-    for token in text(answer - 1):  # behind the decoder's start
-        cache = ours.step([token], cache).cache
+    cache = answered(ours, text(read), text(answer - 1))  # behind the decoder's start
     with pytest.raises(AttendError, match=f"The output has reached this model's limit of {answer} tokens"):
         ours.step([5], cache)
     with pytest.raises(AttendError, match=f"The text has {read + 1} tokens, but the model reads at most {read}"):

@@ -68,11 +68,6 @@ def test_a_stream_is_the_decoded_text_in_whole_characters(kind: str) -> None:
         assert streamed + stream.finish() == text
 
 
-def test_what_stands_before_a_text_is_found() -> None:
-    assert made("byte-level").prefix_tokens == ()
-    assert made("sentence-piece").prefix_tokens == (1,)  # <s>, by the template of its post-processor
-
-
 def test_labels_tell_tokens_apart() -> None:
     tokenizer = made("byte-level", unused=2)
     size = tokenizer.vocabulary_size
@@ -218,22 +213,17 @@ def test_a_folder_without_a_readable_tokenizer_is_refused(tmp_path: Path) -> Non
         load_tokenizer(tmp_path, 320)
 
 
-def test_a_vocabulary_outside_the_byte_alphabet_is_refused() -> None:
-    tokenizer = byte_level(None)
-    described = json.loads(tokenizer.backend_tokenizer.to_str())
-    described["model"]["vocab"]["\u4e2d"] = len(described["model"]["vocab"])  # no byte is written so
-    foreign = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(described)))
-    with pytest.raises(AttendError, match="holds '\u4e2d', which byte-level BPE cannot spell"):
-        HuggingFaceTokenizer(foreign, len(foreign))
-
-
-def test_a_tokenizer_that_drops_the_text_is_refused() -> None:
-    tokenizer = byte_level(None)
-    described = json.loads(tokenizer.backend_tokenizer.to_str())
-    described["normalizer"] = {"type": "Replace", "pattern": {"Regex": "."}, "content": ""}
-    blank = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(described)))
-    with pytest.raises(AttendError, match="loses part of the text"):
-        HuggingFaceTokenizer(blank, len(blank))
+def test_one_that_cannot_spell_bytes_and_one_that_drops_the_text_are_refused() -> None:
+    outside, dropping = (json.loads(byte_level(None).backend_tokenizer.to_str()) for _ in range(2))
+    outside["model"]["vocab"]["\u4e2d"] = len(outside["model"]["vocab"])  # no byte is written so
+    dropping["normalizer"] = {"type": "Replace", "pattern": {"Regex": "."}, "content": ""}
+    for described, words in (
+        (outside, "holds '\u4e2d', which byte-level BPE cannot spell"),
+        (dropping, "loses part of the text"),
+    ):
+        built = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(described)))
+        with pytest.raises(AttendError, match=words):
+            HuggingFaceTokenizer(built, len(built))
 
 
 def cut_by(rule: str) -> Tokenizer:

@@ -228,21 +228,16 @@ def test_a_padding_above_the_models_rows_is_allowed(tmp_path: Path) -> None:
         HuggingFaceTokenizer(tokenizer, rows)
 
 
-def test_a_tokenizer_model_that_is_not_sentencepiece_is_left_to_transformers(
+def test_what_is_no_sentencepiece_model_or_has_no_unknown_piece_is_refused(
     pieces: dict[str, Path], tmp_path: Path
 ) -> None:
+    """The former is left to transformers."""
     shutil.copytree(pieces["plain"], tmp_path, dirs_exist_ok=True)
-    (tmp_path / "tokenizer.model").write_bytes(b"no model")
-    with pytest.raises(AttendError, match="cannot be read"):
-        load_tokenizer(tmp_path, 320)
-
-
-def test_a_sentencepiece_model_without_an_unknown_piece_is_damaged(pieces: dict[str, Path], tmp_path: Path) -> None:
-    shutil.copytree(pieces["plain"], tmp_path, dirs_exist_ok=True)
-    model = ModelProto()
-    model.ParseFromString((tmp_path / "tokenizer.model").read_bytes())
+    model = ModelProto.FromString((tmp_path / "tokenizer.model").read_bytes())
     for piece in model.pieces:
         piece.type = ModelProto.SentencePiece.NORMAL
-    (tmp_path / "tokenizer.model").write_bytes(model.SerializeToString())
-    with pytest.raises(AttendError, match="The SentencePiece model of this checkpoint is damaged: copy it again"):
-        load_tokenizer(tmp_path, 320)
+    damaged = "The SentencePiece model of this checkpoint is damaged: copy it again"
+    for content, words in ((b"no model", "cannot be read"), (model.SerializeToString(), damaged)):
+        (tmp_path / "tokenizer.model").write_bytes(content)
+        with pytest.raises(AttendError, match=words):
+            load_tokenizer(tmp_path, 320)

@@ -56,15 +56,16 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "ui.inspector.inspector_contract",
         "ui.runs.runs_contract",
     ),
-    "ui.frame": ("ui.screen", "ui.settings", "ui.runs", "ui.kit", "decoding", "model"),
+    "ui.view": ("ui.screen",),
+    "ui.frame": ("ui.view", "ui.screen", "ui.settings", "ui.runs", "ui.kit", "decoding", "model"),
     **{
         f"ui.{feature}": (
-            *("ui.frame", "ui.screen", "ui.examples", "ui.inspector", "ui.settings", "ui.runs", "ui.kit"),
+            *("ui.frame", "ui.view", "ui.screen", "ui.examples", "ui.inspector", "ui.settings", "ui.runs", "ui.kit"),
             *("lesson", "decoding", "model"),
         )
         for feature in ("chat", "write", "translate", "compare", "learn", "encoder", "models")
     },
-    "ui.history": ("ui.models", "ui.frame", "ui.screen", "ui.runs", "ui.kit", "decoding", "model"),
+    "ui.history": ("ui.models", "ui.frame", "ui.view", "ui.screen", "ui.runs", "ui.kit", "decoding", "model"),
     "ui.history.history_contract": (),
     "ui.tour": (),
     "ui.server": ("ui", "decoding", "model"),

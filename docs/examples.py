@@ -70,7 +70,7 @@ def record_chat(models: Models) -> tuple[Recorded, Recorded, Recorded]:
     Returns:
         The turns, the runs of the answers with the first token of the name selected, and the document of the tab.
     """
-    session = Session(model=MODEL)
+    session = Session.using(MODEL)
     for message in DIALOGUE:
         run_to_end(chat.send(session, models, MODEL, message, CHAT_SETTINGS))
     turns = [_turn(turn) for turn in session.turns]
@@ -87,7 +87,7 @@ def record_chat(models: Models) -> tuple[Recorded, Recorded, Recorded]:
 
 def record_write(models: Models) -> tuple[Recorded, Recorded]:
     """Record a continuation, with the token selected that surprised the model most, and the document of the tab."""
-    session = Session(model=MODEL)
+    session = Session.using(MODEL)
     run_to_end(write.write(session, models, MODEL, BEGINNING, WRITE_SETTINGS))
     value = _inspected(session, models, session.run(session.draft.run))
     value["selected"] = most_surprising(value)
@@ -101,7 +101,7 @@ def record_compare(models: Models) -> tuple[Recorded, Recorded]:
     Returns:
         The comparison, and the runs of its cards with the first one's last.
     """
-    session = Session(model=MODEL)
+    session = Session.using(MODEL)
     choices = {"answer": False, "history": False, "common": True, "shared": CARDS_SETTINGS}
     run_to_end(compare.compare(session, models, MODEL, EXAMPLE, list(CARDS), **choices))
     comparison = session.comparison
@@ -128,7 +128,7 @@ def record_translate(models: Models) -> tuple[Recorded, Recorded, Recorded]:
         The translation and its alignment, the run with the word selected that changes its position, and the document of
         the tab.
     """
-    session = Session(model=TRANSLATOR)
+    session = Session.using(TRANSLATOR)
     run_to_end(translate.translate(session, models, TRANSLATOR, SENTENCE, TRANSLATE_SETTINGS))
     assert session.translation is not None
     run = session.run(session.translation.answer.run)

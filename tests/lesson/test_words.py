@@ -143,7 +143,7 @@ def test_tokenizers_of_models_in_memory_stand_beside_ours(models: Models) -> Non
 def test_a_folder_is_called_as_everywhere_and_its_path_only_pointed_at(tiny_checkpoint: Path, tmp_path: Path) -> None:
     folder = str(shutil.copytree(tiny_checkpoint, tmp_path / "fox" / "final"))
     private = Models((str(tiny_checkpoint),), lambda name, _: catalog.load(name), any_name=True)
-    visitor = Session(model=private.default)
+    visitor = Session.using(private.default)
     list(choosing.choose(visitor, private, folder))
     cuts = tokens.CHAPTER.answer(private, {})["cuts"]
     assert (cuts[-1]["name"], cuts[-1]["location"]) == ("fox/final", folder)
@@ -168,14 +168,14 @@ def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
         return catalog.load_encoder(str(folder)) if requested == name else catalog.load(requested)
 
     private = Models((str(tiny_checkpoint),), load, any_name=True)
-    visitor = Session(model=private.default)
+    visitor = Session.using(private.default)
     list(choosing.choose(visitor, private, name))
-    assert visitor.encoder is not None
+    assert visitor.model.encoder is not None
     text = "The quick fox jumps."
-    pieces = [piece.label for piece in visitor.encoder.pieces(text) if not piece.special]
+    pieces = [piece.label for piece in visitor.model.encoder.pieces(text) if not piece.special]
     list(choosing.choose(visitor, private, private.default))
     cut = tokens.CHAPTER.answer(private, {"text": text})["cuts"][-1]
-    assert visitor.encoder is None and (cut["name"], cut["location"]) == (names.display_name(name), name)
+    assert visitor.model.encoder is None and (cut["name"], cut["location"]) == (names.display_name(name), name)
     ids = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text, add_special_tokens=False).ids
     assert cut["pieces"] == list(zip(pieces, ids, strict=True))
     shutil.rmtree(folder)
@@ -253,7 +253,7 @@ def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -
 
     page = Models((CHAT, TRANSLATE), load)
     handlers = {one.name: one.fn for one in build(page).fns.values() if one.fn is not None}
-    session, visit = Session(model=page.default), gr.Request(session_hash="visit")
+    session, visit = Session.using(page.default), gr.Request(session_hash="visit")
     data = {"chapter": "vectors", "number": 1, "given": {"model": TRANSLATE}}
     for _ in range(3):
         answered = json.loads(handlers["lesson_of"](session, gr.EventData(None, data), visit))["result"]

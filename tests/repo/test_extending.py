@@ -84,11 +84,11 @@ def test_the_example_tab_stands_on_the_page_and_answers(models: Models, tiny: Lo
     page = build(models, tabs=tabs)
     (switch,) = (block for block in page.blocks.values() if getattr(block, "elem_id", None) == "attend-tabs")
     offered = switch.value["entries"]  # pyright: ignore[reportAttributeAccessIssue]
-    assert offered == [*Switch([tab() for tab in TABS], models).entries(Session(model=tiny.name)), "Count"]
+    assert offered == [*Switch([tab() for tab in TABS], models).entries(Session.using(tiny.name)), "Count"]
     (length,) = (block for block in page.blocks.values() if getattr(block, "label", None) == "Length")
     (count,) = (function.fn for function in page.fns.values() if function.name == "on_count")
     assert count is not None
-    visitor = Session(model=models.default)
+    visitor = Session.using(models.default)
     for typed in ("", "Hi! How are you?", "🦊"):
         tokens = len(tiny.tokenizer.encode(typed))
         assert count(visitor, typed) == {length: f"Tokens in tiny-chat: {tokens}"}

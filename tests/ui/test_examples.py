@@ -78,7 +78,7 @@ def test_what_is_taken_over_has_every_token_explained(mode: str) -> None:
     text = (examples.FOLDER / f"{mode}_document.js").read_text(encoding="utf-8")
     document = exported(text)
     models = Models(MODELS, lambda name, _: catalog.load(name))
-    session = Session(model=document["model"])
+    session = Session.using(document["model"])
     screen = ask(session, models, document, 1)
     assert screen.history_reply == {"number": 9, "opened": True}
     assert screen.inspector is not None and screen.inspector["rows"]

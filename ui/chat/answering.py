@@ -42,7 +42,7 @@ def answer_last(
     """
     session.refuse_while_busy()
     loaded = models.get(name)
-    if loaded.chat is None and (coming := session.choosing) is not None:
+    if loaded.chat is None and (coming := session.model.coming) is not None:
         raise AttendError(f"{coming.name} is still loading: send again once it is ready.")
     instruction = session.system if system is None else checked_system(system)
     settings = chat_settings(loaded, settings)

@@ -35,7 +35,7 @@ def chat_document(session: Session, key: str = "") -> Document | None:
         "chat",
         name_kept(conversation, key),
         first_words((session.turns or [messages[0].turn])[0].text),
-        session.model,
+        session.model.name,
         content,
         [run for run in named if run],
     )

@@ -71,10 +71,10 @@ class History:
             attempt, document = field(event, "attempt", int), field(event, "document", dict)
             kind, model = str(document.get("kind")), document.get("model")
             tab = self._tab(kind)
-            if field(event, "bring", bool) and model != session.model and self._models.is_at_hand(model):
+            if field(event, "bring", bool) and model != session.model.name and self._models.is_at_hand(model):
                 yield from select.choose(session, self._models, model)
             with session.lock:
-                languages = session.languages.get(session.model)
+                languages = session.model.languages.get(session.model.name)
                 if attempt > session.opened.get(kind, 0):
                     session.refuse_while_running()
                     tab.open_document(session, self._models, read_document(session, self._models, document))
@@ -90,7 +90,7 @@ class History:
         except AttendError:
             yield Screen(history_reply={"number": number})
             raise
-        if session.languages.get(session.model) != languages:
+        if session.model.languages.get(session.model.name) != languages:
             yield PickerScreen(model=select.picker_value(session, self._models))
         yield replace(screen, history_reply={"number": number, "opened": is_newest})
 

@@ -36,7 +36,7 @@ class LearnTab(Tab):
         def lesson_of(session: Session, event: gr.EventData, request: gr.Request) -> Any:
             if request.session_hash:
                 frame.sessions_by_hash[request.session_hash] = session
-            cached = models.with_embedded_cache(session.lesson_models)
+            cached = models.with_embedded_cache(session.model.lesson)
             with for_people():
                 chapter, given = field(event, "chapter", str), field(event, "given", dict)
                 broken = {"chapter": chapter, "error": "", "result": None}

@@ -96,7 +96,7 @@ class Picker:
 
 def build(models: Models) -> Picker:
     """Add the picker to the current Gradio context."""
-    value = select.picker_value(Session(model=models.default), models)
+    value = select.picker_value(Session.using(models.default), models)
     form = {"any_name": models.any_name}
     model = component("models/picker.js", "choose", "cancel", name="model", form=form)
     model.value = _without_languages(value)

@@ -41,25 +41,25 @@ def choose(
     """Load a model for the visitor, unless they choose another one meanwhile.
 
     An encoder's page replaces the tabs; the generating model and its texts stay in the session. The screens update only
-    the picker; `Session.model_changed` makes the rest of the page follow.
+    the picker; `ChosenModel.changed` makes the rest of the page follow.
 
     Args:
         typed: whether the name was typed into the box, which is emptied once the model is loaded.
         for_tab: whether a tab needs the model; leaving the tab then cancels the loading.
     """
     wanted = checked_text(name, "The model’s name").strip()
-    coming = session.choosing
-    if not for_tab and session.needed_task and not (coming and coming.name == wanted):
-        session.needed_task, session.model_changed = None, True  # the tab follows the visitor's choice
+    coming = session.model.coming
+    if not for_tab and session.tab.task and not (coming and coming.name == wanted):
+        session.tab.task, session.model.changed = None, True  # the tab follows the visitor's choice
     if wanted == _selected_name(session):  # in use or being loaded already
         yield PickerScreen()
         return
     cancel(session)
-    if wanted == session.model:
-        session.encoder, session.model_changed = None, session.model_changed or session.encoder is not None
+    if wanted == session.model.name:
+        session.model.encoder, session.model.changed = None, session.model.changed or session.model.encoder is not None
         yield PickerScreen(model={**picker_value(session, models), "clears_input": typed})
         return
-    mine = session.choosing = Choosing(wanted, for_tab)
+    mine = session.model.coming = Choosing(wanted, for_tab)
     loaded: AnyModel | None = None
     try:
         with closing(models.load(wanted)) as loading:
@@ -75,74 +75,74 @@ def choose(
         with session.lock:  # an event that is still being handled uses the previous model, or cancels
             if mine.cancelled or loaded is None or (for_tab and not _still_needed(session, loaded)):
                 typed = False
-                if session.choosing not in (None, mine):  # the newer choice updates the picker
+                if session.model.coming not in (None, mine):  # the newer choice updates the picker
                     return
             else:
                 _use(session, models, loaded)
-            session.choosing = None
-            session.model_changed = True  # a tab may have been kept open for the model that was loading
+            session.model.coming = None
+            session.model.changed = True  # a tab may have been kept open for the model that was loading
         del loaded  # from here on only the session keeps it in memory
         yield PickerScreen(model={**picker_value(session, models), "clears_input": typed})
     except Exception:
-        if session.choosing is mine:
-            session.choosing, session.model_changed = None, True
+        if session.model.coming is mine:
+            session.model.coming, session.model.changed = None, True
             yield PickerScreen(model=picker_value(session, models))
         raise
     finally:
-        if session.choosing is mine:
-            session.choosing = None
+        if session.model.coming is mine:
+            session.model.coming = None
 
 
 def _still_needed(session: Session, loaded: AnyModel) -> bool:
     """Whether the visitor is still on the tab that the model is for; they may have left it before loading began."""
-    return isinstance(loaded, LoadedModel) and task_of(loaded) == session.needed_task
+    return isinstance(loaded, LoadedModel) and task_of(loaded) == session.tab.task
 
 
 def _use(session: Session, models: Models, loaded: AnyModel) -> None:
     """Make a loaded model the visitor's."""
     if isinstance(loaded, LoadedModel):
-        session.encoder = None
-        session.model, session.kept_model = loaded.name, loaded
-        session.last_models[task_of(loaded)] = loaded.name
+        session.model.encoder = None
+        session.model.name, session.model.kept = loaded.name, loaded
+        session.model.last[task_of(loaded)] = loaded.name
         complete_runs(session, models)
     else:
-        session.encoder = loaded
+        session.model.encoder = loaded
 
 
 def cancel(session: Session) -> None:
     """Stop loading and keep the current model; `choose` then updates the picker. A partial download is kept."""
-    if session.choosing is not None:
-        session.choosing.cancelled = True
-        session.choosing = None
+    if session.model.coming is not None:
+        session.model.coming.cancelled = True
+        session.model.coming = None
 
 
 def translate(session: Session, models: Models, source: str, target: str) -> PickerScreen:
     """Let the visitor's model translate between other languages; texts already on the page don't change."""
-    loaded = models.with_languages(session.model, source, target)
+    loaded = models.with_languages(session.model.name, source, target)
     if (languages := loaded.languages) is None:
         raise AttendError(f"{loaded.name} takes no languages: choose a translator.")
-    session.languages[session.model] = (languages.source, languages.target)
-    session.model_changed = True
+    session.model.languages[session.model.name] = (languages.source, languages.target)
+    session.model.changed = True
     return PickerScreen(model=picker_value(session, models))
 
 
 def leave(session: Session) -> None:
     """Free a departed visitor's models; if they come back, `Models.current` loads the model again."""
     cancel(session)
-    session.kept_model = session.encoder = None
-    session.model_changed = False  # or an update of the closed page would load the model again
-    session.lesson_models.clear()
+    session.model.kept = session.model.encoder = None
+    session.model.changed = False  # or an update of the closed page would load the model again
+    session.model.lesson.clear()
 
 
 def picker_value(session: Session, models: Models) -> ModelValue:
     """The picker while nothing is loading."""
-    writes, encoder = models.get(models.current(session)), session.encoder
-    name = session.model if encoder is None else encoder.address
+    writes, encoder = models.get(models.current(session)), session.model.encoder
+    name = session.model.name if encoder is None else encoder.address
     return {
         "clears_input": False,
         "name": name,
-        "choices": choices(models, session.model, name),
-        "precisions": precisions(models, session.model, writes) if encoder is None else [],
+        "choices": choices(models, session.model.name, name),
+        "precisions": precisions(models, session.model.name, writes) if encoder is None else [],
         "title": "",
         "status": "",
         "share": None,
@@ -197,9 +197,9 @@ def _location(name: str, display_name: str) -> str:
 
 def _selected_name(session: Session) -> str:
     """The name of the model that the picker shows as selected."""
-    if session.choosing is not None:
-        return session.choosing.name
-    return session.model if session.encoder is None else session.encoder.address
+    if session.model.coming is not None:
+        return session.model.coming.name
+    return session.model.name if session.model.encoder is None else session.model.encoder.address
 
 
 def _loading_value(session: Session, models: Models, name: str, progress: LoadProgress) -> ModelValue:
@@ -209,7 +209,7 @@ def _loading_value(session: Session, models: Models, name: str, progress: LoadPr
     return {
         **picker_value(session, models),
         "name": name,
-        "choices": choices(models, session.model, loading=name),
+        "choices": choices(models, session.model.name, loading=name),
         "title": f"{'Downloading' if downloading else 'Loading'} {names.display_name(name)}",
         "status": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,

@@ -51,7 +51,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
         first = models.first
         first_tab = switch.possible(first, "")
-        session = gr.State(Session(model=models.default, limits=limits))
+        session = gr.State(Session.using(models.default, limits=limits))
         with gr.Sidebar(open=True, width=284, elem_id="attend-settings"):
             gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
             picker = model_picker.build(models)
@@ -162,6 +162,6 @@ def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
 
 
 def _encoder_of(session: Session) -> Encoder:
-    if session.encoder is None:
+    if session.model.encoder is None:
         raise AttendError("No encoder is selected: choose one under Settings.")
-    return session.encoder
+    return session.model.encoder

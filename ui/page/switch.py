@@ -55,7 +55,7 @@ class Switch:
 
     def entries(self, session: Session) -> list[str]:
         return [
-            tab.name for tab in self.tabs if tab.task is None or self._models.for_task(tab.task, session.last_models)
+            tab.name for tab in self.tabs if tab.task is None or self._models.for_task(tab.task, session.model.last)
         ]
 
     def _named(self, name: str) -> Tab | None:
@@ -76,26 +76,26 @@ class Switch:
 
     def awaited(self, session: Session) -> str:
         """The name of the model that the chosen tab needs instead of the visitor's; "" if it needs none."""
-        task = session.needed_task
+        task = session.tab.task
         if task in (None, task_of(self._models.get(self._models.current(session)))):
             return ""
-        coming = session.choosing
+        coming = session.model.coming
         if coming is not None and names.task(coming.name) in (None, task):
             return coming.name
-        return self._models.for_task(task, session.last_models)
+        return self._models.for_task(task, session.model.last)
 
     def request(self, session: Session, name: str) -> None:
         """Record that the visitor chose this tab."""
-        left, tab = self._named(session.requested_tab), self._named(name)
-        was_brought = left and left.task and session.model != self._models.default  # the model, by the tab before
-        session.requested_tab = name
-        session.needed_task = tab and (tab.task or (tab.fallback_task if was_brought else None))
+        left, tab = self._named(session.tab.requested), self._named(name)
+        was_brought = left and left.task and session.model.name != self._models.default  # the model, by the tab before
+        session.tab.requested = name
+        session.tab.task = tab and (tab.task or (tab.fallback_task if was_brought else None))
 
     def lay_out(self) -> None:
         """Add the switch to the current Gradio context."""
         first = self._models.first
         value: SwitchValue = {
-            "entries": self.entries(Session(model=self._models.default)),
+            "entries": self.entries(Session.using(self._models.default)),
             "tab": self.possible(first, "").name,
             "loading": "",
             "encoder": False,
@@ -126,13 +126,13 @@ class Switch:
 
         def show(session: Session, event: gr.EventData) -> Screen:
             state = SwitchState(field(event, "tab", str), field(event, "clicks", int))
-            if state.clicks > session.clicks:  # the second of two clicks may arrive first
-                session.clicks = state.clicks
+            if state.clicks > session.tab.clicks:  # the second of two clicks may arrive first
+                session.tab.clicks = state.clicks
                 self.request(session, state.tab)
             awaited = self.awaited(session)
-            if session.choosing is not None and session.choosing.for_tab and not awaited:
+            if session.model.coming is not None and session.model.coming.for_tab and not awaited:
                 select.cancel(session)  # the visitor has left the tab that it was for
-            session.model_changed = False  # this updates the whole page
+            session.model.changed = False  # this updates the whole page
             loaded, screen = self._overview(session, awaited)
             chosen = self._named(state.tab)
             moved = screen.tab is not None and screen.tab != state.tab
@@ -154,13 +154,13 @@ class Switch:
         """Update the page after an event that may have changed the visitor's model."""
 
         def show(session: Session, value: object) -> Screen:
-            if not session.model_changed:
+            if not session.model.changed:
                 return Screen()
-            session.model_changed = False
+            session.model.changed = False
             state = SwitchState.of(value)
-            if state.clicks > session.clicks or not session.requested_tab:  # the last click may still be on the way
+            if state.clicks > session.tab.clicks or not session.tab.requested:  # the last click may still be on the way
                 self.request(session, state.tab)
-            coming = session.choosing is not None
+            coming = session.model.coming is not None
             return self._overview(session, self.awaited(session) if coming else "")[1]
 
         # If two models are loaded in quick succession, the page may still be following the first when the second
@@ -174,24 +174,24 @@ class Switch:
         Args:
             awaited: the name of the model for which the chosen tab waits; "" if it waits for none.
         """
-        models, wanted = self._models, session.requested_tab
+        models, wanted = self._models, session.tab.requested
         name = models.current(session)
         loaded = models.get(name)
-        if session.encoder is not None:
+        if session.model.encoder is not None:
             screen: Screen = EncoderScreen(
-                inspection=encoder_overview(session.encoder, names.display_name(session.model))
+                inspection=encoder_overview(session.model.encoder, names.display_name(session.model.name))
             )
         elif awaited:
             tab = self._named(wanted)
             screen = Screen(tab=wanted, inspector=empty_inspector((tab and tab.mode) or "chat"))
         else:
-            tab = self.possible(loaded, wanted, loading=session.choosing is not None)
+            tab = self.possible(loaded, wanted, loading=session.model.coming is not None)
             screen = replace(tab.overview(session, models, name), tab=tab.name, no_system=loaded.no_system)
         value: SwitchValue = {
             "entries": self.entries(session),
             "tab": screen.tab or wanted,
-            "loading": names.display_name(awaited) if session.encoder is None else "",
+            "loading": names.display_name(awaited) if session.model.encoder is None else "",
             "encoder": isinstance(screen, EncoderScreen),
-            "clicks": session.clicks,
+            "clicks": session.tab.clicks,
         }
         return loaded, replace(screen, switch=value)

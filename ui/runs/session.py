@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from decoding.run.trace import Trace
 from model.errors import AttendError
@@ -73,6 +73,31 @@ class Choosing:
     cancelled: bool = False  # whether the visitor no longer waits for it
 
 
+@dataclass(slots=True)
+class ChosenModel:
+    """The visitor's model, and the one that is on its way; `ui/models/select.py` changes it."""
+
+    name: str = ""
+    last: dict[Task, str] = field(default_factory=dict)  # the ones chosen last, by what they are for
+    languages: dict[str, tuple[str, str]] = field(default_factory=dict)  # of translators, where others were chosen
+    kept: object = None  # keeps the model in memory
+    lesson: dict[str, LoadedModel | Encoder] = field(
+        default_factory=dict
+    )  # those of the course, kept for its questions
+    encoder: Encoder | None = None  # shown instead of the tabs until a generating model is chosen
+    coming: Choosing | None = None  # while another model is being loaded
+    changed: bool = False  # whether the page has yet to show a newly loaded model
+
+
+@dataclass(slots=True)
+class ChosenTab:
+    """What the switch was clicked to show; `ui/page/switch.py` changes it."""
+
+    requested: str = ""  # the entry that was chosen last, even if the model does not support it
+    task: Task | None = None  # what that tab's model must be for, until the visitor chooses a model
+    clicks: int = 0  # at the last one handled
+
+
 class SessionLock:
     """A re-entrant lock. Deep-copying gives a new one: gradio copies the initial session for every visitor."""
 
@@ -117,23 +142,21 @@ class Session:
     counted: float = 0.0  # when that was, by the monotonic clock
     growing: tuple[str, ...] = ()  # the runs that are being extended
     comparison: Comparison | None = None  # what Compare shows
-    model: str = ""  # the name of the visitor's model
-    last_models: dict[Task, str] = field(default_factory=dict)  # the ones chosen last, by what they are for
-    languages: dict[str, tuple[str, str]] = field(default_factory=dict)  # of translators, where others were chosen
-    kept_model: object = None  # keeps the model in memory
-    lesson_models: dict[str, LoadedModel | Encoder] = field(
-        default_factory=dict
-    )  # models used by the lesson, kept for the next question
-    encoder: Encoder | None = None  # shown instead of the tabs until a generating model is chosen
-    requested_tab: str = ""  # chosen last in the switch, even if the model does not support it
-    needed_task: Task | None = None  # what that tab's model must be for, until the visitor chooses a model
-    clicks: int = 0  # of the switch, at the last one handled
+    model: ChosenModel = field(default_factory=ChosenModel)
+    tab: ChosenTab = field(default_factory=ChosenTab)
     updates: int = 0  # of the page, so far
     opened: dict[str, int] = field(default_factory=dict)  # number of the last document opened, by its tab's mode
     lock: SessionLock = field(default_factory=SessionLock)  # a visitor's events are handled one at a time
-    choosing: Choosing | None = None  # while another model is being loaded
-    model_changed: bool = False  # whether the page has yet to show a newly loaded model
     limits: Limits = Limits()
+
+    @classmethod
+    def using(cls, model: str, **parts: Any) -> Session:
+        """A session whose visitor has this model.
+
+        Args:
+            parts: other fields.
+        """
+        return cls(model=ChosenModel(model), **parts)
 
     @property
     def turns(self) -> list[Turn]:
@@ -157,8 +180,8 @@ class Session:
     def refuse_while_busy(self) -> None:
         """`AttendError` during a run, and while the tab waits for its model."""
         self.refuse_while_running()
-        if self.choosing is not None and self.choosing.for_tab:
-            raise AttendError(f"{self.choosing.name} is still loading: try again in a moment.")
+        if self.model.coming is not None and self.model.coming.for_tab:
+            raise AttendError(f"{self.model.coming.name} is still loading: try again in a moment.")
 
     def begin(self) -> threading.Event:
         """Claim the session for one run; `AttendError` during another."""

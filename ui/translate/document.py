@@ -33,7 +33,7 @@ def translate_document(session: Session, key: str = "") -> Document | None:
     runs = runs_so_far(session)
     run = runs.get(translation.answer.run or "")
     named = run or translation.answer.kept_run
-    model = session.model if run is None else unmarked(run.model)[0]
+    model = session.model.name if run is None else unmarked(run.model)[0]
     content = {"text": translation.text, "answer": turn_document(translation.answer, runs)}
     title = first_words(translation.text)
     return Document("translate", name_kept(translation, key), title, model, content, [named] if named else [])

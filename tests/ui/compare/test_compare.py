@@ -195,7 +195,7 @@ def test_all_cards_use_the_seed_of_the_panel_and_it_is_shown_only_if_something_w
 
 def test_what_is_written_last_is_newer_than_a_look_at_the_tab_meanwhile(models: Models) -> None:
     """A step may be under way when the visitor comes back to the tab and stops it: the page drops what is older."""
-    session = Session(model=models.default)
+    session = Session.using(models.default)
     held = Models(models.names, lambda name, _: models.get(name), wrap=Gate())
     screens = comparing.compare(session, held, models.default, "The fox", WARM, **ARGUMENTS)
     while session.comparison is None:

@@ -29,7 +29,7 @@ def kept(session: Session, models: Models) -> dict[str, Any]:
 
 
 def opened(document: dict[str, Any], models: Models) -> Session:
-    session = Session(model=models.default)
+    session = Session.using(models.default)
     open_comparison(session, read_document(session, models, document))
     return session
 
@@ -37,7 +37,7 @@ def opened(document: dict[str, Any], models: Models) -> Session:
 @pytest.mark.parametrize("answer", [False, True])
 def test_a_comparison_that_came_back_is_the_same(models: Models, answer: bool) -> None:
     assert compare_document(Session()) is None
-    session, again = Session(model=models.default), Session(model=models.default)
+    session, again = Session.using(models.default), Session.using(models.default)
     run(session, models, answer=answer)
     document = kept(session, models)
     screen = ask(again, models, document, 1)
@@ -67,7 +67,7 @@ def test_a_comparison_that_came_back_is_the_same(models: Models, answer: bool) -
 
 
 def test_without_its_model_the_tokens_are_shown(models: Models, tiny: LoadedModel) -> None:
-    session = Session(model=models.default)
+    session = Session.using(models.default)
     run(session, models)
     others = Models(("tiny-writer",), lambda name, _: models.get(name))
     again = opened(kept(session, models), others)
@@ -80,7 +80,7 @@ def test_without_its_model_the_tokens_are_shown(models: Models, tiny: LoadedMode
 
 
 def test_a_card_without_its_run_keeps_its_text_and_numbers(models: Models) -> None:
-    session = Session(model=models.default)
+    session = Session.using(models.default)
     run(session, models)
     document = kept(session, models)
     again = opened({**document, "runs": {}}, models)
@@ -94,7 +94,7 @@ def test_a_card_without_its_run_keeps_its_text_and_numbers(models: Models) -> No
 
 
 def test_every_comparison_is_an_entry_and_the_others_stay_as_they_are(models: Models) -> None:
-    session = Session(model=models.default)
+    session = Session.using(models.default)
     run(session, models)
     first = kept(session, models)
     list(chat.send(session, models, models.default, "Hi", DecodingSettings(strategy="greedy", max_new_tokens=4)))
@@ -133,7 +133,7 @@ def test_every_comparison_is_an_entry_and_the_others_stay_as_they_are(models: Mo
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, tuple) else "",
 )
 def test_what_is_no_comparison_is_refused(models: Models, path: tuple[str | int, ...], value: object) -> None:
-    session = Session(model=models.default)
+    session = Session.using(models.default)
     run(session, models, WARM[:2])
     before, document = session.comparison, kept(session, models)
     *outer, last_name = path

@@ -28,10 +28,10 @@ def ask(session: Session, models: Models, document: object, attempt: int, *, sho
 
 
 def test_a_document_that_another_tab_wrote_is_opened_as_it_was_kept(models: Models) -> None:
-    session = Session(model=models.default)
+    session = Session.using(models.default)
     last(chat.send(session, models, models.default, "Hello", SAMPLE))
     document = kept(session, models)
-    other = Session(model=models.default)
+    other = Session.using(models.default)
     assert ask(other, models, document, 1).history_reply == {"number": 9, "opened": True}
     last(chat.send(other, models, models.default, "And now?", SAMPLE))
     assert other.conversation.key == session.conversation.key  # both browser tabs show the same document
@@ -48,25 +48,25 @@ def test_a_document_that_another_tab_wrote_is_opened_as_it_was_kept(models: Mode
 
 
 def test_what_is_brought_back_out_of_sight_leaves_the_inspector_alone(models: Models) -> None:
-    session = Session(model=models.default)
+    session = Session.using(models.default)
     last(chat.send(session, models, models.default, "Hello", SAMPLE))
-    other = Session(model=models.default, shown="write-3")
+    other = Session.using(models.default, shown="write-3")
     screen = ask(other, models, kept(session, models), 1, shown=False)
     assert screen.inspector is None and screen.meter is None and other.shown == "write-3"
     assert texts_of(other) == texts_of(session)
 
 
 def test_the_seed_of_the_answer_comes_back_with_it(models: Models) -> None:
-    session, other = Session(model=models.default), Session(model=models.default)
+    session, other = Session.using(models.default), Session.using(models.default)
     last(chat.send(session, models, models.default, "Hello", SAMPLE.seeded()))
     assert session.seed >= 0
     screen = ask(other, models, kept(session, models), 1)
     assert screen.seed == other.seed == session.seed
-    assert ask(Session(model=models.default), models, kept(session, models), 1, shown=False).seed is None
+    assert ask(Session.using(models.default), models, kept(session, models), 1, shown=False).seed is None
 
 
 def test_nothing_is_opened_while_the_model_writes(models: Models) -> None:
-    session = Session(model=models.default)
+    session = Session.using(models.default)
     last(chat.send(session, models, models.default, "Hello", SAMPLE))
     document = kept(session, models)
     session.begin()
@@ -77,7 +77,7 @@ def test_nothing_is_opened_while_the_model_writes(models: Models) -> None:
 
 
 def test_an_answer_that_is_being_written_is_kept_as_far_as_it_has_come(models: Models) -> None:
-    session = Session(model=models.default)
+    session = Session.using(models.default)
     gate = Gate(free=4)
     held = Models(models.names, lambda name, _: models.get(name), wrap=gate)
     screens = chat.send(session, held, models.default, "Hello", replace(SAMPLE, max_new_tokens=40))
@@ -86,7 +86,7 @@ def test_an_answer_that_is_being_written_is_kept_as_far_as_it_has_come(models: M
     document = kept(session, models)
     gate.open()
     list(screens)
-    again = Session(model=models.default)
+    again = Session.using(models.default)
     ask(again, models, document, 1)
     answer, whole = again.turns[1], session.turns[1]
     assert answer.state == "stopped" and whole.tokens is not None

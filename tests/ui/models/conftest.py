@@ -73,7 +73,7 @@ def result(loading: Generator[LoadProgress, None, T]) -> T:
 
 
 def visitor(page: Models) -> Session:
-    session = Session(model=page.default)
+    session = Session.using(page.default)
     page.current(session)
     return session
 
@@ -91,4 +91,4 @@ def there(screen: PickerScreen) -> dict[str, str]:
 def use(session: Session, page: Models, slow: Slow, name: str) -> None:
     slow.go.set()
     list(choosing.choose(session, page, name))
-    assert session.model == name
+    assert session.model.name == name

@@ -51,20 +51,20 @@ def test_an_encoder_is_looked_into_while_the_model_that_writes_waits(tiny_checkp
         (str(tiny_checkpoint),), lambda *arguments: catalog.load_another(ModelArguments(), *arguments), any_name=True
     )
     session = visitor(private)
-    list(chat.send(session, private, session.model, "Hi", SAMPLE))
-    answer, writes = session.turns[1].text, session.kept_model
+    list(chat.send(session, private, session.model.name, "Hi", SAMPLE))
+    answer, writes = session.turns[1].text, session.model.kept
     value = model_value(list(choosing.choose(session, private, folder))[-1])
-    assert session.encoder is not None and session.encoder.address == value["name"] == folder
-    assert session.model_changed and {choice["name"] for choice in value["choices"]} >= {session.model, folder}
-    assert (session.model, session.kept_model) == (str(tiny_checkpoint), writes)
+    assert session.model.encoder is not None and session.model.encoder.address == value["name"] == folder
+    assert session.model.changed and {choice["name"] for choice in value["choices"]} >= {session.model.name, folder}
+    assert (session.model.name, session.model.kept) == (str(tiny_checkpoint), writes)
     with pytest.raises(AttendError, match="choose one of"):
         private.get(folder)  # programs cannot have it generate
     with pytest.raises(AttendError, match="is an encoder, which can't generate"):
         Models((folder,), lambda *arguments: catalog.load_another(ModelArguments(), *arguments)).get(folder)
 
-    reads, session.model_changed = weakref.ref(session.encoder), False
-    value = model_value(list(choosing.choose(session, private, session.model))[-1])
-    assert (session.encoder, session.model_changed, value["name"]) == (None, True, session.model)
+    reads, session.model.changed = weakref.ref(session.model.encoder), False
+    value = model_value(list(choosing.choose(session, private, session.model.name))[-1])
+    assert (session.model.encoder, session.model.changed, value["name"]) == (None, True, session.model.name)
     assert session.turns[1].text == answer and chat.open_token(session, private, 1, 0).inspector is not None
     eventually(lambda: gc.collect() >= 0 and reads() is None)
 

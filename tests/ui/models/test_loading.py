@@ -34,10 +34,10 @@ def test_others_chat_on_while_a_model_loads(slow: Slow, page: Models) -> None:
     list(chat.send(other, page, page.current(other), "Hi", SAMPLE))
     list(chat.send(session, page, page.current(session), "Hi", SAMPLE))  # with the model of before
     assert other.turns[1].text == session.turns[1].text != ""
-    assert not slow.go.is_set() and session.model == "first"
+    assert not slow.go.is_set() and session.model.name == "first"
     slow.go.set()
     last = list(screens)[-1]
-    assert (session.model, model_value(last)["name"], model_value(last)["title"], session.model_changed) == (
+    assert (session.model.name, model_value(last)["name"], model_value(last)["title"], session.model.changed) == (
         "second",
         "second",
         "",
@@ -52,7 +52,7 @@ def test_a_load_that_is_cancelled_ends_and_the_model_of_before_stays(slow: Slow,
     choosing.cancel(session)
     assert [model_value(screen)["name"] for screen in screens] == ["first"]
     eventually(lambda: slow.ended == ["second"])
-    assert session.model == "first" and session.choosing is None
+    assert session.model.name == "first" and session.model.coming is None
 
 
 def test_it_goes_on_for_those_who_still_wait(slow: Slow, page: Models) -> None:
@@ -79,7 +79,7 @@ def test_whoever_chooses_another_meanwhile_gets_that_one(slow: Slow, page: Model
     assert list(overtaken) == []
     slow.go.set()
     list(screens)
-    assert session.model == "third"
+    assert session.model.name == "third"
 
 
 def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) -> None:
@@ -88,7 +88,7 @@ def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) ->
     screens = choosing.choose(session, page, "second")
     next(screens)
     assert list(choosing.choose(session, page, " second ")) == [PickerScreen()]
-    assert session.choosing is not None and not session.choosing.cancelled
+    assert session.model.coming is not None and not session.model.coming.cancelled
     assert [model_value(screen)["name"] for screen in choosing.choose(session, page, "first")] == ["first"]
     assert [model_value(screen)["name"] for screen in screens] == ["first"]  # given up by that
     assert list(choosing.choose(session, page, "first")) == [PickerScreen()]
@@ -119,7 +119,7 @@ def test_what_cannot_be_loaded_is_one_sentence_and_the_model_of_before_stays(pag
     with pytest.raises(AttendError, match="cut short: copy them again"):
         for screen in screens:
             assert model_value(screen)["name"] in ("broken", "first")
-    assert (session.model, session.choosing) == ("first", None)
+    assert (session.model.name, session.model.coming) == ("first", None)
     list(chat.send(session, page, page.current(session), "Hi", SAMPLE))
     assert session.turns[1].state == "done"
 

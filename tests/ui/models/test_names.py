@@ -66,7 +66,7 @@ def test_programs_name_a_folder_in_use_as_the_page_does(foxes: list[str], tiny_c
     models = Models((str(tiny_checkpoint),), lambda name, _: catalog.load(name), any_name=True)
     with pytest.raises(AttendError, match="There is no model 'fox' here"):
         models.get("fox")
-    visitors = [Session(model=models.default) for _ in foxes]
+    visitors = [Session.using(models.default) for _ in foxes]
     list(choosing.choose(visitors[0], models, foxes[0]))
     assert models.get(" fox ") is models.cached(foxes[0])
     list(choosing.choose(visitors[1], models, foxes[1]))

@@ -41,7 +41,7 @@ def page(tiny_checkpoint: Path) -> Models:
 
 
 def visitor(page: Models, name: str = "") -> Session:
-    session = Session(model=page.default)
+    session = Session.using(page.default)
     if name:
         list(select.choose(session, page, name))
     return session
@@ -128,9 +128,9 @@ def test_without_a_compiled_step_there_is_no_choice(tmp_path: Path, tiny: Loaded
     assert offered(session, page) == []
     with pytest.raises(AttendError, match=r"gpt2 can't run in int8 \(8 bits\), which works only"):
         list(select.choose(session, page, "gpt2 [8 bits]"))
-    assert session.model == page.default
+    assert session.model.name == page.default
     list(select.choose(session, page, str(bert(tmp_path / "reads"))))
-    assert session.encoder is not None and offered(session, page) == []
+    assert session.model.encoder is not None and offered(session, page) == []
     half = page_of(Path(tiny.address), dtype="float16")
     assert offered(visitor(half), half) == []
 

@@ -51,7 +51,7 @@ def alone(translator: LoadedModel, source: str, target: str) -> list[int]:
 
 
 def test_two_visitors_translate_between_their_own_languages(page: Models, translator: LoadedModel) -> None:
-    first, second = Session(model="nllb"), Session(model="nllb")
+    first, second = Session.using("nllb"), Session.using("nllb")
     screen = choosing.translate(first, page, "en", "fr")
     assert screen.model is not None and screen.model["languages"]["target"] == "fra_Latn"
     choosing.translate(second, page, "fr", "zho_Hant")
@@ -65,12 +65,12 @@ def test_two_visitors_translate_between_their_own_languages(page: Models, transl
             value = prompt_value(session, page.get(page.current(session)))
             assert value["manner"] == f"each message on its own, {source}→{target}"
             assert (source, True) in value["parts"] and (target, True) in value["parts"]
-    chosen = choosing.picker_value(Session(model="nllb"), page)["languages"]
+    chosen = choosing.picker_value(Session.using("nllb"), page)["languages"]
     assert (chosen["source"], chosen["target"]) == ("eng_Latn", "")  # of a third one, as it comes
 
 
 def test_a_translation_is_inspected_in_its_own_languages(page: Models) -> None:
-    session = Session(model="nllb")
+    session = Session.using("nllb")
     choosing.translate(session, page, "en", "fr")
     answer(session, page)
     run = session.newest_answer
@@ -87,10 +87,10 @@ def test_a_translation_is_inspected_in_its_own_languages(page: Models) -> None:
 
 @pytest.mark.parametrize("text", [("", ""), ("en", "fr"), ("", "fr")])
 def test_a_model_that_translates_nothing_refuses_languages_in_a_sentence(page: Models, text: tuple[str, str]) -> None:
-    session = Session(model="tiny-chat")
+    session = Session.using("tiny-chat")
     with pytest.raises(AttendError, match="tiny-chat takes no languages"):
         choosing.translate(session, page, *text)
-    assert not session.languages and page.current(session) == "tiny-chat"
+    assert not session.model.languages and page.current(session) == "tiny-chat"
 
 
 @pytest.mark.parametrize("name", ["nllb [en->fr]", "nllb [eng_Latn→fra_Latn]"])
@@ -113,7 +113,7 @@ def test_a_comparison_of_a_program_names_the_languages_with_the_model(page: Mode
 def test_the_code_translates_between_the_same_languages(
     page: Models, translator: LoadedModel, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session = Session(model="nllb")
+    session = Session.using("nllb")
     choosing.translate(session, page, "fr", "es")
     text = answer(session, page)
     result = chat_reproduction(session, page.get(page.current(session)), "", GREEDY)

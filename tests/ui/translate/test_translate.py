@@ -126,7 +126,7 @@ def test_of_texts_too_long_to_be_read_there_are_no_maps(both: Models, tiny_trans
 
 
 def test_the_next_translation_replaces_the_last_and_clear_empties(both: Models, tiny_translator: LoadedModel) -> None:
-    session, name = Session(model=tiny_translator.name), tiny_translator.name
+    session, name = Session.using(tiny_translator.name), tiny_translator.name
     run(session, both, name, SOURCE)
     run(session, both, name, "Le chien est petit.")
     assert len(session.runs) == 1
@@ -160,7 +160,7 @@ def test_clearing_ends_what_is_being_written(both: Models, tiny_translator: Load
 
 
 def test_a_refused_text_takes_the_translation_of_another_away(both: Models, tiny_translator: LoadedModel) -> None:
-    session, name = Session(model=tiny_translator.name), tiny_translator.name
+    session, name = Session.using(tiny_translator.name), tiny_translator.name
     run(session, both, name, SOURCE)
     kept = translate.withdraw(session, both, name, f" {SOURCE}\n")  # its own text, refused for a setting
     assert kept == TranslateScreen() and session.translation is not None
@@ -201,7 +201,7 @@ def test_the_switch_has_every_tab_for_which_there_is_a_model(tiny: LoadedModel, 
 
     def entries(*offered: str) -> list[str]:
         models = Models(offered, lambda name, _: by_name[name])
-        return Switch([tab() for tab in TABS], models).entries(Session(model=offered[0]))
+        return Switch([tab() for tab in TABS], models).entries(Session.using(offered[0]))
 
     every = ["Chat", "Write", "Translate", "Compare", "Learn"]
     assert entries("attend-chat") == ["Chat", "Write", "Compare", "Learn"]
@@ -216,17 +216,17 @@ def test_a_model_chosen_while_the_tab_waits_for_another_wins(
 ) -> None:
     by_name = {"attend-chat": tiny, "attend-translate": tiny_translator}
     models = Models(tuple(by_name), lambda name, _: by_name[name])
-    switch, session = Switch([tab() for tab in TABS], models), Session(model="attend-chat")
+    switch, session = Switch([tab() for tab in TABS], models), Session.using("attend-chat")
     models.current(session)
     switch.request(session, "Translate")
     assert switch.awaited(session) == "attend-translate"
     if is_loading:
-        session.choosing = Choosing("attend-translate", for_tab=True)
+        session.model.coming = Choosing("attend-translate", for_tab=True)
     list(select.choose(session, models, "attend-chat"))
-    assert switch.awaited(session) == "" and session.choosing is None and session.model_changed
-    assert switch.possible(tiny, session.requested_tab).name == "Chat"
+    assert switch.awaited(session) == "" and session.model.coming is None and session.model.changed
+    assert switch.possible(tiny, session.tab.requested).name == "Chat"
     list(select.choose(session, models, "attend-translate"))
-    assert session.model == "attend-translate"
+    assert session.model.name == "attend-translate"
 
 
 @pytest.mark.parametrize("leaves", ["before it loads", "while it loads", "never"])
@@ -241,7 +241,7 @@ def test_the_model_of_a_tab_that_was_left_is_not_taken(
         return by_name[name]
 
     models = Models(tuple(by_name), load)
-    switch, session = Switch([tab() for tab in TABS], models), Session(model="attend-chat")
+    switch, session = Switch([tab() for tab in TABS], models), Session.using("attend-chat")
     models.current(session)
     switch.request(session, "Translate")
     coming = switch.bring(session, gr.EventData(None, None))
@@ -252,8 +252,8 @@ def test_the_model_of_a_tab_that_was_left_is_not_taken(
         switch.request(session, "Chat")
     arrived.set()
     screens += coming
-    assert session.model == ("attend-translate" if leaves == "never" else "attend-chat")
-    assert session.choosing is None and switch.awaited(session) == ""
+    assert session.model.name == ("attend-translate" if leaves == "never" else "attend-chat")
+    assert session.model.coming is None and switch.awaited(session) == ""
     if leaves == "while it loads":  # the picker shows the model that stays
         assert screens[-1].model["name"] == "attend-chat"
 
@@ -306,7 +306,7 @@ def test_the_embedded_translator_attends_to_the_source_word() -> None:
 )
 def test_a_text_of_another_language_gets_a_hint(text: str, is_hinted: bool) -> None:
     models = Models(("attend-translate",), lambda name, _: catalog.load(name))
-    session = Session(model="attend-translate")
+    session = Session.using("attend-translate")
     run(session, models, "attend-translate", text, DecodingSettings(strategy="beam", max_new_tokens=40))
     note = session.translation and session.translation.answer.note
     assert note == ("low confidence: is this text in French?" if is_hinted else None)

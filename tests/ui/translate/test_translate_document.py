@@ -32,7 +32,7 @@ def both(tiny: LoadedModel, tiny_translator: LoadedModel) -> Models:
 
 
 def translated(models: Models, name: str, text: str = SOURCE, session: Session | None = None) -> Session:
-    session = session or Session(model=name)
+    session = session or Session.using(name)
     list(translate.translate(session, models, models.current(session), text, BEAMS))
     return session
 
@@ -53,7 +53,7 @@ def test_a_translation_that_came_back_is_the_same(both: Models) -> None:
     session = translated(both, NAME)
     document = kept(session, both)
     assert document["title"] == SOURCE and document["model"] == NAME
-    again = Session(model=NAME)
+    again = Session.using(NAME)
     screen = ask(again, both, document, 1)
     before, after = (shown(each, both) for each in (session, again))
     assert isinstance(screen, TranslateScreen) and screen.given == SOURCE
@@ -71,7 +71,7 @@ def test_without_its_model_the_tokens_are_shown_and_with_it_the_alignment_too(bo
     document = kept(translated(both, NAME), both)
     loaded = {"attend-chat": tiny, NAME: both.get(NAME)}
     later = Models(tuple(loaded), lambda name, _: loaded[name])  # a server that has not loaded the translator yet
-    session = Session(model="attend-chat")
+    session = Session.using("attend-chat")
     open_translation(session, read_document(session, later, document))
     first = shown(session, later)
     assert first.translation is not None and first.translation["turns"][0]["tokens"]
@@ -96,20 +96,22 @@ def test_the_same_text_again_is_the_same_entry_and_another_text_another(both: Mo
 def test_its_languages_come_back(tiny: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> None:
     loaded = {"tiny": tiny, "nllb": catalog.load(str(nllb(tmp_path_factory.mktemp("kept") / "nllb")))}
     models = Models(tuple(loaded), lambda name, _: loaded[name])
-    session = Session(model="nllb")
+    session = Session.using("nllb")
     models.get("nllb")
     select.translate(session, models, "en", "fr")
     document = kept(translated(models, "nllb", "the cat sat on the mat", session), models)
     assert document["model"] == "nllb"
-    again = Session(model="nllb")
+    again = Session.using("nllb")
     ask(again, models, document, 1)
-    assert again.languages == {"nllb": ("eng_Latn", "fra_Latn")} and models.current(again) == models.current(session)
+    assert again.model.languages == {"nllb": ("eng_Latn", "fra_Latn")} and models.current(again) == models.current(
+        session
+    )
     model = PickerScreen(model=select.picker_value(again, models)).model
     assert model is not None and model["languages"]["target"] == "fra_Latn"
     later = Models(tuple(loaded), lambda name, _: loaded[name])  # a server that has not loaded the translator yet
-    hidden = Session(model="tiny")
+    hidden = Session.using("tiny")
     ask(hidden, later, document, 1, shown=False)
-    assert hidden.languages == {}  # they have not been checked
+    assert hidden.model.languages == {}  # they have not been checked
     *_, brought = select.choose(hidden, later, "nllb")
     assert brought.model is not None and brought.model["languages"]["target"] == "fra_Latn"
     select.translate(hidden, later, "fr", "en")
@@ -142,7 +144,7 @@ def test_what_is_no_translation_is_refused(both: Models, content: dict[str, Any]
 
 def test_without_its_run_the_words_stay(both: Models) -> None:
     document = kept(translated(both, NAME), both)
-    session = Session(model=NAME)
+    session = Session.using(NAME)
     open_translation(session, read_document(session, both, {**document, "runs": {}}))
     screen = shown(session, both)
     assert screen.translation is not None and screen.translation["turns"][0]["text"]

@@ -69,7 +69,7 @@ def test_what_the_page_does_not_show_is_sent_whole(models: Models) -> None:
 
 def test_a_full_context_is_sent_in_few_bytes(embedded: Models) -> None:
     """Pasted at once, and then typed on; the rest comes when the page asks for it."""
-    session, loaded = Session(model=embedded.default), embedded.first
+    session, loaded = Session.using(embedded.default), embedded.first
     ids = loaded.prompt(STORY)[: loaded.model.context_length - 20]
     text = loaded.tokenizer.decode(ids[1:], begins=True)
     pasted = shown(write.preview(session, embedded, embedded.default, text))

@@ -152,4 +152,4 @@ def restore_languages(session: Session, run: RunRecord) -> None:
     translation = session.translation
     is_shown = translation is not None and translation.answer.run == run.id
     if is_shown and run.stored is None and languages is not None:
-        session.languages[model] = languages
+        session.model.languages[model] = languages

@@ -111,8 +111,8 @@ class Models:
     def current(self, session: Session) -> str:
         """The name of the visitor's model with their languages; the model stays in memory as long as the visitor is
         here."""
-        loaded = self.with_languages(session.model, *session.languages.get(session.model, ("", "")))
-        session.kept_model = loaded
+        loaded = self.with_languages(session.model.name, *session.model.languages.get(session.model.name, ("", "")))
+        session.model.kept = loaded
         return loaded.name
 
     def for_task(self, task: Task, last: Mapping[Task, str] = MappingProxyType({})) -> str:

@@ -180,7 +180,7 @@ def test_without_its_model_the_tokens_and_tables_are_shown(models: Models, tiny:
     session = answered(models, SAMPLE)
     shown = chat.open_token(session, models, 1, 2).inspector
     others = Models(("tiny-writer",), lambda name, _: models.get(name))
-    again = Session(model="tiny-writer")
+    again = Session.using("tiny-writer")
     open_chat(again, read_document(again, others, kept(session, models)))
     assert again.run(again.turns[1].run).model == tiny.name and not others.is_loaded(tiny.name)
     without = chat.open_token(again, others, 1, 2).inspector

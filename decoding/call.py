@@ -9,6 +9,7 @@ from decoding.request import ModelWithTokenizer, Request
 from decoding.scheduled_run import Pass
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis
+from model.inspection.intervention import Intervention
 
 Passes = Generator[Pass | None, None, None]  # None when there was none for a while; closing it ends the run
 
@@ -27,6 +28,7 @@ class DecodeCall:
     attention: bool = True  # whether every choice carries its attention
     draws_used: int = 0  # random numbers that an earlier run of the same text took from the seed's stream
     resumed: Hypothesis | None = None  # the last hypothesis of the run that is continued
+    interventions: tuple[Intervention, ...] = ()  # what is changed inside the model; such a run shares no passes
     visitor: str = ""  # whose run it is; the scheduler takes visitors in turn
 
     @property

@@ -169,6 +169,8 @@ class LanguageModel(Protocol[CacheT]):
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
         """Logits and attention of one whole text of the decoder, on demand: decoding itself never pays for this.
 
+        `model.inspection` looks deeper, and changes what it finds.
+
         Args:
             source: what the encoder reads, for an encoder-decoder.
         """

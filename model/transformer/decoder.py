@@ -10,6 +10,7 @@ vocabulary.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
@@ -18,12 +19,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from model.inspection.inspector import Inspector, Pass, Texts
+from model.inspection.intervened import Intervened
+from model.inspection.intervention import Intervention
 from model.interface import Forward, Inspection, Want
 from model.limits import check_length, check_room
 from model.transformer.attention import AttentionWeights, ForwardContext, stack_attention
 from model.transformer.cache import KeyValueCache
 from model.transformer.config import TransformerConfig
 from model.transformer.cross_attention_cache import CrossAttentionCache
+from model.transformer.inspection import anatomy_of, last_of
 from model.transformer.layers import Block, make_norm
 from model.transformer.positions import rotary_tables, sinusoids
 
@@ -174,9 +179,35 @@ class Transformer(nn.Module):
 
     @torch.inference_mode()
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
-        fed = self._as_row(tokens)  # (1, T)
-        hidden, weights, _ = self._run_layers(fed, capture=fed.shape[1])
-        return Inspection(self.unembedding(hidden[0]).float(), stack_attention(weights))
+        result = self._read([tokens], [source] if source else [], attention=True, last=False)
+        assert result.attention is not None
+        return Inspection(result.logits[0], result.attention)
+
+    def inspector(self) -> Inspector:
+        """See `model.inspection.inspector.Inspectable`."""
+        return Inspector(anatomy_of(self), self._by_modules()._read)
+
+    def with_interventions(self, interventions: Sequence[Intervention]) -> Intervened[KeyValueCache]:
+        """See `model.inspection.inspector.Inspectable`."""
+        return Intervened(self._by_modules(), anatomy_of(self), interventions)
+
+    def _by_modules(self) -> Self:
+        """The same modules without the compiled passes, which hooks can't reach."""
+        other = copy.copy(self)
+        other.compiled = None
+        return other
+
+    def _read(self, rows: Texts, sources: Texts, *, attention: bool, last: bool) -> Pass:
+        """See `model.inspection.inspector.Passes`."""
+        longest = max(map(len, rows))
+        check_length(longest, self.context_length)
+        padded = [[*row, *[0] * (longest - len(row))] for row in rows]  # causal: no token sees what follows it
+        fed = torch.tensor(padded, device=self.reference.device)  # (R, T)
+        hidden, weights, _ = self._run_layers(fed, capture=longest if attention else 0)  # (R, T, W)
+        return Pass(
+            self.unembedding(last_of(hidden, rows) if last else hidden).float(),  # (R, 1 or T, V)
+            stack_attention(weights) if attention else None,
+        )
 
     def _start(self, tokens: Tensor, source: CrossAttentionCache | None, want: Want) -> Forward[KeyValueCache]:
         """The first pass over texts of equal length, (R, T)."""

@@ -15,13 +15,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.interface import Forward, Inspection, Want
+from model.inspection.inspector import Pass, Texts
+from model.interface import Forward, Want
 from model.limits import check_length
 from model.transformer.attention import AttentionWeights, ForwardContext, stack_attention
 from model.transformer.cache import KeyValueCache
 from model.transformer.config import TransformerConfig
 from model.transformer.cross_attention_cache import CrossAttentionCache
 from model.transformer.decoder import Transformer
+from model.transformer.inspection import last_of
 from model.transformer.layers import Block, make_norm
 
 
@@ -87,11 +89,22 @@ class EncoderDecoder(Transformer):
         hidden, _, _ = self._run_layers(fed, source=source)
         return self.unembedding(hidden[0, : len(tokens)]).float()  # (len(tokens), V)
 
-    @torch.inference_mode()
-    def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
-        encoded, encoder = self._encode(self._as_row(source), capture=len(source))
-        hidden, weights, _ = self._run_layers(self._as_row(tokens), source=encoded, capture=len(tokens))
-        return Inspection(self.unembedding(hidden[0]).float(), stack_attention(weights, encoder))
+    def _read(self, rows: Texts, sources: Texts, *, attention: bool, last: bool) -> Pass:
+        longest, widest = max(map(len, rows)), max(map(len, sources))
+        for length in (longest, widest):
+            check_length(length, self.context_length)
+        padded = torch.tensor([[*source, *[self.padding] * (widest - len(source))] for source in sources])  # (U, S)
+        encoded, encoder = self._encode(padded.to(self.reference.device), capture=widest if attention else 0)
+        if len(sources) < len(rows):
+            encoded = encoded.select([0] * len(rows))
+        fed = torch.tensor([[*row, *[self.padding] * (longest - len(row))] for row in rows])  # (R, T)
+        hidden, weights, _ = self._run_layers(
+            fed.to(self.reference.device), source=encoded, capture=longest if attention else 0
+        )  # (R, T, W)
+        return Pass(
+            self.unembedding(last_of(hidden, rows) if last else hidden).float(),  # (R, 1 or T, V)
+            stack_attention(weights, encoder) if attention else None,
+        )
 
     def _encode(self, source: Tensor, *, capture: int = 0) -> tuple[CrossAttentionCache, list[AttentionWeights]]:
         """The cross-attention's keys and values of sources (R, S), and each layer's attention weights if captured."""

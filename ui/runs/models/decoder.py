@@ -7,6 +7,7 @@ from collections.abc import Callable
 from decoding.call import DecodeCall, Passes
 from decoding.scheduled_run import run_alone
 from decoding.schedulers import Schedulers
+from model.inspection.inspector import opened
 from model.loaded import LoadedModel
 from ui.runs.comparison import CardStrategy
 
@@ -32,6 +33,10 @@ class Decoder:
         strategies = [settings.strategy_for(request) for settings in call.settings]
         if call.cards:
             strategies = [CardStrategy(*pair) for pair in zip(call.cards, strategies, strict=True)]
+        if call.interventions:
+            changed = opened(loaded.model).with_interventions(call.interventions)
+            yield from run_alone(changed, call.tokens, strategies, loaded.lock)
+            return
         if self._alone(loaded.name):
             yield from run_alone(loaded.model, call.tokens, strategies, loaded.lock)
             return

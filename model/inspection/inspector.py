@@ -1,0 +1,194 @@
+"""Looks into a model: one text in full, or the next token after many texts under many interventions.
+
+All that explains a choice (`lens`, `attribution`, `words`, `heads`, `ablation`, `patching`) stands on this class, and
+on nothing else of a model.
+
+Shapes: R rows, T tokens of the longest row, W model width, V vocabulary, L layers, S sub-layers of a layer
+(attention, feed-forward; in a decoder that reads an encoder, cross-attention between them), H heads, D head width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from model.errors import AttendError
+from model.inspection.anatomy import Anatomy
+from model.inspection.intervention import HEADS, Intervention, Part
+from model.inspection.probe import Probe
+from model.interface import Attention, Inspection, LanguageModel
+
+Texts = Sequence[Sequence[int]]
+BATCH = 4096  # tokens of one pass over several rows
+
+_TOLERANCE = 1e-3  # of the largest value: how well the parts of a layer must add up to it
+
+
+@dataclass(frozen=True, slots=True)
+class Inside(Inspection):
+    """An inspection with what each part of the decoder computed."""
+
+    embedded: Tensor  # the residual stream before the first layer, (T, W)
+    streams: Tensor  # the residual stream after each sub-layer, (L, S, T, W)
+    writes: Tensor  # what each sub-layer adds to it, (L, S, T, W)
+    head_outputs: Tensor  # before the output projection, (L, H, T, D)
+    cross_head_outputs: Tensor | None = None  # those of cross-attention, in the same shape
+
+    def part(self, layer: int, part: Part, head: int | None = None) -> Tensor:
+        """What an `Intervention` on that part replaces, (T, W or D)."""
+        if part in HEADS:
+            outputs = self.head_outputs if part == "head" else self.cross_head_outputs
+            assert outputs is not None and head is not None
+            return outputs[layer, head]
+        if part == "layer":
+            return self.streams[layer, -1]
+        return self.writes[layer, {"attention": 0, "cross_attention": 1, "feed_forward": -1}[part]]
+
+
+class Pass(NamedTuple):
+    """What a model's own pass returns."""
+
+    logits: Tensor  # (R, T, V), or (R, 1, V) of each row's last token
+    attention: Attention | None = None
+
+
+class Passes(Protocol):
+    """A model's pass over whole texts, through its modules alone: no compiled twin, no cache."""
+
+    def __call__(self, rows: Texts, sources: Texts, *, attention: bool, last: bool) -> Pass:
+        """Read rows, of which shorter ones are padded on the right where nothing attends to it.
+
+        Args:
+            sources: what the encoder reads for each row, or for all if there is one; empty without an encoder.
+            attention: whether to return it, for one row.
+            last: only compute the logits of each row's last token.
+        """
+        ...
+
+
+@runtime_checkable
+class Inspectable(Protocol):
+    """A model that can be opened, which ours are and those of transformers whose modules are known."""
+
+    def inspector(self) -> Inspector:
+        """The model, opened; `AttendError` where its modules are not known."""
+        ...
+
+    def with_interventions(self, interventions: Sequence[Intervention]) -> LanguageModel[Any]:
+        """The model with every pass changed, to generate with; `AttendError` for parts that it lacks."""
+        ...
+
+
+def opened(model: LanguageModel[Any]) -> Inspectable:
+    """The model as one that can be opened; `AttendError` for one that can't, such as a GRU."""
+    if not isinstance(model, Inspectable):
+        raise AttendError("This model can't be opened: choose a transformer that runs in this process.")
+    return model
+
+
+class Inspector:
+    """One model, opened."""
+
+    def __init__(self, anatomy: Anatomy, passes: Passes) -> None:
+        self.anatomy, self._passes = anatomy, passes
+
+    @torch.inference_mode()
+    def inspect(
+        self, tokens: Sequence[int], *, source: Sequence[int] = (), interventions: Sequence[Intervention] = ()
+    ) -> Inside:
+        """Everything inside one text, as it is under the interventions; arguments as in `LanguageModel.inspect`."""
+        probe = Probe(self.anatomy, rows=1, interventions=[interventions], record=True)
+        with probe.attached():
+            result = self._passes([tokens], [source] if source else [], attention=True, last=False)
+        assert result.attention is not None
+        names, layers = self.anatomy.names, range(len(self.anatomy.layers))
+        writes = torch.stack([torch.stack([probe.writes[layer, name][0] for name in names]) for layer in layers])
+        heads = {
+            name: torch.stack([probe.heads[layer, name][0].transpose(0, 1) for layer in layers])  # (L, H, T, D)
+            for name in names
+            if (0, name) in probe.heads
+        }
+        return Inside(
+            result.logits[0].float(),
+            result.attention,
+            embedded=probe.inputs[0][0],
+            streams=self._streams(probe, writes),
+            writes=writes,
+            head_outputs=heads["attention"],
+            cross_head_outputs=heads.get("cross_attention"),
+        )
+
+    def _streams(self, probe: Probe, writes: Tensor) -> Tensor:
+        """The stream after every sub-layer, (L, S, T, W); the last one of a layer is exactly what left it.
+
+        Raises `AttendError` where a layer does something else than to add up what its sub-layers write.
+        """
+        streams = []
+        for layer in range(len(writes)):
+            if self.anatomy.norm_after:
+                after = [probe.normed[layer, name][0] for name in self.anatomy.names]
+            else:
+                after = [*(probe.inputs[layer][0] + writes[layer].cumsum(dim=0))]  # (T, W) each
+            left = probe.outputs[layer][0]
+            changed = any(one.part == "layer" and one.layer == layer for one in probe.interventions[0])
+            if not changed and (after[-1] - left).abs().max() > _TOLERANCE * left.abs().max():
+                raise AttendError(
+                    "The layers of this model do more than add up their parts, so Attend can't take them apart: choose "
+                    "another model."
+                )
+            streams.append(torch.stack([*after[:-1], left]))
+        return torch.stack(streams)
+
+    def batches(
+        self, rows: Texts, *, sources: Texts = (), interventions: Sequence[Sequence[Intervention]] = ((),)
+    ) -> Iterator[Tensor]:
+        """The logits of the token after each row, (rows of this pass, V) at a time, so that a caller can tell how far
+        it is or stop.
+
+        Args:
+            sources: as `Passes` takes them.
+            interventions: those of each row, or of all rows if there is one entry.
+        """
+        size = max(1, BATCH // max(map(len, rows)))
+        for first in range(0, len(rows), size):
+            part = slice(first, first + size)
+            yield self._next_logits(
+                rows[part],
+                sources[part] if len(sources) == len(rows) else sources,
+                interventions[part] if len(interventions) == len(rows) else interventions,
+            )
+
+    def predictions(
+        self, rows: Texts, *, sources: Texts = (), interventions: Sequence[Sequence[Intervention]] = ((),)
+    ) -> Tensor:
+        """`batches` in one tensor, (R, V)."""
+        return torch.cat([*self.batches(rows, sources=sources, interventions=interventions)])
+
+    @torch.inference_mode()
+    def _next_logits(self, rows: Texts, sources: Texts, interventions: Sequence[Sequence[Intervention]]) -> Tensor:
+        probe = Probe(self.anatomy, rows=len(rows), interventions=interventions)
+        with probe.attached():
+            return self._passes(rows, sources, attention=False, last=True).logits[:, -1].float()  # (R, V)
+
+    def embed(self, tokens: Sequence[int]) -> Tensor:
+        """The token embeddings of a text, before positions, (T, W), without gradients."""
+        device = next(self.anatomy.embedding.parameters()).device
+        with torch.no_grad():
+            return self.anatomy.embedding(torch.tensor([list(tokens)], device=device))[0].clone()
+
+    def from_embeddings(self, tokens: Sequence[int], embeddings: Tensor, *, source: Sequence[int] = ()) -> Tensor:
+        """The logits of the next token, (R, V), as a differentiable function of token embeddings (R, T, W).
+
+        Raises `AttendError` for weights in 16 or 8 bits, which have no gradients here.
+        """
+        rows = [tokens] * len(embeddings)
+        probe = Probe(self.anatomy, rows=len(rows), embeddings=embeddings)
+        with torch.enable_grad(), probe.attached():
+            logits = self._passes(rows, [source] if source else [], attention=False, last=True).logits[:, -1]  # (R, V)
+        if embeddings.requires_grad and not logits.requires_grad:
+            raise AttendError("Gradients need weights in float32: load the model without a precision in its name.")
+        return logits.float()

@@ -115,8 +115,11 @@ class Sandbox:
 
 
 def _exchange(child: Child, question: str, seconds: float, ends: float) -> bytes | None:
-    """The line that the child answers; None if it crashed, was killed or wrote too much."""
-    timer = threading.Timer(max(0.0, min(seconds, ends - time.monotonic())), child.kill)
+    """The line that the child answers; None if it crashed, was killed or wrote too much, or if its time is over."""
+    left = min(seconds, ends - time.monotonic())
+    if left <= 0:  # a timer of no seconds would still let a quick child answer
+        return None
+    timer = threading.Timer(left, child.kill)
     timer.daemon = True
     timer.start()
     line = b""

@@ -186,14 +186,16 @@ class Inspector:
             return self.anatomy.embedding(torch.tensor([list(tokens)], device=device))[0].clone()
 
     def from_embeddings(self, tokens: Sequence[int], embeddings: Tensor, *, source: Sequence[int] = ()) -> Tensor:
-        """The logits of the next token, (R, V), as a differentiable function of token embeddings (R, T, W).
+        """The logits of the next token, (R, V), as a differentiable function of token embeddings (R, T, W), which are
+        those of the source if there is one.
 
         Raises `AttendError` for weights in 16 or 8 bits, which have no gradients here.
         """
         rows = [tokens] * len(embeddings)
         probe = Probe(self.anatomy, rows=len(rows), embeddings=embeddings)
         with torch.enable_grad(), probe.attached():
-            logits = self._passes(rows, [source] if source else [], attention=False, last=True).logits[:, -1]  # (R, V)
+            logits = self._passes(rows, [source] * len(rows) if source else [], attention=False, last=True).logits
+        logits = logits[:, -1]  # (R, V)
         if embeddings.requires_grad and not logits.requires_grad:
             raise AttendError("Gradients need weights in float32: load the model without a precision in its name.")
         return logits.float()

@@ -46,7 +46,8 @@ class Probe:
             interventions: those of each row, or of all rows if there is one entry.
             starts: the position of the first token that each row is fed; None: 0.
             record: whether to keep streams, writes and heads.
-            embeddings: token embeddings (R, T, W) to compute with instead of those of the tokens.
+            embeddings: token embeddings (R, T, W) to compute with instead of those of the tokens or, if there is one,
+                of the source.
         """
         self.anatomy, self.rows, self.record, self.embeddings = anatomy, rows, record, embeddings
         self.interventions = interventions if len(interventions) == rows else [*interventions] * rows
@@ -101,7 +102,8 @@ class Probe:
             return module.register_forward_hook(hook)
 
         if self.embeddings is not None:
-            yield out_of(self.anatomy.embedding, lambda _: self.embeddings)  # type: ignore[return-value]
+            texts = iter([self.embeddings])  # the first text that is embedded: the source, if there is one
+            yield out_of(self.anatomy.embedding, lambda embedded: next(texts, embedded))
         for number, layer in enumerate(self.anatomy.layers):
             whole = self._changes(number, "layer")
             if self.record or whole:

@@ -1,0 +1,203 @@
+"""Which parts wrote a choice: its logit as a sum of what each part added to the stream, or of gradients of the input.
+
+Neither proves a cause. A part's direct share leaves out what later parts do because of it, and would do without it. A
+gradient describes small changes of embeddings, which no word makes.
+
+Shapes: R rows, T tokens, W model width, V vocabulary, L layers, S sub-layers of a layer, H heads, D head width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from model.errors import AttendError
+from model.inspection.anatomy import Anatomy, SubLayer
+from model.inspection.choice import Choice
+from model.inspection.inspector import BATCH, Inspector
+
+_ROUGH = 1e-2  # of the largest value: how well a norm's form must fit, in any precision
+_GRADIENT_TOKENS = BATCH // 4  # of one pass: gradients keep what every layer computed
+
+
+@dataclass(frozen=True, slots=True)
+class DirectAttribution:
+    """A logit, or the difference of two, as a sum of what the parts wrote, with every norm on the way frozen.
+
+    `embedding + sublayers.sum() + constant` is `total`. Where a head's share can't be told, because what the heads
+    write is normed before it is added, `heads` and `head_rest` are None.
+    """
+
+    embedding: float
+    sublayers: Tensor  # (L, S)
+    heads: Tensor | None  # those of attention, (L, H)
+    head_rest: Tensor | None  # what the output projection adds of its own, (L,)
+    cross_heads: Tensor | None  # those of cross-attention, (L, H)
+    cross_rest: Tensor | None  # (L,)
+    constant: float  # the biases of norms and unembedding
+    total: float  # the chosen token's logit, minus the rival's; before the cap in a model that caps its logits
+    gap: float  # how far the sum is from the total
+
+
+@dataclass(frozen=True, slots=True)
+class InputAttribution:
+    """A logit, or the difference of two, as a sum of what the tokens' embeddings added to it."""
+
+    scores: Tensor  # (T,), or for each token of the source if there is one
+    total: float  # how far the choice's logit (minus the rival's) is from that of a text whose embeddings are all zero
+    gap: float  # how far the sum of the scores is from the total
+
+
+@torch.inference_mode()
+def attribute_directly(
+    inspector: Inspector, tokens: Sequence[int], chosen: int, rival: int | None = None, *, source: Sequence[int] = ()
+) -> DirectAttribution:
+    """What each part added to the logit of the token after a text (minus the rival's).
+
+    A norm divides by the length of the whole stream, so no part has a logit of its own; with that length frozen, norms
+    are linear, and each part has a share. Raises `AttendError` for a norm that is not known.
+    """
+    anatomy, choice = inspector.anatomy, Choice(chosen, rival)
+    inside = inspector.inspect(tokens, source=source)
+    before = torch.cat([inside.embedded[None, -1], inside.streams[:, -1, -1]])  # the stream between layers, (L + 1, W)
+    direction, constant, total = _read_out(anatomy, before[-1], choice)
+    layers, names = len(anatomy.layers), anatomy.names
+    sublayers = torch.zeros(layers, len(names), dtype=torch.float64)
+    parts = {name: torch.full((layers, anatomy.heads + 1), torch.nan, dtype=torch.float64) for name in names[:-1]}
+    for layer in reversed(range(layers)):
+        for number in reversed(range(len(names))):
+            sub, write = anatomy.layers[layer].sublayers[number], inside.writes[layer, number, -1]  # (W,)
+            stream = before[layer] if number == 0 else inside.streams[layer, number - 1, -1]  # (W,)
+            if sub.norm_after is not None:
+                frozen = _Frozen.of(sub.norm_after, stream + write)
+                constant += float(direction @ frozen.bias)
+                direction = frozen.back(direction)
+            sublayers[layer, number] = direction @ write.double()
+            if sub.name in parts:
+                outputs = inside.head_outputs if sub.name == "attention" else inside.cross_head_outputs
+                assert outputs is not None
+                written = _head_writes(sub, outputs[layer, :, -1]) * anatomy.write_scale  # (H + 1, W)
+                if _near(written.sum(dim=0), write):
+                    parts[sub.name][layer] = written.double() @ direction
+    heads = {name: None if bool(values.isnan().any()) else values.float() for name, values in parts.items()}
+    embedding = float(direction @ before[0].double())
+    of_text, of_source = heads["attention"], heads.get("cross_attention")
+    return DirectAttribution(
+        embedding,
+        sublayers.float(),
+        heads=None if of_text is None else of_text[:, :-1],
+        head_rest=None if of_text is None else of_text[:, -1],
+        cross_heads=None if of_source is None else of_source[:, :-1],
+        cross_rest=None if of_source is None else of_source[:, -1],
+        constant=constant,
+        total=total,
+        gap=abs(embedding + float(sublayers.sum()) + constant - total),
+    )
+
+
+def _read_out(anatomy: Anatomy, stream: Tensor, choice: Choice) -> tuple[Tensor, float, float]:
+    """The last stream (W,) times this direction (W,), plus this constant, is the choice's logit, which is third."""
+    norm = _Frozen.of(anatomy.final_norm, stream)
+    normed = anatomy.final_norm(stream[None])  # (1, W)
+    nothing = torch.zeros_like(normed)
+    rows = torch.cat([normed, nothing])
+    logits, plain = anatomy.unembed(rows).float(), anatomy.unembedding(rows).float()  # (2, V) each
+    choice.check(logits.shape[-1])
+    shown, linear = logits[0] - logits[1], plain[0] - plain[1]  # (V,) each
+    factor = float((shown @ linear) / (linear @ linear))  # some models scale their logits
+    if not _near(factor * linear, shown):  # and some bend them
+        factor, logits = 1.0, plain
+    weight = _direction(anatomy.unembedding, choice, like=normed)  # (W,)
+    constant = float(choice.of(logits[1].double())) + factor * float(weight @ norm.bias)
+    return norm.back(factor * weight), constant, float(choice.of(logits[0].double()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Frozen:
+    """A norm with the statistics of one vector: x to gain * (x - mean of x, if it centres) + bias, (W,) each."""
+
+    centres: bool
+    gain: Tensor
+    bias: Tensor
+
+    @classmethod
+    def of(cls, norm: nn.Module, vector: Tensor) -> _Frozen:
+        """The form that computes what the module does to a vector (W,); `AttendError` if none does."""
+        vectors = torch.stack([vector, vector + 1.0 + vector.abs().mean()])  # (2, W): only a centring norm ignores this
+        weight, bias = getattr(norm, "weight", None), getattr(norm, "bias", None)
+        bias = torch.zeros_like(vector).double() if bias is None else bias.double()
+        wanted = norm(vectors).double() - bias  # (2, W)
+        best, least = None, _ROUGH * float(wanted.abs().max())
+        for centres in (False, True):
+            for gain in [torch.ones_like(bias)] if weight is None else [weight.double(), 1.0 + weight.double()]:
+                shaped = (vectors.double() - centres * vectors.double().mean(dim=-1, keepdim=True)) * gain
+                scale = (shaped * wanted).sum(dim=-1) / (shaped * shaped).sum(dim=-1)  # (2,)
+                error = float((scale[:, None] * shaped - wanted).abs().max())
+                if error < least:
+                    best, least = cls(centres, scale[0] * gain, bias), error
+        if best is None:
+            raise AttendError(f"Attend can't take the norm {type(norm).__name__} apart: choose another model.")
+        return best
+
+    def back(self, direction: Tensor) -> Tensor:
+        """The direction whose product with the input is that of this direction (W,) with the output, without bias."""
+        scaled = direction * self.gain
+        return scaled - self.centres * scaled.mean()
+
+
+def _direction(unembedding: nn.Module, choice: Choice, like: Tensor) -> Tensor:
+    """The row of the unembedding for the choice, (W,), in float64; packed layers have no rows to look up."""
+    weight = getattr(unembedding, "weight", None)
+    if not isinstance(weight, Tensor):
+        rows = torch.cat([torch.zeros_like(like), torch.eye(like.shape[-1]).to(like)])  # (1 + W, W)
+        weight = (unembedding(rows)[1:] - unembedding(rows)[:1]).T  # (V, W)
+    return choice.of(weight.T).double()
+
+
+def _head_writes(sub: SubLayer, outputs: Tensor) -> Tensor:
+    """What each head's output (H, D) becomes through the output projection, and what that adds alone, (H + 1, W)."""
+    assert sub.projection is not None
+    heads, width = outputs.shape
+    alone = torch.zeros(heads + 1, heads, width).to(outputs)
+    alone[range(heads), range(heads)] = outputs
+    written = sub.projection(alone.flatten(1))  # (H + 1, W)
+    return torch.cat([written[:-1] - written[-1:], written[-1:]])
+
+
+def _near(one: Tensor, other: Tensor, tolerance: float = 1e-4) -> bool:
+    return float((one - other).abs().max()) <= tolerance * float(other.abs().max())
+
+
+def attribute_inputs(
+    inspector: Inspector,
+    tokens: Sequence[int],
+    chosen: int,
+    rival: int | None = None,
+    *,
+    source: Sequence[int] = (),
+    steps: int = 30,
+) -> InputAttribution:
+    """Integrated gradients (Sundararajan et al., 2017) from embeddings that are all zero to those of the text.
+
+    With a source, its embeddings change, and the decoder's text stays as it is.
+
+    Args:
+        steps: points on the way at which the gradient is taken; 0: only at the text itself (gradient times input).
+    """
+    if steps < 0:
+        raise AttendError(f"The number of steps is {steps}, but must be 0 or more.")
+    choice, embedded = Choice(chosen, rival), inspector.embed(source or tokens)  # (T, W)
+    points = (torch.arange(steps) + 0.5) / steps if steps else torch.ones(1)
+    gradient = torch.zeros_like(embedded)
+    for some in points.split(max(1, _GRADIENT_TOKENS // len(embedded))):
+        rows = (some.to(embedded)[:, None, None] * embedded).requires_grad_()  # (R, T, W)
+        values = choice.of(inspector.from_embeddings(tokens, rows, source=source))  # (R,)
+        gradient += torch.autograd.grad(values.sum(), rows)[0].sum(dim=0)
+    scores = (gradient / len(points) * embedded).sum(dim=-1).float().cpu()  # (T,)
+    with torch.no_grad():
+        ends = torch.stack([embedded, torch.zeros_like(embedded)])  # (2, T, W)
+        at_text, at_zero = choice.of(inspector.from_embeddings(tokens, ends, source=source)).tolist()
+    return InputAttribution(scores, at_text - at_zero, abs(float(scores.sum()) - (at_text - at_zero)))

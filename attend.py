@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.arguments import DEFAULT, ModelArguments
 from model.errors import AttendError
+from model.inspection.intervention import Intervention, interventions_of
 
 if TYPE_CHECKING:  # imported when a model is loaded: torch takes seconds
     from torch import Tensor
@@ -38,9 +39,10 @@ if TYPE_CHECKING:  # imported when a model is loaded: torch takes seconds
     from model.loaded import LoadedModel
     from model.text.tokenizer import TextTokenizer
 
-__all__ = ["AttendError", "Candidate", "Model", "Run", "Score", "Stream", "Token", "load"]
+__all__ = ["AttendError", "Candidate", "Intervention", "Model", "Run", "Score", "Stream", "Token", "load"]
 __version__ = "1.0.0"
 
+Interventions = Sequence[Intervention | Mapping[str, Any]]
 Messages = Sequence[Mapping[str, str]]  # [{"role": "user", "content": "Hi!"}, …], optionally after a system prompt
 
 
@@ -131,6 +133,11 @@ class Run:
         """All settings, including the seed that was used."""
         return self.trace.settings
 
+    @property
+    def interventions(self) -> tuple[Intervention, ...]:
+        """What was changed inside the model."""
+        return self.trace.request.interventions
+
     def document(self) -> dict[str, Any]:
         """The run as JSON values ("attend.trace/2"): what `generate.py --json` writes and the page opens."""
         return dict(self.trace.document())
@@ -188,9 +195,11 @@ class Stream(Iterator[Token]):
     def _decode(self) -> Generator[Token, None, None]:
         from decoding.generate import generate
         from decoding.stop import certain
+        from model.inspection.inspector import under
 
         loaded, trace, settings = self._loaded, self._trace, self.settings
-        steps = generate(loaded.model, trace.request.input_ids, settings.strategy_for(trace.request))
+        model = under(loaded.model, trace.request.interventions)
+        steps = generate(model, trace.request.input_ids, settings.strategy_for(trace.request))
         detokenizer, text, yielded = loaded.tokenizer.detokenizer(begins=loaded.starts_new_text), "", 0
         waiting: deque[tuple[int, Token]] = deque()  # each with the length of the text up to its end
         while trace.finish_reason == "cancelled":
@@ -220,25 +229,34 @@ class Model:
         """Whether it can follow a conversation; a translator reads each text on its own."""
         return self.loaded.chat is not None and not self.loaded.model.decoder_start
 
-    def generate(self, prompt: str, *, attention: bool = False, **settings: Any) -> Run:
+    def generate(
+        self, prompt: str, *, attention: bool = False, interventions: Interventions = (), **settings: Any
+    ) -> Run:
         """Continue a text, or translate it if the model is a translator.
 
         Args:
             attention: record where the model looked, as `Token.attention`.
+            interventions: what to change inside the model, such as `{"layer": 5, "part": "head", "head": 4}`, which
+                switches off the fifth head of the sixth layer: see `Intervention`.
             settings: fields of `DecodingSettings`.
         """
-        return _finish(self.stream(prompt, attention=attention, **settings))
+        return _finish(self.stream(prompt, attention=attention, interventions=interventions, **settings))
 
-    def chat(self, messages: str | Messages, *, attention: bool = False, **settings: Any) -> Run:
+    def chat(
+        self, messages: str | Messages, *, attention: bool = False, interventions: Interventions = (), **settings: Any
+    ) -> Run:
         """Answer a message, or a conversation that ends with one; otherwise like `generate`."""
         conversation = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
-        return _finish(self.stream(conversation, attention=attention, **settings))
+        return _finish(self.stream(conversation, attention=attention, interventions=interventions, **settings))
 
-    def stream(self, prompt: str | Messages, *, attention: bool = False, **settings: Any) -> Stream:
+    def stream(
+        self, prompt: str | Messages, *, attention: bool = False, interventions: Interventions = (), **settings: Any
+    ) -> Stream:
         """Like `generate` for a text and `chat` for messages, but token by token."""
         from decoding.request import Request
         from decoding.run.trace import Trace
         from decoding.settings import DecodingSettings, for_translator
+        from model.inspection.inspector import under
         from model.text.conversation import as_dicts, from_dicts
 
         loaded, conversation = self.loaded, []
@@ -255,7 +273,9 @@ class Model:
             ids = loaded.chat_prompt(messages, system=system, reserve=chosen.max_new_tokens).ids
             chosen, conversation = chosen.ending_at(loaded.chat.stop_texts), as_dicts(messages, system)
             prompt = messages[-1].text
-        request = Request.of(loaded, ids, attention=attention)
+        changes = interventions_of(interventions)
+        request = Request.of(loaded, ids, attention=attention, interventions=changes)
+        under(loaded.model, changes)  # refuses parts that it lacks
         return Stream(loaded, Trace(loaded.name, prompt, request, chosen, loaded.tokenizer.label, conversation))
 
     def score(self, text: str, *, prompt: str = "", top_candidates: int = 10) -> Score:

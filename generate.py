@@ -28,6 +28,7 @@ from model import names
 from model.arguments import ModelArguments
 from model.command_line import INTERRUPTED, Parser, command
 from model.errors import AttendError
+from model.inspection.naming import EXAMPLES, read_names
 
 STDIN = STDOUT = "-"
 MAX_CHARACTERS = 1_000_000  # of a prompt from a file or standard input; no model reads as much
@@ -79,6 +80,13 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
     ModelArguments.add_flags(parser.add_argument_group("model"))
     decoding = parser.add_argument_group("decoding")
+    decoding.add_argument(
+        "--without",
+        metavar="PARTS",
+        action="append",
+        default=[],
+        help=f"switch off or scale parts of the model while it writes, counted from 1: {EXAMPLES}; may be repeated",
+    )
     for parameter in parameters():
         accepts = f"{parameter.accepts}, " if parameter.hint != "|".join(parameter.choices) else ""
         default = parameter.typed(parameter.default)
@@ -161,6 +169,8 @@ def _generate(arguments: argparse.Namespace) -> int:
     fields = {parameter.name for parameter in parameters()}
     given = {name: value for name, value in vars(arguments).items() if name in fields}
     DecodingSettings.from_dict(given)  # refuses invalid settings before a model is loaded
+    if without := read_names(",".join(arguments.without)):
+        given["interventions"] = without
     from model import catalog
 
     model = attend.Model(catalog.load_arguments(ModelArguments.from_namespace(arguments)))

@@ -44,7 +44,12 @@ class DecodeCall:
     def request(self, loaded: ModelWithTokenizer) -> Request:
         """The request for a model; `AttendError` where the model can't read the prompt."""
         return Request.of(
-            loaded, self.prompt, attention=self.attention, draws_used=self.draws_used, resumed=self.resumed
+            loaded,
+            self.prompt,
+            attention=self.attention,
+            draws_used=self.draws_used,
+            resumed=self.resumed,
+            interventions=self.interventions,
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self, TypedDict, Unpack
 
 from decoding.step import Hypothesis
 from model.errors import AttendError
+from model.inspection.intervention import Intervention
 from model.interface import NO_RULES, GenerationRules, LanguageModel
 
 
@@ -40,6 +41,7 @@ class RequestOptions(TypedDict, total=False):
     explained: bool
     draws_used: int
     resumed: Hypothesis | None
+    interventions: tuple[Intervention, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class Request:
     # The last hypothesis of an earlier run of this prompt, to be continued as if it had not stopped: its tokens follow
     # the prompt and count as generated. Only for settings that are `resumable`.
     resumed: Hypothesis | None = None
+    interventions: tuple[Intervention, ...] = ()  # what is changed inside the model while it generates
     layer_count: int = 0  # layers whose logits the model can return; 0: none
     encode: Callable[[str], Sequence[int]] | None = None  # text to ids, for settings that hold texts
     rules: GenerationRules = NO_RULES  # what the model's generation config demands

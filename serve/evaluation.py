@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from model.inspection.inspector import under
+from model.inspection.intervention import Intervention
 from model.interface import Forward
 from model.loaded import FairLock, LoadedModel
 
@@ -18,6 +20,7 @@ Properties = tuple[int, int, tuple[int, ...], bool, int, int]
 def evaluate(
     loaded: LoadedModel,
     decoder_start: tuple[int, ...],
+    interventions: tuple[Intervention, ...],
     method: str,
     arguments: Sequence[Any],
     options: Mapping[str, Any],
@@ -26,10 +29,12 @@ def evaluate(
 
     Args:
         decoder_start: the tokens that begin a translation in the languages that the visitor chose.
+        interventions: what is changed inside the network.
     """
     network: Any = loaded.model
     if decoder_start != tuple(network.decoder_start):
         network = network.with_decoder_start(decoder_start)
+    network = under(network, interventions)
     with loaded.lock:
         result = getattr(network, method)(*arguments, **options)
     return replace(result, cache=None) if isinstance(result, Forward) else result

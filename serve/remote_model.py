@@ -14,6 +14,8 @@ from typing import Any, NoReturn, Self
 
 from torch import Tensor
 
+from model.errors import AttendError
+from model.inspection.intervention import Intervention
 from model.interface import Forward, Inspection, Want
 from model.loaded import LoadedModel
 from serve.evaluation import Properties
@@ -32,6 +34,7 @@ class RemoteNetwork:
     joinable: bool
     layer_count: int
     source_length: int
+    interventions: tuple[Intervention, ...] = ()  # under which every pass is computed
 
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[Any]:
         """Returns no cache, which stays in the replica."""
@@ -49,8 +52,17 @@ class RemoteNetwork:
     def with_decoder_start(self, start: Sequence[int]) -> Self:
         return replace(self, decoder_start=tuple(start))
 
+    def with_interventions(self, interventions: Sequence[Intervention]) -> Self:
+        """See `model.inspection.inspector.Inspectable`; parts that the model lacks are refused with the first pass."""
+        return replace(self, interventions=tuple(interventions))
+
+    def inspector(self) -> NoReturn:
+        raise AttendError("This model runs in another process, where it can't be opened: choose one that runs here.")
+
     def _evaluate(self, method: str, *arguments: Any, **options: Any) -> Any:
-        return result_of(self.handle.evaluate, self.name, self.decoder_start, method, arguments, options)
+        return result_of(
+            self.handle.evaluate, self.name, self.decoder_start, self.interventions, method, arguments, options
+        )
 
 
 def remote_model(handle: Handle, name: str) -> LoadedModel:

@@ -16,6 +16,7 @@ from decoding.call import DecodeCall
 from model import catalog
 from model.device import limit_heaps
 from model.errors import AttendError
+from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from model.progress import Progress
 from model.threads import fastest_threads
@@ -77,13 +78,16 @@ class Replica:
         self,
         name: str,
         decoder_start: tuple[int, ...],
+        interventions: tuple[Intervention, ...],
         method: str,
         arguments: Sequence[Any],
         options: Mapping[str, Any],
     ) -> bytes:
         """See `serve.evaluation.evaluate`."""
         return await self._answer(
-            lambda: evaluation.evaluate(self._models.get(name), decoder_start, method, arguments, options)
+            lambda: evaluation.evaluate(
+                self._models.get(name), decoder_start, interventions, method, arguments, options
+            )
         )
 
     async def _answer(self, work: Callable[[], Any]) -> bytes:

@@ -14,6 +14,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic reads no other TypedDict before Python 3.12
 
 from decoding.step import DropReason, FinishReason
+from model.inspection.intervention import MAX_INTERVENTIONS, Part
 
 SCHEMA = "attend.trace/2"
 MAX_TOKENS = 2**17  # of the whole context
@@ -135,6 +136,17 @@ class PromptEntry(TypedDict):
     messages: NotRequired[Annotated[list[dict[Name, Text]], Field(max_length=1000)]]  # of a conversation
 
 
+class InterventionEntry(TypedDict):
+    """What was changed inside the model while it generated; see `model.inspection.intervention`. All count from 0."""
+
+    layer: Layer
+    part: Part
+    head: NotRequired[Layer]  # of parts that are heads
+    positions: NotRequired[TokenIds]  # of the decoder's text; absent: all
+    action: Literal["zero", "scale"]  # what can be done while a text is generated
+    factor: NotRequired[Annotated[float, Field(ge=-1e6, le=1e6)]]  # of "scale"
+
+
 class SequenceEntry(TypedDict):
     """One of several texts that a run returned."""
 
@@ -175,6 +187,7 @@ class RunDocument(TypedDict):
     special: NotRequired[TokenIds]  # ids in the text that are control tokens
     source: NotRequired[TokenIds]  # what an encoder read
     draws_used: NotRequired[Count]  # random numbers taken before, where an earlier text is continued
+    interventions: NotRequired[Annotated[list[InterventionEntry], Field(min_length=1, max_length=MAX_INTERVENTIONS)]]
     search: NotRequired[Annotated[list[SearchEntry], Field(max_length=MAX_STEPS)]]
     sequences: NotRequired[Annotated[list[SequenceEntry], Field(max_length=64)]]
     attention: NotRequired[AttentionEntry]

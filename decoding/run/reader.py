@@ -23,6 +23,7 @@ from decoding.run.upgrade import upgraded
 from decoding.settings import DecodingSettings
 from decoding.step import CandidateRecord, Choice, ContrastiveCandidate, Dropped, Hypothesis, LayerContrast, Step
 from model.errors import AttendError
+from model.inspection.intervention import interventions_of
 
 MAX_SEARCH = 2_000_000  # tokens of all texts of all steps: one text of 2,000 tokens, four of 1,000
 _SHOWN = 40  # characters of a wrong value in a sentence
@@ -146,7 +147,12 @@ def read_trace(document: RunDocument, loaded: ModelWithTokenizer, name: str, lab
     prompt, ids, source = document["prompt"], tuple(document["ids"]), tuple(document.get("source", ()))
     check_vocabulary(document, loaded.model.vocabulary_size)
     try:
-        request = Request.of(loaded, source or tuple(prompt["ids"]), draws_used=document.get("draws_used", 0))
+        request = Request.of(
+            loaded,
+            source or tuple(prompt["ids"]),
+            draws_used=document.get("draws_used", 0),
+            interventions=interventions_of(document.get("interventions", ())),
+        )
         settings = DecodingSettings.from_dict(document["settings"])
     except AttendError as error:
         raise InvalidDocument(str(error).rstrip(".")) from error

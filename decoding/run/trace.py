@@ -12,7 +12,7 @@ from typing import Self
 from decoding.call import DecodeCall
 from decoding.request import Request
 from decoding.run.document import SCHEMA, RunDocument, StepEntry, TokenOrigin
-from decoding.run.writer import ids_in, search_entries, step_entry
+from decoding.run.writer import ids_in, intervention_entry, search_entries, step_entry
 from decoding.settings import DecodingSettings
 from decoding.step import Choice, FinishReason, Hypothesis, Step
 from decoding.stop import before_stop, first_stop
@@ -55,6 +55,7 @@ class Trace:
             (self.settings,),
             draws_used=request.draws_used,
             resumed=self.best,
+            interventions=request.interventions,
             visitor=visitor,
         )
 
@@ -171,6 +172,8 @@ class Trace:
             document["source"] = list(self.request.source)
         if self.request.draws_used:  # the seed alone would not repeat a continued run
             document["draws_used"] = self.request.draws_used
+        if self.request.interventions:
+            document["interventions"] = [intervention_entry(one) for one in self.request.interventions]
         if search:
             document["search"] = search
         if len(self.sequences) > 1:

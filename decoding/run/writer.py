@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from decoding.run.document import (
     BeamEntry,
     DropEntry,
+    InterventionEntry,
     PlaceEntry,
     SearchEntry,
     StepEntry,
     TokenOrigin,
 )
 from decoding.step import Choice, Dropped, Hypothesis, Step
+from model.inspection.intervention import Intervention
 
 Number = Callable[[float], float]  # rounds a number for the screen; `exact` for a file
 
@@ -52,6 +54,11 @@ def step_entry(choice: Choice, origin: TokenOrigin = "chosen") -> StepEntry:
         divergences: Any = [{"layer": layer, "bits": bits} for layer, bits in choice.contrast.divergences]
         entry["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
     return entry
+
+
+def intervention_entry(intervention: Intervention) -> InterventionEntry:
+    """A change inside the model, as `Intervention.of` reads it."""
+    return cast(InterventionEntry, intervention.plain())
 
 
 def search_entries(steps: Sequence[Step], since: int = 0, number: Number = exact) -> list[SearchEntry]:

@@ -90,6 +90,11 @@ def opened(model: LanguageModel[Any]) -> Inspectable:
     return model
 
 
+def under(model: LanguageModel[Any], interventions: Sequence[Intervention]) -> LanguageModel[Any]:
+    """The model with every pass changed, to generate with; itself where nothing is changed."""
+    return opened(model).with_interventions(interventions) if interventions else model
+
+
 class Inspector:
     """One model, opened."""
 

@@ -86,21 +86,26 @@ class Intervention:
     def check(self, *, layers: int, heads: int, cross: bool) -> None:
         """`AttendError` where a model with so many layers, and heads in each, has no such part."""
         if not 0 <= self.layer < layers:
-            raise AttendError(f"There is no layer {self.layer}: the model has layers 0 to {layers - 1}.")
+            raise AttendError(f"There is no layer {_both(self.layer)}: the model has {layers}.")
         if self.head is not None and not 0 <= self.head < heads:
-            raise AttendError(f"There is no head {self.head}: each layer has heads 0 to {heads - 1}.")
+            raise AttendError(f"There is no head {_both(self.head)}: each layer has {heads}.")
         if self.part in ("cross_head", "cross_attention") and not cross:
             raise AttendError(f"This model has no {self.part}: it has no encoder, so choose another part.")
         if self.positions is not None and any(position < 0 for position in self.positions):
             raise AttendError(f"The position {min(self.positions)} is below 0: positions count from 0.")
 
 
+def _both(index: int) -> str:
+    """The number of a layer or head as people and as programs count."""
+    return f"{index + 1} ({index}, counted from 0)"
+
+
 def interventions_of(values: object) -> tuple[Intervention, ...]:
-    """`Intervention.of` each entry of a list; `AttendError` for anything else, or for too many."""
+    """`Intervention.of` each entry of a list that is none yet; `AttendError` for anything else, or for too many."""
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
         raise AttendError("interventions must be a list of objects with a layer and a part.")
     if len(values) > MAX_INTERVENTIONS:
         raise AttendError(f"There are {len(values):,} interventions, but at most {MAX_INTERVENTIONS:,} are allowed.")
-    if not all(isinstance(one, Mapping) for one in values):
+    if not all(isinstance(one, Mapping | Intervention) for one in values):
         raise AttendError("Each intervention must be an object with a layer and a part.")
-    return tuple(Intervention.of(one) for one in values)
+    return tuple(one if isinstance(one, Intervention) else Intervention.of(one) for one in values)

@@ -20,6 +20,8 @@ from decoding.call import DecodeCall, Passes
 from decoding.settings import DecodingSettings
 from model import catalog
 from model.errors import AttendError
+from model.inspection.inspector import opened, under
+from model.inspection.intervention import Intervention
 from model.interface import Want
 from model.loaded import LoadedModel
 from model.text.conversation import Message
@@ -103,6 +105,23 @@ def test_the_cards_of_a_comparison_share_a_call(here: Models, there: Models) -> 
     passes = [list(models.decode(call)) for models in (there, here)]
     for number in range(3):
         check_same(*(steps_of(each, number) for each in passes))
+
+
+def test_a_part_of_the_model_can_be_switched_off(handles: Mapping[str, Any], here: Models, there: Models) -> None:
+    from serve.remote_model import remote_model
+
+    local, off = here.first, (Intervention(1, "head", 2), Intervention(0, "attention"))
+    prompt, settings = local.prompt("The fox"), DecodingSettings(seed=6, max_new_tokens=6)
+    call = DecodeCall(local.name, prompt, (settings,), interventions=off)
+    check_same(*(steps_of(models.decode(call)) for models in (there, here)))
+    remote = remote_model(handles[local.name], local.name).model
+    torch.testing.assert_close(
+        under(remote, off).inspect(prompt).logits, under(local.model, off).inspect(prompt).logits
+    )
+    with pytest.raises(AttendError, match="There is no layer 10"):
+        under(remote, [Intervention(9, "layer")]).inspect(prompt)
+    with pytest.raises(AttendError, match="runs in another process, where it can't be opened"):
+        opened(remote).inspector()
 
 
 def test_many_at_once_each_get_their_own(here: Models, there: Models) -> None:

@@ -85,7 +85,9 @@ def proceed(session: Session, models: Models, turn: int, settings: DecodingSetti
         raise AttendError("The details of this answer are no longer stored: retry it to continue.")
     loaded = models.require_loaded(run.model)
     chosen, text, messages = _same_settings(run, loaded, settings)
-    trace = resumed_trace(run, chosen) or trace_from_here(run.tokens, loaded, chosen, text=text, messages=messages)
+    trace = resumed_trace(run, chosen) or trace_from_here(
+        run.tokens, loaded, chosen, text=text, messages=messages, interventions=run.interventions
+    )
     # nothing is refused from here on
     growing = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model), answer)
     yield from write_answer(session, models, loaded, growing)
@@ -106,7 +108,7 @@ def branch(
     tokens = [*before.tokens[:index], taken]
     check_room(len(tokens) - 1, loaded.model.context_length)  # a full context predicts one more
     chosen, text, messages = _same_settings(before, loaded, settings)
-    trace = trace_from_here(tokens, loaded, chosen, text=text, messages=messages)
+    trace = trace_from_here(tokens, loaded, chosen, text=text, messages=messages, interventions=before.interventions)
     # nothing is refused from here on
     branched = session.add_run("chat", before.model, tokens)
     branched.shape, branched.dropped = before.shape, before.dropped

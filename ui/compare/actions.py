@@ -16,9 +16,19 @@ from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.compare import metrics
-from ui.compare.cards import checked_cards, live_runs, message_prompt, passes_of, prepare, text_prompt, update_cards
+from ui.compare.cards import (
+    checked_cards,
+    checked_without,
+    live_runs,
+    message_prompt,
+    passes_of,
+    prepare,
+    text_prompt,
+    update_cards,
+)
 from ui.compare.compare_contract import CompareValue
 from ui.compare.values import FROM_PANEL, comparison_value, form_settings, no_comparison
+from ui.compare.without import typed_without
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
@@ -70,6 +80,8 @@ def compare(
     loaded = models.get(name)
     defaults = {name: getattr(shared, name) for name in FROM_PANEL}
     settings = [replace(card, seed=shared.seed) for card in checked_cards(cards, defaults)]
+    given_cards = cast(list[dict[str, Any] | None], cards)
+    without = checked_without(given_cards)
     instruction = session.system if system is None else checked_system(system)
     goes_on = checked_switch(history, "history")
     if checked_switch(answer, "answer"):
@@ -81,12 +93,12 @@ def compare(
     session.counter += 1
     identifier = f"compare-{session.counter}"
     common_draws = checked_switch(common, "common_draws")
-    comparison = prepare(loaded, prompt, settings, common_draws=common_draws, identifier=identifier)
+    comparison = prepare(loaded, prompt, settings, without=without, common_draws=common_draws, identifier=identifier)
     session.system = instruction
     passes = passes_of(comparison, models, attention=True, visitor=session.visitor)
     comparison.history, comparison.seed = goes_on, shared.seed
-    for card, given in zip(comparison.cards, cast(list[dict[str, Any] | None], cards), strict=True):
-        card.form = form_settings(card.settings, given or {})
+    for card, given in zip(comparison.cards, given_cards, strict=True):
+        card.form = form_settings(card.settings, given or {}) | typed_without(card.run.interventions)
     view = _Cards(session, models, loaded, comparison)
     yield from run_for_visitor(session, models, live_runs(comparison), passes, view)
 

@@ -1,6 +1,7 @@
 """Running a comparison: one prompt under several cards of settings, in one batch.
 
-If all cards together would make the batch too large, they run one group after another. All cards draw from one stream
+If all cards together would make the batch too large, they run one group after another; so do cards that switch off
+different parts of the model, which can't share a pass. All cards draw from one stream
 of random numbers, so that only their settings make them differ; with common draws switched off, each card has its own
 stream. Knows nothing of gradio or of how cards are shown; metrics and files are in `metrics.py`.
 """
@@ -18,8 +19,10 @@ from decoding.scheduled_run import Pass
 from decoding.settings import DecodingSettings
 from decoding.uniform import SEEDS
 from model.errors import AttendError
+from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from ui.compare.metrics import measure
+from ui.compare.without import plain_settings, without_of
 from ui.kit.validation import checked_start, on_card
 from ui.runs.answers import ending_note, with_others
 from ui.runs.comparison import Card, Comparison, Prompt
@@ -85,8 +88,18 @@ def checked_cards(settings: object, shared: Mapping[str, object] = MappingProxyT
     for number, entry in enumerate(settings, start=1):
         with on_card(number):
             changes = {} if entry is None else entry
-            cards.append(DecodingSettings.from_dict({**shared, **changes} if isinstance(changes, Mapping) else changes))
+            is_object = isinstance(changes, Mapping)
+            cards.append(DecodingSettings.from_dict({**shared, **plain_settings(changes)} if is_object else changes))
     return cards
+
+
+def checked_without(cards: Sequence[object]) -> list[tuple[Intervention, ...]]:
+    """What each of several cards switches off inside the model."""
+    found = []
+    for number, card in enumerate(cards, start=1):
+        with on_card(number):
+            found.append(without_of(card))
+    return found
 
 
 def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
@@ -106,12 +119,14 @@ def prepare(
     prompt: Prompt,
     settings: Sequence[DecodingSettings],
     *,
+    without: Sequence[tuple[Intervention, ...]] = (),
     common_draws: bool = True,
     identifier: str = "compare",
 ) -> Comparison:
     """All that can be refused is refused here, before anything runs.
 
     Args:
+        without: what each card switches off inside the model; empty where none does.
         identifier: what the runs of the cards are called, with the card's number behind it; another one for every
             comparison that a page shows.
     """
@@ -120,9 +135,10 @@ def prepare(
         settings = [chat_settings(loaded, card) for card in settings]
     limit = loaded.model.context_length
     cards = []
-    for number, card in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
+    seeded = with_seeds(settings, common_draws=common_draws)
+    for number, (card, off) in enumerate(zip(seeded, without or [()] * len(seeded), strict=True), start=1):
         with on_card(number):
-            trace = new_trace(loaded, prompt.ids, card, text=prompt.text, messages=prompt.messages)
+            trace = new_trace(loaded, prompt.ids, card, text=prompt.text, messages=prompt.messages, interventions=off)
         request = trace.request
         name, tokens, source = f"{identifier}-{number}", prompt_tokens(request), request.source
         run = RunRecord(name, "compare", loaded.name, tokens, dropped=prompt.dropped, source=source)
@@ -152,13 +168,14 @@ def live_runs(comparison: Comparison) -> list[LiveRun]:
 def passes_of(comparison: Comparison, models: Models, *, attention: bool, visitor: str = "") -> Passes:
     """Run all cards to their ends; computing is timed separately for each turn."""
     settings = [card.settings for card in comparison.cards]
-    for indices in turns_of(settings, models.limits.rows):
+    for indices, interventions in _turns(comparison, models.limits.rows):
         call = DecodeCall(
             comparison.model,
             comparison.prompt.ids,
             tuple(settings[index] for index in indices),
             cards=tuple(index + 1 for index in indices),
             attention=attention,
+            interventions=interventions,
             visitor=visitor,
         )
         with closing(models.decode(call)) as passes:
@@ -182,6 +199,16 @@ def run_cards(
     for progress in follow(live_runs(comparison), passes, stop=stop, **limits):
         update_cards(comparison, progress)
         yield progress
+
+
+def _turns(comparison: Comparison, most_rows: int) -> Iterator[tuple[list[int], tuple[Intervention, ...]]]:
+    """The indices of the cards that run together, which switch off the same parts, and those parts."""
+    groups: dict[tuple[Intervention, ...], list[int]] = {}
+    for index, card in enumerate(comparison.cards):
+        groups.setdefault(card.run.interventions, []).append(index)
+    for interventions, group in groups.items():
+        for turn in turns_of([comparison.cards[index].settings for index in group], most_rows):
+            yield [group[number] for number in turn], interventions
 
 
 def turns_of(settings: Sequence[DecodingSettings], most_rows: int) -> list[list[int]]:

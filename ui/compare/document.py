@@ -18,6 +18,7 @@ from model.errors import AttendError
 from model.text.languages import unmarked
 from ui.compare.cards import MAX
 from ui.compare.values import form_settings
+from ui.compare.without import plain_settings, typed_without, without_of
 from ui.runs.comparison import Card, CardMetrics, Comparison, Prompt
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.runs import run_name
@@ -153,7 +154,7 @@ def _read_card(card: KeptCard, runs: Mapping[str, RunRecord], model: str, identi
         _read_settings(card["settings"]),
         card["length"],
         kept_run="" if known else card["run"],
-        form=form_settings(_read_settings(card["form"]), card["form"]),
+        form=_read_form(card["form"]),
         tokens=tokens,
         ids=tuple(card["ids"]),
         text=run.trace.text if run.trace else "".join(token["text"] for token in tokens),
@@ -161,6 +162,14 @@ def _read_card(card: KeptCard, runs: Mapping[str, RunRecord], model: str, identi
         note=card["note"],
         metrics=CardMetrics(**card["metrics"]),
     )
+
+
+def _read_form(form: Mapping[str, Any]) -> dict[str, Any]:
+    settings = plain_settings(form)
+    try:
+        return form_settings(_read_settings(settings), settings) | typed_without(without_of(form))
+    except AttendError as error:
+        raise InvalidDocument(str(error)) from error
 
 
 def _read_settings(settings: Mapping[str, Any]) -> DecodingSettings:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from model.errors import AttendError
-from ui.compare.cards import checked_cards, message_prompt, prepare, run_cards, text_prompt
+from ui.compare.cards import checked_cards, checked_without, message_prompt, prepare, run_cards, text_prompt
 from ui.compare.metrics import document
 from ui.kit.validation import checked_message, checked_switch, checked_system
 from ui.runs.generation import CALLER
@@ -33,7 +33,8 @@ def compare_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
         Args:
             prompt: the text, taken as it is.
             model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
-            settings: 2 to 6 objects with fields of DecodingSettings by name; what is missing keeps its default.
+            settings: 2 to 6 objects with fields of DecodingSettings by name; what is missing keeps its default. A
+                card may also have "without", such as "6.5": the parts of the model to switch off, counted from 1.
             common_draws: whether all share one stream of random numbers; otherwise the seeds count on from the first.
             chat: whether the text is a message to answer instead.
             history: the conversation before such a message, as `/chat` takes it.
@@ -60,6 +61,7 @@ def comparison(
     """What `/compare` returns."""
     loaded = models.get(model)
     cards = checked_cards(settings)
+    without = checked_without(cast(list[object], settings))
     turns, instruction = checked_history(history), checked_system(system)
     if checked_switch(chat, "chat"):
         given = message_prompt(loaded, [*turns, Turn("user", checked_message(prompt))], cards, instruction)
@@ -68,7 +70,8 @@ def comparison(
         raise AttendError(f"{subject} needs a message to answer, not a text to continue: set chat to true as well.")
     else:
         given = text_prompt(loaded, prompt)
-    compared = prepare(loaded, given, cards, common_draws=checked_switch(common_draws, "common_draws"))
+    common = checked_switch(common_draws, "common_draws")
+    compared = prepare(loaded, given, cards, without=without, common_draws=common)
     for _ in run_cards(compared, models, stop=threading.Event(), attention=False, visitor=CALLER.get()):
         pass
     return document(compared)

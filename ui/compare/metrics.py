@@ -64,7 +64,7 @@ def table(comparison: Comparison) -> str:
     rows = []
     for number, (card, numbers) in enumerate(zip(comparison.cards, all_metrics(comparison), strict=True), start=1):
         row = {"card": number, "model": comparison.model, "prompt": comparison.prompt.text}
-        row |= {**card.settings.to_dict(), **dataclasses.asdict(numbers)}
+        row |= {**card.settings.to_dict(), "without": card.form.get("without", ""), **dataclasses.asdict(numbers)}
         row |= {"finish_reason": card.finish_reason, "text": card.text}
         rows.append({name: _harmless(value) if isinstance(value, str) else value for name, value in row.items()})
     written = io.StringIO()

@@ -10,6 +10,7 @@ from decoding.settings import PRESETS, DecodingSettings, parameters
 from ui.compare.cards import MAX, MIN, SWEEPS, sweep
 from ui.compare.compare_contract import CardField, CardValue, CompareForm, CompareRequest, CompareValue, MetricField
 from ui.compare.metrics import card_metrics
+from ui.compare.without import WITHOUT
 from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
 from ui.runs.comparison import Card, CardMetrics, Comparison
@@ -148,7 +149,10 @@ def compare_form() -> CompareForm:
         "example": EXAMPLE,
         "fewest": MIN,
         "most": MAX,
-        "parameters": [_field(parameter) for parameter in parameters() if parameter.name != _SHARED],
+        "parameters": [
+            *(_field(parameter) for parameter in parameters() if parameter.name != _SHARED),
+            {**setting_field(WITHOUT), "main": False, "panel": False},
+        ],
         "fills": [
             *({"name": LABELS[name], "cards": _sweep(name)} for name in SWEEPS),
             {"name": "Presets", "cards": [_changed(preset) for preset in PRESETS.values()]},

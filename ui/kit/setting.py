@@ -14,6 +14,7 @@ _PLACEHOLDERS: Mapping[str, str] = {
     "banned_words": "e.g. cat, dog",
     "stop_texts": "e.g. The end, ###",
     "logit_bias": "e.g. 5:-100, 7:2.5",
+    "without": "e.g. 6.5, layer 2",
 }
 
 

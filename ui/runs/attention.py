@@ -14,6 +14,7 @@ from torch import Tensor
 
 from decoding.recorder import record_text
 from decoding.step import Choice
+from model.inspection.inspector import under
 from model.interface import Inspection, LanguageModel
 from model.loaded import FairLock, LoadedModel
 from ui.kit.packing import packed_bytes
@@ -57,7 +58,8 @@ def prompt_choices(run: RunRecord, loaded: LoadedModel, *, candidates: int) -> l
     ids = run.ids[len(run.source) : run.first]
     if len(ids) < 2:
         return []
-    return record_text(ids[1:], _inspect(ids, loaded.model, loaded.lock, run.source).logits, candidates)
+    model = under(loaded.model, run.interventions)
+    return record_text(ids[1:], _inspect(ids, model, loaded.lock, run.source).logits, candidates)
 
 
 def shape_of(attention: Tensor) -> tuple[int, int]:
@@ -69,7 +71,7 @@ def restore_attention(run: RunRecord, model: LanguageModel, lock: FairLock) -> N
     """Compute a run's attention again after it was dropped to save memory."""
     if all(token.row is not None for token in run.tokens[run.first :]):
         return
-    inspection = _inspect(run.ids[len(run.source) :], model, lock, run.source)
+    inspection = _inspect(run.ids[len(run.source) :], under(model, run.interventions), lock, run.source)
     run.tokens = [
         token if token.choice is None else replace(token, row=_row(inspection, index))
         for index, token in enumerate(run.tokens, start=-len(run.source))

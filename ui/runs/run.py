@@ -12,6 +12,7 @@ from decoding.request import Request
 from decoding.run.document import TokenOrigin
 from decoding.run.trace import Trace
 from decoding.step import Choice
+from model.inspection.intervention import Intervention
 
 Mode = Literal["chat", "write", "translate", "compare"]
 
@@ -111,6 +112,11 @@ class RunRecord:
     def length(self) -> int:
         """Tokens in the decoder's context; an encoder's source does not count."""
         return len(self.tokens) - len(self.source)
+
+    @property
+    def interventions(self) -> tuple[Intervention, ...]:
+        """What was changed inside the model for its newest continuation."""
+        return () if self.trace is None else self.trace.request.interventions
 
     def forget_attention(self) -> None:
         self.tokens = [token if token.row is None else replace(token, row=None) for token in self.tokens]

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from decoding.request import Request
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
+from model.inspection.inspector import under
+from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 
 
@@ -18,8 +20,9 @@ def new_trace(
     text: str,
     messages: Sequence[Mapping[str, str]] = (),
     draws_used: int = 0,
+    interventions: tuple[Intervention, ...] = (),
 ) -> Trace:
-    """A trace without steps; `AttendError` for settings that this model cannot follow.
+    """A trace without steps; `AttendError` for settings that this model cannot follow and for parts that it lacks.
 
     Args:
         ids: the prompt.
@@ -27,7 +30,9 @@ def new_trace(
         text: as the visitor wrote it: the text to continue, or the newest message.
         messages: the conversation, where it is one.
         draws_used: draws already taken from the seed's stream.
+        interventions: what is changed inside the model.
     """
-    request = Request.of(loaded, ids, draws_used=draws_used)
+    request = Request.of(loaded, ids, draws_used=draws_used, interventions=interventions)
     settings.strategy_for(request)
+    under(loaded.model, interventions)
     return Trace(loaded.name, text, request, settings, loaded.tokenizer.label, messages)

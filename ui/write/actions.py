@@ -53,7 +53,9 @@ def write(
     check_room(len(run.tokens) - 1, limit)  # a full context predicts one more
     single = unseeded.max_new_tokens == 1
     resumed = resumed_trace(run, unseeded)
-    trace = resumed or trace_from_here(run.tokens, loaded, unseeded.seeded(), text=session.draft.text)
+    trace = resumed or trace_from_here(
+        run.tokens, loaded, unseeded.seeded(), text=session.draft.text, interventions=run.interventions
+    )
     session.remember_draft(before)
     written = AnswerText(loaded.tokenizer, trace.settings.stop_texts, prompt=trace.request.prompt, begins=True)
     live = LiveRun(run, trace, written)

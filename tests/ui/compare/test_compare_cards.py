@@ -12,6 +12,7 @@ import pytest
 from decoding.call import DecodeCall
 from decoding.settings import PRESETS, DecodingSettings
 from model.errors import AttendError
+from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from tests.helpers.waiting import steps_of
 from ui.compare import cards as compare
@@ -88,6 +89,22 @@ def test_cards_that_need_too_many_rows_together_take_turns(
         alone = steps_of(models.decode(DecodeCall(tiny.name, comparison.prompt.ids, (card.settings,))))[-1].best
         assert alone is not None and card.ids == alone.tokens
         assert card.live is not None and card.live.seconds > 0
+
+
+def test_cards_that_switch_off_parts_run_beside_the_others_from_the_same_draws(
+    models: Models, tiny: LoadedModel
+) -> None:
+    loud = Intervention(0, "feed_forward", action="scale", factor=40.0)
+    without = [(), (loud,), (), (loud,), (Intervention(1, "head", 2),)]
+    settings = [replace(SEEDED, temperature=1.5)] * 3 + [SEEDED] * 2
+    comparison = prepare(tiny, text_prompt(tiny, "The quick"), settings, without=without)
+    ran(models, comparison)
+    for card, off in zip(comparison.cards, without, strict=True):
+        call = DecodeCall(tiny.name, comparison.prompt.ids, (card.settings,), interventions=off)
+        alone = steps_of(models.decode(call))[-1].best
+        assert alone is not None and card.ids == alone.tokens and card.run.interventions == off
+    first, second, third = ([choice.draw for choice in card.trace.choices()] for card in comparison.cards[:3])
+    assert comparison.cards[0].ids != comparison.cards[1].ids and first[:8] == second[:8] and first == third
 
 
 def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: LoadedModel) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
+from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from tests.ui.compare.test_compare import WARM, full_value, run
 from tests.ui.history.test_history_view import ask
@@ -64,6 +65,23 @@ def test_a_comparison_that_came_back_is_the_same(models: Models, answer: bool) -
     assert kept(again, models) == document
     comparing.remove(again, models, models.default, [after["cards"][0]["run"]])
     assert len(kept(again, models)["content"]["cards"]) == 3
+
+
+def test_what_a_card_switches_off_comes_back(models: Models) -> None:
+    session, again = Session.using(models.default), Session.using(models.default)
+    run(session, models, [{"temperature": 0.5}, {"without": "head 2.3,feed forward 1 x 40"}])
+    document = kept(session, models)
+    screen = ask(again, models, document, 1)
+    assert isinstance(screen, CompareScreen) and screen.comparison is not None and again.comparison is not None
+    request = screen.comparison["request"]  # pyright: ignore[reportTypedDictNotRequiredAccess]
+    assert request["cards"] == [{"temperature": 0.5}, {"without": "2.3, feed-forward 1 x 40"}]
+    off = (Intervention(1, "head", 2), Intervention(0, "feed_forward", action="scale", factor=40))
+    assert [card.run.interventions for card in again.comparison.cards] == [(), off]
+    assert comparing.file(again, "csv") == comparing.file(session, "csv")
+    assert kept(again, models) == document
+    document["content"]["cards"][1]["form"]["without"] = "0.1"
+    with pytest.raises(AttendError, match=r"'0\.1' names no part of a model"):
+        opened(document, models)
 
 
 def test_without_its_model_the_tokens_are_shown(models: Models, tiny: LoadedModel) -> None:

@@ -44,6 +44,7 @@ def test_a_card_that_says_nothing_has_the_defaults() -> None:
 def test_the_form_has_the_declared_ranges_and_helps() -> None:
     declared = {parameter.name: parameter for parameter in parameters()}
     fields = {field["name"]: field for field in compare_form()["parameters"]}
+    assert fields.pop("without")["strategies"] == list(SPECS)  # what only cards have
     assert declared.keys() - fields.keys() == {"seed"}  # the panel's, for all cards
     for name, field in fields.items():
         parameter = declared[name]

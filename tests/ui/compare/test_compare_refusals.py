@@ -37,6 +37,9 @@ from ui.runs.session import Session
         ([WARM[0], {"logit_bias": {"99999": 1}}], "The", {}, "Card 2: "),
         ([WARM[0], {"logit_bias": {"99999": 1}}], "The", {}, "99999"),
         (WARM, "The", {"history": 1}, "history is 1"),
+        ([WARM[0], {"without": "6.0"}], "The", {}, "Card 2: '6.0' names no part of a model"),
+        ([WARM[0], {"without": "1.9"}], "The", {}, "Card 2: There is no head 9 (8, counted from 0): each layer has 4"),
+        ([WARM[0], {"without": [1]}], "The", {}, "Card 2: without is [1], but must be a text"),
     ],
 )
 def test_a_refusal_is_one_sentence_and_the_last_comparison_stays(

@@ -14,6 +14,7 @@ from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings, parameters
 from decoding.strategies.registry import SPECS
 from model.errors import AttendError
+from model.inspection.inspector import under
 from model.loaded import LoadedModel
 from ui.inspector.toolbar.replay import is_replay
 from ui.inspector.toolbar.toolbar_contract import WhatIfForm, WhatIfValue
@@ -54,7 +55,7 @@ def answer(session: Session, models: Models, identifier: object, changes: object
     altered = changed(original, changes)
     loaded = models.require_loaded(run.model)
     with loaded.lock:
-        result = choose_again(loaded.model, trace.request, trace.choices(), altered)
+        result = choose_again(under(loaded.model, run.interventions), trace.request, trace.choices(), altered)
     return _value(run, trace, original, result, loaded)
 
 

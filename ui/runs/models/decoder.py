@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decoding.call import DecodeCall, Passes
 from decoding.scheduled_run import run_alone
 from decoding.schedulers import Schedulers
-from model.inspection.inspector import opened
+from model.inspection.inspector import under
 from model.loaded import LoadedModel
 from ui.runs.comparison import CardStrategy
 
@@ -33,12 +33,9 @@ class Decoder:
         strategies = [settings.strategy_for(request) for settings in call.settings]
         if call.cards:
             strategies = [CardStrategy(*pair) for pair in zip(call.cards, strategies, strict=True)]
-        if call.interventions:
-            changed = opened(loaded.model).with_interventions(call.interventions)
-            yield from run_alone(changed, call.tokens, strategies, loaded.lock)
-            return
-        if self._alone(loaded.name):
-            yield from run_alone(loaded.model, call.tokens, strategies, loaded.lock)
+        if call.interventions or self._alone(loaded.name):
+            model = under(loaded.model, call.interventions)
+            yield from run_alone(model, call.tokens, strategies, loaded.lock)
             return
         scheduler = self._schedulers.of(loaded.lock)
         yield from scheduler.run(loaded.model, call.tokens, strategies, rows=call.rows, visitor=call.visitor or None)

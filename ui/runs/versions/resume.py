@@ -13,6 +13,7 @@ from decoding.settings import DecodingSettings
 from decoding.step import Choice
 from decoding.stop import TOKEN_LIMIT
 from model.errors import AttendError
+from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.traces import new_trace
@@ -41,6 +42,7 @@ def trace_from_here(
     *,
     text: str,
     messages: Sequence[Mapping[str, str]] = (),
+    interventions: tuple[Intervention, ...] = (),
 ) -> Trace:
     """A new trace, whose prompt is all these tokens; the seed's stream goes on behind those that were generated.
 
@@ -48,7 +50,7 @@ def trace_from_here(
     """
     drawn = sum(not token.given for token in tokens)
     ids = [token.id for token in tokens]
-    return new_trace(loaded, ids, settings, text=text, messages=messages, draws_used=drawn)
+    return new_trace(loaded, ids, settings, text=text, messages=messages, draws_used=drawn, interventions=interventions)
 
 
 def exchanged(run: RunRecord, index: int, token: int, loaded: LoadedModel) -> TokenRecord:

@@ -1,0 +1,42 @@
+"""What a card switches off inside the model: a setting of the card, as `model.inspection.naming` reads it.
+
+It is no field of `DecodingSettings`, since it changes the model and not what is made of its numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from decoding.parameters.list_parameter import ListParameter
+from decoding.parameters.parameter import quoted
+from decoding.strategies.registry import SPECS
+from model.errors import AttendError
+from model.inspection.intervention import Intervention
+from model.inspection.naming import EXAMPLES, names_of, read_names
+
+WITHOUT = ListParameter(
+    name="without",
+    label="Without",
+    default="",
+    help=f"Parts of the model that are switched off or scaled, counted from 1: {EXAMPLES}.",
+    strategies=tuple(SPECS),
+)
+
+
+def without_of(card: object) -> tuple[Intervention, ...]:
+    """What a card that was sent switches off; `AttendError` for what names no parts."""
+    text = card.get(WITHOUT.name, "") if isinstance(card, Mapping) else ""
+    if not isinstance(text, str):
+        raise AttendError(f"{WITHOUT.name} is {quoted(text)}, but must be a text such as 6.5 for layer 6, head 5.")
+    return read_names(text)
+
+
+def plain_settings(card: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `DecodingSettings` that a card has."""
+    return {name: value for name, value in card.items() if name != WITHOUT.name}
+
+
+def typed_without(interventions: tuple[Intervention, ...]) -> dict[str, str]:
+    """The setting as a form has it; nothing where nothing is switched off."""
+    return {WITHOUT.name: names_of(interventions)} if interventions else {}

@@ -24,6 +24,9 @@ HEADS: tuple[Part, ...] = ("head", "cross_head")
 MAX_INTERVENTIONS = 1000  # of one run: more than any model has layers and heads that a person would name
 
 
+Interventions = Sequence["Intervention | Mapping[str, Any]"]  # as `interventions_of` reads them
+
+
 @dataclass(frozen=True, slots=True)
 class Intervention:
     """What happens to one part of one layer at some positions of the text; `AttendError` for what can't be."""

@@ -34,9 +34,9 @@ def without_of(given: object) -> tuple[Intervention, ...]:
 
 def plain_settings(given: object) -> Any:
     """What remains for `DecodingSettings.from_dict`."""
-    return (
-        {name: value for name, value in given.items() if name != WITHOUT.name} if isinstance(given, Mapping) else given
-    )
+    if not isinstance(given, Mapping):
+        return given
+    return {name: value for name, value in given.items() if name != WITHOUT.name}
 
 
 def typed_without(interventions: tuple[Intervention, ...]) -> dict[str, str]:

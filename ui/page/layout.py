@@ -21,6 +21,7 @@ from ui.history.view import History
 from ui.inspector.endpoints import cause_endpoints
 from ui.inspector.toolbar import events as toolbar
 from ui.inspector.values import empty_inspector
+from ui.inspector.why import events as why
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.errors import for_people, warn
@@ -73,6 +74,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
                     "inspector/inspector.js", "take", "branch", "explain", "missing", beginning=beginning
                 )
                 inspector.value = packed(empty_inspector(first_tab.mode or "chat"))
+                causes = why.build()
                 record = toolbar.build()
         encoder.lay_out()
 
@@ -89,6 +91,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
             switch.follow(chosen, frame, everything, outputs)
         encoder.wire(_encoder_of, [session])
         toolbar.wire(session, record, inspector, models)
+        why.wire(session, causes, models)
         _wire_settings(frame, switch, instances)
         page.departed = lambda session: models.forget(session.visitor)
         of_tabs = {name: function for tab in instances for name, function in tab.endpoints(models).items()}

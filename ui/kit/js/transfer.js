@@ -40,7 +40,7 @@ export function notify(button, sentence) {
 }
 
 const MAX_PART = 40; // characters of each part of a file's name
-const TYPES = { json: 'application/json', csv: 'text/csv;charset=utf-8', md: 'text/markdown;charset=utf-8' };
+const TYPES = { json: 'application/json', csv: 'text/csv;charset=utf-8', md: 'text/markdown;charset=utf-8', svg: 'image/svg+xml', png: 'image/png' };
 
 /** @typedef {keyof typeof TYPES} FileType */
 
@@ -48,7 +48,7 @@ const TYPES = { json: 'application/json', csv: 'text/csv;charset=utf-8', md: 'te
  * Hand a file to the browser; none is left on the server.
  * @param {string[]} nameParts words that name its content
  * @param {FileType} type
- * @param {string} content
+ * @param {string | Blob} content
  */
 export function download(nameParts, type, content) {
   const address = URL.createObjectURL(new Blob([content], { type: TYPES[type] }));

@@ -1,0 +1,149 @@
+"""A question about the causes of one token: who asks, which token of which run it is, and how a long answer is computed.
+
+Knows nothing of gradio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from model.errors import AttendError
+from model.inspection.inspector import Inspector, opened
+from model.inspection.intervention import Intervention
+from model.loaded import FairLock, LoadedModel
+from ui.inspector.toolbar.replay import is_replay
+from ui.inspector.why.why_contract import WhyReply
+from ui.kit.packing import significant
+from ui.runs.models import Models
+from ui.runs.run import RunRecord
+from ui.runs.session import Session
+
+Replies = Iterator[WhyReply]  # those about its progress, and last the answer
+
+LONGEST = 2_000  # tokens of a text that is looked into
+_LARGEST = 2**27  # numbers of one tensor: attention of all heads, or logits of all positions
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One token of a run, and the model that is asked why it stands there."""
+
+    run: RunRecord
+    loaded: LoadedModel
+    inspector: Inspector
+    number: int  # of the token in the run, its source included
+
+    @property
+    def source(self) -> tuple[int, ...]:
+        return self.run.source
+
+    @property
+    def text(self) -> tuple[int, ...]:
+        """All of the decoder's text."""
+        return self.run.ids[len(self.source) :]
+
+    @property
+    def position(self) -> int:
+        """Of the token in the decoder's text."""
+        return self.number - len(self.source)
+
+    @property
+    def before(self) -> tuple[int, ...]:
+        """What the model had read when it predicted the token."""
+        return self.text[: self.position]
+
+    @property
+    def token(self) -> int:
+        return self.run.ids[self.number]
+
+    def labels(self, ids: Iterable[int]) -> dict[str, str]:
+        """What tokens are called."""
+        return {str(token): self.loaded.tokenizer.label(token) for token in sorted(set(ids))}
+
+    def check_size(self, length: int) -> None:
+        """`AttendError` for a text of so many tokens that looking into it would take too much memory."""
+        anatomy = self.inspector.anatomy
+        widest = max(self.loaded.model.vocabulary_size, len(anatomy.layers) * anatomy.heads * length)
+        longest = min(LONGEST, _LARGEST // widest)
+        if length > longest:
+            raise AttendError(
+                f"The text has {length:,} tokens, but at most {longest:,} of this model's can be looked into at once: "
+                "ask about an earlier token or a shorter text."
+            )
+
+    def refuse_changed(self) -> None:
+        """`AttendError` for a text that was written with parts of the model switched off."""
+        if self.run.interventions:
+            raise AttendError(
+                "This text was written with parts of the model switched off, and this view only explains the whole "
+                "model: write the text again without that setting, or look at the layers' guesses."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question, with what the page's script sent."""
+
+    session: Session
+    models: Models
+    fields: Mapping[str, Any]
+
+    def place(self) -> Place:
+        """The token in question; `AttendError` for a run that is not this visitor's, or whose model can't be opened."""
+        run = self.run()
+        number = run.first + self.whole("index")
+        if not max(run.first, len(run.source) + 1) <= number < len(run.tokens):
+            raise AttendError("Nothing predicted this token: select one that the model wrote.")
+        loaded = self.models.require_loaded(run.model)
+        place = Place(run, loaded, opened(loaded.model).inspector(), number)
+        place.check_size(place.position)
+        return place
+
+    def run(self) -> RunRecord:
+        self.session.refuse_while_running()
+        identifier = self.fields.get("run")
+        if is_replay(identifier):
+            raise AttendError("This run was opened from a file, without its model. Why? needs a text written here.")
+        return self.session.run(identifier if isinstance(identifier, str) else None)
+
+    def whole(self, name: str, default: int | None = None) -> int:
+        """A whole number that the script sent."""
+        value = self.fields.get(name, default)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise AttendError("This page is out of date: reload it.")
+        return value
+
+    def token(self, name: str, place: Place) -> int | None:
+        """A token that the script sent, or None."""
+        if self.fields.get(name) is None:
+            return None
+        token, size = self.whole(name), place.loaded.model.vocabulary_size
+        if not 0 <= token < size:
+            raise AttendError(f"There is no token {token}: the model has tokens 0 to {size - 1:,}.")
+        return token
+
+    def changes(self) -> tuple[Intervention, ...]:
+        """The parts that the script wants changed; `AttendError` for none and for what names no part."""
+        values = self.fields.get("changes")
+        if not isinstance(values, list) or not values or not all(isinstance(one, Mapping) for one in values):
+            raise AttendError("Nothing is switched off yet: choose a head or a layer first.")
+        return tuple(Intervention.of(one) for one in values)
+
+
+def in_turn(results: Iterator[T], lock: FairLock) -> Iterator[T]:
+    """Results of a long computation; the lock is only held while one is computed, so that others come in between."""
+    while True:
+        with lock:
+            result = next(results, None)
+        if result is None:
+            return
+        yield result
+
+
+def short(values: Iterable[float]) -> list[float]:
+    """Numbers in the four digits that pictures and tables show."""
+    return [significant(value, 4) for value in values]

@@ -1,0 +1,68 @@
+"""Which function answers which question of the fold "Why?", and how its replies reach the page.
+
+The page asks one question at a time. Each carries the number of the visitor's turn, which rises when another token or
+view is chosen, so that an answer that nobody waits for any more ends before its next pass of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import gradio as gr
+
+from model.errors import AttendError
+from ui.inspector.why import answers
+from ui.inspector.why.asked import Asked, Replies
+from ui.kit.component import component
+from ui.kit.errors import for_people
+from ui.kit.events import QUICK, QUIET, field
+from ui.kit.packing import packed
+from ui.runs.models import Models
+from ui.runs.session import Session
+
+QUESTIONS: Mapping[str, Callable[[Asked], Replies]] = MappingProxyType(
+    {
+        "lens": answers.lens,
+        "lens_cell": answers.lens_cell,
+    }
+)
+_ASKING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": 8, "concurrency_id": "causes"}
+
+
+def build() -> gr.HTML:
+    """The fold; its values are `WhyReply`s."""
+    return component("inspector/why/why.js", "ask", "leave", name="why")
+
+
+def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
+    def ask(visitor: Session, event: gr.EventData) -> Iterator[Any]:
+        with for_people():
+            number = field(event, "number", int)
+            is_answered = False
+            with for_people():
+                for reply in replies(visitor, models, event):
+                    is_answered = "answer" in reply
+                    yield packed({**reply, "number": number})
+            if not is_answered:
+                yield packed({"number": number})
+
+    def leave(visitor: Session, event: gr.EventData) -> None:
+        with for_people():
+            visitor.causes = max(visitor.causes, field(event, "turn", int))
+
+    shown.ask(ask, session, shown, **_ASKING)
+    shown.leave(leave, session, None, trigger_mode="multiple", **QUICK)
+
+
+def replies(visitor: Session, models: Models, event: gr.EventData) -> Replies:
+    """What a question is replied to until the visitor goes on."""
+    turn, question = field(event, "turn", int), QUESTIONS.get(field(event, "question", str))
+    if question is None:
+        raise AttendError("This page is out of date: reload it.")
+    visitor.causes = max(visitor.causes, turn)
+    for reply in question(Asked(visitor, models, event._data)):
+        if visitor.causes != turn:
+            return
+        yield reply

@@ -1,0 +1,135 @@
+/**
+ * "Why?": a fold under the inspector that asks what inside the model led to the selected token, in several views.
+ *
+ * Nothing is computed before it is opened. It asks one question at a time; where the visitor goes on to another token, run
+ * or view, open questions are dropped and the server is told to end them. Events: 'ask' and 'leave'.
+ */
+
+/** @import { WhyReply } from './why_contract' */
+/** @import { Step } from '../step.js' */
+
+/** @typedef {{run: string, index: number, step: Step}} Place a token that the model wrote, by its number among the explained ones */
+/** @typedef {{ask: (question: string, detail?: object) => Promise<any>}} Asking resolves with the answer; undefined where it
+ *   was refused or is no longer wanted */
+/** @typedef {{node: HTMLElement, show: (place: Place) => void}} WhyView */
+
+import { isExample } from '../../examples/example.js';
+import { find, make } from '../../kit/js/dom.js';
+import { Questions } from '../../kit/js/questions.js';
+import { inspectedStep, inspectedToken } from '../../kit/js/signals.js';
+import { counted } from '../../kit/js/text.js';
+import { followValue } from '../../kit/js/values.js';
+import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
+
+const PATIENCE = 500; // milliseconds until it says that the model is busy
+
+const VIEWS = {
+  lens: { label: 'Layers’ guesses', fetch: () => import('./lens.js') },
+};
+
+/** @param {import('../../kit/js/gradio').Component} component */
+export function start(component) {
+  const { element, trigger } = component;
+  const root = find(element, '.attend-why');
+  const questions = new Questions(trigger);
+  const about = { run: /** @type {string | null} */ (null), index: /** @type {number | null} */ (null), busy: false };
+  let step = /** @type {Step | null} */ (null);
+  let chosen = /** @type {keyof typeof VIEWS} */ ('lens');
+  /** @type {Partial<Record<string, Promise<WhyView>>>} */
+  const made = {};
+  let turn = 0;
+  let open = 0; // the number of the open question
+  let answered = Promise.resolve();
+  let waiting = 0;
+  let frame = 0;
+
+  const views = makeRadioSwitch('why-view', 'What to look at',
+    /** @type {Record<keyof typeof VIEWS, string>} */ (Object.fromEntries(Object.entries(VIEWS).map(([name, { label }]) => [name, label]))),
+    (view) => {
+      chosen = view;
+      goOn();
+    });
+  const status = make('span', { class: 'at-sm at-quiet', role: 'status' });
+  const bar = make('progress', { class: 'at-progress at-causes-progress', hidden: true, 'aria-label': 'How far the answer is' });
+  const body = make('div', { class: 'at-causes-body' });
+  const fold = make('details', { class: 'at-ruled at-causes' }, make('summary', { text: 'Why?' }),
+    make('div', { class: 'at-row at-wrap at-causes-head' }, views.node, bar, status), body);
+
+  views.choose(chosen);
+  fold.hidden = true;
+  root.replaceChildren(fold);
+  fold.addEventListener('toggle', goOn);
+  inspectedToken.subscribe(root, ({ run, index, busy }) => {
+    if (run === about.run && index === about.index && busy === about.busy) return;
+    Object.assign(about, { run, index, busy });
+    fold.hidden = run === null || isExample(run); // the server knows no such run
+    fold.classList.toggle('at-resting', busy);
+    later();
+  });
+  inspectedStep.subscribe(root, (inspected) => {
+    step = /** @type {Step | null} */ (inspected.step);
+    later();
+  });
+  followValue(component, receive);
+
+  /** Both signals of a selected token come in one frame. */
+  function later() {
+    if (!frame) frame = requestAnimationFrame(goOn);
+  }
+
+  /** Drop what was asked, and draw what is chosen now. */
+  async function goOn() {
+    frame = 0;
+    turn += 1;
+    if (questions.open) trigger('leave', { turn });
+    questions.drop(open);
+    answered = Promise.resolve();
+    rest();
+    const { run, index, busy } = about;
+    if (!fold.open || fold.hidden || busy || run === null) return;
+    if (index === null || !step) {
+      body.replaceChildren(make('p', { class: 'at-quiet at-md', text: 'This token was given, not written by the model. Select a generated token to ask why it was chosen.' }));
+      return;
+    }
+    const [mine, place] = [turn, { run, index, step }];
+    made[chosen] ??= VIEWS[chosen].fetch().then((module) => module.makeView({ ask }));
+    const view = await made[chosen];
+    if (mine !== turn) return;
+    if (view.node.parentNode !== body) body.replaceChildren(view.node);
+    view.show(place);
+  }
+
+  /** @type {Asking['ask']} */
+  function ask(question, detail = {}) {
+    const mine = turn;
+    const { run, index } = about;
+    const answer = answered.then(() => mine === turn ? new Promise((done) => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => { status.textContent = 'Asking the model…'; }, PATIENCE);
+      open = questions.ask('ask', { turn, question, run, index, ...detail }, (reply) => {
+        rest();
+        done(reply.answer);
+      });
+    }) : undefined);
+    answered = answer;
+    return answer.then((value) => (mine === turn ? value : undefined));
+  }
+
+  /** @param {WhyReply} reply */
+  function receive(reply) {
+    if (!reply.progress) return questions.settle(/** @type {any} */ (reply));
+    if (reply.number !== open || !questions.open) return;
+    const [done, total] = reply.progress;
+    clearTimeout(waiting);
+    bar.hidden = false;
+    bar.max = total;
+    bar.value = done;
+    status.textContent = `${counted.format(done)} of ${counted.format(total)}`;
+  }
+
+  function rest() {
+    clearTimeout(waiting);
+    bar.hidden = true;
+    status.textContent = '';
+  }
+}

@@ -12,6 +12,8 @@
     for token in model.stream("Once upon a time", max_new_tokens=50):
         print(token.text, end="", flush=True)
     model.score("The cat sat on the mat.").perplexity
+    model.generate("Once upon a time", interventions=[{"layer": 5, "part": "head", "head": 4}])  # that head is off
+    model.attribute("My dog is called Tom. My dog is called", " Tom", " Max").words
 
 Settings are given by keyword: the fields of `decoding.settings.DecodingSettings`, as for every flag of `generate.py`.
 Errors that the user can fix raise `AttendError` with one plain sentence. Several threads may share a model.

@@ -26,6 +26,9 @@ QUESTIONS: Mapping[str, Callable[[Asked], Replies]] = MappingProxyType(
     {
         "lens": answers.lens,
         "lens_cell": answers.lens_cell,
+        "words": answers.words,
+        "parts": answers.parts,
+        "inputs": answers.inputs,
     }
 )
 _ASKING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": 8, "concurrency_id": "causes"}

@@ -25,6 +25,7 @@ const PATIENCE = 500; // milliseconds until it says that the model is busy
 
 const VIEWS = {
   lens: { label: 'Layers’ guesses', fetch: () => import('./lens.js') },
+  pair: { label: 'Why X and not Y', fetch: () => import('./pair.js') },
 };
 
 /** @param {import('../../kit/js/gradio').Component} component */

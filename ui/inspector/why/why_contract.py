@@ -43,3 +43,43 @@ class LensCell(TypedDict):
     ids: list[int]  # the token itself, and those that are pinned
     curves: list[list[float]]  # of each of these, a probability for each column
     labels: dict[str, str]
+
+
+class Word(TypedDict):
+    """A word before the token, or of the source, and what its absence changes."""
+
+    text: str
+    number: int  # of its first token in the inspector
+    change: float | None  # of log p(chosen) - log p(rival); None for what was not left out
+
+
+class WordsAnswer(TypedDict):
+    """To `words {run, index, chosen, rival}`."""
+
+    words: list[Word]
+
+
+class PartsAnswer(TypedDict):
+    """To `parts {run, index, chosen, rival}`: `DirectAttribution` of model/inspection/attribution.py."""
+
+    embedding: float
+    names: list[str]  # of the sub-layers
+    sublayers: list[list[float]]  # of each layer, a number for each name
+    heads: list[list[float]] | None  # of each layer
+    rest: list[float] | None  # of each layer, what its output projection adds of its own
+    cross_heads: list[list[float]] | None
+    cross_rest: list[float] | None
+    constant: float
+    total: float
+    gap: float
+
+
+class InputsAnswer(TypedDict):
+    """To `inputs {run, index, chosen, rival, steps}`: the share of every token's embedding."""
+
+    ids: list[int]
+    first: int  # the number of the first one in the inspector
+    scores: list[float]
+    total: float
+    gap: float
+    labels: dict[str, str]

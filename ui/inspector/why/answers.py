@@ -117,15 +117,9 @@ def words(asked: Asked) -> Replies:
             values = leave_out(place.inspector, place.before, some, chosen, rival, source=place.source)
         changes |= zip(some, short(values.tolist()), strict=True)
         yield {"progress": (len(changes), len(left_out))}
-    offset = 0 if place.source else place.number - len(place.before)
     label = place.loaded.tokenizer.label
     shown: list[Word] = [
-        {
-            "text": "".join(map(label, changed[slice(*span)])),
-            "number": offset + span[0],
-            "change": changes.get(span),
-        }
-        for span in spans
+        {"text": "".join(map(label, changed[slice(*span)])), "change": changes.get(span)} for span in spans
     ]
     answer: WordsAnswer = {"words": shown}
     yield {"answer": answer}
@@ -170,7 +164,6 @@ def inputs(asked: Asked) -> Replies:
         found = attribute_inputs(place.inspector, place.before, chosen, rival, source=place.source, steps=steps)
     answer: InputsAnswer = {
         "ids": list(read),
-        "first": 0 if place.source else place.number - len(place.before),
         "scores": short(found.scores.tolist()),
         "total": significant(found.total),
         "gap": significant(found.gap, 2),

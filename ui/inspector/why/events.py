@@ -13,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from model.errors import AttendError
-from ui.inspector.why import answers
+from ui.inspector.why import answers, heads
 from ui.inspector.why.asked import Asked, Replies
 from ui.kit.component import component
 from ui.kit.errors import for_people
@@ -29,6 +29,11 @@ QUESTIONS: Mapping[str, Callable[[Asked], Replies]] = MappingProxyType(
         "words": answers.words,
         "parts": answers.parts,
         "inputs": answers.inputs,
+        "heads": heads.heads,
+        "open_head": heads.open_head,
+        "switch_off": heads.switch_off,
+        "write_without": heads.write_without,
+        "rank_heads": heads.rank_heads,
     }
 )
 _ASKING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": 8, "concurrency_id": "causes"}

@@ -26,6 +26,7 @@ const PATIENCE = 500; // milliseconds until it says that the model is busy
 const VIEWS = {
   lens: { label: 'Layers’ guesses', fetch: () => import('./lens.js') },
   pair: { label: 'Why X and not Y', fetch: () => import('./pair.js') },
+  heads: { label: 'Heads', fetch: () => import('./heads.js') },
 };
 
 /** @param {import('../../kit/js/gradio').Component} component */

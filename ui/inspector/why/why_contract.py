@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 
 class WhyReply(TypedDict, total=False):
@@ -49,7 +49,6 @@ class Word(TypedDict):
     """A word before the token, or of the source, and what its absence changes."""
 
     text: str
-    number: int  # of its first token in the inspector
     change: float | None  # of log p(chosen) - log p(rival); None for what was not left out
 
 
@@ -78,8 +77,58 @@ class InputsAnswer(TypedDict):
     """To `inputs {run, index, chosen, rival, steps}`: the share of every token's embedding."""
 
     ids: list[int]
-    first: int  # the number of the first one in the inspector
     scores: list[float]
     total: float
     gap: float
     labels: dict[str, str]
+
+
+class HeadsAnswer(TypedDict):
+    """To `heads {run, index, kind}`: thumbnails, and what each head does most."""
+
+    layers: int
+    heads: int
+    rows: int  # of a thumbnail
+    columns: int
+    block: int  # tokens that a cell stands for, in each direction
+    cells: str  # base64 of four bits a cell, head by head; of self-attention, row i has the cells 0 to i
+    patterns: list[str]
+    scores: dict[str, list[list[float]]]  # of each pattern, by layer and head
+    strongest: list[list[int]] | None  # what each head does most: its number in `patterns`
+    has_source: bool  # whether there is cross-attention, too
+
+
+class HeadAnswer(TypedDict):
+    """To `open_head {run, index, kind, layer, head}`: rows as ui/runs/attention.py writes them."""
+
+    rows: list[str]
+    rows_from: int  # the decoder's position of the first
+    ids: list[int]  # of the decoder's text
+    source: list[int]  # the keys of cross-attention; empty for self-attention
+    offset: int  # the number, among the explained tokens, of the decoder's first one: 0 or less
+    labels: dict[str, str]
+
+
+class SwitchedOff(TypedDict):
+    """To `switch_off {run, index, changes}`: the table before and after; a change is what `Intervention.of` reads."""
+
+    ids: list[int]
+    before: list[float]
+    after: list[float]
+    labels: dict[str, str]
+
+
+class Rewritten(TypedDict):
+    """To `write_without {run, changes}`: the same draws, with parts of the model changed."""
+
+    ids: list[int]
+    again: list[int]
+    first: int  # the number, among the explained tokens, of the first one
+    first_difference: int | None
+    labels: dict[str, str]
+
+
+class EffectsAnswer(TypedDict):
+    """To `rank_heads {run, index, kind, rival}`: changes of log-probability without each head, by layer and head."""
+
+    effects: list[list[float]]

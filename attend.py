@@ -12,6 +12,8 @@
     for token in model.stream("Once upon a time", max_new_tokens=50):
         print(token.text, end="", flush=True)
     model.score("The cat sat on the mat.").perplexity
+    model.generate("Once upon a time", interventions=[{"layer": 5, "part": "head", "head": 4}])  # that head is off
+    model.attribute("My dog is called Tom. My dog is called", " Tom", " Max").words
 
 Settings are given by keyword: the fields of `decoding.settings.DecodingSettings`, as for every flag of `generate.py`.
 Errors that the user can fix raise `AttendError` with one plain sentence. Several threads may share a model.
@@ -27,8 +29,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from model.arguments import DEFAULT, ModelArguments
+from model.causes.explained import Explained
 from model.errors import AttendError
-from model.inspection.intervention import Intervention, interventions_of
+from model.inspection.intervention import Intervention, Interventions, interventions_of
 
 if TYPE_CHECKING:  # imported when a model is loaded: torch takes seconds
     from torch import Tensor
@@ -42,7 +45,6 @@ if TYPE_CHECKING:  # imported when a model is loaded: torch takes seconds
 __all__ = ["AttendError", "Candidate", "Intervention", "Model", "Run", "Score", "Stream", "Token", "load"]
 __version__ = "1.0.0"
 
-Interventions = Sequence[Intervention | Mapping[str, Any]]
 Messages = Sequence[Mapping[str, str]]  # [{"role": "user", "content": "Hi!"}, …], optionally after a system prompt
 
 
@@ -218,7 +220,7 @@ class Stream(Iterator[Token]):
         yield from islice(self.run.tokens, yielded, None)
 
 
-class Model:
+class Model(Explained):
     """A loaded model; `loaded` is the network with its tokenizer, for those who want to go deeper."""
 
     def __init__(self, loaded: LoadedModel) -> None:

@@ -14,7 +14,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic reads no other TypedDict before Python 3.12
 
 from decoding.step import DropReason, FinishReason
-from model.inspection.intervention import MAX_INTERVENTIONS, Part
+from model.inspection.intervention import MAX_FACTOR, MAX_INTERVENTIONS, Part
 
 SCHEMA = "attend.trace/2"
 MAX_TOKENS = 2**17  # of the whole context
@@ -144,7 +144,7 @@ class InterventionEntry(TypedDict):
     head: NotRequired[Layer]  # of parts that are heads
     positions: NotRequired[TokenIds]  # of the decoder's text; absent: all
     action: Literal["zero", "scale"]  # what can be done while a text is generated
-    factor: NotRequired[Annotated[float, Field(ge=-1e6, le=1e6)]]  # of "scale"
+    factor: NotRequired[Annotated[float, Field(ge=-MAX_FACTOR, le=MAX_FACTOR)]]  # of "scale"
 
 
 class SequenceEntry(TypedDict):

@@ -5,7 +5,6 @@ Knows nothing of how models are built; `model.inspection.probe` carries interven
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
@@ -21,7 +20,12 @@ Part = Literal["head", "cross_head", "attention", "cross_attention", "feed_forwa
 Action = Literal["zero", "mean", "scale", "replace"]
 
 HEADS: tuple[Part, ...] = ("head", "cross_head")
+MAX_FACTOR = 1_000_000
+MAX_POSITION = 2**31  # beyond every context
 MAX_INTERVENTIONS = 1000  # of one run: more than any model has layers and heads that a person would name
+
+
+Interventions = Sequence["Intervention | Mapping[str, Any]"]  # as `interventions_of` reads them
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,9 @@ class Intervention:
             raise AttendError(f"The action is {self.action!r}, but must be one of {', '.join(get_args(Action))}.")
         if (self.part in HEADS) != (self.head is not None):
             raise AttendError(f"The head is {self.head!r} for {self.part}: name a head for heads, and for them alone.")
-        if not math.isfinite(self.factor):
-            raise AttendError(f"The factor is {self.factor}, but must be a finite number.")
+        if not -MAX_FACTOR <= self.factor <= MAX_FACTOR:  # false for NaN, too
+            limits = f"between -{MAX_FACTOR:,} and {MAX_FACTOR:,}"
+            raise AttendError(f"The factor is {str(self.factor)[:20]}, but must be {limits}.")
         if (self.action == "replace") != (self.replacement is not None):
             raise AttendError("A replacement belongs to the action replace, and to it alone.")
 
@@ -67,8 +72,9 @@ class Intervention:
         if missing := [name for name in ("layer", "part") if name not in values]:
             raise AttendError(f"An intervention lacks its {missing[0]}: name the layer and the part.")
         positions = values.get("positions")
-        if positions is not None and not all(isinstance(one, int) and not isinstance(one, bool) for one in positions):
-            raise AttendError("positions of an intervention must be whole numbers, counted from 0.")
+        whole = all(isinstance(one, int) and not isinstance(one, bool) for one in positions or ())
+        if not whole or any(not 0 <= one < MAX_POSITION for one in positions or ()):
+            raise AttendError("positions of an intervention must be whole numbers of the text, counted from 0.")
         return cls(**{**values, "positions": None if positions is None else tuple(positions)})
 
     def plain(self) -> dict[str, Any]:

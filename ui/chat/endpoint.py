@@ -13,6 +13,7 @@ from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, checked_history
 from ui.runs.traces import new_trace
 from ui.runs.versions.conversation import Turn
+from ui.settings.without import plain_settings, without_of
 
 
 def chat_endpoint(models: Models) -> Callable[..., Iterator[dict[str, Any]]]:
@@ -31,7 +32,8 @@ def chat_endpoint(models: Models) -> Callable[..., Iterator[dict[str, Any]]]:
             message: what the user says.
             history: the conversation so far, oldest first: [{"role": "user" or "assistant", "content": text}, …].
             model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
-            settings: fields of DecodingSettings by name; what is missing keeps its default.
+            settings: fields of DecodingSettings by name; what is missing keeps its default. "without", such as "6.5",
+                switches off parts of the model, counted from 1.
             system: the system prompt before the conversation, of a model that takes one.
 
         Returns:
@@ -49,11 +51,12 @@ def chat_items(
 ) -> Iterator[dict[str, Any]]:
     """What `/chat` streams."""
     loaded = models.get(model)
-    chosen = DecodingSettings.from_dict(settings).seeded()
+    chosen = DecodingSettings.from_dict(plain_settings(settings)).seeded()
     chosen = chat_settings(loaded, chosen)
     turns = [*checked_history(history), Turn("user", checked_message(message))]
     prompt, messages = chat_prompt(loaded, turns, chosen, checked_system(system))
-    trace = new_trace(loaded, prompt.ids, chosen, text=turns[-1].text, messages=messages)
+    off = without_of(settings)
+    trace = new_trace(loaded, prompt.ids, chosen, text=turns[-1].text, messages=messages, interventions=off)
     written, sent = AnswerText(loaded.tokenizer, chosen.stop_texts, begins=loaded.starts_new_text), 0
 
     def since_the_last(ids: tuple[int, ...]) -> list[dict[str, Any]]:

@@ -28,7 +28,6 @@ from ui.compare.cards import (
 )
 from ui.compare.compare_contract import CompareValue
 from ui.compare.values import FROM_PANEL, comparison_value, form_settings, no_comparison
-from ui.compare.without import typed_without
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
@@ -43,6 +42,7 @@ from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.runs.versions.conversation import Turn
 from ui.screen import Screen
+from ui.settings.without import typed_without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,6 @@ from model.errors import AttendError
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from ui.compare.metrics import measure
-from ui.compare.without import plain_settings, without_of
 from ui.kit.validation import checked_start, on_card
 from ui.runs.answers import ending_note, with_others
 from ui.runs.comparison import Card, Comparison, Prompt
@@ -33,6 +32,7 @@ from ui.runs.prompts import chat_prompt, chat_settings
 from ui.runs.run import RunRecord, prompt_tokens
 from ui.runs.traces import new_trace
 from ui.runs.versions.conversation import Turn
+from ui.settings.without import plain_settings, without_of
 
 MIN, MAX = 2, 6  # cards
 
@@ -88,8 +88,8 @@ def checked_cards(settings: object, shared: Mapping[str, object] = MappingProxyT
     for number, entry in enumerate(settings, start=1):
         with on_card(number):
             changes = {} if entry is None else entry
-            is_object = isinstance(changes, Mapping)
-            cards.append(DecodingSettings.from_dict({**shared, **plain_settings(changes)} if is_object else changes))
+            own = plain_settings(changes)
+            cards.append(DecodingSettings.from_dict({**shared, **own} if isinstance(own, Mapping) else own))
     return cards
 
 

@@ -18,13 +18,13 @@ from model.errors import AttendError
 from model.text.languages import unmarked
 from ui.compare.cards import MAX
 from ui.compare.values import form_settings
-from ui.compare.without import plain_settings, typed_without, without_of
 from ui.runs.comparison import Card, CardMetrics, Comparison, Prompt
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.runs import run_name
 from ui.runs.documents.turns import ShortText, Tokens, read_tokens
 from ui.runs.run import RunRecord, name_kept
 from ui.runs.session import Session
+from ui.settings.without import plain_settings, typed_without, without_of
 
 LARGEST = math.exp(700.0)  # the largest perplexity there is
 Metric = Annotated[float, Field(ge=-LARGEST, le=LARGEST)] | None

@@ -10,12 +10,12 @@ from decoding.settings import PRESETS, DecodingSettings, parameters
 from ui.compare.cards import MAX, MIN, SWEEPS, sweep
 from ui.compare.compare_contract import CardField, CardValue, CompareForm, CompareRequest, CompareValue, MetricField
 from ui.compare.metrics import card_metrics
-from ui.compare.without import WITHOUT
 from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
 from ui.runs.comparison import Card, CardMetrics, Comparison
 from ui.runs.values import OVERLAP
 from ui.settings.methods import RUN
+from ui.settings.without import WITHOUT
 
 EXAMPLE = "Once upon a time there was a little fox"
 

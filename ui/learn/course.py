@@ -15,6 +15,7 @@ from ui.learn.chapters import (
     context,
     generation,
     heads,
+    inside,
     positions,
     recurrence,
     sentences,
@@ -32,7 +33,7 @@ from ui.runs.models import Models
 
 IN_ORDER = (
     *(tokens, vocabulary, vectors, positions, attention, heads, block),
-    *(recurrence, training, generation, sentences, context, today),
+    *(recurrence, training, generation, sentences, context, inside, today),
 )
 CHAPTERS: Mapping[str, Chapter] = MappingProxyType(
     {module.__name__.rpartition(".")[2]: module.CHAPTER for module in IN_ORDER}

@@ -18,6 +18,7 @@ from ui.encoder.view import EncoderView
 from ui.examples.recorded import offers_examples
 from ui.frame import Frame, Tab
 from ui.history.view import History
+from ui.inspector.endpoints import cause_endpoints
 from ui.inspector.toolbar import events as toolbar
 from ui.inspector.values import empty_inspector
 from ui.inspector.why import events as why
@@ -93,9 +94,8 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
         why.wire(session, causes, models)
         _wire_settings(frame, switch, instances)
         page.departed = lambda session: models.forget(session.visitor)
-        endpoints.register(
-            {name: function for tab in instances for name, function in tab.endpoints(models).items()}, limits
-        )
+        of_tabs = {name: function for tab in instances for name, function in tab.endpoints(models).items()}
+        endpoints.register({**of_tabs, **cause_endpoints(models)}, limits)
         limit_runs(page, limits.runs)
     return page
 

@@ -12,6 +12,7 @@ from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
 from ui.runs.traces import new_trace
 from ui.runs.versions.conversation import Turn
+from ui.settings.without import plain_settings, without_of
 
 
 def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
@@ -28,7 +29,8 @@ def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
             text: what the encoder reads.
             model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: fields of DecodingSettings by name; what is missing keeps its default, but that the strategy is
-                beam search where neither one is named nor a setting of sampling.
+                beam search where neither one is named nor a setting of sampling. "without", such as "2.1", switches off
+                parts of the model, counted from 1.
             trace: whether the run comes with the text, as an attend.trace/2 document.
 
         Returns:
@@ -42,6 +44,7 @@ def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
 def translated(models: Models, text: object, model: object, settings: object, trace: object) -> dict[str, Any]:
     """What `/translate` returns."""
     loaded = models.get(model)
+    off, settings = without_of(settings), plain_settings(settings)
     if isinstance(settings, Mapping):
         settings = for_translator(settings)
     chosen = chat_settings(loaded, DecodingSettings.from_dict(settings).seeded())
@@ -49,7 +52,7 @@ def translated(models: Models, text: object, model: object, settings: object, tr
     check_translator(loaded)
     with_trace = checked_switch(trace, "trace")
     prompt, messages = chat_prompt(loaded, [turn], chosen)
-    run = new_trace(loaded, prompt.ids, chosen, text=turn.text, messages=messages)
+    run = new_trace(loaded, prompt.ids, chosen, text=turn.text, messages=messages, interventions=off)
     run_for_program(models, loaded, run)
     result = {"text": run.text.strip(), "finish_reason": run.finish_reason}
     return {**result, "trace": run.document()} if with_trace else result

@@ -10,6 +10,7 @@ from ui.kit.validation import checked_start
 from ui.runs.generation import run_for_program
 from ui.runs.models import Models
 from ui.runs.traces import new_trace
+from ui.settings.without import plain_settings, without_of
 
 
 def generate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
@@ -21,7 +22,8 @@ def generate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
         Args:
             prompt: the text, taken as it is.
             model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
-            settings: fields of DecodingSettings by name; what is missing keeps its default.
+            settings: fields of DecodingSettings by name; what is missing keeps its default. "without", such as "6.5",
+                switches off parts of the model, counted from 1.
 
         Returns:
             The run as an attend.trace/2 document.
@@ -34,8 +36,8 @@ def generate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
 def continuation(models: Models, prompt: object, model: object, settings: object) -> dict[str, Any]:
     """What `/generate` returns."""
     loaded = models.get(model)
-    chosen = DecodingSettings.from_dict(settings).seeded()
+    chosen = DecodingSettings.from_dict(plain_settings(settings)).seeded()
     text = checked_start(prompt, "The prompt")
-    trace = new_trace(loaded, loaded.prompt(text), chosen, text=text)
+    trace = new_trace(loaded, loaded.prompt(text), chosen, text=text, interventions=without_of(settings))
     run_for_program(models, loaded, trace)
     return dict(trace.document())

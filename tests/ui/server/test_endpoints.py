@@ -57,7 +57,15 @@ def answer_to(url: str, endpoint: str, body: str) -> str:
 def test_there_are_exactly_the_named_endpoints(client: Client) -> None:
     described = client.view_api(return_format="dict", print_info=False)
     assert isinstance(described, dict)
-    assert sorted(described["named_endpoints"]) == ["/chat", "/compare", "/generate", "/translate"]
+    assert sorted(described["named_endpoints"]) == [
+        "/attribute",
+        "/chat",
+        "/compare",
+        "/generate",
+        "/inspect",
+        "/patch",
+        "/translate",
+    ]
     assert described["unnamed_endpoints"] == {}
 
 
@@ -186,7 +194,8 @@ def test_an_endpoint_that_is_not_there_gets_a_sentence(served: tuple[str, Models
     answer = httpx.post(f"{served[0]}/gradio_api/{method}/trasnlate", json={"data": []})
     assert answer.status_code == 404
     assert answer.json() == {
-        "detail": "There is no endpoint /trasnlate here: call /chat, /generate, /translate, /compare."
+        "detail": "There is no endpoint /trasnlate here: call /chat, /generate, /translate, /compare, /inspect, "
+        "/attribute, /patch."
     }
 
 

@@ -83,7 +83,7 @@ def sent(value: object) -> dict[str, Any]:
     return {"content": json.dumps(value).encode(), "headers": {"content-type": "application/json"}}
 
 
-@pytest.mark.parametrize("endpoint", ["chat", "generate", "translate", "compare"])
+@pytest.mark.parametrize("endpoint", ["chat", "generate", "translate", "compare", "inspect", "attribute", "patch"])
 def test_an_endpoint_answers_any_values(
     served: tuple[str, Page, httpx.Client, Log], endpoint: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,8 +17,8 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.learn.chapter import Chapter
-from ui.learn.chapters.generation_filters import P_DIGITS, VOCABULARY, bars_of, check_table, stages_of
-from ui.learn.chapters.generation_search import check_words, search_value, search_words, tree_label
+from ui.learn.chapters.views.filters import P_DIGITS, VOCABULARY, bars_of, check_table, stages_of
+from ui.learn.chapters.views.word_search import check_words, search_value, search_words, tree_label
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.inputs import Given, Input, choice, matrix, own, setting, switch, text, unasked, whole
 from ui.learn.text.slots import button, cases, drawing, field, options, presets

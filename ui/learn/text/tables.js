@@ -81,6 +81,7 @@ export function records({ name, slot, label, controls }) {
       ...(row.cells ?? row).map((cell) => make('td', {}, cellContent(cell)))));
     node.replaceChildren(makeTable({ class: 'at-small' }, head, body));
     const last = rows.findLast((row) => !row.later);
+    if (last === rows.at(-1)) return;
     requestAnimationFrame(() => { // to the newest of those that grow
       const line = body[Math.max(0, rows.indexOf(last))];
       node.scrollTop = line.offsetTop + line.offsetHeight - node.clientHeight + 40;

@@ -1,4 +1,4 @@
-"""What a card switches off inside the model: a setting of the card, as `model.inspection.naming` reads it.
+"""What is switched off inside the model: a setting of Compare's cards and of the endpoints, named as on the page.
 
 It is no field of `DecodingSettings`, since it changes the model and not what is made of its numbers.
 """
@@ -24,17 +24,19 @@ WITHOUT = ListParameter(
 )
 
 
-def without_of(card: object) -> tuple[Intervention, ...]:
-    """What a card that was sent switches off; `AttendError` for what names no parts."""
-    text = card.get(WITHOUT.name, "") if isinstance(card, Mapping) else ""
+def without_of(given: object) -> tuple[Intervention, ...]:
+    """What settings that were sent switch off; `AttendError` for what names no parts."""
+    text = given.get(WITHOUT.name, "") if isinstance(given, Mapping) else ""
     if not isinstance(text, str):
         raise AttendError(f"{WITHOUT.name} is {quoted(text)}, but must be a text such as 6.5 for layer 6, head 5.")
     return read_names(text)
 
 
-def plain_settings(card: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `DecodingSettings` that a card has."""
-    return {name: value for name, value in card.items() if name != WITHOUT.name}
+def plain_settings(given: object) -> Any:
+    """What remains for `DecodingSettings.from_dict`."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: value for name, value in given.items() if name != WITHOUT.name}
 
 
 def typed_without(interventions: tuple[Intervention, ...]) -> dict[str, str]:

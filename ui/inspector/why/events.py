@@ -13,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from model.errors import AttendError
-from ui.inspector.why import answers, heads
+from ui.inspector.why import answers, heads, patch
 from ui.inspector.why.asked import Asked, Replies
 from ui.kit.component import component
 from ui.kit.errors import for_people
@@ -34,6 +34,8 @@ QUESTIONS: Mapping[str, Callable[[Asked], Replies]] = MappingProxyType(
         "switch_off": heads.switch_off,
         "write_without": heads.write_without,
         "rank_heads": heads.rank_heads,
+        "patch_form": patch.patch_form,
+        "patch_texts": patch.patch_texts,
     }
 )
 _ASKING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": 8, "concurrency_id": "causes"}

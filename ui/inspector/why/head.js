@@ -85,7 +85,7 @@ export function makeHead({ ask }) {
     const paths = Array.from({ length: queries }, (_, row) => {
       const weights = attention.weights(first + row, 0, 0) ?? new Float32Array(0);
       return strongest(weights, 12).filter(({ key: at, weight }) => weight >= LINES.least && at >= from && at < from + keys).map(({ key: at, weight }) =>
-        makeSvg('line', { class: first + row === query ? 'at-line at-line-here' : 'at-line', x1: left + 6, y1: y(row), x2: right - 6, y2: y(at - from), opacity: (first + row === query ? 1 : 0.4) * weight }));
+        makeSvg('line', { class: first + row === query ? 'at-line at-line-here' : 'at-line', x1: left + 6, y1: y(row), x2: right - 6, y2: y(at - from), opacity: ((first + row === query ? 1 : 0.4) * Math.sqrt(weight)).toFixed(2) }));
     }).flat();
     const names = [
       ...Array.from({ length: queries }, (_, row) => makeSvg('text', { class: `at-tick${first + row === query ? ' at-tick-here' : ''}`, x: left, y: y(row), 'text-anchor': 'end', 'dominant-baseline': 'central' }, shorten(nameOf(first + row)))),

@@ -124,7 +124,11 @@ export function makeScoredText(items, written = nats) {
 }
 
 /** @param {number} value with its sign */
-export const nats = (value) => `${value > 0 ? '+' : ''}${signed(value.toFixed(Math.abs(value) < 10 ? 2 : 1))}`;
+export function nats(value) {
+  const text = value.toFixed(Math.abs(value) < 10 ? 2 : 1);
+  if (Number(text) === 0) return '0.00';
+  return `${value > 0 ? '+' : ''}${signed(text)}`;
+}
 
 /**
  * Bars to both sides of zero.
@@ -132,9 +136,9 @@ export const nats = (value) => `${value > 0 ? '+' : ''}${signed(value.toFixed(Ma
  * @param {string} caption
  */
 export function makeBars(items, caption) {
-  const most = Math.max(1e-9, ...items.map(({ value }) => Math.abs(value)));
+  const most = Math.max(1e-9, ...items.map(({ value, isSum }) => (isSum ? 0 : Math.abs(value))));
   const rows = items.map(({ name, value, title, isSum }) => {
-    const bar = make('td', { class: `at-both${value < 0 ? ' at-below' : ''}` }, make('i', {}));
+    const bar = make('td', { class: `at-both${value < 0 ? ' at-below' : ''}` }, ...(isSum ? [] : [make('i', {})]));
     bar.style.setProperty('--share', String(Math.abs(value) / most));
     return make('tr', { class: isSum ? 'at-won' : '', title }, make('th', { scope: 'row', text: name }), bar,
       make('td', { class: 'at-number', text: nats(value) }));

@@ -27,6 +27,7 @@ const VIEWS = {
   lens: { label: 'Layers’ guesses', fetch: () => import('./lens.js') },
   pair: { label: 'Why X and not Y', fetch: () => import('./pair.js') },
   heads: { label: 'Heads', fetch: () => import('./heads.js') },
+  patch: { label: 'Patch', fetch: () => import('./patch.js') },
 };
 
 /** @param {import('../../kit/js/gradio').Component} component */

@@ -132,3 +132,33 @@ class EffectsAnswer(TypedDict):
     """To `rank_heads {run, index, kind, rival}`: changes of log-probability without each head, by layer and head."""
 
     effects: list[list[float]]
+
+
+class PatchForm(TypedDict):
+    """Two texts and their answers."""
+
+    clean: str
+    corrupted: str
+    beginning: str  # of both answers
+    answer: str
+    rival: str
+
+
+class PatchBeginning(TypedDict):
+    """To `patch_form {run}`."""
+
+    mode: str  # "chat": the texts are messages; "write": they are continued; "translate": they are translated
+    example: PatchForm | None
+
+
+class PatchAnswer(TypedDict):
+    """To `patch_texts {run, …PatchForm}`: shares of the difference that a patch of the second text restores."""
+
+    clean: list[str]  # the tokens, those of the source first
+    corrupted: list[str]
+    first: int  # the number of the decoder's first token
+    answer: str
+    rival: str
+    positions: list[list[float]] | None  # by layer and position; None for texts of unequal lengths
+    heads: list[list[float]] | None  # by layer and head
+    differences: list[float]  # log p(answer) - log p(rival) of both texts

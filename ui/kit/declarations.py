@@ -33,8 +33,8 @@ def declarations(source: str, folder: Path = UI) -> str:
             case ast.ImportFrom(module=str(module), names=names) if module.startswith(("ui.", "decoding.run.")):
                 address = relpath(UI.parent / module.replace(".", "/"), folder)
                 imports += f"import type {{ {', '.join(name.name for name in names)} }} from '{address}';\n"
-            case ast.ImportFrom(module="decoding.step", names=names):
-                parts += [_alias("decoding.step", name.name) for name in names]
+            case ast.ImportFrom(module="decoding.step" | "model.inspection.intervention" as module, names=names):
+                parts += [_alias(module, name.name) for name in names if not name.name.isupper()]  # no constants
             case ast.ClassDef(name=name, bases=[ast.Name(id=base)], body=body) if base != "Exception":
                 extends = "" if base == "TypedDict" else f" extends {base}"
                 fields = "".join(f"  {field};\n" for statement in body for field in _field(statement))

@@ -195,7 +195,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
 }
 
 /** The theme's colours; the ramp is 256 of them between five stops, as pixels. @param {HTMLElement} node */
-function readColours(node) {
+export function readColours(node) {
   const style = getComputedStyle(node);
   const stops = Array.from({ length: STOPS }, (_, i) => {
     const hex = style.getPropertyValue(`--at-map-${i}`).trim();

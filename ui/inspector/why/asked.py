@@ -1,4 +1,4 @@
-"""A question about the causes of one token: who asks, which token of which run it is, and how a long answer is computed.
+"""A question about the causes of one token: who asks, which token of which run it is, and the lock for long answers.
 
 Knows nothing of gradio.
 """

@@ -13,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from model.errors import AttendError
-from ui.inspector.why import answers
+from ui.inspector.why import answers, heads, patch
 from ui.inspector.why.asked import Asked, Replies
 from ui.kit.component import component
 from ui.kit.errors import for_people
@@ -26,6 +26,16 @@ QUESTIONS: Mapping[str, Callable[[Asked], Replies]] = MappingProxyType(
     {
         "lens": answers.lens,
         "lens_cell": answers.lens_cell,
+        "words": answers.words,
+        "parts": answers.parts,
+        "inputs": answers.inputs,
+        "heads": heads.heads,
+        "open_head": heads.open_head,
+        "switch_off": heads.switch_off,
+        "write_without": heads.write_without,
+        "rank_heads": heads.rank_heads,
+        "patch_form": patch.patch_form,
+        "patch_texts": patch.patch_texts,
     }
 )
 _ASKING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": 8, "concurrency_id": "causes"}

@@ -167,7 +167,7 @@ export function makeView({ ask }) {
       barCell(percent(probabilities[here][i]), probabilities[here][i] / (probabilities[here][0] || 1)),
       make('td', { class: 'at-take-cell' }, id === ids[0] ? '' : pinButton(id))));
     const picture = makeCurves({
-      columns: columns.map(shortName), marked: here, title: `Probability after each layer`,
+      columns: columns.map(shortName), marked: here, title: 'Probability after each layer', width: Math.min(560, node.clientWidth || 560),
       lines: ids.map((id, i) => ({ name: visibleText(labels[id]), values: curves[i] })),
       onPick: (x) => {
         column = x;

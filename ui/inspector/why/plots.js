@@ -2,20 +2,20 @@
  * The pictures of "Why?": curves over layers and grids of coloured cells, as SVG that can be saved.
  */
 
-import { make, makeButton, makeSvg, setText } from '../../kit/js/dom.js';
+import { make, makeButton, makeSvg, makeTable, setText } from '../../kit/js/dom.js';
 import { addCellCursor } from '../../kit/js/keys.js';
-import { fitting } from '../../kit/js/text.js';
+import { fitting, signed, visible } from '../../kit/js/text.js';
 import { download } from '../../kit/js/transfer.js';
 
-const CURVES = { width: 560, height: 190, left: 40, right: 12, top: 10, bottom: 26 };
+const CURVES = { height: 190, left: 40, right: 12, top: 10, bottom: 26 };
 const STYLES = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'dominant-baseline'];
 
 /**
  * Probabilities after each layer, a line for each token.
- * @param {{columns: string[], lines: {name: string, values: number[]}[], marked: number, title: string, onPick: (column: number) => void}} about
+ * @param {{columns: string[], lines: {name: string, values: number[]}[], marked: number, title: string, width: number, onPick: (column: number) => void}} about
  */
-export function makeCurves({ columns, lines, marked, title, onPick }) {
-  const { width, height, left, right, top, bottom } = CURVES;
+export function makeCurves({ columns, lines, marked, title, width, onPick }) {
+  const { height, left, right, top, bottom } = CURVES;
   const x = (column) => left + (columns.length > 1 ? (column / (columns.length - 1)) * (width - left - right) : 0);
   const y = (p) => top + (1 - p) * (height - top - bottom);
   const every = Math.ceil(columns.length / 16);
@@ -108,6 +108,43 @@ export function makeGrid({ rows, columns, values, title, describe, onPick = () =
     pick: ({ row, column }) => onPick(row, column),
   });
   return make('div', { class: 'at-plot' }, make('div', { class: 'at-scroll' }, svg), readout);
+}
+
+/**
+ * A text with a number under each of its words or tokens: blue where it speaks for the choice, orange where against it.
+ * @param {{text: string, value: number | null, title?: string}[]} items
+ * @param {(value: number) => string} [written] what stands under it
+ */
+export function makeScoredText(items, written = nats) {
+  const most = Math.max(1e-9, ...items.map(({ value }) => Math.abs(value ?? 0)));
+  return make('div', { class: 'at-scored at-scroll', role: 'list' }, ...items.map(({ text, value, title }) =>
+    make('span', { class: 'at-score', role: 'listitem', title },
+      make('span', { class: 'at-chip at-shaded', dir: 'auto', 'data-level': value === null ? null : Math.round(5 + (5 * value) / most) }, ...visible(text, true)),
+      make('span', { class: 'at-quiet', text: value === null ? '' : written(value) }))));
+}
+
+/** @param {number} value with its sign */
+export function nats(value) {
+  const text = value.toFixed(Math.abs(value) < 10 ? 2 : 1);
+  if (Number(text) === 0) return '0.00';
+  return `${value > 0 ? '+' : ''}${signed(text)}`;
+}
+
+/**
+ * Bars to both sides of zero.
+ * @param {{name: string, value: number, title?: string, isSum?: boolean}[]} items
+ * @param {string} caption
+ */
+export function makeBars(items, caption) {
+  const most = Math.max(1e-9, ...items.map(({ value, isSum }) => (isSum ? 0 : Math.abs(value))));
+  const rows = items.map(({ name, value, title, isSum }) => {
+    const bar = make('td', { class: `at-both${value < 0 ? ' at-below' : ''}` }, ...(isSum ? [] : [make('i', {})]));
+    bar.style.setProperty('--share', String(Math.abs(value) / most));
+    return make('tr', { class: isSum ? 'at-won' : '', title }, make('th', { scope: 'row', text: name }), bar,
+      make('td', { class: 'at-number', text: nats(value) }));
+  });
+  return make('div', { class: 'at-scroll at-bars-scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+    makeTable({ class: 'at-two-sided' }, [], rows, caption));
 }
 
 /** A button that saves a picture. @param {() => Element} picture which contains it @param {string[]} nameParts of the file */

@@ -25,6 +25,9 @@ const PATIENCE = 500; // milliseconds until it says that the model is busy
 
 const VIEWS = {
   lens: { label: 'Layers’ guesses', fetch: () => import('./lens.js') },
+  pair: { label: 'Why X and not Y', fetch: () => import('./pair.js') },
+  heads: { label: 'Heads', fetch: () => import('./heads.js') },
+  patch: { label: 'Patch', fetch: () => import('./patch.js') },
 };
 
 /** @param {import('../../kit/js/gradio').Component} component */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 
 class WhyReply(TypedDict, total=False):
@@ -43,3 +43,122 @@ class LensCell(TypedDict):
     ids: list[int]  # the token itself, and those that are pinned
     curves: list[list[float]]  # of each of these, a probability for each column
     labels: dict[str, str]
+
+
+class Word(TypedDict):
+    """A word before the token, or of the source, and what its absence changes."""
+
+    text: str
+    change: float | None  # of log p(chosen) - log p(rival); None for what was not left out
+
+
+class WordsAnswer(TypedDict):
+    """To `words {run, index, chosen, rival}`."""
+
+    words: list[Word]
+
+
+class PartsAnswer(TypedDict):
+    """To `parts {run, index, chosen, rival}`: `DirectAttribution` of model/inspection/attribution.py."""
+
+    embedding: float
+    names: list[str]  # of the sub-layers
+    sublayers: list[list[float]]  # of each layer, a number for each name
+    heads: list[list[float]] | None  # of each layer
+    rest: list[float] | None  # of each layer, what its output projection adds of its own
+    cross_heads: list[list[float]] | None
+    cross_rest: list[float] | None
+    constant: float
+    total: float
+    gap: float
+
+
+class InputsAnswer(TypedDict):
+    """To `inputs {run, index, chosen, rival, steps}`: the share of every token's embedding."""
+
+    ids: list[int]
+    scores: list[float]
+    total: float
+    gap: float
+    labels: dict[str, str]
+
+
+class HeadsAnswer(TypedDict):
+    """To `heads {run, index, kind}`: thumbnails, and what each head does most."""
+
+    layers: int
+    heads: int
+    rows: int  # of a thumbnail
+    columns: int
+    block: int  # tokens that a cell stands for, in each direction
+    cells: str  # base64 of four bits a cell, head by head; of self-attention, row i has the cells 0 to i
+    patterns: list[str]
+    scores: dict[str, list[list[float]]]  # of each pattern, by layer and head
+    strongest: list[list[int]] | None  # what each head does most: its number in `patterns`
+    has_source: bool  # whether there is cross-attention, too
+
+
+class HeadAnswer(TypedDict):
+    """To `open_head {run, index, kind, layer, head}`: rows as ui/runs/attention.py writes them."""
+
+    rows: list[str]
+    rows_from: int  # the decoder's position of the first
+    ids: list[int]  # of the decoder's text
+    source: list[int]  # the keys of cross-attention; empty for self-attention
+    offset: int  # the number, among the explained tokens, of the decoder's first one: 0 or less
+    labels: dict[str, str]
+
+
+class SwitchedOff(TypedDict):
+    """To `switch_off {run, index, changes}`: the table before and after; a change is what `Intervention.of` reads."""
+
+    ids: list[int]
+    before: list[float]
+    after: list[float]
+    labels: dict[str, str]
+
+
+class Rewritten(TypedDict):
+    """To `write_without {run, changes}`: the same draws, with parts of the model changed."""
+
+    ids: list[int]
+    again: list[int]
+    first: int  # the number, among the explained tokens, of the first one
+    first_difference: int | None
+    labels: dict[str, str]
+
+
+class EffectsAnswer(TypedDict):
+    """To `rank_heads {run, index, kind, rival}`: changes of log-probability without each head, by layer and head."""
+
+    effects: list[list[float]]
+
+
+class PatchForm(TypedDict):
+    """Two texts and their answers."""
+
+    clean: str
+    corrupted: str
+    beginning: str  # of both answers
+    answer: str
+    rival: str
+
+
+class PatchBeginning(TypedDict):
+    """To `patch_form {run}`."""
+
+    mode: str  # "chat": the texts are messages; "write": they are continued; "translate": they are translated
+    example: PatchForm | None
+
+
+class PatchAnswer(TypedDict):
+    """To `patch_texts {run, …PatchForm}`: shares of the difference that a patch of the second text restores."""
+
+    clean: list[str]  # the tokens, those of the source first
+    corrupted: list[str]
+    first: int  # the number of the decoder's first token
+    answer: str
+    rival: str
+    positions: list[list[float]] | None  # by layer and position; None for texts of unequal lengths
+    heads: list[list[float]] | None  # by layer and head
+    differences: list[float]  # log p(answer) - log p(rival) of both texts

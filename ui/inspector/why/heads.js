@@ -1,0 +1,198 @@
+/**
+ * Heads at a glance: a thumbnail of each, what it does most, one of them in large, and what changes when parts are off.
+ */
+
+/** @import { EffectsAnswer, HeadsAnswer } from './why_contract' */
+/** @import { Asking, Place } from './why.js' */
+/** @import { Sheet } from '../../kit/js/data.js' */
+
+import { make, makeButton, setText } from '../../kit/js/dom.js';
+import { makeData } from '../../kit/js/data.js';
+import { percent } from '../../kit/js/text.js';
+import { whenThemed } from '../../kit/js/theme.js';
+import { makeHead } from './head.js';
+import { makeGrid, nats, pictureButton } from './plots.js';
+import { makeThumbnails, unpackCells } from './thumbnails.js';
+import { makeWithout } from './without.js';
+
+const PREVIEW = 132; // pixels
+const PATTERNS = {
+  previous: 'previous token', duplicate: 'same token', induction: 'induction', first: 'first token', separators: 'punctuation',
+};
+const SORTED = { '': 'by layer', ...PATTERNS, effect: 'effect on this token' };
+
+/** @param {Asking} asking */
+export function makeView({ ask }) {
+  let place = /** @type {Place | null} */ (null);
+  /** @type {HeadsAnswer | null} */
+  let answer = null;
+  let answered = ''; // the run and kind that were
+  /** @type {Int8Array[]} */
+  let maps = [];
+  let locked = -1;
+  /** @type {number[][] | null} */
+  let effects = null;
+  let effectsOf = '';
+
+  const kind = make('select', { 'aria-label': 'Kind of attention', hidden: true, onchange: refresh },
+    make('option', { value: 'self', text: 'to the text so far' }), make('option', { value: 'cross', text: 'to the source' }));
+  const sort = make('select', { 'aria-label': 'Order of the heads', onchange: arrange });
+  const filter = make('select', { 'aria-label': 'Which heads', onchange: arrange });
+  const preview = make('canvas', { class: 'at-preview', width: PREVIEW * 2, height: PREVIEW * 2, 'aria-hidden': 'true' });
+  const readout = make('p', { class: 'at-sm at-readout', 'aria-live': 'polite' });
+  const thumbnails = makeThumbnails({ point: (head) => describe(head ?? locked), pick });
+  const head = makeHead({ ask });
+  const without = makeWithout({ ask });
+  const ranking = make('div');
+  const data = makeData(sheets);
+  const large = make('div', { class: 'at-two', hidden: true }, head.node, without.node);
+  const node = make('div', { class: 'at-stack' },
+    make('p', { class: 'at-md at-quiet', text: 'Where every head looks in this text: a row for each token, a column for each token before it. The name under a head is '
+      + 'the pattern that most of its attention follows. Where a head looks does not say what it does with what it finds: switch it off to see whether this token depends on it.' }),
+    make('div', { class: 'at-row at-wrap at-gap-sm at-sm' }, kind, sort, filter,
+      makeButton('Switch off each head in turn', rank, { title: 'How much does this token depend on each head?' }),
+      makeButton('Save PNG', () => thumbnails.save(['heads']), { class: 'at-plain' })),
+    thumbnails.node,
+    make('div', { class: 'at-row at-top at-previewed' }, preview, readout),
+    ranking, large, data.node);
+  whenThemed(() => {
+    thumbnails.forgetColours();
+    head.forgetColours();
+  });
+
+  /** @param {Place} next */
+  function show(next) {
+    place = next;
+    if (effectsOf !== `${next.run} ${next.index}`) {
+      effects = null;
+      ranking.replaceChildren();
+    }
+    if (answered === `${next.run} ${kind.value}` && answer) {
+      arrange();
+      open();
+    } else refresh();
+  }
+
+  async function refresh() {
+    const { run } = place;
+    if (!answered.startsWith(`${run} `)) locked = -1;
+    /** @type {HeadsAnswer | undefined} */
+    let reply = await ask('heads', { kind: kind.value });
+    if (!reply) return;
+    if (!reply.has_source && kind.value === 'cross') {
+      kind.value = 'self';
+      reply = await ask('heads', { kind: kind.value });
+      if (!reply) return;
+    }
+    answer = reply;
+    answered = `${run} ${kind.value}`;
+    effects = null;
+    ranking.replaceChildren();
+    kind.hidden = !reply.has_source;
+    maps = unpackCells(reply, kind.value === 'self');
+    arrange();
+    open();
+  }
+
+  const count = () => answer.layers * answer.heads;
+  /** @param {number} number @returns {[number, number]} layer and head */
+  const placeOf = (number) => [Math.floor(number / answer.heads), number % answer.heads];
+  /** @param {number} number */
+  const nameOf = (number) => placeOf(number).map((at) => at + 1).join('.');
+  /** @param {number} number */
+  const strongestOf = (number) => {
+    const [layer, at] = placeOf(number);
+    return answer.strongest ? answer.patterns[answer.strongest[layer][at]] : '';
+  };
+  /** @param {string} by @param {number} number */
+  function valueOf(by, number) {
+    const [layer, at] = placeOf(number);
+    return by === 'effect' ? effects?.[layer][at] ?? 0 : answer.scores[by][layer][at];
+  }
+
+  /** Offer what the heads can be sorted and filtered by, and draw those that are wanted. */
+  function arrange() {
+    offer(sort, ['', ...answer.patterns, ...(effects ? ['effect'] : [])].map((value) => [value, SORTED[value]]));
+    offer(filter, [['', 'all heads'], ...answer.patterns.map((name) => /** @type {[string, string]} */ ([name, `mostly ${PATTERNS[name]}`]))]);
+    sort.hidden = filter.hidden = !answer.patterns.length && !effects;
+    const shown = [...Array(count()).keys()].filter((number) => !filter.value || strongestOf(number) === filter.value);
+    if (sort.value) shown.sort((one, other) => (sort.value === 'effect' ? valueOf('effect', one) - valueOf('effect', other) : valueOf(sort.value, other) - valueOf(sort.value, one)));
+    thumbnails.draw({
+      maps, rows: answer.rows, columns: answer.columns, order: shown, across: answer.heads,
+      nameOf: (number) => {
+        const note = sort.value === 'effect' ? nats(valueOf('effect', number)) : sort.value ? percent(valueOf(sort.value, number), 0) : PATTERNS[strongestOf(number)] ?? '';
+        return `${nameOf(number)} ${note}`;
+      },
+    });
+    describe(locked);
+    data.draw();
+  }
+
+  /** @param {number} number -1 for none */
+  function describe(number) {
+    preview.hidden = number < 0;
+    if (number < 0) return setText(readout, 'Point at a head to see it larger; click to open it.');
+    thumbnails.paintOn(preview, number);
+    const [layer, at] = placeOf(number);
+    const shares = answer.patterns.map((name) => `${PATTERNS[name]} ${percent(answer.scores[name][layer][at], 0)}`).join(', ');
+    const effect = effects ? ` Without it, this token’s log-probability changes by ${nats(effects[layer][at])}.` : '';
+    setText(readout, `Layer ${layer + 1}, head ${at + 1}${shares && `: ${shares}`}.${effect}`);
+  }
+
+  /** @param {number} number */
+  function pick(number) {
+    locked = number;
+    thumbnails.lock(number);
+    describe(number);
+    open();
+  }
+
+  /** Open the chosen head at the selected token. */
+  function open() {
+    thumbnails.lock(locked);
+    large.hidden = locked < 0;
+    if (locked < 0) return;
+    const [layer, at] = placeOf(locked);
+    head.show(place, { layer, head: at, kind: kind.value }, `layer ${layer + 1}, head ${at + 1}`);
+    without.show(place, { layer, head: at, isOfSource: kind.value === 'cross' });
+  }
+
+  async function rank() {
+    const of = `${place.run} ${place.index}`;
+    /** @type {EffectsAnswer | undefined} */
+    const reply = await ask('rank_heads', { kind: kind.value });
+    if (!reply) return;
+    [effects, effectsOf] = [reply.effects, of];
+    const values = effects;
+    const picture = makeGrid({
+      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), values, across: 'head',
+      title: 'How this token’s log-probability changes without each head; other heads may take over what one no longer does',
+      describe: (layer, at) => `Without layer ${layer + 1}, head ${at + 1}: ${nats(values[layer][at])}`,
+      onPick: (layer, at) => pick(layer * answer.heads + at),
+    });
+    picture.append(pictureButton(() => picture, ['heads', 'off']));
+    ranking.replaceChildren(picture);
+    offer(sort, ['', ...answer.patterns, 'effect'].map((value) => [value, SORTED[value]]));
+    sort.value = 'effect';
+    arrange();
+  }
+
+  /** @returns {Sheet[]} */
+  function sheets() {
+    if (!answer) return [];
+    const rows = [...Array(count()).keys()].map((number) => {
+      const [layer, at] = placeOf(number);
+      return [layer + 1, at + 1, PATTERNS[strongestOf(number)] ?? '', ...answer.patterns.map((name) => answer.scores[name][layer][at]), ...(effects ? [effects[layer][at]] : [])];
+    });
+    return [{ title: 'Heads', head: ['layer', 'head', 'mostly', ...answer.patterns, ...(effects ? ['effect without it, nats'] : [])], rows }, ...without.sheets()];
+  }
+
+  return { node, show };
+}
+
+/** Put options into a select that keeps its choice, if it is still offered. @param {HTMLSelectElement} select @param {[string, string][]} options */
+function offer(select, options) {
+  const before = select.value;
+  select.replaceChildren(...options.map(([value, text]) => make('option', { value, text })));
+  select.value = options.some(([value]) => value === before) ? before : '';
+}

@@ -18,9 +18,9 @@ from transformers import PreTrainedModel
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from model.errors import AttendError
-from model.huggingface.anatomy import final_norm, open_model
 from model.huggingface.attention import forward_with_attention, make_capturable, padded_left, stacked
 from model.huggingface.cache import BRANCHING, JOINING, HuggingFaceCache
+from model.huggingface.inspection.anatomy import final_norm, open_model
 from model.huggingface.positions import context_length, first_position, reads_again, rotate_rows_alone
 from model.inspection.inspector import Inspector, Pass, Texts
 from model.inspection.intervened import Intervened

@@ -22,10 +22,10 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from model.errors import AttendError
-from model.huggingface.anatomy import open_model
 from model.huggingface.attention import forward_with_attention, make_capturable, stacked
 from model.huggingface.cache import cropped, joined, opened, selected, unpadded
 from model.huggingface.causal import input_device
+from model.huggingface.inspection.anatomy import open_model
 from model.huggingface.positions import context_length, follow_padding, padded
 from model.inspection.inspector import Inspector, Pass, Texts
 from model.inspection.intervened import Intervened

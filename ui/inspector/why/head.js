@@ -47,7 +47,7 @@ export function makeHead({ ask }) {
   async function show(next, chosen, name) {
     place = next;
     title = name;
-    const wanted = `${next.run} ${chosen.kind} ${chosen.layer} ${chosen.head}`;
+    const wanted = `${next.text} ${chosen.kind} ${chosen.layer} ${chosen.head}`;
     const query = answer ? next.index - answer.offset - 1 : -1;
     if (key !== wanted || query < answer.rows_from || query >= answer.rows_from + answer.rows.length) {
       /** @type {HeadAnswer | undefined} */

@@ -26,7 +26,7 @@ export function makeView({ ask }) {
   let place = /** @type {Place | null} */ (null);
   /** @type {HeadsAnswer | null} */
   let answer = null;
-  let answered = ''; // the run and kind that were
+  let answered = ''; // the text and kind that were
   /** @type {Int8Array[]} */
   let maps = [];
   let locked = -1;
@@ -63,19 +63,19 @@ export function makeView({ ask }) {
   /** @param {Place} next */
   function show(next) {
     place = next;
-    if (effectsOf !== `${next.run} ${next.index}`) {
+    if (effectsOf !== `${next.text} ${next.index}`) {
       effects = null;
       ranking.replaceChildren();
     }
-    if (answered === `${next.run} ${kind.value}` && answer) {
+    if (answered === `${next.text} ${kind.value}` && answer) {
       arrange();
       open();
     } else refresh();
   }
 
   async function refresh() {
-    const { run } = place;
-    if (!answered.startsWith(`${run} `)) locked = -1;
+    const { text } = place;
+    if (!answered.startsWith(`${text} `)) locked = -1;
     /** @type {HeadsAnswer | undefined} */
     let reply = await ask('heads', { kind: kind.value });
     if (!reply) return;
@@ -85,7 +85,7 @@ export function makeView({ ask }) {
       if (!reply) return;
     }
     answer = reply;
-    answered = `${run} ${kind.value}`;
+    answered = `${text} ${kind.value}`;
     effects = null;
     ranking.replaceChildren();
     kind.hidden = !reply.has_source;
@@ -158,14 +158,14 @@ export function makeView({ ask }) {
   }
 
   async function rank() {
-    const of = `${place.run} ${place.index}`;
+    const of = `${place.text} ${place.index}`;
     /** @type {EffectsAnswer | undefined} */
     const reply = await ask('rank_heads', { kind: kind.value });
     if (!reply) return;
     [effects, effectsOf] = [reply.effects, of];
     const values = effects;
     const picture = makeGrid({
-      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), values, across: 'head',
+      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), values, across: 'head', room: node.clientWidth,
       title: 'How this token’s log-probability changes without each head; other heads may take over what one no longer does',
       describe: (layer, at) => `Without layer ${layer + 1}, head ${at + 1}: ${nats(values[layer][at])}`,
       onPick: (layer, at) => pick(layer * answer.heads + at),

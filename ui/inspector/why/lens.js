@@ -32,7 +32,7 @@ export function makeView({ ask }) {
   /** @type {LensCell | null} */
   let cell = null;
   let place = /** @type {Place | null} */ (null);
-  let answeredRun = '';
+  let answeredText = '';
   let column = -1; // the selected one
   /** @type {number[]} */
   let pinned = [];
@@ -61,7 +61,7 @@ export function makeView({ ask }) {
   /** @param {Place} next */
   function show(next) {
     place = next;
-    const isHere = answer && answeredRun === next.run && answer.rows[next.index - answer.first];
+    const isHere = answer && answeredText === next.text && answer.rows[next.index - answer.first];
     if (!isHere) refresh();
     else {
       mark();
@@ -70,12 +70,12 @@ export function makeView({ ask }) {
   }
 
   async function refresh() {
-    const { run } = place;
+    const { text } = place;
     /** @type {LensAnswer | undefined} */
     const reply = await ask('lens', { middle: middle.checked });
     if (!reply) return;
     if (!answer || answer.columns.length !== reply.columns.length) column = reply.columns.length - 1;
-    [answer, answeredRun] = [reply, run];
+    [answer, answeredText] = [reply, text];
     draw();
     mark();
     await open();
@@ -145,7 +145,7 @@ export function makeView({ ask }) {
 
   /** Ask for the guesses of the selected token. */
   async function open() {
-    const at = `${place.run} ${place.index}`;
+    const at = `${place.text} ${place.index}`;
     if (pinnedAt !== at) {
       pinnedAt = at;
       const rival = place.step.candidates.find(({ isChosen }) => !isChosen);

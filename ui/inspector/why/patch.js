@@ -66,6 +66,11 @@ export function makeView({ ask }) {
     draw(reply);
   }
 
+  function openData() {
+    data.node.open = true; // which draws the tables
+    data.node.scrollIntoView({ block: 'nearest' });
+  }
+
   /** @param {PatchAnswer} reply */
   function draw({ clean, corrupted, first, positions, heads, differences, answer: wanted, rival }) {
     const texts = [clean, corrupted].map((tokens, i) => make('p', { class: 'at-patch-tokens' },
@@ -82,12 +87,12 @@ export function makeView({ ask }) {
       const names = clean.slice(first).map((token, at) => (token === corrupted[first + at] ? visibleText(token) : `${visibleText(token)}/${visibleText(corrupted[first + at])}`));
       const share = (value) => signed(value.toFixed(2));
       const byPosition = makeGrid({
-        rows: positions.map((_, layer) => `layer ${layer + 1}`), columns: names, values: positions, title: 'The stream after a layer, at one token: how much of the answer it brings back',
+        rows: positions.map((_, layer) => `layer ${layer + 1}`), columns: names, values: positions, room: node.clientWidth, onPick: openData, title: 'The stream after a layer, at one token: how much of the answer it brings back',
         describe: (layer, at) => `After layer ${layer + 1}, at ${names[at]}: ${share(positions[layer][at])}`,
       });
       byPosition.append(pictureButton(() => byPosition, ['patch', 'positions']));
       const byHead = makeGrid({
-        rows: heads.map((_, layer) => `layer ${layer + 1}`), columns: heads[0].map((_, head) => String(head + 1)), values: heads, title: 'One head, at all tokens: how much of the answer it brings back', across: 'head',
+        rows: heads.map((_, layer) => `layer ${layer + 1}`), columns: heads[0].map((_, head) => String(head + 1)), values: heads, room: node.clientWidth, onPick: openData, title: 'One head, at all tokens: how much of the answer it brings back', across: 'head',
         describe: (layer, head) => `Layer ${layer + 1}, head ${head + 1}: ${share(heads[layer][head])}`,
       });
       byHead.append(pictureButton(() => byHead, ['patch', 'heads']));

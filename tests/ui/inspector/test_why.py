@@ -282,7 +282,7 @@ def test_the_example_of_a_patch_finds_the_head_that_looks_the_name_up() -> None:
 def test_what_cannot_be_asked(models: Models, session: Session, run: RunRecord) -> None:
     def refused(question: str, **fields: Any) -> str:
         with pytest.raises(AttendError) as error:
-            ask(session, models, question, run, **fields)
+            list(events.QUESTIONS[question](Asked(session, models, {"run": run.id, "index": TOKEN, **fields})))
         return str(error.value)
 
     assert "Nothing predicted this token" in refused("lens", index=-1)

@@ -22,7 +22,7 @@ const PATTERNS = {
 const SORTED = { '': 'by layer', ...PATTERNS, effect: 'effect on this token' };
 
 /** @param {Asking} asking */
-export function makeView({ ask }) {
+export function makeView({ answerTo }) {
   let place = /** @type {Place | null} */ (null);
   /** @type {HeadsAnswer | null} */
   let answer = null;
@@ -30,6 +30,7 @@ export function makeView({ ask }) {
   /** @type {Int8Array[]} */
   let maps = [];
   let locked = -1;
+  let first = 0; // of those that are shown
   /** @type {number[][] | null} */
   let effects = null;
   let effectsOf = '';
@@ -41,8 +42,8 @@ export function makeView({ ask }) {
   const preview = make('canvas', { class: 'at-preview', width: PREVIEW * 2, height: PREVIEW * 2, 'aria-hidden': 'true' });
   const readout = make('p', { class: 'at-sm at-readout', 'aria-live': 'polite' });
   const thumbnails = makeThumbnails({ point: (head) => describe(head ?? locked), pick });
-  const head = makeHead({ ask });
-  const without = makeWithout({ ask });
+  const head = makeHead({ answerTo });
+  const without = makeWithout({ answerTo });
   const ranking = make('div');
   const data = makeData(sheets);
   const large = make('div', { class: 'at-two', hidden: true }, head.node, without.node);
@@ -77,11 +78,11 @@ export function makeView({ ask }) {
     const { text } = place;
     if (!answered.startsWith(`${text} `)) locked = -1;
     /** @type {HeadsAnswer | undefined} */
-    let reply = await ask('heads', { kind: kind.value });
+    let reply = await answerTo('heads', { kind: kind.value });
     if (!reply) return;
     if (!reply.has_source && kind.value === 'cross') {
       kind.value = 'self';
-      reply = await ask('heads', { kind: kind.value });
+      reply = await answerTo('heads', { kind: kind.value });
       if (!reply) return;
     }
     answer = reply;
@@ -124,19 +125,20 @@ export function makeView({ ask }) {
         return `${nameOf(number)} ${note}`;
       },
     });
+    first = shown[0] ?? 0;
     describe(locked);
     data.draw();
   }
 
-  /** @param {number} number -1 for none */
+  /** @param {number} number -1 for the first one */
   function describe(number) {
-    preview.hidden = number < 0;
-    if (number < 0) return setText(readout, 'Point at a head to see it larger; click to open it.');
+    if (number < 0) return describe(first);
     thumbnails.paintOn(preview, number);
     const [layer, at] = placeOf(number);
     const shares = answer.patterns.map((name) => `${PATTERNS[name]} ${percent(answer.scores[name][layer][at], 0)}`).join(', ');
     const effect = effects ? ` Without it, this token’s log-probability changes by ${nats(effects[layer][at])}.` : '';
-    setText(readout, `Layer ${layer + 1}, head ${at + 1}${shares && `: ${shares}`}.${effect}`);
+    const hint = locked < 0 ? ' Point at a head to see it larger; click to open it.' : '';
+    setText(readout, `Layer ${layer + 1}, head ${at + 1}${shares && `: ${shares}`}.${effect}${hint}`);
   }
 
   /** @param {number} number */
@@ -160,7 +162,7 @@ export function makeView({ ask }) {
   async function rank() {
     const of = `${place.text} ${place.index}`;
     /** @type {EffectsAnswer | undefined} */
-    const reply = await ask('rank_heads', { kind: kind.value });
+    const reply = await answerTo('rank_heads', { kind: kind.value });
     if (!reply) return;
     [effects, effectsOf] = [reply.effects, of];
     const values = effects;

@@ -18,7 +18,7 @@ const STEPS = 30;
 const NAMES = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward' };
 
 /** @param {Asking} asking */
-export function makeView({ ask }) {
+export function makeView({ answerTo }) {
   let place = /** @type {Place | null} */ (null);
   let shown = ''; // what was answered last
   let steps = STEPS;
@@ -69,15 +69,15 @@ export function makeView({ ask }) {
     shown = keyOf();
     answers = {};
     for (const section of [words, parts, inputs]) section.body.replaceChildren();
-    answers.words = await ask('words', pair());
+    answers.words = await answerTo('words', pair());
     if (answers.words) drawWords(answers.words);
-    answers.parts = await ask('parts', pair());
+    answers.parts = await answerTo('parts', pair());
     if (answers.parts) drawParts(answers.parts);
     await askInputs();
   }
 
   async function askInputs() {
-    answers.inputs = await ask('inputs', { ...pair(), steps });
+    answers.inputs = await answerTo('inputs', { ...pair(), steps });
     if (answers.inputs) drawInputs(answers.inputs);
     data.draw();
   }

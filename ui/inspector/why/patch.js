@@ -18,7 +18,7 @@ const READ = { chat: 'The texts are messages, and the answer goes on where it be
 const MAX_CHARACTERS = 400;
 
 /** @param {Asking} asking */
-export function makeView({ ask }) {
+export function makeView({ answerTo }) {
   /** @type {PatchForm | null} */
   let example = null;
   /** @type {PatchAnswer | null} */
@@ -49,7 +49,7 @@ export function makeView({ ask }) {
   async function show({ run }) {
     if (offeredTo === run) return;
     /** @type {PatchBeginning | undefined} */
-    const reply = await ask('patch_form');
+    const reply = await answerTo('patch_form');
     if (!reply) return;
     offeredTo = run;
     example = reply.example;
@@ -60,7 +60,7 @@ export function makeView({ ask }) {
   async function patch() {
     const values = Object.fromEntries(Object.entries(boxes).map(([name, box]) => [name, box.value]));
     /** @type {PatchAnswer | undefined} */
-    const reply = await ask('patch_texts', values);
+    const reply = await answerTo('patch_texts', values);
     if (!reply) return;
     answer = reply;
     draw(reply);

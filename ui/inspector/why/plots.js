@@ -60,7 +60,7 @@ export function makeCurves({ columns, lines, marked, title, width, onPick }) {
  *   names the columns; `room`: the width that there is, in pixels
  */
 export function makeGrid({ rows, columns, values, title, describe, onPick = () => {}, across = '', room }) {
-  const [left, top, high] = [56, across ? 20 : 4, rows.length > 40 ? 10 : 18];
+  const [left, top, high] = [56, across ? 20 : 4, rows.length > 16 ? 12 : 18];
   const isSlanted = columns.some((name) => name.length > 3);
   const wide = Math.min(40, Math.max(isSlanted ? 14 : 10, (Math.min(580, room) - left - 8) / columns.length));
   const bottom = isSlanted ? 64 : 18;

@@ -10,7 +10,7 @@
 
 /** @typedef {{run: string, index: number, step: Step, text: string}} Place a token that the model wrote, by its number among the
  *   explained ones; `text` names the text as it is now, since a run may go on */
-/** @typedef {{ask: (question: string, detail?: object) => Promise<any>}} Asking resolves with the answer; undefined where it
+/** @typedef {{answerTo: (question: string, detail?: object) => Promise<any>}} Asking resolves with the answer; undefined where it
  *   was refused or is no longer wanted */
 /** @typedef {{node: HTMLElement, show: (place: Place) => void}} WhyView */
 
@@ -98,15 +98,15 @@ export function start(component) {
       return;
     }
     const [mine, place] = [turn, { run, index, step, text: `${run}/${grown}` }];
-    made[chosen] ??= VIEWS[chosen].fetch().then((module) => module.makeView({ ask }));
+    made[chosen] ??= VIEWS[chosen].fetch().then((module) => module.makeView({ answerTo }));
     const view = await made[chosen];
     if (mine !== turn) return;
     if (view.node.parentNode !== body) body.replaceChildren(view.node);
     view.show(place);
   }
 
-  /** @type {Asking['ask']} */
-  function ask(question, detail = {}) {
+  /** @type {Asking['answerTo']} */
+  function answerTo(question, detail = {}) {
     const mine = turn;
     const { run, index } = about;
     const answer = answered.then(() => mine === turn ? new Promise((done) => {

@@ -6,7 +6,7 @@ import base64
 import json
 import math
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from model.inspection.lens import read_layers, read_position
 from model.inspection.words import leave_out
 from model.loaded import LoadedModel
 from tests.ui.inspector.test_trace import SAMPLE, answered, to_the_end, trace_of, written
+from ui.inspector.toolbar import record, replay
 from ui.inspector.why import events
 from ui.inspector.why.answers import spans_of
 from ui.inspector.why.asked import Asked
@@ -43,7 +44,11 @@ HEAD = {"layer": 1, "part": "head", "head": 2, "action": "zero"}
 
 
 def ask(session: Session, models: Models, question: str, run: RunRecord, **fields: Any) -> Any:
-    *_, last = events.QUESTIONS[question](Asked(session, models, {"run": run.id, "index": TOKEN, **fields}))
+    return answer_to(question, session, models, {"run": run.id, "index": TOKEN, **fields})
+
+
+def answer_to(question: str, session: Session, models: Models, fields: Mapping[str, Any]) -> Any:
+    *_, last = events.QUESTIONS[question](Asked(session, models, fields))
     assert "answer" in last
     return json.loads(json.dumps(last["answer"]))
 
@@ -292,7 +297,7 @@ def test_what_cannot_be_asked(models: Models, session: Session, run: RunRecord) 
     assert "Nothing is switched off" in refused("switch_off", changes=[])
     assert "There is no layer 8" in refused("switch_off", changes=[{"layer": 7, "part": "layer"}])
     assert "no cross-attention" in refused("heads", kind="cross")
-    assert "opened from a file" in refused("lens", run="replay-1")
+    assert "no longer open" in refused("lens", run="replay-1")
     assert "must be 0 or 30" in refused("inputs", steps=10_000)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ui.inspector.why.asked.LONGEST", 3)
@@ -326,6 +331,29 @@ def test_a_typed_text_is_explained_too(models: Models, tiny: LoadedModel, sessio
     assert [row["id"] for row in answer["rows"]] == list(run.ids[run.first :])
     with pytest.raises(AttendError, match="steps behind this text are not stored"):
         ask(session, models, "write_without", run, changes=[HEAD])
+
+
+def test_a_run_opened_from_a_file_is_explained_by_the_model_that_it_names(
+    models: Models, session: Session, run: RunRecord
+) -> None:
+    expected = ask(session, models, "lens", run)
+    _, saved = record.saved(session, models, run.id)
+    other = Session()
+    name = replay.opened(other, saved)["run"]
+    fields = {"run": name, "index": TOKEN, "changes": [HEAD]}
+    assert answer_to("lens", other, models, fields) == expected
+    assert answer_to("write_without", other, models, fields) == ask(
+        session, models, "write_without", run, changes=[HEAD]
+    )
+    forged = json.loads(saved)
+    forged["prompt"]["ids"][0] = 399_999
+    forged["labels"]["399999"] = "?"
+    fields["run"] = replay.opened(other, json.dumps(forged))["run"]
+    with pytest.raises(AttendError, match="can't have written the run"):
+        list(events.QUESTIONS["lens"](Asked(other, models, fields)))
+    fields["run"] = replay.opened(other, json.dumps({**forged, "model": "another"}))["run"]
+    with pytest.raises(AttendError, match="another"):
+        list(events.QUESTIONS["lens"](Asked(other, models, fields)))
 
 
 def test_an_answer_ends_where_the_visitor_goes_on(models: Models, session: Session, run: RunRecord) -> None:

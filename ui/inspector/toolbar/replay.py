@@ -1,4 +1,7 @@
-"""A run opened from a file, an untrusted run document, shown without a model. Knows nothing of gradio."""
+"""A run opened from a file, an untrusted run document, shown without a model; questions need the one that wrote it.
+
+Knows nothing of gradio.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from model.errors import AttendError
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.values import document_value
 from ui.kit.validation import checked_text
+from ui.runs.documents.runs import KeptRun, read_run
+from ui.runs.models import Models
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
 
 _NAME = "replay-"
@@ -31,4 +37,19 @@ def opened(session: Session, text: str) -> InspectorValue:
     except InvalidDocument as error:
         raise AttendError(f"Not a valid run file ({error}). Choose one saved here or by generate.py --json.") from error
     session.shown = None
+    session.file = str(value["run"]), text
     return value
+
+
+def reopened(session: Session, models: Models, identifier: str) -> RunRecord:
+    """The run of the file that was opened last, with the model that it names, which must be in memory; `AttendError`
+    if it isn't, or if it can't have written the run."""
+    if session.file is None or session.file[0] != identifier:
+        raise AttendError("This file is no longer open: open it again.")
+    document = read_run_document(parse(session.file[1]))
+    loaded = models.require_loaded(document["model"])
+    try:
+        kept: KeptRun = {"key": identifier, "dropped": 0, "layers": 0, "heads": 0, "run": {**document}}
+        return read_run(kept, identifier, "write", loaded)
+    except InvalidDocument as error:
+        raise AttendError(f"{loaded.name} can't have written the run of this file ({error}).") from error

@@ -104,7 +104,8 @@ def lens_cell(asked: Asked) -> Replies:
 
 def words(asked: Asked) -> Replies:
     """How the choice changes without each earlier word or, for an encoder-decoder, without each word of the source."""
-    place, (chosen, rival) = asked.place(), _pair(asked)
+    place = asked.place()
+    chosen, rival = _pair(asked, place)
     changed = place.source or place.before
     spans = spans_of(changed, place.loaded.tokenizer)
     left_out = [span for span in spans if not _is_special(changed, span, place)][-_WORDS:]
@@ -127,7 +128,8 @@ def words(asked: Asked) -> Replies:
 
 def parts(asked: Asked) -> Replies:
     """What each part of the model wrote into the choice."""
-    place, (chosen, rival) = asked.place(), _pair(asked)
+    place = asked.place()
+    chosen, rival = _pair(asked, place)
     with place.loaded.lock:
         found = attribute_directly(place.inspector, place.before, chosen, rival, source=place.source)
 
@@ -151,7 +153,8 @@ def parts(asked: Asked) -> Replies:
 
 def inputs(asked: Asked) -> Replies:
     """What each token's embedding added to the choice, by gradients."""
-    place, (chosen, rival), steps = asked.place(), _pair(asked), asked.whole("steps")
+    place, steps = asked.place(), asked.whole("steps")
+    chosen, rival = _pair(asked, place)
     if steps not in (0, _STEPS):
         raise AttendError(f"The number of steps is {steps}, but must be 0 or {_STEPS}.")
     read = place.source or place.before
@@ -172,9 +175,8 @@ def inputs(asked: Asked) -> Replies:
     yield {"answer": answer}
 
 
-def _pair(asked: Asked) -> tuple[int, int | None]:
+def _pair(asked: Asked, place: Place) -> tuple[int, int | None]:
     """The token whose choice is explained, and the one that it is compared with, if any."""
-    place = asked.place()
     place.refuse_changed()
     chosen, rival = asked.token("chosen", place), asked.token("rival", place)
     if chosen is None:

@@ -13,7 +13,7 @@ from model.errors import AttendError
 from model.inspection.inspector import Inspector, opened
 from model.inspection.intervention import Intervention
 from model.loaded import FairLock, LoadedModel
-from ui.inspector.toolbar.replay import is_replay
+from ui.inspector.toolbar.replay import is_replay, reopened
 from ui.inspector.why.why_contract import WhyReply
 from ui.kit.packing import significant
 from ui.runs.models import Models
@@ -106,8 +106,8 @@ class Asked:
     def run(self) -> RunRecord:
         self.session.refuse_while_running()
         identifier = self.fields.get("run")
-        if is_replay(identifier):
-            raise AttendError("This run was opened from a file, without its model. Why? needs a text written here.")
+        if isinstance(identifier, str) and is_replay(identifier):
+            return reopened(self.session, self.models, identifier)
         return self.session.run(identifier if isinstance(identifier, str) else None)
 
     def whole(self, name: str, default: int | None = None) -> int:

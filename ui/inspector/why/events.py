@@ -6,6 +6,7 @@ view is chosen, so that an answer that nobody waits for any more ends before its
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -72,7 +73,12 @@ def replies(visitor: Session, models: Models, event: gr.EventData) -> Replies:
     if question is None:
         raise AttendError("This page is out of date: reload it.")
     visitor.causes = max(visitor.causes, turn)
+    deadline = time.monotonic() + models.limits.run_seconds
     for reply in question(Asked(visitor, models, event._data)):
         if visitor.causes != turn:
             return
+        if "answer" not in reply and time.monotonic() > deadline:
+            raise AttendError(
+                f"This took longer than the limit of {models.limits.run_seconds:.0f} seconds: ask about a shorter text."
+            )
         yield reply

@@ -16,7 +16,7 @@ import { pictureButton } from './plots.js';
 const LINES = { tokens: 40, high: 17, width: 420, names: 130, least: 0.04, letters: 16 };
 
 /** @param {Asking} asking */
-export function makeHead({ ask }) {
+export function makeHead({ answerTo }) {
   /** @type {HeadAnswer | null} */
   let answer = null;
   let attention = makeAttention();
@@ -47,11 +47,11 @@ export function makeHead({ ask }) {
   async function show(next, chosen, name) {
     place = next;
     title = name;
-    const wanted = `${next.run} ${chosen.kind} ${chosen.layer} ${chosen.head}`;
+    const wanted = `${next.text} ${chosen.kind} ${chosen.layer} ${chosen.head}`;
     const query = answer ? next.index - answer.offset - 1 : -1;
     if (key !== wanted || query < answer.rows_from || query >= answer.rows_from + answer.rows.length) {
       /** @type {HeadAnswer | undefined} */
-      const reply = await ask('open_head', chosen);
+      const reply = await answerTo('open_head', chosen);
       if (!reply) return;
       [answer, key, isOfSource] = [reply, wanted, reply.source.length > 0];
       attention = makeAttention(keysOf);

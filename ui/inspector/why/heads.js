@@ -22,14 +22,15 @@ const PATTERNS = {
 const SORTED = { '': 'by layer', ...PATTERNS, effect: 'effect on this token' };
 
 /** @param {Asking} asking */
-export function makeView({ ask }) {
+export function makeView({ answerTo }) {
   let place = /** @type {Place | null} */ (null);
   /** @type {HeadsAnswer | null} */
   let answer = null;
-  let answered = ''; // the run and kind that were
+  let answered = ''; // the text and kind that were
   /** @type {Int8Array[]} */
   let maps = [];
   let locked = -1;
+  let first = 0; // of those that are shown
   /** @type {number[][] | null} */
   let effects = null;
   let effectsOf = '';
@@ -41,8 +42,8 @@ export function makeView({ ask }) {
   const preview = make('canvas', { class: 'at-preview', width: PREVIEW * 2, height: PREVIEW * 2, 'aria-hidden': 'true' });
   const readout = make('p', { class: 'at-sm at-readout', 'aria-live': 'polite' });
   const thumbnails = makeThumbnails({ point: (head) => describe(head ?? locked), pick });
-  const head = makeHead({ ask });
-  const without = makeWithout({ ask });
+  const head = makeHead({ answerTo });
+  const without = makeWithout({ answerTo });
   const ranking = make('div');
   const data = makeData(sheets);
   const large = make('div', { class: 'at-two', hidden: true }, head.node, without.node);
@@ -63,29 +64,29 @@ export function makeView({ ask }) {
   /** @param {Place} next */
   function show(next) {
     place = next;
-    if (effectsOf !== `${next.run} ${next.index}`) {
+    if (effectsOf !== `${next.text} ${next.index}`) {
       effects = null;
       ranking.replaceChildren();
     }
-    if (answered === `${next.run} ${kind.value}` && answer) {
+    if (answered === `${next.text} ${kind.value}` && answer) {
       arrange();
       open();
     } else refresh();
   }
 
   async function refresh() {
-    const { run } = place;
-    if (!answered.startsWith(`${run} `)) locked = -1;
+    const { text } = place;
+    if (!answered.startsWith(`${text} `)) locked = -1;
     /** @type {HeadsAnswer | undefined} */
-    let reply = await ask('heads', { kind: kind.value });
+    let reply = await answerTo('heads', { kind: kind.value });
     if (!reply) return;
     if (!reply.has_source && kind.value === 'cross') {
       kind.value = 'self';
-      reply = await ask('heads', { kind: kind.value });
+      reply = await answerTo('heads', { kind: kind.value });
       if (!reply) return;
     }
     answer = reply;
-    answered = `${run} ${kind.value}`;
+    answered = `${text} ${kind.value}`;
     effects = null;
     ranking.replaceChildren();
     kind.hidden = !reply.has_source;
@@ -124,19 +125,20 @@ export function makeView({ ask }) {
         return `${nameOf(number)} ${note}`;
       },
     });
+    first = shown[0] ?? 0;
     describe(locked);
     data.draw();
   }
 
-  /** @param {number} number -1 for none */
+  /** @param {number} number -1 for the first one */
   function describe(number) {
-    preview.hidden = number < 0;
-    if (number < 0) return setText(readout, 'Point at a head to see it larger; click to open it.');
+    if (number < 0) return describe(first);
     thumbnails.paintOn(preview, number);
     const [layer, at] = placeOf(number);
     const shares = answer.patterns.map((name) => `${PATTERNS[name]} ${percent(answer.scores[name][layer][at], 0)}`).join(', ');
     const effect = effects ? ` Without it, this token’s log-probability changes by ${nats(effects[layer][at])}.` : '';
-    setText(readout, `Layer ${layer + 1}, head ${at + 1}${shares && `: ${shares}`}.${effect}`);
+    const hint = locked < 0 ? ' Point at a head to see it larger; click to open it.' : '';
+    setText(readout, `Layer ${layer + 1}, head ${at + 1}${shares && `: ${shares}`}.${effect}${hint}`);
   }
 
   /** @param {number} number */
@@ -158,14 +160,14 @@ export function makeView({ ask }) {
   }
 
   async function rank() {
-    const of = `${place.run} ${place.index}`;
+    const of = `${place.text} ${place.index}`;
     /** @type {EffectsAnswer | undefined} */
-    const reply = await ask('rank_heads', { kind: kind.value });
+    const reply = await answerTo('rank_heads', { kind: kind.value });
     if (!reply) return;
     [effects, effectsOf] = [reply.effects, of];
     const values = effects;
     const picture = makeGrid({
-      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), values, across: 'head',
+      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), values, across: 'head', room: node.clientWidth,
       title: 'How this token’s log-probability changes without each head; other heads may take over what one no longer does',
       describe: (layer, at) => `Without layer ${layer + 1}, head ${at + 1}: ${nats(values[layer][at])}`,
       onPick: (layer, at) => pick(layer * answer.heads + at),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+import unicodedata
 from contextlib import closing
 from dataclasses import replace
 from typing import Literal
@@ -210,11 +211,12 @@ def _kind(asked: Asked) -> Kind:
 def _separators(place: Place) -> frozenset[int]:
     """The tokens of the text that are punctuation or line breaks."""
     labels = {token: place.loaded.tokenizer.label(token).strip(" ") for token in set(place.text)}
-    return frozenset(
-        token
-        for token, label in labels.items()
-        if label and not place.loaded.tokenizer.is_special(token) and not any(map(str.isalnum, label))
-    )
+    special = place.loaded.tokenizer.is_special
+    return frozenset(token for token, label in labels.items() if label and not special(token) and _is_mark(label))
+
+
+def _is_mark(label: str) -> bool:
+    return all(sign in "\r\n" or unicodedata.category(sign).startswith("P") for sign in label)
 
 
 def _trace_of(run: RunRecord) -> Trace:

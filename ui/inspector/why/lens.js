@@ -26,13 +26,13 @@ const columnName = (column) => (column === '0' ? 'the embeddings' : column.inclu
 const shortName = (column) => column.replace(' attention', ' att.').replace(' cross_attention', ' cross');
 
 /** @param {Asking} asking */
-export function makeView({ ask }) {
+export function makeView({ answerTo }) {
   /** @type {LensAnswer | null} */
   let answer = null;
   /** @type {LensCell | null} */
   let cell = null;
   let place = /** @type {Place | null} */ (null);
-  let answeredRun = '';
+  let answeredText = '';
   let column = -1; // the selected one
   /** @type {number[]} */
   let pinned = [];
@@ -61,7 +61,7 @@ export function makeView({ ask }) {
   /** @param {Place} next */
   function show(next) {
     place = next;
-    const isHere = answer && answeredRun === next.run && answer.rows[next.index - answer.first];
+    const isHere = answer && answeredText === next.text && answer.rows[next.index - answer.first];
     if (!isHere) refresh();
     else {
       mark();
@@ -70,12 +70,12 @@ export function makeView({ ask }) {
   }
 
   async function refresh() {
-    const { run } = place;
+    const { text } = place;
     /** @type {LensAnswer | undefined} */
-    const reply = await ask('lens', { middle: middle.checked });
+    const reply = await answerTo('lens', { middle: middle.checked });
     if (!reply) return;
     if (!answer || answer.columns.length !== reply.columns.length) column = reply.columns.length - 1;
-    [answer, answeredRun] = [reply, run];
+    [answer, answeredText] = [reply, text];
     draw();
     mark();
     await open();
@@ -114,10 +114,15 @@ export function makeView({ ask }) {
     const target = cells[here]?.[column];
     target?.classList.add('at-picked');
     target?.setAttribute('tabindex', '0');
-    const line = target?.parentElement;
-    if (line && (line.offsetTop < grid.scrollTop || line.offsetTop + line.offsetHeight > grid.scrollTop + grid.clientHeight)) {
-      grid.scrollTop = line.offsetTop - grid.clientHeight / 2;
-    }
+    if (target) bringIntoView(target);
+  }
+
+  /** Scroll the table alone, past the names that stay where they are. @param {HTMLElement} target */
+  function bringIntoView(target) {
+    const [names, head] = [grid.querySelector('th').offsetWidth, target.offsetHeight];
+    const [left, top] = [target.offsetLeft, target.offsetTop];
+    if (left < grid.scrollLeft + names || left + target.offsetWidth > grid.scrollLeft + grid.clientWidth) grid.scrollLeft = left + target.offsetWidth - grid.clientWidth;
+    if (top < grid.scrollTop + head || top + target.offsetHeight > grid.scrollTop + grid.clientHeight) grid.scrollTop = top - grid.clientHeight / 2;
   }
 
   /** @param {number} row @param {number} x the column; -1 for the token itself */
@@ -131,6 +136,13 @@ export function makeView({ ask }) {
     }
   }
 
+  /** @param {HTMLElement | undefined} target */
+  function focus(target) {
+    if (!target) return;
+    target.focus({ preventScroll: true });
+    bringIntoView(target);
+  }
+
   /** @param {KeyboardEvent} event */
   function move(event) {
     const target = /** @type {HTMLElement} */ (event.target);
@@ -138,21 +150,21 @@ export function makeView({ ask }) {
     const [y, x] = [Number(target.dataset.row), Number(target.dataset.column)];
     const delta = onPlane(event.key);
     if (presses(event.key)) pick(y, x);
-    else if (delta) cells[y + delta[1]]?.[x + delta[0]]?.focus();
+    else if (delta) focus(cells[y + delta[1]]?.[x + delta[0]]);
     else return;
     event.preventDefault();
   }
 
   /** Ask for the guesses of the selected token. */
   async function open() {
-    const at = `${place.run} ${place.index}`;
+    const at = `${place.text} ${place.index}`;
     if (pinnedAt !== at) {
       pinnedAt = at;
       const rival = place.step.candidates.find(({ isChosen }) => !isChosen);
       pinned = rival ? [rival.id] : [];
     }
     /** @type {LensCell | undefined} */
-    const reply = await ask('lens_cell', { middle: middle.checked, pinned });
+    const reply = await answerTo('lens_cell', { middle: middle.checked, pinned });
     if (!reply) return;
     cell = reply;
     drawDetails();

@@ -18,7 +18,7 @@ const STEPS = 30;
 const NAMES = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward' };
 
 /** @param {Asking} asking */
-export function makeView({ ask }) {
+export function makeView({ answerTo }) {
   let place = /** @type {Place | null} */ (null);
   let shown = ''; // what was answered last
   let steps = STEPS;
@@ -49,8 +49,7 @@ export function makeView({ ask }) {
     const isNew = !place || place.step !== next.step;
     place = next;
     if (isNew) offer();
-    const key = `${place.run} ${place.index} ${chosen.value} ${rival.value}`;
-    if (shown !== key || !answers.inputs) refresh();
+    if (shown !== keyOf() || !answers.inputs) refresh();
   }
 
   /** Offer the step's candidates; at first what was chosen and the best of the others. */
@@ -63,21 +62,22 @@ export function makeView({ ask }) {
     rival.value = String(candidates.find(({ isChosen }) => !isChosen)?.id ?? ALONE);
   }
 
+  const keyOf = () => `${place.text} ${place.index} ${chosen.value} ${rival.value}`;
   const pair = () => ({ chosen: Number(chosen.value), rival: rival.value === ALONE ? null : Number(rival.value) });
 
   async function refresh() {
-    shown = `${place.run} ${place.index} ${chosen.value} ${rival.value}`;
+    shown = keyOf();
     answers = {};
     for (const section of [words, parts, inputs]) section.body.replaceChildren();
-    answers.words = await ask('words', pair());
+    answers.words = await answerTo('words', pair());
     if (answers.words) drawWords(answers.words);
-    answers.parts = await ask('parts', pair());
+    answers.parts = await answerTo('parts', pair());
     if (answers.parts) drawParts(answers.parts);
     await askInputs();
   }
 
   async function askInputs() {
-    answers.inputs = await ask('inputs', { ...pair(), steps });
+    answers.inputs = await answerTo('inputs', { ...pair(), steps });
     if (answers.inputs) drawInputs(answers.inputs);
     data.draw();
   }
@@ -104,7 +104,7 @@ export function makeView({ ask }) {
   /** @param {number[][]} values @param {number[]} rest @param {string} title */
   function headGrid(values, rest, title) {
     const picture = makeGrid({
-      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, head) => String(head + 1)), values, title, across: 'head',
+      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, head) => String(head + 1)), values, title, across: 'head', room: parts.body.clientWidth,
       describe: (row, column) => `Layer ${row + 1}, head ${column + 1}: ${nats(values[row][column])}; the output projection’s bias adds ${nats(rest[row])} in this layer`,
     });
     picture.append(pictureButton(() => picture, ['heads', place.step.nameOf(pair().chosen)]));

@@ -18,7 +18,7 @@ const READ = { chat: 'The texts are messages, and the answer goes on where it be
 const MAX_CHARACTERS = 400;
 
 /** @param {Asking} asking */
-export function makeView({ ask }) {
+export function makeView({ answerTo }) {
   /** @type {PatchForm | null} */
   let example = null;
   /** @type {PatchAnswer | null} */
@@ -49,7 +49,7 @@ export function makeView({ ask }) {
   async function show({ run }) {
     if (offeredTo === run) return;
     /** @type {PatchBeginning | undefined} */
-    const reply = await ask('patch_form');
+    const reply = await answerTo('patch_form');
     if (!reply) return;
     offeredTo = run;
     example = reply.example;
@@ -60,10 +60,15 @@ export function makeView({ ask }) {
   async function patch() {
     const values = Object.fromEntries(Object.entries(boxes).map(([name, box]) => [name, box.value]));
     /** @type {PatchAnswer | undefined} */
-    const reply = await ask('patch_texts', values);
+    const reply = await answerTo('patch_texts', values);
     if (!reply) return;
     answer = reply;
     draw(reply);
+  }
+
+  function openData() {
+    data.node.open = true; // which draws the tables
+    data.node.scrollIntoView({ block: 'nearest' });
   }
 
   /** @param {PatchAnswer} reply */
@@ -82,12 +87,12 @@ export function makeView({ ask }) {
       const names = clean.slice(first).map((token, at) => (token === corrupted[first + at] ? visibleText(token) : `${visibleText(token)}/${visibleText(corrupted[first + at])}`));
       const share = (value) => signed(value.toFixed(2));
       const byPosition = makeGrid({
-        rows: positions.map((_, layer) => `layer ${layer + 1}`), columns: names, values: positions, title: 'The stream after a layer, at one token: how much of the answer it brings back',
+        rows: positions.map((_, layer) => `layer ${layer + 1}`), columns: names, values: positions, room: node.clientWidth, onPick: openData, title: 'The stream after a layer, at one token: how much of the answer it brings back',
         describe: (layer, at) => `After layer ${layer + 1}, at ${names[at]}: ${share(positions[layer][at])}`,
       });
       byPosition.append(pictureButton(() => byPosition, ['patch', 'positions']));
       const byHead = makeGrid({
-        rows: heads.map((_, layer) => `layer ${layer + 1}`), columns: heads[0].map((_, head) => String(head + 1)), values: heads, title: 'One head, at all tokens: how much of the answer it brings back', across: 'head',
+        rows: heads.map((_, layer) => `layer ${layer + 1}`), columns: heads[0].map((_, head) => String(head + 1)), values: heads, room: node.clientWidth, onPick: openData, title: 'One head, at all tokens: how much of the answer it brings back', across: 'head',
         describe: (layer, head) => `Layer ${layer + 1}, head ${head + 1}: ${share(heads[layer][head])}`,
       });
       byHead.append(pictureButton(() => byHead, ['patch', 'heads']));

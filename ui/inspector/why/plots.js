@@ -55,20 +55,20 @@ export function makeCurves({ columns, lines, marked, title, width, onPick }) {
 
 /**
  * A grid of coloured cells, orange below zero and blue above.
- * @param {{rows: string[], columns: string[], values: (number | null)[][], title: string, describe: (row: number, column: number) => string,
- *   onPick?: (row: number, column: number) => void, across?: string, down?: string}} about `values` by row and column, null where
- *   one is not known yet
+ * @param {{rows: string[], columns: string[], values: number[][], title: string, describe: (row: number, column: number) => string,
+ *   onPick?: (row: number, column: number) => void, across?: string, room: number}} about `values` by row and column; `across`
+ *   names the columns; `room`: the width that there is, in pixels
  */
-export function makeGrid({ rows, columns, values, title, describe, onPick = () => {}, across = '', down = '' }) {
-  const [left, top, high] = [56, across ? 20 : 4, rows.length > 40 ? 10 : 18];
+export function makeGrid({ rows, columns, values, title, describe, onPick = () => {}, across = '', room }) {
+  const [left, top, high] = [56, across ? 20 : 4, rows.length > 16 ? 12 : 18];
   const isSlanted = columns.some((name) => name.length > 3);
-  const wide = Math.min(40, Math.max(isSlanted ? 14 : 10, 520 / columns.length));
+  const wide = Math.min(40, Math.max(isSlanted ? 14 : 10, (Math.min(580, room) - left - 8) / columns.length));
   const bottom = isSlanted ? 64 : 18;
   const [width, height] = [left + wide * columns.length + (isSlanted ? 6 : 2), top + high * rows.length + bottom];
-  const most = Math.max(1e-9, ...values.flat().map((value) => Math.abs(value ?? 0)));
+  const most = Math.max(1e-9, ...values.flat().map(Math.abs));
   const cells = values.flatMap((line, row) => line.map((value, column) => makeSvg('rect', {
     class: 'at-cell', x: left + wide * column, y: top + high * row, width: wide - 1, height: high - 1,
-    'data-level': value === null || Number.isNaN(value) ? 'none' : Math.round(5 + (5 * value) / most),
+    'data-level': Math.round(5 + (5 * value) / most),
   })));
   const every = Math.ceil(rows.length / 24);
   const rowNames = rows.flatMap((name, row) => (row % every ? [] : [makeSvg('text', { class: 'at-tick', x: left - 6, y: top + high * (row + 0.5), 'text-anchor': 'end', 'dominant-baseline': 'central' }, name)]));
@@ -77,8 +77,7 @@ export function makeGrid({ rows, columns, values, title, describe, onPick = () =
     return makeSvg('text', { class: 'at-tick', x, y, 'text-anchor': isSlanted ? 'end' : 'middle', ...(isSlanted ? { transform: `rotate(-60 ${x} ${y})` } : {}) },
       fitting(name, (part) => [...part].length <= 9));
   });
-  const heads = [...(across ? [makeSvg('text', { class: 'at-tick', x: left, y: 12 }, across)] : []),
-    ...(down ? [makeSvg('text', { class: 'at-tick', x: 0, y: 12 }, down)] : [])];
+  const heads = across ? [makeSvg('text', { class: 'at-tick', x: left, y: 12 }, across)] : [];
   const frame = makeSvg('rect', { class: 'at-cell-here', width: wide, height: high, visibility: 'hidden' });
   const svg = makeSvg('svg', { class: 'at-cells', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', tabindex: 0, 'aria-label': `${title}; use the arrow keys to move, Enter to choose` },
     ...heads, ...rowNames, ...columnNames, ...cells, frame);

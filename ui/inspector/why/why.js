@@ -8,8 +8,9 @@
 /** @import { WhyReply } from './why_contract' */
 /** @import { Step } from '../step.js' */
 
-/** @typedef {{run: string, index: number, step: Step}} Place a token that the model wrote, by its number among the explained ones */
-/** @typedef {{ask: (question: string, detail?: object) => Promise<any>}} Asking resolves with the answer; undefined where it
+/** @typedef {{run: string, index: number, step: Step, text: string}} Place a token that the model wrote, by its number among the
+ *   explained ones; `text` names the text as it is now, since a run may go on */
+/** @typedef {{answerTo: (question: string, detail?: object) => Promise<any>}} Asking resolves with the answer; undefined where it
  *   was refused or is no longer wanted */
 /** @typedef {{node: HTMLElement, show: (place: Place) => void}} WhyView */
 
@@ -36,6 +37,7 @@ export function start(component) {
   const root = find(element, '.attend-why');
   const questions = new Questions(trigger);
   const about = { run: /** @type {string | null} */ (null), index: /** @type {number | null} */ (null), busy: false };
+  let grown = 0; // how often a text has come to rest
   let step = /** @type {Step | null} */ (null);
   let chosen = /** @type {keyof typeof VIEWS} */ ('lens');
   /** @type {Partial<Record<string, Promise<WhyView>>>} */
@@ -64,6 +66,7 @@ export function start(component) {
   fold.addEventListener('toggle', goOn);
   inspectedToken.subscribe(root, ({ run, index, busy }) => {
     if (run === about.run && index === about.index && busy === about.busy) return;
+    if (about.busy && !busy) grown += 1;
     Object.assign(about, { run, index, busy });
     fold.hidden = run === null || isExample(run); // the server knows no such run
     fold.classList.toggle('at-resting', busy);
@@ -94,16 +97,16 @@ export function start(component) {
       body.replaceChildren(make('p', { class: 'at-quiet at-md', text: 'This token was given, not written by the model. Select a generated token to ask why it was chosen.' }));
       return;
     }
-    const [mine, place] = [turn, { run, index, step }];
-    made[chosen] ??= VIEWS[chosen].fetch().then((module) => module.makeView({ ask }));
+    const [mine, place] = [turn, { run, index, step, text: `${run}/${grown}` }];
+    made[chosen] ??= VIEWS[chosen].fetch().then((module) => module.makeView({ answerTo }));
     const view = await made[chosen];
     if (mine !== turn) return;
     if (view.node.parentNode !== body) body.replaceChildren(view.node);
     view.show(place);
   }
 
-  /** @type {Asking['ask']} */
-  function ask(question, detail = {}) {
+  /** @type {Asking['answerTo']} */
+  function answerTo(question, detail = {}) {
     const mine = turn;
     const { run, index } = about;
     const answer = answered.then(() => mine === turn ? new Promise((done) => {

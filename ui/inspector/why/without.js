@@ -16,7 +16,7 @@ import { percent, tokenChip, visible, visibleText } from '../../kit/js/text.js';
 const PARTS = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward', layer: 'all' };
 
 /** @param {Asking} asking */
-export function makeWithout({ ask }) {
+export function makeWithout({ answerTo }) {
   /** @type {{layer: number, head: number, isOfSource: boolean} | null} */
   let chosen = null;
   /** @type {Change[]} */
@@ -85,7 +85,7 @@ export function makeWithout({ ask }) {
     again.hidden = result.hidden = !changes.length;
     table = null;
     if (!changes.length) return;
-    table = (await ask('switch_off', { changes })) ?? null;
+    table = (await answerTo('switch_off', { changes })) ?? null;
     if (table) draw(table);
   }
 
@@ -102,7 +102,7 @@ export function makeWithout({ ask }) {
   async function write() {
     const names = changes.map(nameOf).join(', ');
     /** @type {Rewritten | undefined} */
-    const answer = await ask('write_without', { changes });
+    const answer = await answerTo('write_without', { changes });
     if (!answer) return;
     const { ids, again: other, first_difference: difference, labels } = answer;
     const count = difference ?? ids.length;

@@ -20,7 +20,11 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from model.errors import AttendError
 from model.huggingface.attention import forward_with_attention, make_capturable, padded_left, stacked
 from model.huggingface.cache import BRANCHING, JOINING, HuggingFaceCache
+from model.huggingface.inspection.anatomy import final_norm, open_model
 from model.huggingface.positions import context_length, first_position, reads_again, rotate_rows_alone
+from model.inspection.inspector import Inspector, Pass, Texts
+from model.inspection.intervened import Intervened
+from model.inspection.intervention import Intervention
 from model.interface import Attention, Forward, Inspection, Want
 from model.limits import check_length, check_room
 
@@ -42,6 +46,7 @@ class HuggingFaceModel:
         self._first_position = first_position(hf_model)
         self._skipped = 0  # positions before those of a text; see `skipping`
         self._reads_again = reads_again(hf_model)
+        self._opened: Inspector | None = None
         self.layer_count: int = config.num_hidden_layers
         kinds = {type(layer) for layer in self.prefill([0]).cache.hf_cache.layers}
         if not kinds <= BRANCHING:
@@ -110,6 +115,34 @@ class HuggingFaceModel:
         fed = torch.tensor([list(tokens)], device=self.device)
         answer, weights = forward_with_attention(self._hf_model, len(tokens), input_ids=fed, use_cache=False)
         return Inspection(answer.logits[0].float(), Attention(stacked(weights, len(tokens))))
+
+    def inspector(self) -> Inspector:
+        """See `model.inspection.inspector.Inspectable`."""
+        if self._opened is None:
+            self._opened = open_model(self._hf_model, self._read, source=False)
+        return self._opened
+
+    def with_interventions(self, interventions: Sequence[Intervention]) -> Intervened[HuggingFaceCache]:
+        """See `model.inspection.inspector.Inspectable`."""
+        return Intervened(self, self.inspector().anatomy, interventions)
+
+    def _read(self, rows: Texts, sources: Texts, *, attention: bool, last: bool) -> Pass:
+        """See `model.inspection.inspector.Passes`."""
+        longest = max(map(len, rows))
+        check_length(longest, self.context_length)
+        padded = [[*row, *[row[-1]] * (longest - len(row))] for row in rows]  # causal: no token sees what follows it
+        fed = torch.tensor(padded, device=self.device)  # (R, T)
+        ends = sorted({len(row) - 1 for row in rows})
+        kept = {"logits_to_keep": torch.tensor(ends, device=self.device)} if last else {}
+        answer, weights = forward_with_attention(
+            self._hf_model, longest if attention else 0, input_ids=fed, use_cache=False, **kept
+        )
+        logits = answer.logits  # (R, T, V); (R, ends, V) from a family that leaves out what isn't kept
+        if last:
+            left_out = logits.shape[1] == len(ends)
+            columns = [ends.index(len(row) - 1) if left_out else len(row) - 1 for row in rows]
+            logits = logits[torch.arange(len(rows)), columns][:, None]  # (R, 1, V)
+        return Pass(logits.float(), Attention(stacked(weights, longest)) if attention else None)
 
     def _forward(self, tokens: Tensor, cache: HuggingFaceCache | None, want: Want) -> Forward[HuggingFaceCache]:
         """A pass over tokens (R, T) that continues a cache and returns the result for each row's newest token."""
@@ -205,16 +238,9 @@ def input_device(hf_model: Any) -> torch.device:
     return torch.device("cpu") if device.type == "meta" else device
 
 
-_FINAL_NORMS = (
-    *("norm", "ln_f", "final_layer_norm", "final_layernorm", "final_norm", "norm_f", "embedding_norm", "layer_norm"),
-    *("layernorm", "output_layernorm"),
-)
-
-
 def _final_norm(hf_model: Any) -> nn.Module:
-    decoder = hf_model.get_decoder()
-    norm = next((getattr(decoder, name) for name in _FINAL_NORMS if getattr(decoder, name, None) is not None), None)
-    if not isinstance(norm, nn.Module):
+    norm = final_norm(hf_model)
+    if norm is None:
         raise AttendError(
             "This model does not expose its final norm, so its layers can't be read one by one: choose another model."
         )

@@ -25,7 +25,11 @@ from model.errors import AttendError
 from model.huggingface.attention import forward_with_attention, make_capturable, stacked
 from model.huggingface.cache import cropped, joined, opened, selected, unpadded
 from model.huggingface.causal import input_device
+from model.huggingface.inspection.anatomy import open_model
 from model.huggingface.positions import context_length, follow_padding, padded
+from model.inspection.inspector import Inspector, Pass, Texts
+from model.inspection.intervened import Intervened
+from model.inspection.intervention import Intervention
 from model.interface import Attention, Forward, Inspection, Want
 from model.limits import check_length
 
@@ -137,6 +141,7 @@ class Seq2SeqModel:
         self.context_length = context_length(hf_model, endless=endless)  # for the answer
         self.source_length = context_length(hf_model, endless=endless, part="encoder")
         self.joinable = config.model_type in _JOINABLE
+        self._opened: Inspector | None = None
         positions = getattr(hf_model.get_decoder(), "embed_positions", None)
         if self.joinable and positions is not None:
             follow_padding(positions)
@@ -189,6 +194,38 @@ class Seq2SeqModel:
         read, encoder = self._encoded(source, capture=True)
         answer, weights = self._decoded(torch.tensor([list(tokens)]), read, queries=len(tokens), use_cache=False)
         return Inspection(answer.logits[0].float(), _attention(weights, len(tokens), read.shape[1], encoder))
+
+    def inspector(self) -> Inspector:
+        """See `model.inspection.inspector.Inspectable`."""
+        if self._opened is None:
+            self._opened = open_model(self._hf_model, self._read, source=True)
+        return self._opened
+
+    def with_interventions(self, interventions: Sequence[Intervention]) -> Intervened[Seq2SeqCache]:
+        """See `model.inspection.inspector.Inspectable`."""
+        return Intervened(self, self.inspector().anatomy, interventions)
+
+    def _read(self, rows: Texts, sources: Texts, *, attention: bool, last: bool) -> Pass:
+        """See `model.inspection.inspector.Passes`."""
+        longest, widest = max(map(len, rows)), max(map(len, sources))
+        if not self.joinable and len({len(source) for source in sources}) > 1:
+            raise AttendError("This model can't read several sources in one batch: leave out no words of the source.")
+        check_length(longest, self.context_length)
+        check_length(widest, self.source_length)
+        padded = torch.tensor([[*source, *[source[-1]] * (widest - len(source))] for source in sources])  # (U, S)
+        mask = _real(widest, [len(source) for source in sources])
+        masked = {} if mask is None else {"attention_mask": mask.to(self.device)}
+        encoded = self._hf_model.get_encoder()(input_ids=padded.to(self.device), **masked).last_hidden_state
+        seen = None
+        if attention:
+            _, seen = self._encoded(sources[0], capture=True)
+        texts = torch.tensor([[*row, *[row[-1]] * (longest - len(row))] for row in rows])  # (R, T)
+        queries = longest if attention else 0
+        answer, weights = self._decoded(texts, encoded, queries=queries, use_cache=False, **masked)
+        logits = answer.logits  # (R, T, V)
+        if last:
+            logits = logits[torch.arange(len(rows)), [len(row) - 1 for row in rows]][:, None]  # (R, 1, V)
+        return Pass(logits.float(), _attention(weights, longest, widest, seen) if attention else None)
 
     def _encoded(self, source: Sequence[int], *, capture: bool = False) -> tuple[Tensor, Tensor | None]:
         """The source's hidden states (1, S, W), and the encoder's attention (1, layers, H, S, S); None unless it is

@@ -130,11 +130,12 @@ class Probe:
         if self.record or changes:
 
             def change_write(written: Tensor) -> Tensor:
+                added = written * self.anatomy.write_scale  # (R, T, W)
                 for row, one in changes:
-                    written = _with(written, row, one, self.starts[row])
+                    added = _with(added, row, one, self.starts[row])
                 if self.record:
-                    self.writes[key] = written * self.anatomy.write_scale
-                return written
+                    self.writes[key] = added
+                return added / self.anatomy.write_scale if changes else written
 
             yield out_of(sub.write, change_write)
         if self.record and sub.norm_after is not None:

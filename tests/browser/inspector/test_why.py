@@ -107,7 +107,7 @@ def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".at-head-large .at-map canvas.at-canvas")).to_be_visible()
     page.locator("label", has_text="lines between words").click()
-    expect(page.locator(".at-line-here").first).to_be_attached()
+    expect(page.locator(".at-look-here").first).to_be_attached()
     page.get_by_role("button", name="Switch off", exact=True).click()
     expect(page.locator(".at-without .at-changes li").first).to_be_visible()
     page.get_by_role("button", name="Write again without it").click()

@@ -64,6 +64,22 @@ def chat(page: Page) -> None:
     page.locator(".at-assistant .at-tok").nth(3).click()
 
 
+def why(page: Page) -> None:
+    """From a token to the head that it depends on, in six clicks."""
+    page.locator("#attend-message textarea").fill("My dog is called Tom. What is my dog called?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-assistant")).to_have_count(1, timeout=PATIENCE)
+    resting(page)
+    page.locator(".at-assistant .at-tok", has_text="Tom").click()
+    page.locator(".at-causes > summary").click()
+    page.locator(".at-causes label:has(> input[value='heads'])").click()
+    page.get_by_role("button", name="Switch off each head in turn").click()
+    expect(page.locator(".at-cell").first).to_be_visible()
+    page.locator(".at-thumbs").click(position={"x": 30, "y": 30})  # the one with the largest effect stands first
+    page.get_by_role("button", name="Switch off", exact=True).click()
+    expect(page.locator(".at-without .at-changes li").first).to_be_visible()
+
+
 def write(page: Page) -> None:
     switch(page, "Write")
     page.locator("#attend-text textarea").fill("Once upon a time there was a little fox who")
@@ -90,7 +106,13 @@ def translate(page: Page) -> None:
     expect(page.locator(".attend-alignment svg, .attend-alignment canvas").first).to_be_visible(timeout=PATIENCE)
 
 
-CHATTING: dict[str, Callable[[Page], None]] = {"chat": chat, "write": write, "compare": compare, "learn": learn}
+CHATTING: dict[str, Callable[[Page], None]] = {
+    "chat": chat,
+    "why": why,
+    "write": write,
+    "compare": compare,
+    "learn": learn,
+}
 
 
 def take(

@@ -13,7 +13,7 @@ import { makeAttention, strongest } from '../attention/attention.js';
 import { makeMap } from '../attention/map.js';
 import { pictureButton } from './plots.js';
 
-const LINES = { tokens: 40, high: 17, width: 420, names: 130, least: 0.04, letters: 16 };
+const LINES = { tokens: 40, high: 17, narrow: 280, wide: 420, names: 104, least: 0.04, letters: 13 };
 
 /** @param {Asking} asking */
 export function makeHead({ answerTo }) {
@@ -80,12 +80,13 @@ export function makeHead({ answerTo }) {
     const [queries, keys] = [query - first + 1, Math.min(LINES.tokens * 2, keysOf(query) - from)];
     const high = LINES.high * Math.max(queries, keys) + 4;
     const y = (row) => LINES.high * (row + 0.5) + 2;
-    const [left, right] = [LINES.names, LINES.width - LINES.names];
+    const width = Math.max(LINES.narrow, Math.min(LINES.wide, node.clientWidth));
+    const [left, right] = [LINES.names, width - LINES.names];
     const shorten = (name) => fitting(name, (part) => [...part].length <= LINES.letters);
     const paths = Array.from({ length: queries }, (_, row) => {
       const weights = attention.weights(first + row, 0, 0) ?? new Float32Array(0);
       return strongest(weights, 12).filter(({ key: at, weight }) => weight >= LINES.least && at >= from && at < from + keys).map(({ key: at, weight }) =>
-        makeSvg('line', { class: first + row === query ? 'at-line at-line-here' : 'at-line', x1: left + 6, y1: y(row), x2: right - 6, y2: y(at - from), opacity: ((first + row === query ? 1 : 0.4) * Math.sqrt(weight)).toFixed(2) }));
+        makeSvg('line', { class: first + row === query ? 'at-look at-look-here' : 'at-look', x1: left + 6, y1: y(row), x2: right - 6, y2: y(at - from), opacity: ((first + row === query ? 1 : 0.4) * Math.sqrt(weight)).toFixed(2) }));
     }).flat();
     const names = [
       ...Array.from({ length: queries }, (_, row) => makeSvg('text', { class: `at-tick${first + row === query ? ' at-tick-here' : ''}`, x: left, y: y(row), 'text-anchor': 'end', 'dominant-baseline': 'central' }, shorten(nameOf(first + row)))),
@@ -94,7 +95,7 @@ export function makeHead({ answerTo }) {
     const top = strongest(attention.weights(query, 0, 0) ?? new Float32Array(0), 3).map(({ key: at, weight }) => `${keyName(at)} ${percent(weight, 0)}`);
     const words = `When choosing ${nameOf(query + 1)}, ${nameOf(query)} attended to ${top.join(', ')}.`;
     return [make('div', { class: 'at-scroll at-lines-scroll' },
-      makeSvg('svg', { viewBox: `0 0 ${LINES.width} ${high}`, width: LINES.width, height: high, role: 'img', 'aria-label': `${title}: ${words}` }, ...paths, ...names)),
+      makeSvg('svg', { viewBox: `0 0 ${width} ${high}`, width, height: high, role: 'img', 'aria-label': `${title}: ${words}` }, ...paths, ...names)),
     make('p', { class: 'at-sm at-quiet', text: words })];
   }
 

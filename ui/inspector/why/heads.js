@@ -19,6 +19,7 @@ const PREVIEW = 132; // pixels
 const PATTERNS = {
   previous: 'previous token', duplicate: 'same token', induction: 'induction', first: 'first token', separators: 'punctuation',
 };
+const SHORT = { previous: 'previous', duplicate: 'same', induction: 'induction', first: 'first', separators: 'marks' }; // under a head
 const SORTED = { '': 'by layer', ...PATTERNS, effect: 'effect on this token' };
 
 /** @param {Asking} asking */
@@ -121,7 +122,7 @@ export function makeView({ answerTo }) {
     thumbnails.draw({
       maps, rows: answer.rows, columns: answer.columns, order: shown, across: answer.heads,
       nameOf: (number) => {
-        const note = sort.value === 'effect' ? nats(valueOf('effect', number)) : sort.value ? percent(valueOf(sort.value, number), 0) : PATTERNS[strongestOf(number)] ?? '';
+        const note = sort.value === 'effect' ? nats(valueOf('effect', number)) : sort.value ? percent(valueOf(sort.value, number), 0) : SHORT[strongestOf(number)] ?? '';
         return `${nameOf(number)} ${note}`;
       },
     });

@@ -30,9 +30,11 @@ export function makeCurves({ columns, lines, marked, title, width, onPick }) {
   const svg = makeSvg('svg', { class: 'at-curves', viewBox: `0 0 ${width} ${height}`, role: 'img', tabindex: 0, 'aria-label': `${title}; use the arrow keys to move, Enter to choose a layer` },
     ...axis, ...names, cursor, ...drawn);
   const readout = make('p', { class: 'at-row at-wrap at-sm at-curve-names', 'aria-live': 'polite' });
+  const within = (column) => Math.min(columns.length - 1, Math.max(0, column));
   let pointed = marked;
-  const point = (column) => {
-    pointed = column ?? marked;
+  /** @param {{column: number} | null} cell */
+  const point = (cell) => {
+    pointed = cell?.column ?? marked;
     cursor.setAttribute('x1', String(x(pointed)));
     cursor.setAttribute('x2', String(x(pointed)));
     readout.replaceChildren(...lines.map(({ name, values }, i) => make('span', { class: `at-row at-gap-xs at-key-${i}` }, make('i', {}),
@@ -42,14 +44,14 @@ export function makeCurves({ columns, lines, marked, title, width, onPick }) {
     cellAt: (event) => {
       const box = svg.getBoundingClientRect();
       const at = ((event.clientX - box.left) / box.width) * width;
-      return Math.min(columns.length - 1, Math.max(0, Math.round(((at - left) / (width - left - right)) * (columns.length - 1))));
+      return { column: within(Math.round(((at - left) / (width - left - right)) * (columns.length - 1))) };
     },
-    current: () => pointed,
-    beside: (column, along) => Math.min(columns.length - 1, Math.max(0, column + along)),
+    current: () => ({ column: pointed }),
+    beside: ({ column }, along) => ({ column: within(column + along) }),
     point,
-    pick: onPick,
+    pick: ({ column }) => onPick(column),
   });
-  point(marked);
+  point(null);
   return make('div', { class: 'at-plot' }, svg, readout);
 }
 

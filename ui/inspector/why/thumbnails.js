@@ -125,9 +125,9 @@ export function makeThumbnails({ point, pick }) {
     context.drawImage(bitmap, 0, 0, target.width, target.height);
   }
 
-  /** @param {number | null} place */
-  function pointAt(place) {
-    cursor = place ?? -1;
+  /** @param {{place: number} | null} cell */
+  function pointAt(cell) {
+    cursor = cell?.place ?? -1;
     if (about.maps.length) paint();
     point(cursor < 0 ? null : about.order[cursor]);
   }
@@ -136,18 +136,18 @@ export function makeThumbnails({ point, pick }) {
     cellAt: ({ offsetX, offsetY }) => {
       const [column, row] = [Math.floor((offsetX - GAP) / wide()), Math.floor((offsetY + node.scrollTop - GAP) / high())];
       const place = row * across() + column;
-      return column >= 0 && column < across() && row >= 0 && place < about.order.length ? place : null;
+      return column >= 0 && column < across() && row >= 0 && place < about.order.length ? { place } : null;
     },
-    current: () => (cursor >= 0 ? cursor : Math.max(0, about.order.indexOf(locked))),
-    beside(place, right, down) {
+    current: () => ({ place: cursor >= 0 ? cursor : Math.max(0, about.order.indexOf(locked)) }),
+    beside({ place }, right, down) {
       const next = Math.min(about.order.length - 1, Math.max(0, place + right + down * across()));
       const [, y] = cornerOf(next);
       if (y < node.scrollTop) node.scrollTop = y - GAP;
       else if (y + high() > node.scrollTop + node.clientHeight) node.scrollTop = y + high() - node.clientHeight;
-      return next;
+      return { place: next };
     },
     point: pointAt,
-    pick: (place) => {
+    pick: ({ place }) => {
       if (about.order[place] !== undefined) pick(about.order[place]);
     },
   });

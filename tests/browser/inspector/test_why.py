@@ -1,0 +1,140 @@
+"""The fold "Why?" in a real browser: its views answer for the selected token, by mouse, by keyboard and on a phone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.helpers.browsing import PHONE, SHORT, Opener
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import say, to_write
+
+pytestmark = BROWSER
+
+LAYERS, HEADS = 2, 4  # of the tests' model
+PICKED = re.compile("at-picked")
+
+
+def open_fold(page: Page, view: str = "lens") -> None:
+    page.locator(".at-causes > summary").click()
+    to_view(page, view)
+
+
+def to_view(page: Page, view: str) -> None:
+    page.locator(f".at-causes label:has(> input[value='{view}'])").click()
+
+
+def select(page: Page, token: int) -> None:
+    """Select a token of the answer."""
+    page.locator(".at-assistant .at-tok:not(:empty)").nth(token).click()
+
+
+def fits(page: Page) -> bool:
+    return page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+
+
+def test_layers_guesses_follow_the_token_and_the_keys(visit: Opener) -> None:
+    page = visit(f"?method=Custom&{SHORT}")
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.post_data or "") if "queue/join" in one.url else None)
+    say(page, "How are you today?")
+    assert not [data for data in asked if '"question"' in data]  # nothing is computed before it is opened
+    open_fold(page)
+    rows = page.locator(".at-lens tbody tr")
+    expect(rows.first).to_be_visible()
+    count = rows.count()
+    expect(page.locator(".at-lens-cell")).to_have_count(count * (LAYERS + 1))
+    rows.nth(1).locator("th").click()
+    expect(page.locator(".at-headline")).to_contain_text("Token 2 of")
+    expect(rows.nth(1)).to_have_class("at-here")
+    cell = rows.nth(1).locator(".at-lens-cell").nth(LAYERS)
+    expect(cell).to_have_class(PICKED)
+    expect(page.locator(".at-curve")).to_have_count(2)  # of the token and of one rival
+    cell.focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(rows.nth(1).locator(".at-lens-cell").nth(LAYERS - 1)).to_have_class(PICKED)
+    expect(page.locator(".at-lens-best tbody tr")).to_have_count(10)
+    pins = page.locator(".at-lens-best button[aria-pressed='false']")
+    pins.first.click()
+    expect(page.locator(".at-curve")).to_have_count(3)
+    page.locator(".at-causes input[type=checkbox]").check()
+    expect(page.locator(".at-lens-cell")).to_have_count(count * (2 * LAYERS + 1))
+    with page.expect_download() as download:
+        page.locator(".at-lens-curves").get_by_role("button", name="Save SVG").click()
+    picture = Path(download.value.path()).read_text(encoding="utf-8")
+    assert download.value.suggested_filename.endswith(".svg")
+    assert picture.startswith("<svg") and picture.count("<polyline") == 3 and "var(" not in picture
+    page.locator(".at-causes .at-data summary").click()
+    expect(page.locator(".at-causes .at-sheet").first.locator("tbody tr")).to_have_count(count)
+    assert fits(page)
+
+
+def test_a_pair_of_tokens_is_explained_in_three_ways(visit: Opener) -> None:
+    page = visit(f"?method=Custom&{SHORT}")
+    say(page, "How are you today?")
+    select(page, 3)
+    open_fold(page, "pair")
+    words, parts, inputs = (page.locator(".at-causes-part").nth(number) for number in range(3))
+    expect(inputs.locator(".at-score").first).to_be_visible()
+    expect(parts.locator("tbody tr")).to_have_count(2 * LAYERS + 3)  # embeddings, biases and the sum
+    expect(parts.locator(".at-cell")).to_have_count(LAYERS * HEADS)
+    before = words.inner_text()
+    rival = page.locator(".at-causes select").nth(1)
+    rival.select_option(index=rival.locator("option").count() - 1)  # anything else
+    expect(words).not_to_have_text(before, use_inner_text=True)
+    expect(inputs.locator(".at-score").first).to_be_visible()
+    select(page, 4)
+    expect(inputs.locator(".at-score").first).to_be_visible()
+    assert rival.input_value() != page.locator(".at-causes select").first.input_value()
+
+
+def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:
+    page = visit(f"?method=Custom&{SHORT}")
+    to_write(page)
+    page.locator("#attend-text textarea").fill("The quick brown fox")
+    page.locator("#attend-continue").click()
+    expect(page.locator("#attend-text textarea")).not_to_have_value("The quick brown fox")
+    expect(page.locator(".at-causes:not(.at-resting)")).to_be_visible()
+    open_fold(page, "heads")
+    page.get_by_role("button", name="Switch off each head in turn").click()
+    expect(page.locator(".at-cell")).to_have_count(LAYERS * HEADS)
+    thumbnails = page.locator(".at-thumbs")
+    thumbnails.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-head-large .at-map canvas.at-canvas")).to_be_visible()
+    page.locator("label", has_text="lines between words").click()
+    expect(page.locator(".at-look-here").first).to_be_attached()
+    page.get_by_role("button", name="Switch off", exact=True).click()
+    expect(page.locator(".at-without .at-changes li").first).to_be_visible()
+    page.get_by_role("button", name="Write again without it").click()
+    expect(page.locator(".at-rewritten-text")).to_have_count(2)
+    page.locator(".at-without button[aria-label$='on again']").click()
+    expect(page.locator(".at-without .at-changes")).to_be_hidden()
+    assert fits(page)
+
+
+def test_every_view_fits_on_a_phone(visit: Opener) -> None:
+    page = visit(f"?method=Custom&{SHORT}", **PHONE)
+    say(page, "How are you today?")
+    open_fold(page)
+    expect(page.locator(".at-curves")).to_be_visible()
+    assert fits(page)
+    to_view(page, "pair")
+    expect(page.locator(".at-causes-part").nth(2).locator(".at-score").first).to_be_visible()
+    assert fits(page)
+    to_view(page, "heads")
+    expect(page.locator(".at-preview")).to_be_visible()
+    page.locator(".at-thumbs").tap(position={"x": 20, "y": 20})
+    expect(page.locator(".at-head-large .at-map canvas.at-canvas")).to_be_visible()
+    assert fits(page)
+    to_view(page, "patch")
+    form = {"clean": "How are you?", "corrupted": "Who are you?", "answer": "I", "rival": "The"}
+    for name, text in form.items():
+        page.locator(f".at-patch-{name} input").fill(text)
+    page.get_by_role("button", name="Patch", exact=True).click()
+    expect(page.locator(".at-patch-tokens")).to_have_count(2)
+    assert fits(page)

@@ -18,6 +18,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from model.catalog import load
 from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.errors import AttendError
+from model.inspection.inspector import opened
+from model.inspection.naming import read_names
 from model.interface import LanguageModel
 from model.lazy import torch
 from model.loaded import LoadedModel
@@ -222,6 +225,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=0,
         help="measure only the first N documents, sentences, items or pairs (default 0: all)",
     )
+    parser.add_argument(
+        "--without",
+        metavar="PARTS",
+        default="",
+        help='measure with parts switched off, such as "6.5, 6.7" (layer.head)',
+    )
     parser.add_argument("--answers", action="store_true", help="skills: also print every answer")
     parser.add_argument(
         "--beams",
@@ -239,6 +248,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.limit < 0:
         raise AttendError(f"--limit is {options.limit}, but must be 0 (all) or more.")
     loaded: LoadedModel = load(options.model, device_config=DeviceConfig(dtype=options.dtype))
+    if options.without:
+        changed = opened(loaded.model).with_interventions(read_names(options.without))
+        loaded = replace(loaded, model=changed)
     if options.skills:
         figures = evaluate_skills(loaded, options.skills, limit, answers=options.answers)
     elif options.blimp:
@@ -248,7 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     else:
         figures = evaluate_dialogues(loaded, options.data, limit)
     file = options.data or options.skills or options.blimp
-    print(json.dumps({"model": options.model, "data": file.name, **figures}))
+    print(json.dumps({"model": options.model, "without": options.without, "data": file.name, **figures}))
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ export function makeView({ answerTo }) {
     const grids = [heads && headGrid(heads, answer.rest, 'Heads of attention'), cross && headGrid(cross, answer.cross_rest, 'Heads of cross-attention')].filter(Boolean);
     const note = heads ? [] : [make('p', { class: 'at-sm at-quiet', text: 'In this model what the heads write is normed before it is added, so their shares can’t be told apart.' })];
     parts.body.replaceChildren(
-      make('div', { class: 'at-two' }, makeBars([...partsOf(answer), { name: 'sum', value: sumOf(answer), isSum: true }], 'What each part wrote'),
+      make('div', { class: 'at-side-by-side' }, makeBars([...partsOf(answer), { name: 'sum', value: sumOf(answer), isSum: true }], 'What each part wrote'),
         make('div', { class: 'at-stack' }, ...grids, ...note)),
       make('p', { class: 'at-sm at-quiet', text: `The parts add up to ${nats(sumOf(answer))}, the logits differ by ${nats(answer.total)}: a gap of ${answer.gap.toExponential(0).replace('-', '−')}.` }));
   }

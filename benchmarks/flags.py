@@ -17,10 +17,12 @@ _HELP = {
     "sentences": "sentences to translate",
     "beams": "beams of the search",
     "starts": "starts of the program to measure",
-    "tokens": "tokens of the answer",
+    "tokens": "tokens of the text",
     "replicas": "replicas of the model",
     "visitors": "how many visitors chat at once",
     "typists": "how many visitors type at once",
+    "words": "words to leave out, one after the other",
+    "patched": "tokens of the two texts that are patched",
     "seconds": "seconds for which they chat",
 }
 

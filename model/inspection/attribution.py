@@ -75,15 +75,15 @@ def attribute_directly(
                 frozen = _Frozen.of(sub.norm_after, stream + write)
                 constant += float(direction @ frozen.bias)
                 direction = frozen.back(direction)
-            sublayers[layer, number] = direction @ write.double()
+            sublayers[layer, number] = direction @ _exact(write)
             if sub.name in parts:
                 outputs = inside.head_outputs if sub.name == "attention" else inside.cross_head_outputs
                 assert outputs is not None
                 written = _head_writes(sub, outputs[layer, :, -1]) * anatomy.write_scale  # (H + 1, W)
                 if _near(written.sum(dim=0), write):
-                    parts[sub.name][layer] = written.double() @ direction
+                    parts[sub.name][layer] = _exact(written) @ direction
     heads = {name: None if bool(values.isnan().any()) else values.float() for name, values in parts.items()}
-    embedding = float(direction @ before[0].double())
+    embedding = float(direction @ _exact(before[0]))
     of_text, of_source = heads["attention"], heads.get("cross_attention")
     return DirectAttribution(
         embedding,
@@ -111,8 +111,8 @@ def _read_out(anatomy: Anatomy, stream: Tensor, choice: Choice) -> tuple[Tensor,
     if not _near(factor * linear, shown):  # and some bend them
         factor, logits = 1.0, plain
     weight = _direction(anatomy.unembedding, choice, like=normed)  # (W,)
-    constant = float(choice.of(logits[1].double())) + factor * float(weight @ norm.bias)
-    return norm.back(factor * weight), constant, float(choice.of(logits[0].double()))
+    constant = float(choice.of(_exact(logits[1]))) + factor * float(weight @ norm.bias)
+    return norm.back(factor * weight), constant, float(choice.of(_exact(logits[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +128,12 @@ class _Frozen:
         """The form that computes what the module does to a vector (W,); `AttendError` if none does."""
         vectors = torch.stack([vector, vector + 1.0 + vector.abs().mean()])  # (2, W): only a centring norm ignores this
         weight, bias = getattr(norm, "weight", None), getattr(norm, "bias", None)
-        bias = torch.zeros_like(vector).double() if bias is None else bias.double()
-        wanted = norm(vectors).double() - bias  # (2, W)
+        bias = torch.zeros(len(vector), dtype=torch.float64) if bias is None else _exact(bias)
+        wanted, inputs = _exact(norm(vectors)) - bias, _exact(vectors)  # (2, W) each
         best, least = None, _ROUGH * float(wanted.abs().max())
         for centres in (False, True):
-            for gain in [torch.ones_like(bias)] if weight is None else [weight.double(), 1.0 + weight.double()]:
-                shaped = (vectors.double() - centres * vectors.double().mean(dim=-1, keepdim=True)) * gain
+            for gain in [torch.ones_like(bias)] if weight is None else [_exact(weight), 1.0 + _exact(weight)]:
+                shaped = (inputs - centres * inputs.mean(dim=-1, keepdim=True)) * gain
                 scale = (shaped * wanted).sum(dim=-1) / (shaped * shaped).sum(dim=-1)  # (2,)
                 error = float((scale[:, None] * shaped - wanted).abs().max())
                 if error < least:
@@ -154,7 +154,7 @@ def _direction(unembedding: nn.Module, choice: Choice, like: Tensor) -> Tensor:
     if not isinstance(weight, Tensor):
         rows = torch.cat([torch.zeros_like(like), torch.eye(like.shape[-1]).to(like)])  # (1 + W, W)
         weight = (unembedding(rows)[1:] - unembedding(rows)[:1]).T  # (V, W)
-    return choice.of(weight.T).double()
+    return _exact(choice.of(weight.T))
 
 
 def _head_writes(sub: SubLayer, outputs: Tensor) -> Tensor:
@@ -165,6 +165,11 @@ def _head_writes(sub: SubLayer, outputs: Tensor) -> Tensor:
     alone[range(heads), range(heads)] = outputs
     written = sub.projection(alone.flatten(1))  # (H + 1, W)
     return torch.cat([written[:-1] - written[-1:], written[-1:]])
+
+
+def _exact(values: Tensor) -> Tensor:
+    """In float64, which some accelerators lack, on the CPU."""
+    return values.detach().cpu().double()
 
 
 def _near(one: Tensor, other: Tensor, tolerance: float = 1e-4) -> bool:

@@ -23,7 +23,7 @@ from model.inspection.probe import Probe
 from model.interface import Attention, Inspection, LanguageModel
 
 Texts = Sequence[Sequence[int]]
-BATCH = 4096  # tokens of one pass over several rows
+BATCH = 1024  # tokens of one pass over several rows: more at once leave the fast memory of a processor
 
 _TOLERANCE = 1e-3  # of the largest value: how well the parts of a layer must add up to it
 

@@ -8,6 +8,7 @@
 /** @satisfies {Record<string, string[]>} */
 export const TERMS = {
   'activation': ['activation', 'ReLU', 'GELU', 'SiLU'],
+  'activation-patching': ['activation patching', 'activation patch'],
   'adam': ['Adam'],
   'alignment': ['alignment'],
   'attention': ['attention'],
@@ -56,6 +57,7 @@ export const TERMS = {
   'log-probability': ['log-probability', 'log-probabilities'],
   'logit': ['logit'],
   'logit-bias': ['logit bias'],
+  'logit-lens': ['logit lens'],
   'loss': ['loss', 'cross-entropy'],
   'mask': ['mask', 'look-ahead mask'],
   'min-p': ['min-p'],
@@ -71,6 +73,7 @@ export const TERMS = {
   'repetition-penalty': ['repetition penalty'],
   'reserved-token': ['reserved token', 'special token'],
   'residual': ['residual connection'],
+  'residual-stream': ['residual stream'],
   'rms-norm': ['RMSNorm'],
   'rotary-positions': ['rotary positions'],
   'sampling': ['sampling', 'random draw'],

@@ -12,6 +12,13 @@ export const NETWORK = {
     source: 'GELU and SiLU: Hendrycks and Gimpel (2016)',
     chapter: 'today',
   },
+  'activation-patching': {
+    name: 'Activation patching',
+    text: 'Puts what a part computed for one text into the pass of another that differs in a word. If the first text’s answer '
+      + 'comes back, the part carries the difference.',
+    source: 'Vig et al. (2020); Meng et al. (2022)',
+    chapter: 'inside',
+  },
   'alignment': {
     name: 'Alignment',
     text: 'Which words of the source each word of a translation comes from. A translator’s cross-attention shows it roughly.',
@@ -112,6 +119,12 @@ export const NETWORK = {
     source: 'Ba, Kiros and Hinton (2016)',
     chapter: 'block',
   },
+  'logit-lens': {
+    name: 'Logit lens',
+    text: 'Reads the vector after an inner layer as if it were the last: what the model would say if it stopped there.',
+    source: 'nostalgebraist (2020)',
+    chapter: 'inside',
+  },
   'mask': {
     name: 'Mask',
     text: 'Hides tokens from others: their scores become −∞ before the softmax, so their weights become 0. A decoder’s mask hides '
@@ -147,6 +160,13 @@ export const NETWORK = {
     formula: 'x + f(x)',
     source: 'He et al. (2016)',
     chapter: 'block',
+  },
+  'residual-stream': {
+    name: 'Residual stream',
+    text: 'The vector of a token on its way through the layers. Every part reads it and adds to it, so it is a sum of all that '
+      + 'they wrote.',
+    source: 'Elhage et al. (2021)',
+    chapter: 'inside',
   },
   'rms-norm': {
     name: 'RMSNorm',

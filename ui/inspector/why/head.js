@@ -34,7 +34,7 @@ export function makeHead({ answerTo }) {
     describe: (query, at) => `${nameOf(query)} → ${keyName(at)}: ${percent(attention.weights(query, 0, 0)[at])}, when choosing ${nameOf(query + 1)}`,
     onPick: (query) => selectToken(place.run, answer.offset + query + 1), named: 'Attention of this head',
   });
-  const lines = make('div', { class: 'at-plot' });
+  const lines = make('div', { class: 'at-drawn' });
   const views = makeRadioSwitch('why-head', 'How the head is drawn', { map: 'map', lines: 'lines between words' }, (view) => {
     shownAs = view;
     draw();

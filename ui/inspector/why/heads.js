@@ -40,14 +40,14 @@ export function makeView({ answerTo }) {
     make('option', { value: 'self', text: 'to the text so far' }), make('option', { value: 'cross', text: 'to the source' }));
   const sort = make('select', { 'aria-label': 'Order of the heads', onchange: arrange });
   const filter = make('select', { 'aria-label': 'Which heads', onchange: arrange });
-  const preview = make('canvas', { class: 'at-preview', width: PREVIEW * 2, height: PREVIEW * 2, 'aria-hidden': 'true' });
+  const preview = make('canvas', { class: 'at-preview', width: PREVIEW * 2, height: PREVIEW * 2, 'aria-hidden': 'true', hidden: true });
   const readout = make('p', { class: 'at-sm at-readout', 'aria-live': 'polite' });
   const thumbnails = makeThumbnails({ point: (head) => describe(head ?? locked), pick });
   const head = makeHead({ answerTo });
   const without = makeWithout({ answerTo });
   const ranking = make('div');
   const data = makeData(sheets);
-  const large = make('div', { class: 'at-two', hidden: true }, head.node, without.node);
+  const large = make('div', { class: 'at-side-by-side', hidden: true }, head.node, without.node);
   const node = make('div', { class: 'at-stack' },
     make('p', { class: 'at-md at-quiet', text: 'Where every head looks in this text: a row for each token, a column for each token before it. The name under a head is '
       + 'the pattern that most of its attention follows. Where a head looks does not say what it does with what it finds: switch it off to see whether this token depends on it.' }),
@@ -134,6 +134,7 @@ export function makeView({ answerTo }) {
   /** @param {number} number -1 for the first one */
   function describe(number) {
     if (number < 0) return describe(first);
+    preview.hidden = false;
     thumbnails.paintOn(preview, number);
     const [layer, at] = placeOf(number);
     const shares = answer.patterns.map((name) => `${PATTERNS[name]} ${percent(answer.scores[name][layer][at], 0)}`).join(', ');

@@ -15,6 +15,7 @@ import { makeBars, makeGrid, makeScoredText, nats, pictureButton } from './plots
 
 const ALONE = ''; // in the place of a rival
 const STEPS = 30;
+const [TWO_COLUMNS, COLUMN_GAP] = [640, 24]; // pixels
 const NAMES = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward' };
 
 /** @param {Asking} asking */
@@ -96,7 +97,7 @@ export function makeView({ answerTo }) {
     const grids = [heads && headGrid(heads, answer.rest, 'Heads of attention'), cross && headGrid(cross, answer.cross_rest, 'Heads of cross-attention')].filter(Boolean);
     const note = heads ? [] : [make('p', { class: 'at-sm at-quiet', text: 'In this model what the heads write is normed before it is added, so their shares can’t be told apart.' })];
     parts.body.replaceChildren(
-      make('div', { class: 'at-two' }, makeBars([...partsOf(answer), { name: 'sum', value: sumOf(answer), isSum: true }], 'What each part wrote'),
+      make('div', { class: 'at-side-by-side' }, makeBars([...partsOf(answer), { name: 'sum', value: sumOf(answer), isSum: true }], 'What each part wrote'),
         make('div', { class: 'at-stack' }, ...grids, ...note)),
       make('p', { class: 'at-sm at-quiet', text: `The parts add up to ${nats(sumOf(answer))}, the logits differ by ${nats(answer.total)}: a gap of ${answer.gap.toExponential(0).replace('-', '−')}.` }));
   }
@@ -104,7 +105,7 @@ export function makeView({ answerTo }) {
   /** @param {number[][]} values @param {number[]} rest @param {string} title */
   function headGrid(values, rest, title) {
     const picture = makeGrid({
-      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, head) => String(head + 1)), values, title, across: 'head', room: parts.body.clientWidth,
+      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, head) => String(head + 1)), values, title, across: 'head', room: roomBeside(parts.body.clientWidth),
       describe: (row, column) => `Layer ${row + 1}, head ${column + 1}: ${nats(values[row][column])}; the output projection’s bias adds ${nats(rest[row])} in this layer`,
     });
     picture.append(pictureButton(() => picture, ['heads', place.step.nameOf(pair().chosen)]));
@@ -137,6 +138,9 @@ export function makeView({ answerTo }) {
 
   return { node, show };
 }
+
+/** The width of one of two columns, or of the only one, as why.css has them. @param {number} width */
+const roomBeside = (width) => (width >= TWO_COLUMNS ? width / 2 - COLUMN_GAP : width);
 
 /** @param {PartsAnswer} answer */
 const partsOf = ({ embedding, names, sublayers, constant }) => [

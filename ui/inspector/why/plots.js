@@ -52,7 +52,7 @@ export function makeCurves({ columns, lines, marked, title, width, onPick }) {
     pick: ({ column }) => onPick(column),
   });
   point(null);
-  return make('div', { class: 'at-plot' }, svg, readout);
+  return make('div', { class: 'at-drawn' }, svg, readout);
 }
 
 /**
@@ -108,7 +108,7 @@ export function makeGrid({ rows, columns, values, title, describe, onPick = () =
     point,
     pick: ({ row, column }) => onPick(row, column),
   });
-  return make('div', { class: 'at-plot' }, make('div', { class: 'at-scroll' }, svg), readout);
+  return make('div', { class: 'at-drawn' }, make('div', { class: 'at-scroll' }, svg), readout);
 }
 
 /**

@@ -19,6 +19,9 @@ from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Step
 from model import catalog, names
+from model.inspection.attribution import attribute_directly
+from model.inspection.heads import score_heads, score_induction
+from model.inspection.inspector import opened
 from model.loaded import LoadedModel
 from tests.helpers.paths import SHARED
 
@@ -137,3 +140,20 @@ def test_distilgpt2_goes_on_as_published(distilgpt2: LoadedModel) -> None:
     assert generated(distilgpt2, made) == (
         " be understood as a whole, and to be understood as a whole, and to be understood as a"
     )
+
+
+def test_gpt2_names_the_indirect_object_with_the_heads_that_are_published(gpt2: LoadedModel) -> None:
+    """TransformerLens' demonstration on "When John and Mary …": what heads at the last position add to the logit of
+    Mary minus that of John, the previous-token head 4.11 and the induction head 5.5. Its prompts begin with the end
+    token."""
+    inspector = opened(gpt2.model).inspector()
+    text = "When John and Mary went to the shops, John gave the bag to"
+    ids = (*sorted(gpt2.end_tokens)[:1], *gpt2.tokenizer.encode(text))
+    (mary,), (john,) = gpt2.tokenizer.encode(" Mary"), gpt2.tokenizer.encode(" John")
+    direct = attribute_directly(inspector, ids, mary, john)
+    assert direct.heads is not None and direct.gap < 1e-4
+    published = {(9, 9): 1.958, (9, 6): 1.628, (10, 7): -1.427, (11, 10): -0.905, (10, 0): 0.637}
+    assert {head: direct.heads[head].item() for head in published} == pytest.approx(published, abs=0.02)
+    attention = inspector.inspect(ids).attention.decoder[0]
+    assert score_heads(attention, ids, frozenset()).previous.argmax().item() == 4 * 12 + 11
+    assert score_induction(inspector, seed=0)[5, 5] > 0.5

@@ -30,7 +30,6 @@ from model.catalog import load
 from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.errors import AttendError
-from model.inspection.inspector import opened
 from model.inspection.naming import read_names
 from model.interface import LanguageModel
 from model.lazy import torch
@@ -249,6 +248,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise AttendError(f"--limit is {options.limit}, but must be 0 (all) or more.")
     loaded: LoadedModel = load(options.model, device_config=DeviceConfig(dtype=options.dtype))
     if options.without:
+        from model.inspection.inspector import opened
+
         changed = opened(loaded.model).with_interventions(read_names(options.without))
         loaded = replace(loaded, model=changed)
     if options.skills:

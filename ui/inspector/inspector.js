@@ -15,7 +15,7 @@ import { termLink } from '../glossary/term_link.js';
 import { partOf } from '../kit/address/address.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make } from '../kit/js/dom.js';
-import { answerSelections, colourMode, connectionLost, inspectedStep, inspectedToken } from '../kit/js/signals.js';
+import { answerSelections, colourMode, connectionLost, inspectedStep, inspectedToken, shownHead } from '../kit/js/signals.js';
 import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
 import { followValue, unpacked } from '../kit/js/values.js';
@@ -40,6 +40,7 @@ export function start(component) {
   const run = new Run();
   const writeText = followWriteText(run);
   const strip = makeStrip(select);
+  const colouring = makeColours();
   const step = makeStepPane(run, {
     take,
     move: (by) => select(choice.index + by),
@@ -77,9 +78,8 @@ export function start(component) {
   const panels = [
     note, fileNote.node,
     make('section', { 'aria-label': 'Tokens' },
-      make('div', { class: 'at-head' }, make('h3', {}, termLink('token', 'Tokens')), makeColours()), strip.node),
-    step.head,
-    make('div', { class: 'at-columns' }, step.body, attentionPanel.node),
+      make('div', { class: 'at-head' }, make('h3', {}, termLink('token', 'Tokens')), colouring.node), strip.node),
+    step.head, make('div', { class: 'at-columns' }, step.body, attentionPanel.node),
     beams.node, data.node,
   ];
 
@@ -89,6 +89,13 @@ export function start(component) {
   }
   followColour(root);
   colourMode.subscribe(root, redraw);
+  shownHead.subscribe(root, ({ run: name, layer, head, kind }) => {
+    if (name !== run.name) return;
+    attentionPanel.choose(layer, head, kind);
+    attentionPanel.offer();
+    colouring.choose('attention');
+    strip.node.scrollIntoView({ block: 'nearest' });
+  });
   answerSelections((name, index) => {
     isRequested = STACKED.matches;
     const isHere = name !== null && name === run.name && Boolean(run.tokens[run.first + index]);

@@ -44,6 +44,17 @@ export const ranked = (candidates, stage) =>
   candidates.toSorted((one, other) => other.probabilities[stage] - one.probabilities[stage] || one.id - other.id);
 
 /**
+ * What a choice is best compared with: the likeliest other token that isn't the same word with another space or in other
+ * letters. Undefined where there is no other one.
+ * @param {Step} step
+ */
+export function rivalOf(step) {
+  const wordOf = ({ text }) => text.trim().toLowerCase();
+  const others = ranked(step.candidates, 0).filter(({ isChosen }) => !isChosen);
+  return others.find((other) => wordOf(other) !== wordOf(chosenOf(step))) ?? others[0];
+}
+
+/**
  * The headline: which token, how probable, how surprising.
  * @param {{text: string, position: string, step: Step | undefined, why: string}} about
  */

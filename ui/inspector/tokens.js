@@ -155,12 +155,19 @@ export function makeColours() {
     ([mode, [low, high]]) => make('span', { class: `at-row at-gap-sm at-sm at-quiet at-legend-${mode}` },
       low, make('i', { class: `at-ramp at-ramp-${mode}` }), high));
   const labels = { probability: 'probability', attention: 'attention', off: 'off' };
-  const { node, inputs } = makeRadioSwitch('attend-colour', 'Colour tokens by', labels, (mode) => {
+  const publish = (mode) => {
     remember('colour', mode);
     colourMode.publish(mode);
-  });
-  const chosen = inputs[remembered('colour', 'probability')];
+  };
+  const modes = makeRadioSwitch('attend-colour', 'Colour tokens by', labels, publish);
+  const chosen = modes.inputs[remembered('colour', 'probability')];
   if (chosen) chosen.checked = true;
-  return make('div', { class: 'at-row at-wrap at-end at-colours' },
-    make('span', { class: 'at-legends', 'aria-hidden': 'true' }, ...legends), node);
+  const node = make('div', { class: 'at-row at-wrap at-end at-colours' },
+    make('span', { class: 'at-legends', 'aria-hidden': 'true' }, ...legends), modes.node);
+  /** @param {keyof typeof labels} mode */
+  function choose(mode) {
+    modes.choose(mode);
+    publish(mode);
+  }
+  return { node, choose };
 }

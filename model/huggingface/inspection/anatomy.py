@@ -67,13 +67,24 @@ def open_model(hf_model: Any, passes: Passes, *, source: bool) -> Inspector:
 
 
 def _holds(inspector: Inspector, *, source: bool) -> bool:
-    """Whether the parts are those of the model: what leaves its last layer gives its logits."""
+    """Whether the parts are those of the model: what leaves its last layer gives its logits, and it attends with as
+    many heads in every layer."""
+    anatomy = inspector.anatomy
     try:
         inside = inspector.inspect(_TRIED, source=_TRIED if source else ())
-    except (AttendError, KeyError, RuntimeError):  # a hook that never ran, or a stream of another shape
+    except (
+        AttendError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+        AttributeError,
+    ):  # as of a hook that never ran
+        return False
+    if inside.attention.decoder.shape[1:3] != (len(anatomy.layers), anatomy.heads):  # some layers are recurrent
         return False
     with torch.inference_mode():
-        read = inspector.anatomy.logits(inside.streams[-1, -1])  # (T, V)
+        read = anatomy.logits(inside.streams[-1, -1])  # (T, V)
     return bool((read - inside.logits).abs().max() <= _TOLERANCE * inside.logits.abs().max())
 
 

@@ -27,7 +27,7 @@ CAUSAL = (
     *("glm4", "stablelm", "starcoder2", "mpt", "phi3", "gpt_oss", "smollm3", "biogpt", "xglm", "ernie4_5", "helium"),
 )
 SEQ2SEQ = ("t5", "mt5", "umt5", "bart", "mbart", "marian", "m2m_100", "pegasus", "blenderbot", "longt5", "led")
-REFUSED = ("jamba", "gemma3n_text", "roberta")  # recurrent layers; four streams; a norm after that is named otherwise
+REFUSED = ("jamba", "qwen3_next", "gemma3n_text", "roberta")  # recurrent layers, four streams, norms named otherwise
 
 
 def made(family: str) -> Any:

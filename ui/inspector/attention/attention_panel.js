@@ -147,9 +147,10 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     return make('li', {}, button);
   }
 
-  /** Show the map of a layer and head, if the run has them. @param {number} layer @param {number} head */
-  function choose(layer, head) {
-    Object.assign(choice, { layer, head }); // the selects follow with the next offer
+  /** Show the map of a layer and head, if the run has them. @param {number} layer @param {number} head @param {AttentionKind} [of] */
+  function choose(layer, head, of = choice.kind) {
+    Object.assign(choice, { layer, head, kind: of }); // the selects follow with the next offer
+    kindSelect.value = of;
   }
 
   return { node, draw, reveal: map.reveal, offer, choose, numbers, received, weightsOf, forgetColours: map.forgetColours };

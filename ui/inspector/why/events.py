@@ -59,12 +59,12 @@ def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
             if not is_answered:
                 yield packed({"number": number})
 
-    def leave(visitor: Session, event: gr.EventData) -> None:
+    def go_on(visitor: Session, event: gr.EventData) -> None:
         with for_people():
             visitor.causes = max(visitor.causes, field(event, "turn", int))
 
     shown.ask(ask, session, shown, **_ASKING)
-    shown.leave(leave, session, None, trigger_mode="multiple", **QUICK)
+    shown.leave(go_on, session, None, trigger_mode="multiple", **QUICK)
 
 
 def replies(visitor: Session, models: Models, event: gr.EventData) -> Replies:

@@ -5,8 +5,8 @@
 /** @import { HeadAnswer } from './why_contract' */
 /** @import { Asking, Place } from './why.js' */
 
-import { make, makeSvg } from '../../kit/js/dom.js';
-import { selectToken } from '../../kit/js/signals.js';
+import { make, makeButton, makeSvg } from '../../kit/js/dom.js';
+import { selectToken, shownHead } from '../../kit/js/signals.js';
 import { fitting, percent, visibleText } from '../../kit/js/text.js';
 import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
 import { makeAttention, strongest } from '../attention/attention.js';
@@ -23,6 +23,7 @@ export function makeHead({ answerTo }) {
   let place = /** @type {Place | null} */ (null);
   let shownAs = 'map';
   let title = '';
+  let chosen = { layer: 0, head: 0, kind: /** @type {'self' | 'cross'} */ ('self') };
   let key = '';
   let isOfSource = false;
 
@@ -40,13 +41,14 @@ export function makeHead({ answerTo }) {
     draw();
   });
   const save = pictureButton(() => lines, ['head']);
-  const node = make('section', { class: 'at-head-large', 'aria-label': 'The chosen head' }, make('div', { class: 'at-row at-wrap' }, views.node, save), map.node, lines);
+  const colour = makeButton('Colour the text by it', () => shownHead.publish({ run: place.run, ...chosen }), { class: 'at-plain at-sm' });
+  const node = make('section', { class: 'at-stack at-head-large', 'aria-label': 'The chosen head' },
+    make('div', { class: 'at-row at-wrap' }, views.node, colour, save), map.node, lines);
   views.choose('map');
 
-  /** @param {Place} next @param {{layer: number, head: number, kind: string}} chosen @param {string} name */
-  async function show(next, chosen, name) {
-    place = next;
-    title = name;
+  /** @param {Place} next @param {typeof chosen} head @param {string} name */
+  async function show(next, head, name) {
+    [place, chosen, title] = [next, head, name];
     const wanted = `${next.text} ${chosen.kind} ${chosen.layer} ${chosen.head}`;
     const query = answer ? next.index - answer.offset - 1 : -1;
     if (key !== wanted || query < answer.rows_from || query >= answer.rows_from + answer.rows.length) {

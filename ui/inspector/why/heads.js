@@ -157,7 +157,7 @@ export function makeView({ answerTo }) {
     large.hidden = locked < 0;
     if (locked < 0) return;
     const [layer, at] = placeOf(locked);
-    head.show(place, { layer, head: at, kind: kind.value }, `layer ${layer + 1}, head ${at + 1}`);
+    head.show(place, { layer, head: at, kind: /** @type {'self' | 'cross'} */ (kind.value) }, `layer ${layer + 1}, head ${at + 1}`);
     without.show(place, { layer, head: at, isOfSource: kind.value === 'cross' });
   }
 

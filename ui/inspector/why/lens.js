@@ -13,7 +13,7 @@ import { onPlane, presses } from '../../kit/js/keys.js';
 import { makeData } from '../../kit/js/data.js';
 import { selectToken } from '../../kit/js/signals.js';
 import { level, percent, tokenChip, visibleText } from '../../kit/js/text.js';
-import { barCell, headCells } from '../step.js';
+import { barCell, headCells, rivalOf } from '../step.js';
 import { makeCurves, pictureButton } from './plots.js';
 
 const MOST_PINNED = 3;
@@ -160,7 +160,7 @@ export function makeView({ answerTo }) {
     const at = `${place.text} ${place.index}`;
     if (pinnedAt !== at) {
       pinnedAt = at;
-      const rival = place.step.candidates.find(({ isChosen }) => !isChosen);
+      const rival = rivalOf(place.step);
       pinned = rival ? [rival.id] : [];
     }
     /** @type {LensCell | undefined} */

@@ -10,11 +10,12 @@ import { make } from '../../kit/js/dom.js';
 import { makeData } from '../../kit/js/data.js';
 import { percent, signed, visibleText } from '../../kit/js/text.js';
 import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
-import { ranked } from '../step.js';
+import { ranked, rivalOf } from '../step.js';
 import { makeBars, makeGrid, makeScoredText, nats, pictureButton } from './plots.js';
 
 const ALONE = ''; // in the place of a rival
 const STEPS = 30;
+const GAP_ALLOWED = 0.1; // of the difference: scores with a larger gap say little
 const [TWO_COLUMNS, COLUMN_GAP] = [640, 24]; // pixels
 const NAMES = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward' };
 
@@ -53,14 +54,14 @@ export function makeView({ answerTo }) {
     if (shown !== keyOf() || !answers.inputs) refresh();
   }
 
-  /** Offer the step's candidates; at first what was chosen and the best of the others. */
+  /** Offer the step's candidates; at first what was chosen and its rival. */
   function offer() {
     const candidates = ranked(place.step.candidates, 0);
     const options = () => candidates.map(({ id, text, modelShare }) => make('option', { value: id, text: `${visibleText(text)}  ${percent(modelShare)}` }));
     chosen.replaceChildren(...options());
     rival.replaceChildren(...options(), make('option', { value: ALONE, text: 'anything else' }));
     chosen.value = String(place.step.id);
-    rival.value = String(candidates.find(({ isChosen }) => !isChosen)?.id ?? ALONE);
+    rival.value = String(rivalOf(place.step)?.id ?? ALONE);
   }
 
   const keyOf = () => `${place.text} ${place.index} ${chosen.value} ${rival.value}`;
@@ -116,7 +117,7 @@ export function makeView({ answerTo }) {
   function drawInputs({ ids, scores, labels, total, gap }) {
     inputs.body.replaceChildren(method.node, makeScoredText(ids.map((id, i) => ({ text: labels[id], value: scores[i] }))),
       make('p', { class: 'at-sm at-quiet', text: `The scores add up to ${nats(scores.reduce((sum, score) => sum + score, 0))}; against a text of empty embeddings the `
-        + `difference is ${nats(total)}: a gap of ${signed(gap.toFixed(3))}.` }));
+        + `difference is ${nats(total)}: a gap of ${signed(gap.toFixed(3))}${gap > GAP_ALLOWED * Math.abs(total) ? ', too much to rely on these scores' : ''}.` }));
   }
 
   /** @returns {Sheet[]} */

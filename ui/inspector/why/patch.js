@@ -73,11 +73,12 @@ export function makeView({ answerTo }) {
 
   /** @param {PatchAnswer} reply */
   function draw({ clean, corrupted, first, positions, heads, differences, answer: wanted, rival }) {
+    const isApart = differing(clean, corrupted);
     const texts = [clean, corrupted].map((tokens, i) => make('p', { class: 'at-patch-tokens' },
       make('span', { class: 'at-sm at-quiet', text: `${i ? 'Second' : 'First'} text, ${tokens.length} tokens: ` }),
       ...tokens.map((token, at) => {
         const chip = tokenChip(token, true);
-        chip.classList.toggle('at-differing', token !== [corrupted, clean][i][at]);
+        chip.classList.toggle('at-differing', isApart(at, tokens.length));
         return chip;
       })));
     if (!positions) {
@@ -114,4 +115,17 @@ export function makeView({ answerTo }) {
   }
 
   return { node, show };
+}
+
+/**
+ * Which tokens differ: of texts of equal length each from its counterpart, of others those between their common beginning and end.
+ * @param {string[]} one @param {string[]} other @returns {(at: number, length: number) => boolean} `length`: of its text
+ */
+function differing(one, other) {
+  if (one.length === other.length) return (at) => one[at] !== other[at];
+  const shorter = Math.min(one.length, other.length);
+  let [first, last] = [0, 0]; // tokens in common, from both ends
+  while (first < shorter && one[first] === other[first]) first += 1;
+  while (last < shorter - first && one.at(-1 - last) === other.at(-1 - last)) last += 1;
+  return (at, length) => at >= first && at < length - last;
 }

@@ -51,6 +51,7 @@ export function makeThumbnails({ point, pick }) {
   const side = () => Math.min(96, Math.floor(width / across()) - GAP);
   const high = () => Math.max(12, Math.round(side() * Math.min(1.5, about.rows / about.columns))) + NAME.high + GAP;
   const wide = () => side() + GAP;
+  const total = () => Math.ceil(about.order.length / across()) * high() + GAP;
 
   /** @param {typeof about} next `order`: the heads to show; `across`: how many of them belong in a row */
   function draw(next) {
@@ -63,10 +64,9 @@ export function makeThumbnails({ point, pick }) {
   function fit() {
     width = node.clientWidth;
     if (!width || !about.maps.length) return;
-    const total = Math.ceil(about.order.length / across()) * high() + GAP;
-    room.style.height = `${total}px`;
+    room.style.height = `${total()}px`;
     const ratio = window.devicePixelRatio || 1;
-    const visible = Math.min(total, node.clientHeight || total);
+    const visible = Math.min(total(), node.clientHeight || total());
     Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(visible * ratio) });
     Object.assign(canvas.style, { width: `${width}px`, height: `${visible}px` });
     paint();
@@ -167,7 +167,16 @@ export function makeThumbnails({ point, pick }) {
       colours = null;
       if (about.maps.length) paint();
     },
-    /** Save what is in sight. @param {string[]} nameParts */
-    save: (nameParts) => canvas.toBlob((blob) => blob && download(nameParts, 'png', blob)),
+    /** Save all heads in their order. @param {string[]} nameParts */
+    save(nameParts) {
+      const sheet = document.createElement('canvas');
+      Object.assign(sheet, { width: 2 * width, height: 2 * total() });
+      const context = sheet.getContext('2d');
+      context.fillStyle = getComputedStyle(document.body).backgroundColor;
+      context.fillRect(0, 0, sheet.width, sheet.height);
+      context.scale(2, 2);
+      about.order.forEach((_, place) => paintHead(context, place));
+      sheet.toBlob((blob) => blob && download(nameParts, 'png', blob));
+    },
   };
 }

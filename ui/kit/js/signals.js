@@ -48,6 +48,12 @@ export const inspectedToken = new Subject();
  */
 export const inspectedStep = new Subject();
 
+/**
+ * A head of which the inspected text is to be coloured by its attention.
+ * @type {Subject<{run: string, layer: number, head: number, kind: 'self' | 'cross'}>}
+ */
+export const shownHead = new Subject();
+
 /** What the tokens' colours mean. @type {Subject<'probability' | 'attention' | 'off'>} */
 export const colourMode = new Subject();
 

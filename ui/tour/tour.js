@@ -86,6 +86,9 @@ export function begin({ isRequested }) {
     if (top >= 0 && bottom <= window.innerHeight && placed().side !== 'over') return;
     target.scrollIntoView({ block: 'start' });
     window.scrollBy(0, -EDGE);
+    if (placed().side !== 'over') return;
+    target.scrollIntoView({ block: 'end' }); // near the page's end it can't come to the top
+    window.scrollBy(0, EDGE);
   }
 
   function placed() {

@@ -42,12 +42,13 @@ def answer_tokens(tokens: Sequence[TokenRecord], text: AnswerText, *, finished: 
     """Every token of an answer; `text` is that of its tokens before."""
     text.update([token.id for token in tokens])
     texts = text.texts(finished=finished)
+    settled = len(texts) if finished else max((at for at, piece in enumerate(texts) if piece), default=0)
     answer: list[AnswerToken] = []
-    for piece, token in zip(texts, tokens, strict=True):
+    for at, (piece, token) in enumerate(zip(texts, tokens, strict=True)):
         if token.choice is not None:
             probability = short_share(token.choice.probability, token.choice.kept[0])
             answer.append({"text": piece, "probability": probability})
-            if finished and not piece:
+            if at < settled and not piece:  # it stays without a text of its own, whatever follows
                 answer[-1]["label"] = text.label(token.id)
     return answer
 

@@ -21,7 +21,13 @@ from model.errors import AttendError
 from model.huggingface.attention import forward_with_attention, make_capturable, padded_left, stacked
 from model.huggingface.cache import BRANCHING, JOINING, HuggingFaceCache
 from model.huggingface.inspection.anatomy import final_norm, open_model
-from model.huggingface.positions import context_length, first_position, reads_again, rotate_rows_alone
+from model.huggingface.positions import (
+    context_length,
+    first_position,
+    reads_again,
+    rotate_rows_alone,
+    rotates_by_length,
+)
 from model.inspection.inspector import Inspector, Pass, Texts
 from model.inspection.intervened import Intervened
 from model.inspection.intervention import Intervention
@@ -119,11 +125,16 @@ class HuggingFaceModel:
     def inspector(self) -> Inspector:
         """See `model.inspection.inspector.Inspectable`."""
         if self._opened is None:
-            self._opened = open_model(self._hf_model, self._read, source=False)
+            pads = self.joinable and not rotates_by_length(self._hf_model)
+            self._opened = open_model(self._hf_model, self._read, source=False, pads=pads)
         return self._opened
 
     def with_interventions(self, interventions: Sequence[Intervention]) -> Intervened[HuggingFaceCache]:
         """See `model.inspection.inspector.Inspectable`."""
+        if self._reads_again is not None:
+            raise AttendError(
+                "This model reads a growing text again, which can't be done under interventions: choose another model."
+            )
         return Intervened(self, self.inspector().anatomy, interventions)
 
     def _read(self, rows: Texts, sources: Texts, *, attention: bool, last: bool) -> Pass:

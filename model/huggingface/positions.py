@@ -135,6 +135,11 @@ def reads_again(hf_model: Any) -> int | None:
     return last_short_length(hf_model) if "original_max_position_embeddings" in source else None
 
 
+def rotates_by_length(hf_model: nn.Module) -> bool:
+    """Whether the rotations of some layer depend on the length of the text."""
+    return any(_kinds(module) for module in hf_model.modules())
+
+
 def rotate_rows_alone(hf_model: nn.Module) -> None:
     """Make rotations that depend on the length of a text depend on that of their own row alone."""
     for module in hf_model.modules():

@@ -198,7 +198,7 @@ class Seq2SeqModel:
     def inspector(self) -> Inspector:
         """See `model.inspection.inspector.Inspectable`."""
         if self._opened is None:
-            self._opened = open_model(self._hf_model, self._read, source=True)
+            self._opened = open_model(self._hf_model, self._read, source=True, pads=self.joinable)
         return self._opened
 
     def with_interventions(self, interventions: Sequence[Intervention]) -> Intervened[Seq2SeqCache]:
@@ -208,8 +208,6 @@ class Seq2SeqModel:
     def _read(self, rows: Texts, sources: Texts, *, attention: bool, last: bool) -> Pass:
         """See `model.inspection.inspector.Passes`."""
         longest, widest = max(map(len, rows)), max(map(len, sources))
-        if not self.joinable and len({len(source) for source in sources}) > 1:
-            raise AttendError("This model can't read several sources in one batch: leave out no words of the source.")
         check_length(longest, self.context_length)
         check_length(widest, self.source_length)
         padded = torch.tensor([[*source, *[source[-1]] * (widest - len(source))] for source in sources])  # (U, S)

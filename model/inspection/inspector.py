@@ -98,8 +98,12 @@ def under(model: LanguageModel[Any], interventions: Sequence[Intervention]) -> L
 class Inspector:
     """One model, opened."""
 
-    def __init__(self, anatomy: Anatomy, passes: Passes) -> None:
-        self.anatomy, self._passes = anatomy, passes
+    def __init__(self, anatomy: Anatomy, passes: Passes, *, pads: bool = True) -> None:
+        """
+        Args:
+            pads: whether texts of different lengths may share a pass without changing each other.
+        """
+        self.anatomy, self._passes, self._pads = anatomy, passes, pads
 
     @torch.inference_mode()
     def inspect(
@@ -142,8 +146,8 @@ class Inspector:
             changed = any(one.part == "layer" and one.layer == layer for one in probe.interventions[0])
             if not changed and (after[-1] - left).abs().max() > _TOLERANCE * left.abs().max():
                 raise AttendError(
-                    "The layers of this model do more than add up their parts, so Attend can't take them apart: choose "
-                    "another model."
+                    "The parts of this model's layers don't add up exactly, so Attend can't take them apart: if its "
+                    "weights are in 16 bits, load it with --dtype float32, else choose another model."
                 )
             streams.append(torch.stack([*after[:-1], left]))
         return torch.stack(streams)
@@ -159,13 +163,20 @@ class Inspector:
             interventions: those of each row, or of all rows if there is one entry.
         """
         size = max(1, BATCH // max(map(len, rows)))
-        for first in range(0, len(rows), size):
-            part = slice(first, first + size)
+        own_sources = len(sources) == len(rows)
+        lengths = [(len(row), len(sources[index]) if own_sources else 0) for index, row in enumerate(rows)]
+        first = 0
+        while first < len(rows):
+            end = min(first + size, len(rows))
+            if not self._pads:
+                end = next((index for index in range(first, end) if lengths[index] != lengths[first]), end)
+            part = slice(first, end)
             yield self._next_logits(
                 rows[part],
-                sources[part] if len(sources) == len(rows) else sources,
+                sources[part] if own_sources else sources,
                 interventions[part] if len(interventions) == len(rows) else interventions,
             )
+            first = end
 
     def predictions(
         self, rows: Texts, *, sources: Texts = (), interventions: Sequence[Sequence[Intervention]] = ((),)

@@ -103,7 +103,9 @@ class Probe:
 
         if self.embeddings is not None:
             texts = iter([self.embeddings])  # the first text that is embedded: the source, if there is one
-            yield out_of(self.anatomy.embedding, lambda embedded: next(texts, embedded))
+            yield out_of(
+                self.anatomy.embedding, lambda embedded: next(texts, embedded).clone()
+            )  # a copy: some models go on in place
         for number, layer in enumerate(self.anatomy.layers):
             whole = self._changes(number, "layer")
             if self.record or whole:

@@ -9,6 +9,7 @@ Shapes: W model width, V vocabulary.
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -46,19 +47,28 @@ def final_norm(hf_model: Any) -> nn.Module | None:
     return norm if isinstance(norm, nn.Module) else None
 
 
-def open_model(hf_model: Any, passes: Passes, *, source: bool) -> Inspector:
+def open_model(hf_model: Any, passes: Passes, *, source: bool, pads: bool) -> Inspector:
     """The model, opened.
 
     Args:
         source: whether the decoder reads an encoder.
+        pads: as `Inspector` takes it.
 
     Raises `AttendError` for a model whose parts are not found, or do not add up to what it computes.
     """
     # T5 and its like scale the stream before the unembedding, or don't, by settings that each calls otherwise.
+    weight = hf_model.get_input_embeddings().weight
+    if weight.dtype != torch.float32:  # whose sums are too rough to tell parts that add up from parts that don't
+        kind = str(weight.dtype).removeprefix("torch.")
+        raise AttendError(
+            f"Looking inside needs weights in float32, but this model's are in {kind}: load it in float32."
+        )
     scales = (1.0, hf_model.get_output_embeddings().weight.shape[-1] ** -0.5)
     for norm_after, scale in itertools.product((False, True), scales):
-        anatomy = _anatomy(hf_model, norm_after=norm_after, scale=scale, source=source)
-        if anatomy is not None and _holds(inspector := Inspector(anatomy, passes), source=source):
+        anatomy = None
+        with suppress(AttributeError):  # of a family that names or nests otherwise
+            anatomy = _anatomy(hf_model, norm_after=norm_after, scale=scale, source=source)
+        if anatomy is not None and _holds(inspector := Inspector(anatomy, passes, pads=pads), source=source):
             return inspector
     raise AttendError(
         f"The parts of this model ({hf_model.config.model_type}) don't add up as Attend knows them, so it can't be "

@@ -85,6 +85,48 @@ def test_parts_that_do_not_add_up_are_refused(family: str) -> None:
         adapter(family).inspector()
 
 
+@torch.inference_mode()
+def test_rows_whose_rotations_depend_on_their_length_are_read_apart() -> None:
+    """Phi-3 with two sets of rotations: a long row must not turn a short one as a long text."""
+    config = tiny_config("phi3")
+    half = config.hidden_size // config.num_attention_heads // 2
+    factors = {"short_factor": [1.0] * half, "long_factor": [4.0] * half}
+    rotations = {"rope_type": "longrope", "rope_theta": 10_000.0, **factors, "original_max_position_embeddings": 8}
+    config = type(config)(**{**config.to_dict(), "rope_parameters": rotations, "original_max_position_embeddings": 8})
+    torch.manual_seed(3)
+    built = AutoModelForCausalLM.from_config(config, attn_implementation=EAGER).eval()
+    with torch.no_grad():
+        for parameter in built.parameters():
+            parameter.add_(0.3 * torch.randn(parameter.shape))
+    model = HuggingFaceModel(built)
+    inspector, long = model.inspector(), (*IDS, *IDS[::-1], 3, 4)
+    both, alone = inspector.predictions([long, IDS]), inspector.predictions([IDS])
+    assert difference(both[1], alone[0]) < 1e-5
+    assert difference(inspector.predictions([long])[0], both[0]) < 1e-5
+    with pytest.raises(AttendError, match="reads a growing text again"):
+        model.with_interventions([Intervention(0, "head", 0)])
+
+
+def test_half_precision_is_refused_with_its_reason() -> None:
+    with pytest.raises(AttendError, match="float32"):
+        HuggingFaceModel(made("llama").to(torch.bfloat16)).inspector()
+
+
+def test_gradients_flow_through_models_of_transformers() -> None:
+    """Beside a difference quotient along one token's embedding."""
+    for family in ("gpt2", "llama", "ctrl"):
+        inspector = adapter(family).inspector()
+        embedded = inspector.embed(IDS)[None].requires_grad_()
+        slope = torch.autograd.grad(inspector.from_embeddings(IDS, embedded)[0, 5], embedded)[0][0, 2]
+        step = 1e-2 * slope / slope.norm()
+        ends = [embedded.detach().clone() for _ in range(2)]
+        ends[0][0, 2] += step
+        ends[1][0, 2] -= step
+        with torch.no_grad():
+            up, down = (inspector.from_embeddings(IDS, end)[0, 5] for end in ends)
+        assert float((up - down).detach() / 2e-2) == pytest.approx(float(slope.norm()), rel=2e-2)
+
+
 @contextmanager
 def hooked(*hooks: tuple[nn.Module, Callable[[Tensor], Tensor], str]) -> Iterator[None]:
     """Plain PyTorch: the input or the output of a module through a function."""

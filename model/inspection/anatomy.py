@@ -11,7 +11,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from model.inspection.intervention import Intervention, Part
+from model.inspection.intervention import Intervention
 
 SubLayerName = Literal["attention", "cross_attention", "feed_forward"]
 
@@ -65,7 +65,3 @@ class Anatomy:
         """`AttendError` where the model has no such part."""
         cross = "cross_attention" in self.names
         intervention.check(layers=len(self.layers), heads=self.heads, cross=cross)
-
-    def part_width_heads(self, part: Part) -> SubLayerName:
-        """The sub-layer that a head belongs to."""
-        return "cross_attention" if part == "cross_head" else "attention"

@@ -192,7 +192,7 @@ class Inspector:
 
     def embed(self, tokens: Sequence[int]) -> Tensor:
         """The token embeddings of a text, before positions, (T, W), without gradients."""
-        device = next(self.anatomy.embedding.parameters()).device
+        device = next((one.device for one in self.anatomy.embedding.parameters()), None)  # packed ones are on the CPU
         with torch.no_grad():
             return self.anatomy.embedding(torch.tensor([list(tokens)], device=device))[0].clone()
 
@@ -202,11 +202,10 @@ class Inspector:
 
         Raises `AttendError` for weights in 16 or 8 bits, which have no gradients here.
         """
+        if not any(weights.dim() == 2 for weights in self.anatomy.layers[0].block.parameters()):  # they are packed
+            raise AttendError("Gradients need weights in float32: load the model without a precision in its name.")
         rows = [tokens] * len(embeddings)
         probe = Probe(self.anatomy, rows=len(rows), embeddings=embeddings)
         with torch.enable_grad(), probe.attached():
             logits = self._passes(rows, [source] * len(rows) if source else [], attention=False, last=True).logits
-        logits = logits[:, -1]  # (R, V)
-        if embeddings.requires_grad and not logits.requires_grad:
-            raise AttendError("Gradients need weights in float32: load the model without a precision in its name.")
-        return logits.float()
+        return logits[:, -1].float()  # (R, V)

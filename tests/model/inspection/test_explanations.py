@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from model.compiled.prepare import prepare_for_decoding, quantize
 from model.errors import AttendError
 from model.inspection.ablation import switch_off_each
 from model.inspection.attribution import attribute_directly, attribute_inputs
@@ -204,3 +205,15 @@ def test_gradients_add_up_where_the_model_is_smooth() -> None:
     logits = inspector.from_embeddings(IDS, embedded)[0]
     slow = (torch.autograd.grad(logits[5] - logits[7], embedded)[0][0] * embedded[0]).sum(dim=-1)
     assert difference(attribute_inputs(inspector, IDS, 5, 7, steps=0).scores, slow) < 1e-6
+
+
+@pytest.mark.parametrize("compact", ["bfloat16", "int8"])
+def test_packed_weights_are_taken_apart_but_have_no_gradients(compact: str) -> None:
+    """Their layers have no rows to look up and no parameters, yet the sums are exact."""
+    model = model_of("as attend-chat")
+    inspector = (quantize(model) if compact == "int8" else prepare_for_decoding(model.bfloat16())).inspector()
+    direct = attribute_directly(inspector, IDS, 5, 7)
+    assert direct.heads is not None and direct.gap < 1e-4 < abs(direct.total)
+    for steps in (0, 30):
+        with pytest.raises(AttendError, match="Gradients need weights in float32"):
+            attribute_inputs(inspector, IDS, 5, steps=steps)

@@ -29,7 +29,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from model.arguments import DEFAULT, ModelArguments
-from model.causes.explained import Explained
+from model.causes.causes import Causes
 from model.errors import AttendError
 from model.inspection.intervention import Intervention, Interventions, interventions_of
 
@@ -220,11 +220,11 @@ class Stream(Iterator[Token]):
         yield from islice(self.run.tokens, yielded, None)
 
 
-class Model(Explained):
+class Model(Causes):
     """A loaded model; `loaded` is the network with its tokenizer, for those who want to go deeper."""
 
     def __init__(self, loaded: LoadedModel) -> None:
-        self.loaded = loaded
+        super().__init__(loaded)
 
     @property
     def can_chat(self) -> bool:

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "lens": lambda: read_layers(inspector, text),
         "attribution": lambda: attribute_directly(inspector, text, chosen, rival),
         "thumbnails": thumbnails,
-        "words": lambda: leave_out(inspector, text[: options.words + 1], words, chosen, rival),
+        "words": lambda: _last(leave_out(inspector, text[: options.words + 1], words, chosen, rival)),
         "inputs": lambda: attribute_inputs(inspector, text, chosen, rival, steps=30),
         "heads_off": lambda: _last(switch_off_each(inspector, text, chosen)),
         "patch": lambda: _last(patch(inspector, short, other, chosen, rival)),

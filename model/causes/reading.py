@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from model.causes.records import Named
 from model.errors import AttendError
-from model.inspection.words import Span
 from model.limits import check_length
-from model.loaded import LoadedModel
+
+if TYPE_CHECKING:
+    from model.inspection.words import Span
+    from model.loaded import LoadedModel
+    from model.text.tokenizer import TextTokenizer
 
 Text = str | Sequence[int]  # or its ids, control tokens included, which are taken as they are
 
 
-class Read(NamedTuple):
+class Tokenized(NamedTuple):
     """The ids of a text."""
 
     ids: tuple[int, ...]  # the decoder's
     source: tuple[int, ...]  # an encoder's
 
 
-def read(loaded: LoadedModel, text: Text, source: Text = "", *, most_tokens: int = 2**20) -> Read:
+def read(loaded: LoadedModel, text: Text, source: Text = "", *, most_tokens: int = 2**20) -> Tokenized:
     """The ids of a text, and of an encoder's source; `AttendError` for what the model can't read."""
     start = tuple(loaded.model.decoder_start)
     if start and not source:
@@ -51,7 +54,7 @@ def read(loaded: LoadedModel, text: Text, source: Text = "", *, most_tokens: int
             )
     check_length(len(ids), loaded.model.context_length)
     check_length(max(1, len(given)), loaded.prompt_length)
-    return Read(ids, given)
+    return Tokenized(ids, given)
 
 
 def token_id(loaded: LoadedModel, token: str | int) -> int:
@@ -69,30 +72,35 @@ def token_id(loaded: LoadedModel, token: str | int) -> int:
     return token
 
 
-def word_spans(loaded: LoadedModel, ids: Sequence[int]) -> list[Span]:
-    """The words of a text: tokens up to the next one that begins with white space; control tokens are none."""
-    spans: list[Span] = []
-    tokenizer, joins = loaded.tokenizer, False
-    for index, token in enumerate(ids):
-        text = tokenizer.label(token)
-        if tokenizer.is_special(token):
-            joins = False
-            continue
-        if joins and not text[:1].isspace():
-            spans[-1] = (spans[-1][0], index + 1)
-        else:
-            spans.append((index, index + 1))
-        joins = not text[-1:].isspace()
-    return [span for span in spans if span[1] - span[0] < len(ids)]
+def words(tokenizer: TextTokenizer, ids: Sequence[int]) -> list[Span]:
+    """The words of a text: a token begins one if a space comes first, or where letters and other signs meet."""
+    starts = [0]
+    labels = [tokenizer.label(token) for token in ids]
+    for index in range(1, len(ids)):
+        before, here = labels[index - 1], labels[index]
+        is_apart = tokenizer.is_special(ids[index]) or tokenizer.is_special(ids[index - 1])
+        if is_apart or not before or not here or here[0].isspace() or before[-1].isalnum() != here[0].isalnum():
+            starts.append(index)
+    return [*zip(starts, [*starts[1:], len(ids)], strict=True)]
 
 
-def separators(loaded: LoadedModel, ids: Sequence[int]) -> frozenset[int]:
+def left_out_words(tokenizer: TextTokenizer, ids: Sequence[int]) -> list[Span]:
+    """The words that a text can be read without: not a control token, such as one that begins a message, nor all of the
+    text."""
+    return [
+        (start, end)
+        for start, end in words(tokenizer, ids)
+        if not tokenizer.is_special(ids[start]) and end - start < len(ids)
+    ]
+
+
+def separators(tokenizer: TextTokenizer, ids: Sequence[int]) -> frozenset[int]:
     """The tokens of a text that are punctuation or line breaks alone."""
-    labels = {token: loaded.tokenizer.label(token) for token in set(ids)}
+    labels = {token: tokenizer.label(token) for token in set(ids)}
     return frozenset(
         token
         for token, label in labels.items()
-        if not loaded.tokenizer.is_special(token) and (signs := label.strip(" ")) and all(map(_separates, signs))
+        if not tokenizer.is_special(token) and (signs := label.strip(" ")) and all(map(_separates, signs))
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-import torch
 from torch import Tensor
 
 from model.inspection.choice import Choice
@@ -48,9 +47,5 @@ def switch_off_each(
     ]
     choice, sources = Choice(chosen, rival), [source] if source else []
     whole = choice.log_probability(inspector.predictions([tokens], sources=sources))  # (1,)
-    effects, done = torch.full((layers * heads,), torch.nan), 0
-    for logits in inspector.batches([tokens] * len(changes), sources=sources, interventions=changes):
-        values = choice.log_probability(logits) - whole
-        effects[done : done + len(values)] = values
-        done += len(values)
-        yield Ablation(done, len(changes), effects.view(layers, heads).clone())  # (L, H)
+    for done, values in choice.weigh(inspector, [tokens] * len(changes), sources=sources, interventions=changes):
+        yield Ablation(done, len(changes), (values - whole).view(layers, heads))  # (L, H)

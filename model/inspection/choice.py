@@ -1,15 +1,19 @@
-"""The choice that is explained: one token, alone or against a rival.
+"""The choice that is explained: one token, alone or against a rival; and how much it weighs after many texts.
 
 Shapes: R rows, V vocabulary.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from model.errors import AttendError
+from model.inspection.inspector import Inspector, Texts
+from model.inspection.intervention import Intervention
 
 
 class Choice(NamedTuple):
@@ -32,3 +36,19 @@ class Choice(NamedTuple):
     def log_probability(self, logits: Tensor) -> Tensor:
         """The log-probability of the chosen token, minus the rival's if there is one: (R, V) to (R,) on the CPU."""
         return self.of(logits.log_softmax(dim=-1)).cpu()
+
+    def weigh(
+        self,
+        inspector: Inspector,
+        rows: Texts,
+        *,
+        sources: Texts = (),
+        interventions: Sequence[Sequence[Intervention]] = ((),),
+    ) -> Iterator[tuple[int, Tensor]]:
+        """Yield, after each pass over some of the rows, how many are done, and the choice's log-probability after each
+        row, (R,), nan for those to come. Arguments as in `Inspector.batches`."""
+        values, done = torch.full((len(rows),), torch.nan), 0
+        for logits in inspector.batches(rows, sources=sources, interventions=interventions):
+            values[done : done + len(logits)] = self.log_probability(logits)
+            done += len(logits)
+            yield done, values.clone()

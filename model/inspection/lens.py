@@ -50,16 +50,20 @@ def read_layers(
     source: Sequence[int] = (),
     interventions: Sequence[Intervention] = (),
     sublayers: bool = False,
+    first: int = 0,
+    inside: Inside | None = None,
 ) -> Lens:
     """What every layer would predict at every position.
 
     Args:
         sublayers: also read the stream between the sub-layers of a layer.
+        first: the first position to read; T counts from there.
+        inside: an inspection of this text under these interventions, if there is one.
     """
-    inside = inspector.inspect(tokens, source=source, interventions=interventions)
+    inside = inside or inspector.inspect(tokens, source=source, interventions=interventions)
     columns = _columns(inspector, inside, sublayers)
-    following = torch.tensor([*tokens[1:], 0], device=inside.embedded.device)  # (T,)
-    rows = [_read(inspector.anatomy.logits(stream), following) for stream in columns.values()]
+    following = torch.tensor([*tokens[first + 1 :], 0], device=inside.embedded.device)  # (T,)
+    rows = [_read(inspector.anatomy.logits(stream[first:]), following) for stream in columns.values()]
     top, top_probability, chosen = (torch.stack(values).cpu() for values in zip(*rows, strict=True))  # (C, T) each
     chosen[:, -1] = 0.0
     whole = [number for number, name in enumerate(columns) if " " not in name]

@@ -73,13 +73,10 @@ def patch(
         for layer in range(layers)
         for head in range(heads)
     ]
-    shares, done = torch.full((len(changes),), torch.nan), 0
-    rows = [corrupted] * len(changes)
-    for logits in inspector.batches(rows, sources=[other] if other else [], interventions=[[one] for one in changes]):
-        values = (choice.log_probability(logits) - ends[1]) / (ends[0] - ends[1])
-        shares[done : done + len(values)] = values
-        done += len(values)
-        positions, of_heads = shares.clone().split((layers * len(clean), layers * heads))
+    rows, single = [corrupted] * len(changes), [[one] for one in changes]
+    for done, values in choice.weigh(inspector, rows, sources=[other] if other else [], interventions=single):
+        shares = (values - ends[1]) / (ends[0] - ends[1])
+        positions, of_heads = shares.split((layers * len(clean), layers * heads))
         yield Patching(
             done,
             len(changes),

@@ -6,7 +6,8 @@ unlike anything that the model has read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -17,6 +18,14 @@ from model.inspection.inspector import Inspector
 Span = tuple[int, int]  # the first token of a word, and the one after its last
 
 
+class LeftOut(NamedTuple):
+    """How far it is, and what was found so far."""
+
+    done: int  # words
+    total: int
+    changes: Tensor  # of the choice's log-probability without each span, (spans,); nan: not measured yet
+
+
 def leave_out(
     inspector: Inspector,
     tokens: Sequence[int],
@@ -25,8 +34,9 @@ def leave_out(
     rival: int | None = None,
     *,
     source: Sequence[int] = (),
-) -> Tensor:
-    """How much the log-probability of the chosen token (minus the rival's) changes without each span, (spans,).
+) -> Iterator[LeftOut]:
+    """Yield, after each pass over some of the spans, how much the log-probability of the chosen token (minus the
+    rival's) changes without each.
 
     A negative change means that the word made the choice likelier. The spans are those of the source if there is one.
     """
@@ -37,9 +47,6 @@ def leave_out(
         if end - start == len(changed):
             raise AttendError("A text of one word can't be read without it: choose a longer text.")
     without = [[*changed[:start], *changed[end:]] for start, end in spans]
-    if source:
-        logits = inspector.predictions([tokens] * (1 + len(spans)), sources=[source, *without])
-    else:
-        logits = inspector.predictions([tokens, *without])
-    values = Choice(chosen, rival).log_probability(logits)  # (1 + spans,)
-    return values[1:] - values[0]
+    rows, sources = ([tokens] * (1 + len(spans)), [source, *without]) if source else ([tokens, *without], [])
+    for done, values in Choice(chosen, rival).weigh(inspector, rows, sources=sources):
+        yield LeftOut(done - 1, len(spans), values[1:] - values[0])

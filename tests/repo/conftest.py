@@ -1,4 +1,4 @@
-"""generate.py as it is typed, in this process or in another."""
+"""generate.py as it is typed, in this process or in another; and the models that come with Attend, for programs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,21 @@ from pathlib import Path
 
 import pytest
 
+import attend
 import generate
 from tests.helpers.paths import ROOT
 
 Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def chat() -> attend.Model:
+    return attend.load("attend-chat")
+
+
+@pytest.fixture(scope="module")
+def translator() -> attend.Model:
+    return attend.load("attend-translate")
 
 
 @pytest.fixture

@@ -23,17 +23,6 @@ SETTINGS = {"temperature": 0.8, "top_p": 0.95, "seed": 7, "max_new_tokens": 12}
 FLAGS = ("--temperature", "0.8", "--top-p", "0.95", "--seed", "7", "--max-new-tokens", "12")
 
 
-@pytest.fixture(scope="module")
-def chat() -> attend.Model:
-    """The model that comes with Attend."""
-    return attend.load("attend-chat")
-
-
-@pytest.fixture(scope="module")
-def translator() -> attend.Model:
-    return attend.load("attend-translate")
-
-
 @pytest.fixture
 def model(tiny: LoadedModel) -> attend.Model:
     return attend.Model(tiny)

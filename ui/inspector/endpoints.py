@@ -9,7 +9,6 @@ from decoding.parameters.parameter import number, quoted
 from model.causes.causes import Causes
 from model.causes.reading import Text
 from model.errors import AttendError
-from model.inspection.intervention import interventions_of
 from ui.kit.validation import checked_start, checked_switch, checked_text
 from ui.runs.models import Models
 
@@ -43,9 +42,10 @@ def cause_endpoints(models: Models) -> Mapping[str, Callable[..., dict[str, Any]
         Returns:
             {"tokens", "source", "columns", "guesses", "probabilities", "following", "decided", "heads"}
         """
-        changes, between = interventions_of(interventions or []), checked_switch(sublayers, "sublayers")
-        asked = causes(model)
-        found = asked.inspect(_text(text, "The text"), source=_source(source), interventions=changes, sublayers=between)
+        given, between = _text(text, "The text"), checked_switch(sublayers, "sublayers")
+        found = causes(model).inspect(
+            given, source=_source(source), interventions=interventions or (), sublayers=between
+        )
         return found.document()
 
     def attribute(

@@ -134,15 +134,15 @@ def test_a_patch_finds_where_the_answer_is_kept(by_hand: Inspector) -> None:
 
 def test_the_words_that_matter_are_those_that_the_heads_need(by_hand: Inspector) -> None:
     spans = [(index, index + 1) for index in range(len(TEXT))]
-    changes = leave_out(by_hand, TEXT, spans, ANSWER)
-    assert {index for index, change in enumerate(changes.tolist()) if change < -1} == {
+    *_, found = leave_out(by_hand, TEXT, spans, ANSWER)
+    assert {index for index, change in enumerate(found.changes.tolist()) if change < -1} == {
         3,
         4,
         8,
     }  # 5, 9, and the second 5
     for start, end in ((2, 2), (5, 20), (0, len(TEXT))):
         with pytest.raises(AttendError):
-            leave_out(by_hand, TEXT, [(start, end)], ANSWER)
+            next(leave_out(by_hand, TEXT, [(start, end)], ANSWER))
 
 
 @every_config
@@ -171,14 +171,14 @@ def test_leaving_a_word_out_is_reading_the_text_without_it(name: str) -> None:
     source = source_of(model)
     text = source or IDS
     spans = [(1, 2), (0, 2)]
-    changes = leave_out(model.inspector(), IDS, spans, 5, 7, source=source)
+    *_, found = leave_out(model.inspector(), IDS, spans, 5, 7, source=source)
 
     def odds(words: tuple[int, ...]) -> float:
         logits = model.inspect(IDS if source else words, source=words if source else ()).logits[-1]
         return float(logits[5] - logits[7])
 
     slow = [odds((*text[:start], *text[end:])) - odds(tuple(text)) for start, end in spans]
-    assert changes.tolist() == pytest.approx(slow, abs=1e-4)
+    assert found.changes.tolist() == pytest.approx(slow, abs=1e-4)
 
 
 @every_config

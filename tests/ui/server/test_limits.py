@@ -24,7 +24,7 @@ from model.loaded import LoadedModel
 from tests.conftest import unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import LONGEST, Gate, eventually
-from ui.inspector.why import asked
+from ui.inspector.why import question
 from ui.kit.validation import MAX_CHARACTERS
 from ui.limits import Limits, variable
 from ui.page.layout import build
@@ -72,7 +72,7 @@ def test_all_are_explained_and_no_others() -> None:
     ]
     fixed = (
         *(MAX_CHARACTERS, conversation.MAX_TURNS, conversation.MAX_VERSIONS, conversation.MAX_MESSAGES),
-        *(TOKEN_LIMIT, asked.LONGEST, document.MAX_BYTES),
+        *(TOKEN_LIMIT, question.LONGEST, document.MAX_BYTES),
     )
     shown = [f"{value // 10**6} MB" if value >= 10**6 else f"{value:,}" for value in fixed]
     assert [row.split(" | ")[0] for row in rows if re.match(r"\| [\d,]+ ", row)] == [f"| {value}" for value in shown]

@@ -32,7 +32,7 @@ export function makeWhatIf(form, ask) {
     ...sliders.map((slider) => slider.node),
     make('div', { class: 'at-row at-wrap at-gap-sm at-md at-quick', role: 'group', 'aria-label': 'Temperatures to try' },
       make('span', { class: 'at-quiet', text: 'temperature' }), ...quick, reset));
-  const node = make('details', { class: 'at-ruled at-whatif' },
+  const node = make('details', { class: 'at-ruled at-question at-whatif' },
     make('summary', { text: 'What if?' }),
     make('p', { class: 'at-md at-quiet', text: 'Which tokens would change with other settings, given the same text and random draws? Nothing is generated.' }),
     settings, verdict, text);

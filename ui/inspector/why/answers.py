@@ -5,17 +5,17 @@ Each function answers one question (`QUESTIONS` of `events.py`); `model.inspecti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from torch import Tensor
 
+from model.causes.reading import left_out_words
+from model.causes.reading import words as cut_into_words
 from model.errors import AttendError
 from model.inspection.attribution import attribute_directly, attribute_inputs
 from model.inspection.lens import read_layers, read_position
 from model.inspection.words import Span, leave_out
-from model.text.tokenizer import TextTokenizer
-from ui.inspector.why.asked import Asked, Place, Replies, short
+from ui.inspector.why.question import ExplainedToken, Question, Replies, in_turn, short
 from ui.inspector.why.why_contract import (
     InputsAnswer,
     LensAnswer,
@@ -29,36 +29,37 @@ from ui.kit.packing import significant
 
 _ROWS, _CELLS = 128, 5_000  # of one table of guesses: more would cost the page too much
 _BEST, _PINNED = 10, 3
-_WORDS, _TOGETHER = 240, 16  # words that are left out, the newest, and how many between two reports of progress
+_WORDS = 240  # that are left out, the newest
 _GRADIENT_TOKENS, _STEPS = 600, 30  # of a text whose gradients are taken, and points at which they are
 
 
-def lens(asked: Asked) -> Replies:
+def lens(question: Question) -> Replies:
     """The guesses of every layer in the places of an answer's tokens, of a long one those around the token."""
-    place, middle = asked.place(), bool(asked.fields.get("middle"))
-    anatomy = place.inspector.anatomy
+    target, middle = question.target(), bool(question.fields.get("middle"))
+    anatomy = target.inspector.anatomy
     columns = 1 + len(anatomy.layers) * (len(anatomy.names) if middle else 1)
     size = min(_ROWS, max(1, _CELLS // columns))
-    begin = max(place.run.first, len(place.source) + 1)
-    first = max(begin, min(place.number - size // 2, len(place.run.tokens) - size))
-    end = min(len(place.run.tokens), first + size)
-    last = replace(place, number=end - 1)
+    begin = max(target.run.first, len(target.source) + 1)
+    first = max(begin, min(target.number - size // 2, len(target.run.tokens) - size))
+    end = min(len(target.run.tokens), first + size)
+    last = replace(target, number=end - 1)
     last.check_size(last.position)
-    offset = len(place.source)
-    with place.loaded.lock:
+    start = first - len(target.source) - 1  # the position that predicts the first of them
+    with target.loaded.lock:
         read = read_layers(
-            place.inspector,
-            place.text[: end - offset],
-            source=place.source,
-            interventions=place.run.interventions,
+            target.inspector,
+            target.text[: end - len(target.source)],
+            source=target.source,
+            interventions=target.run.interventions,
             sublayers=middle,
+            first=start,
         )
     rows: list[LensRow] = []
     for number in range(first, end):
-        position = number - offset - 1  # which predicts the token
+        position = number - first  # among those that were read
         rows.append(
             {
-                "id": place.run.ids[number],
+                "id": target.run.ids[number],
                 "top": read.top[:, position].tolist(),
                 "top_probability": short(read.top_probability[:, position].tolist()),
                 "chosen": [significant(value) for value in read.chosen[:, position].tolist()],
@@ -67,29 +68,29 @@ def lens(asked: Asked) -> Replies:
         )
     answer: LensAnswer = {
         "columns": list(read.columns),
-        "first": first - place.run.first,
+        "first": first - target.run.first,
         "rows": rows,
-        "labels": place.labels({token for row in rows for token in (row["id"], *row["top"])}),
+        "labels": target.labels({token for row in rows for token in (row["id"], *row["top"])}),
     }
     yield {"answer": answer}
 
 
-def lens_cell(asked: Asked) -> Replies:
+def lens_cell(question: Question) -> Replies:
     """The ten best guesses of every layer in the place of one token, and how the pinned ones rise and fall."""
-    place, pinned = asked.place(), asked.fields.get("pinned", [])
+    target, pinned = question.target(), question.fields.get("pinned", [])
     if not isinstance(pinned, list) or len(pinned) > _PINNED:
         raise AttendError(f"At most {_PINNED} tokens can be pinned beside the chosen one: unpin one first.")
-    ids = [place.token, *(int(token) for token in pinned if isinstance(token, int))]
-    with place.loaded.lock:
+    ids = [target.token, *(int(token) for token in pinned if isinstance(token, int))]
+    with target.loaded.lock:
         read = read_position(
-            place.inspector,
-            place.before,
-            place.position - 1,
-            source=place.source,
-            interventions=place.run.interventions,
+            target.inspector,
+            target.before,
+            target.position - 1,
+            source=target.source,
+            interventions=target.run.interventions,
             count=_BEST,
             ids=ids,
-            sublayers=bool(asked.fields.get("middle")),
+            sublayers=bool(question.fields.get("middle")),
         )
     answer: LensCell = {
         "columns": list(read.columns),
@@ -97,48 +98,44 @@ def lens_cell(asked: Asked) -> Replies:
         "probabilities": [short(column) for column in read.probabilities.tolist()],
         "ids": ids,
         "curves": [short(curve) for curve in read.curves.T.tolist()],  # (ids, columns)
-        "labels": place.labels({*ids, *read.top.flatten().tolist()}),
+        "labels": target.labels({*ids, *read.top.flatten().tolist()}),
     }
     yield {"answer": answer}
 
 
-def words(asked: Asked) -> Replies:
+def words(question: Question) -> Replies:
     """How the choice changes without each earlier word or, for an encoder-decoder, without each word of the source."""
-    place = asked.place()
-    chosen, rival = _pair(asked, place)
-    changed = place.source or place.before
-    spans = spans_of(changed, place.loaded.tokenizer)
-    left_out = [span for span in spans if not _is_special(changed, span, place)][-_WORDS:]
-    if len(spans) == 1:
-        left_out = []  # nothing would be left to read
+    target = question.target()
+    chosen, rival = _pair(question, target)
+    changed = target.source or target.before
+    tokenizer = target.loaded.tokenizer
+    left_out = left_out_words(tokenizer, changed)[-_WORDS:]
     changes: dict[Span, float] = {}
-    for begin in range(0, len(left_out), _TOGETHER):
-        some = left_out[begin : begin + _TOGETHER]
-        with place.loaded.lock:
-            values = leave_out(place.inspector, place.before, some, chosen, rival, source=place.source)
-        changes |= zip(some, short(values.tolist()), strict=True)
-        yield {"progress": (len(changes), len(left_out))}
-    label = place.loaded.tokenizer.label
+    found = leave_out(target.inspector, target.before, left_out, chosen, rival, source=target.source)
+    for one in in_turn(found, target.loaded.lock):
+        changes = dict(zip(left_out, short(one.changes.tolist()), strict=True))
+        yield {"progress": (one.done, one.total)}
     shown: list[Word] = [
-        {"text": "".join(map(label, changed[slice(*span)])), "change": changes.get(span)} for span in spans
+        {"text": "".join(map(tokenizer.label, changed[slice(*span)])), "change": changes.get(span)}
+        for span in cut_into_words(tokenizer, changed)
     ]
     answer: WordsAnswer = {"words": shown}
     yield {"answer": answer}
 
 
-def parts(asked: Asked) -> Replies:
+def parts(question: Question) -> Replies:
     """What each part of the model wrote into the choice."""
-    place = asked.place()
-    chosen, rival = _pair(asked, place)
-    with place.loaded.lock:
-        found = attribute_directly(place.inspector, place.before, chosen, rival, source=place.source)
+    target = question.target()
+    chosen, rival = _pair(question, target)
+    with target.loaded.lock:
+        found = attribute_directly(target.inspector, target.before, chosen, rival, source=target.source)
 
     def rows(values: Tensor | None) -> list[list[float]] | None:
         return None if values is None else [short(row) for row in values.tolist()]
 
     answer: PartsAnswer = {
         "embedding": significant(found.embedding),
-        "names": list(place.inspector.anatomy.names),
+        "names": list(target.inspector.anatomy.names),
         "sublayers": [short(row) for row in found.sublayers.tolist()],
         "heads": rows(found.heads),
         "rest": None if found.head_rest is None else short(found.head_rest.tolist()),
@@ -151,53 +148,36 @@ def parts(asked: Asked) -> Replies:
     yield {"answer": answer}
 
 
-def inputs(asked: Asked) -> Replies:
+def inputs(question: Question) -> Replies:
     """What each token's embedding added to the choice, by gradients."""
-    place, steps = asked.place(), asked.whole("steps")
-    chosen, rival = _pair(asked, place)
+    target, steps = question.target(), question.whole("steps")
+    chosen, rival = _pair(question, target)
     if steps not in (0, _STEPS):
         raise AttendError(f"The number of steps is {steps}, but must be 0 or {_STEPS}.")
-    read = place.source or place.before
-    if len(read) + len(place.before) > 2 * _GRADIENT_TOKENS:
+    read = target.source or target.before
+    if len(read) + len(target.before) > 2 * _GRADIENT_TOKENS:
         raise AttendError(
             f"The text has {len(read):,} tokens, but gradients are taken of at most {_GRADIENT_TOKENS:,}: ask about an "
             "earlier token."
         )
-    with place.loaded.lock:
-        found = attribute_inputs(place.inspector, place.before, chosen, rival, source=place.source, steps=steps)
+    with target.loaded.lock:
+        found = attribute_inputs(target.inspector, target.before, chosen, rival, source=target.source, steps=steps)
     answer: InputsAnswer = {
         "ids": list(read),
         "scores": short(found.scores.tolist()),
         "total": significant(found.total),
         "gap": significant(found.gap, 2),
-        "labels": place.labels(read),
+        "labels": target.labels(read),
     }
     yield {"answer": answer}
 
 
-def _pair(asked: Asked, place: Place) -> tuple[int, int | None]:
+def _pair(question: Question, target: ExplainedToken) -> tuple[int, int | None]:
     """The token whose choice is explained, and the one that it is compared with, if any."""
-    place.refuse_changed()
-    chosen, rival = asked.token("chosen", place), asked.token("rival", place)
+    target.refuse_changed()
+    chosen, rival = question.token("chosen", target), question.token("rival", target)
     if chosen is None:
-        chosen = place.token
+        chosen = target.token
     if chosen == rival:
         raise AttendError("Both tokens are the same: choose two that differ.")
     return chosen, rival
-
-
-def spans_of(ids: Sequence[int], tokenizer: TextTokenizer) -> list[Span]:
-    """The words of a text: a token begins one if a space comes first, or where letters and other signs meet."""
-    starts = [0]
-    labels = [tokenizer.label(token) for token in ids]
-    for index in range(1, len(ids)):
-        before, here = labels[index - 1], labels[index]
-        is_apart = tokenizer.is_special(ids[index]) or tokenizer.is_special(ids[index - 1])
-        if is_apart or not before or not here or here[0].isspace() or before[-1].isalnum() != here[0].isalnum():
-            starts.append(index)
-    return [*zip(starts, [*starts[1:], len(ids)], strict=True)]
-
-
-def _is_special(ids: Sequence[int], span: Span, place: Place) -> bool:
-    """Whether a span is a control token, such as one that begins a message: without it, the text would be none."""
-    return place.loaded.tokenizer.is_special(ids[span[0]])

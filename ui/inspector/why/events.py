@@ -15,7 +15,7 @@ import gradio as gr
 
 from model.errors import AttendError
 from ui.inspector.why import answers, heads, patch
-from ui.inspector.why.asked import Asked, Replies
+from ui.inspector.why.question import Question, Replies
 from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK, QUIET, field
@@ -23,7 +23,7 @@ from ui.kit.packing import packed
 from ui.runs.models import Models
 from ui.runs.session import Session
 
-QUESTIONS: Mapping[str, Callable[[Asked], Replies]] = MappingProxyType(
+QUESTIONS: Mapping[str, Callable[[Question], Replies]] = MappingProxyType(
     {
         "lens": answers.lens,
         "lens_cell": answers.lens_cell,
@@ -69,12 +69,12 @@ def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
 
 def replies(visitor: Session, models: Models, event: gr.EventData) -> Replies:
     """What a question is replied to until the visitor goes on."""
-    turn, question = field(event, "turn", int), QUESTIONS.get(field(event, "question", str))
-    if question is None:
+    turn, answer = field(event, "turn", int), QUESTIONS.get(field(event, "question", str))
+    if answer is None:
         raise AttendError("This page is out of date: reload it.")
     visitor.causes = max(visitor.causes, turn)
     deadline = time.monotonic() + models.limits.run_seconds
-    for reply in question(Asked(visitor, models, event._data)):
+    for reply in answer(Question(visitor, models, event._data)):
         if visitor.causes != turn:
             return
         if "answer" not in reply and time.monotonic() > deadline:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import time
-import unicodedata
 from contextlib import closing
 from dataclasses import replace
 from typing import Literal
@@ -18,11 +17,12 @@ import torch
 from torch import Tensor, nn
 
 from decoding.run.trace import Trace
+from model.causes.reading import separators
 from model.errors import AttendError
 from model.inspection.ablation import switch_off_each
 from model.inspection.heads import PATTERNS, score_heads, score_induction
 from model.interface import Attention
-from ui.inspector.why.asked import Asked, Place, Replies, in_turn, short
+from ui.inspector.why.question import ExplainedToken, Question, Replies, in_turn, short
 from ui.inspector.why.why_contract import EffectsAnswer, HeadAnswer, HeadsAnswer, Rewritten, SwitchedOff
 from ui.kit.packing import packed_bytes, significant
 from ui.runs.attention import attention_row
@@ -38,21 +38,21 @@ _SEED, _REPEATED = 1, 50  # of the random tokens that show which heads look for 
 _REPORT_SECONDS = 0.2  # between two reports of progress
 
 
-def heads(asked: Asked) -> Replies:
+def heads(question: Question) -> Replies:
     """Thumbnails of the attention of all heads over the run's text, and what each head does most."""
-    place, kind = _whole_text(asked), _kind(asked)
-    attention = _attention(place, kind)  # (L, H, T, K)
+    target, kind = _whole_text(question), _kind(question)
+    attention = _attention(target, kind)  # (L, H, T, K)
     cells, block = thumbnails(attention, is_triangular=kind == "self")
     scores: dict[str, list[list[float]]] = {}
     strongest: list[list[int]] | None = None
     if kind == "self":
-        found = score_heads(attention, place.text, _separators(place))
+        found = score_heads(attention, target.text, separators(target.loaded.tokenizer, target.text))
         scores = {name: [short(row) for row in getattr(found, name).tolist()] for name in PATTERNS}
         strongest = found.strongest().tolist()
-        if not place.source:  # what repeats is clearer in random tokens than in a text
+        if not target.source:  # what repeats is clearer in random tokens than in a text
             yield {"progress": (1, 2)}
-            with place.loaded.lock:
-                induction = score_induction(place.inspector, seed=_SEED, length=_REPEATED)
+            with target.loaded.lock:
+                induction = score_induction(target.inspector, seed=_SEED, length=_REPEATED)
             scores["induction"] = [short(row) for row in induction.tolist()]
     layers, count = attention.shape[:2]
     answer: HeadsAnswer = {
@@ -65,7 +65,7 @@ def heads(asked: Asked) -> Replies:
         "patterns": list(PATTERNS) if scores else [],
         "scores": scores,
         "strongest": strongest,
-        "has_source": bool(place.source),
+        "has_source": bool(target.source),
     }
     yield {"answer": answer}
 
@@ -79,9 +79,8 @@ def thumbnails(attention: Tensor, *, is_triangular: bool) -> tuple[str, int]:
     halves = _THUMBNAILS * 3 // 4 * 2 // heads  # cells of four bits that a head may have
     side = min(_SIDE, math.isqrt(2 * halves if is_triangular else halves) - 1)
     block = math.ceil(max(attention.shape[2:]) / max(1, side))
-    pooled = nn.functional.max_pool2d(attention.float().flatten(0, 1)[:, None], block, ceil_mode=True)[
-        :, 0
-    ]  # (LH, N, N)
+    maps = attention.float().flatten(0, 1)[:, None]  # (LH, 1, T, K)
+    pooled = nn.functional.max_pool2d(maps, block, ceil_mode=True)[:, 0]  # (LH, N, N)
     levels = pooled.clamp(0, 1).sqrt().mul(15).round().to(torch.uint8)
     rows, columns = torch.tril_indices(*levels.shape[1:]) if is_triangular else torch.ones(levels.shape[1:]).nonzero().T
     flat = levels[:, rows, columns].flatten()  # (LH * cells,)
@@ -89,13 +88,13 @@ def thumbnails(attention: Tensor, *, is_triangular: bool) -> tuple[str, int]:
     return packed_bytes(even[::2] * 16 + even[1::2]), block
 
 
-def open_head(asked: Asked) -> Replies:
+def open_head(question: Question) -> Replies:
     """The attention of one head in full, of a long text in the rows around the token."""
-    place, kind = asked.place(), _kind(asked)
-    position = place.position
-    place = _whole_text(asked)
-    layer, head = asked.whole("layer"), asked.whole("head")
-    attention = _attention(place, kind)  # (L, H, T, K)
+    target, kind = question.target(), _kind(question)
+    position = target.position
+    target = _whole_text(question)
+    layer, head = question.whole("layer"), question.whole("head")
+    attention = _attention(target, kind)  # (L, H, T, K)
     if not (0 <= layer < attention.shape[0] and 0 <= head < attention.shape[1]):
         raise AttendError(f"The model has no head {layer + 1}.{head + 1}: choose another.")
     tokens = attention.shape[2]
@@ -106,46 +105,46 @@ def open_head(asked: Asked) -> Replies:
     answer: HeadAnswer = {
         "rows": [attention_row(row[:end]) for row, end in zip(rows, ends, strict=True)],
         "rows_from": first,
-        "ids": list(place.text),
-        "source": list(place.source) if kind == "cross" else [],
-        "offset": len(place.source) - place.run.first,
-        "labels": place.labels((*place.text, *place.source)),
+        "ids": list(target.text),
+        "source": list(target.source) if kind == "cross" else [],
+        "offset": len(target.source) - target.run.first,
+        "labels": target.labels((*target.text, *target.source)),
     }
     yield {"answer": answer}
 
 
-def switch_off(asked: Asked) -> Replies:
+def switch_off(question: Question) -> Replies:
     """The token's table as it was, and with some parts of the model switched off or scaled."""
-    place, changes = asked.place(), asked.changes()
-    before = place.run.interventions
-    with place.loaded.lock:
-        logits = place.inspector.predictions(
-            [place.before] * 2,
-            sources=[place.source] if place.source else [],
+    target, changes = question.target(), question.changes()
+    before = target.run.interventions
+    with target.loaded.lock:
+        logits = target.inspector.predictions(
+            [target.before] * 2,
+            sources=[target.source] if target.source else [],
             interventions=[before, (*before, *changes)],
         )
     shares = logits.softmax(dim=-1).cpu()  # (2, V)
-    listed = dict.fromkeys([place.token, *shares.topk(min(_LISTED, shares.shape[-1])).indices.flatten().tolist()])
+    listed = dict.fromkeys([target.token, *shares.topk(min(_LISTED, shares.shape[-1])).indices.flatten().tolist()])
     ids = sorted(listed, key=lambda token: -float(shares[0, token]))
     answer: SwitchedOff = {
         "ids": ids,
         "before": [significant(float(shares[0, token])) for token in ids],
         "after": [significant(float(shares[1, token])) for token in ids],
-        "labels": place.labels(ids),
+        "labels": target.labels(ids),
     }
     yield {"answer": answer}
 
 
-def write_without(asked: Asked) -> Replies:
+def write_without(question: Question) -> Replies:
     """The whole continuation again with the same settings and random draws, under the changes."""
-    run, changes = asked.run(), asked.changes()
+    run, changes = question.run(), question.changes()
     trace = _trace_of(run)
-    loaded = asked.models.require_loaded(run.model)
-    call = replace(trace.call(asked.session.visitor), resumed=None, attention=False)
+    loaded = question.models.require_loaded(run.model)
+    call = replace(trace.call(question.session.visitor), resumed=None, attention=False)
     call = replace(call, interventions=(*call.interventions, *changes))
     again = replace(trace, steps=[], request=replace(trace.request, resumed=None))
     reported = time.monotonic()
-    with closing(asked.models.decode(call)) as passes:
+    with closing(question.models.decode(call)) as passes:
         for made in passes:
             if made is not None and 0 in made.steps:
                 again.add(made.steps[0])
@@ -165,38 +164,38 @@ def write_without(asked: Asked) -> Replies:
     yield {"answer": answer}
 
 
-def rank_heads(asked: Asked) -> Replies:
+def rank_heads(question: Question) -> Replies:
     """How the token's log-probability changes without each head, one at a time."""
-    place, kind = asked.place(), _kind(asked)
-    place.refuse_changed()
+    target, kind = question.target(), _kind(question)
+    target.refuse_changed()
     effects = switch_off_each(
-        place.inspector,
-        place.before,
-        place.token,
-        asked.token("rival", place),
-        source=place.source,
+        target.inspector,
+        target.before,
+        target.token,
+        question.token("rival", target),
+        source=target.source,
         part="head" if kind == "self" else "cross_head",
     )
     last = None
-    for last in in_turn(effects, place.loaded.lock):
+    for last in in_turn(effects, target.loaded.lock):
         yield {"progress": (last.done, last.total)}
     assert last is not None  # every model has heads
     answer: EffectsAnswer = {"effects": [short(row) for row in last.effects.tolist()]}
     yield {"answer": answer}
 
 
-def _whole_text(asked: Asked) -> Place:
+def _whole_text(question: Question) -> ExplainedToken:
     """The run up to its end, whichever token is selected."""
-    place = asked.place()
-    place = replace(place, number=len(place.run.tokens) - 1)
-    place.check_size(len(place.text))
-    return place
+    target = question.target()
+    target = replace(target, number=len(target.run.tokens) - 1)
+    target.check_size(len(target.text))
+    return target
 
 
-def _attention(place: Place, kind: Kind) -> Tensor:
+def _attention(target: ExplainedToken, kind: Kind) -> Tensor:
     """The weights of every head, (L, H, T, K)."""
-    with place.loaded.lock:
-        inside = place.inspector.inspect(place.text, source=place.source, interventions=place.run.interventions)
+    with target.loaded.lock:
+        inside = target.inspector.inspect(target.text, source=target.source, interventions=target.run.interventions)
     weights: Attention = inside.attention
     chosen = weights.decoder if kind == "self" else weights.cross
     if chosen is None:
@@ -204,19 +203,8 @@ def _attention(place: Place, kind: Kind) -> Tensor:
     return chosen[0].cpu()
 
 
-def _kind(asked: Asked) -> Kind:
-    return "cross" if asked.fields.get("kind") == "cross" else "self"
-
-
-def _separators(place: Place) -> frozenset[int]:
-    """The tokens of the text that are punctuation or line breaks."""
-    labels = {token: place.loaded.tokenizer.label(token).strip(" ") for token in set(place.text)}
-    special = place.loaded.tokenizer.is_special
-    return frozenset(token for token, label in labels.items() if label and not special(token) and _is_mark(label))
-
-
-def _is_mark(label: str) -> bool:
-    return all(sign in "\r\n" or unicodedata.category(sign).startswith("P") for sign in label)
+def _kind(question: Question) -> Kind:
+    return "cross" if question.fields.get("kind") == "cross" else "self"
 
 
 def _trace_of(run: RunRecord) -> Trace:

@@ -12,12 +12,12 @@ from model.inspection.inspector import opened
 from model.inspection.patching import patch
 from model.loaded import LoadedModel
 from model.text.conversation import Message
-from ui.inspector.why.asked import Asked, Replies, in_turn, short
+from ui.inspector.endpoints import MAX_PATCHED
+from ui.inspector.why.question import Question, Replies, in_turn, short
 from ui.inspector.why.why_contract import PatchAnswer, PatchBeginning, PatchForm
 from ui.kit.packing import significant
 from ui.kit.validation import checked_start, checked_text
 
-_LONGEST = 120  # tokens of a text
 _EXAMPLES: dict[str, PatchForm] = {
     "chat": {
         "clean": "My dog is called Tom. What is my dog called?",
@@ -44,24 +44,24 @@ class _Text:
     source: tuple[int, ...] = ()
 
 
-def patch_form(asked: Asked) -> Replies:
+def patch_form(question: Question) -> Replies:
     """Two texts to begin with, for the model of the run."""
-    mode = _mode_of(_loaded(asked))
+    mode = _mode_of(_loaded(question))
     answer: PatchBeginning = {"mode": mode, "example": _EXAMPLES.get(mode)}
     yield {"answer": answer}
 
 
-def patch_texts(asked: Asked) -> Replies:
+def patch_texts(question: Question) -> Replies:
     """Which positions and heads carry the difference between the texts, as shares of it that a patch restores."""
-    loaded = _loaded(asked)
+    loaded = _loaded(question)
     inspector = opened(loaded.model).inspector()
-    beginning = checked_text(asked.fields.get("beginning", ""), "The beginning of the answer")
+    beginning = checked_text(question.fields.get("beginning", ""), "The beginning of the answer")
     clean, corrupted = (
-        _read(loaded, checked_start(asked.fields.get(name), title), beginning)
+        _read(loaded, checked_start(question.fields.get(name), title), beginning)
         for name, title in (("clean", "The first text"), ("corrupted", "The second text"))
     )
     answer, rival = (
-        _first_token(loaded, checked_start(asked.fields.get(name), title), beginning)
+        _first_token(loaded, checked_start(question.fields.get(name), title), beginning)
         for name, title in (("answer", "The first text’s answer"), ("rival", "The second text’s answer"))
     )
     if answer == rival:
@@ -80,9 +80,9 @@ def patch_texts(asked: Asked) -> Replies:
     if len(result["clean"]) != len(result["corrupted"]):
         yield {"answer": result}  # the page shows both tokenizations
         return
-    if len(result["clean"]) > _LONGEST:
+    if len(result["clean"]) > MAX_PATCHED:
         raise AttendError(
-            f"The texts have {len(result['clean'])} tokens, but at most {_LONGEST} are patched, since each is patched "
+            f"The texts have {len(result['clean'])} tokens, but at most {MAX_PATCHED} fit, since each is patched "
             "in every layer: shorten them."
         )
     steps = patch(
@@ -104,9 +104,9 @@ def patch_texts(asked: Asked) -> Replies:
     yield {"answer": result}
 
 
-def _loaded(asked: Asked) -> LoadedModel:
+def _loaded(question: Question) -> LoadedModel:
     """The model of the run that is shown."""
-    return asked.models.require_loaded(asked.run().model)
+    return question.models.require_loaded(question.run().model)
 
 
 def _mode_of(loaded: LoadedModel) -> str:

@@ -57,7 +57,7 @@ export function start(component) {
   const status = make('span', { class: 'at-sm at-quiet', role: 'status' });
   const bar = make('progress', { class: 'at-progress at-causes-progress', hidden: true, 'aria-label': 'How far the answer is' });
   const body = make('div', { class: 'at-causes-body' });
-  const fold = make('details', { class: 'at-ruled at-causes' }, make('summary', { text: 'Why?' }),
+  const fold = make('details', { class: 'at-ruled at-question at-causes' }, make('summary', { text: 'Why?' }),
     make('div', { class: 'at-row at-wrap at-causes-head' }, views.node, bar, status), body);
 
   views.choose(chosen);

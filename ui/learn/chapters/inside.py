@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lesson.inside import Guesses, look_inside, patch_word
+from lesson.inside import Guesses, Insides, look_inside, patch_word
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
@@ -37,7 +37,6 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
     layer, head = whole(LAYER, 1, layers).read(given, "layer"), whole(HEAD, 1, heads).read(given, "head")
     inside = look_inside(loaded, given["sentence"], (layer - 1, head - 1), count=GUESSES)
     others, answers, patched = patch_word(loaded, given["sentence"], given["other"])
-    lens = inside.lens
     return {
         "reader": [],
         "layers": layers,
@@ -46,14 +45,7 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         "head": head,
         "tokens": _labels(loaded, inside.tokens),
         "other_tokens": _labels(loaded, others),
-        "guesses": [
-            [{"token": label}, *(f"{_label(loaded, token)} {percent(share, 0)}" for token, share in row)]
-            for label, row in zip(
-                (loaded.tokenizer.label(token) for token in inside.tokens),
-                zip(*(zip(*both, strict=True) for both in _columns(lens.top, lens.top_probability)), strict=True),
-                strict=True,
-            )
-        ],
+        "guesses": [_row(loaded, inside, position) for position in range(len(inside.tokens))],
         "with_head": _bars(loaded, inside.guesses),
         "without_head": _bars(loaded, inside.without),
         "before": rounded(inside.guesses[0][1]),
@@ -66,9 +58,11 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
     }
 
 
-def _columns(top: Any, probability: Any) -> list[tuple[list[int], list[float]]]:
-    """The guesses of each layer, with their probabilities."""
-    return list(zip(top.tolist(), probability.tolist(), strict=True))
+def _row(loaded: LoadedModel, inside: Insides, position: int) -> list[Any]:
+    """A token, and each layer's guess after it."""
+    tops, shares = (column[:, position].tolist() for column in (inside.lens.top, inside.lens.top_probability))
+    guesses = (f"{_label(loaded, token)} {percent(share, 0)}" for token, share in zip(tops, shares, strict=True))
+    return [{"token": loaded.tokenizer.label(inside.tokens[position])}, *guesses]
 
 
 def _label(loaded: LoadedModel, token: int) -> str:

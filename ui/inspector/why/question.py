@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ExplainedToken:
     """One token of a run, and the model that is asked why it stands there."""
 
     run: RunRecord
@@ -85,23 +85,23 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """One question, with what the page's script sent."""
 
     session: Session
     models: Models
     fields: Mapping[str, Any]
 
-    def place(self) -> Place:
+    def target(self) -> ExplainedToken:
         """The token in question; `AttendError` for a run that is not this visitor's, or whose model can't be opened."""
         run = self.run()
         number = run.first + self.whole("index")
         if not max(run.first, len(run.source) + 1) <= number < len(run.tokens):
             raise AttendError("Nothing predicted this token: select one that the model wrote.")
         loaded = self.models.require_loaded(run.model)
-        place = Place(run, loaded, opened(loaded.model).inspector(), number)
-        place.check_size(place.position)
-        return place
+        target = ExplainedToken(run, loaded, opened(loaded.model).inspector(), number)
+        target.check_size(target.position)
+        return target
 
     def run(self) -> RunRecord:
         self.session.refuse_while_running()
@@ -117,11 +117,11 @@ class Asked:
             raise AttendError("This page is out of date: reload it.")
         return value
 
-    def token(self, name: str, place: Place) -> int | None:
+    def token(self, name: str, target: ExplainedToken) -> int | None:
         """A token that the script sent, or None."""
         if self.fields.get(name) is None:
             return None
-        token, size = self.whole(name), place.loaded.model.vocabulary_size
+        token, size = self.whole(name), target.loaded.model.vocabulary_size
         if not 0 <= token < size:
             raise AttendError(f"There is no token {token}: the model has tokens 0 to {size - 1:,}.")
         return token

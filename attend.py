@@ -262,8 +262,8 @@ class Model(Causes):
         from model.text.conversation import as_dicts, from_dicts
 
         loaded, conversation = self.loaded, []
-        given = for_translator(settings) if loaded.model.decoder_start else settings
-        chosen = DecodingSettings.from_dict(given).seeded()
+        named = for_translator(settings) if loaded.model.decoder_start else settings
+        chosen = DecodingSettings.from_dict(named).seeded()
         if isinstance(prompt, str):
             if not prompt.strip():
                 raise AttendError("The prompt is empty: enter at least one character.")
@@ -295,12 +295,12 @@ class Model(Causes):
             raise AttendError(f"{loaded.name} is a translator: give the source text as prompt.")
         check_characters(text, loaded.model.context_length)
         begins = not prompt or loaded.starts_new_text
-        given, ids = loaded.prompt(prompt) if prompt else loaded.prefix_tokens, tokenizer.encode(text, begins=begins)
-        first = 0 if given else 1
+        before, ids = loaded.prompt(prompt) if prompt else loaded.prefix_tokens, tokenizer.encode(text, begins=begins)
+        first = 0 if before else 1
         if len(ids) <= first:
             raise AttendError(f"There is nothing to score in {text[:40]!r}: give a longer text.")
         with loaded.lock:
-            logits = loaded.model.logits(given or ids[:1], ids[first:])  # (tokens, vocabulary)
+            logits = loaded.model.logits(before or ids[:1], ids[first:])  # (tokens, vocabulary)
         detokenizer = tokenizer.detokenizer(begins=begins)
         texts = [detokenizer.push(token) for token in ids][first:]
         choices = record_text(ids[first:], logits, top_candidates)

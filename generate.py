@@ -167,10 +167,10 @@ def _generate(arguments: argparse.Namespace) -> int:
     if prompt is not None and not prompt.strip():
         raise AttendError("The prompt is empty: enter at least one character.")
     fields = {parameter.name for parameter in parameters()}
-    given = {name: value for name, value in vars(arguments).items() if name in fields}
-    DecodingSettings.from_dict(given)  # refuses invalid settings before a model is loaded
+    named = {name: value for name, value in vars(arguments).items() if name in fields}
+    DecodingSettings.from_dict(named)  # refuses invalid settings before a model is loaded
     if without := read_names(",".join(arguments.without)):
-        given["interventions"] = without
+        named["interventions"] = without
     from model import catalog
 
     model = attend.Model(catalog.load_arguments(ModelArguments.from_namespace(arguments)))
@@ -181,15 +181,15 @@ def _generate(arguments: argparse.Namespace) -> int:
     system = _whole(arguments.system, "The system prompt")
     before = [{"role": "system", "content": system}] if system.strip() else []
     if prompt is None:
-        return _converse(model, before, given)
+        return _converse(model, before, named)
     if not arguments.chat:
-        return _once(model, prompt, given, arguments.json)
-    return _once(model, [*before, {"role": "user", "content": prompt}], given, arguments.json)
+        return _once(model, prompt, named, arguments.json)
+    return _once(model, [*before, {"role": "user", "content": prompt}], named, arguments.json)
 
 
-def _once(model: attend.Model, prompt: str | attend.Messages, given: Mapping[str, Any], path: str | None) -> int:
+def _once(model: attend.Model, prompt: str | attend.Messages, settings: Mapping[str, Any], path: str | None) -> int:
     """One run: its text as it comes, or its document."""
-    stream = model.stream(prompt, **given)
+    stream = model.stream(prompt, **settings)
     for name in stream.settings.unused():
         _note(f"{name} has no effect on {stream.settings.strategy}.")
     with _document(path) as document:
@@ -203,14 +203,14 @@ def _once(model: attend.Model, prompt: str | attend.Messages, given: Mapping[str
             if document is not sys.stdout:
                 print(flush=True)
     if document is not sys.stdout:
-        if run.settings.drawn and run.settings.seed != given.get("seed"):
+        if run.settings.drawn and run.settings.seed != settings.get("seed"):
             _note(f"the seed was {run.settings.seed}; --seed {run.settings.seed} repeats this.")
         if run.finish_reason == "length":
             _note(_why_it_stopped(run, model.loaded.model.context_length))
     return code
 
 
-def _converse(model: attend.Model, before: attend.Messages, given: Mapping[str, Any]) -> int:
+def _converse(model: attend.Model, before: attend.Messages, settings: Mapping[str, Any]) -> int:
     """Answer one message after the other until the input ends; Ctrl-C stops an answer, or ends the conversation."""
     messages = list(before)
     at_a_terminal = sys.stdin.isatty()
@@ -218,7 +218,7 @@ def _converse(model: attend.Model, before: attend.Messages, given: Mapping[str, 
     for message in _typed(at_a_terminal):
         conversation = [*messages, {"role": "user", "content": message}]
         try:
-            stream = model.stream(conversation, **given)
+            stream = model.stream(conversation, **settings)
         except AttendError as error:
             if not at_a_terminal:
                 raise

@@ -83,11 +83,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 "Attend": lambda prompt=prompt, model=model: model.prefill(prompt),
                 "transformers": lambda prompt=prompt, peer=peer: peer(prompt),
             }
-            ours, theirs = interleave(contenders, options.rounds).values()
-            median, other = (1e3 * statistics.median(seconds) for seconds in (ours, theirs))
-            times[name][str(length)] = round(ratio(theirs, ours), 3)
+            ours, reference = interleave(contenders, options.rounds).values()
+            median, other = (1e3 * statistics.median(seconds) for seconds in (ours, reference))
+            times[name][str(length)] = round(ratio(reference, ours), 3)
             milliseconds[name][str(length)] = round(median, 2)
-            rows.append([name, str(length), f"{median:.1f}", f"{other:.1f}", f"{ratio(theirs, ours):.2f}", f">= {AIM}"])
+            rows.append(
+                [name, str(length), f"{median:.1f}", f"{other:.1f}", f"{ratio(reference, ours):.2f}", f">= {AIM}"]
+            )
     print(table(rows))
     print(f"largest difference of a logit: {difference:.1e} (at most {TOLERANCE:.0e})")
     figures = {

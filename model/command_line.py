@@ -42,8 +42,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
-        if found := _INVALID.fullmatch(message):
-            flag, kind, value = found.groups()
+        if parts := _INVALID.fullmatch(message):
+            flag, kind, value = parts.groups()
             raise AttendError(f"{flag} must be {_KINDS.get(kind, f'a {kind}')}, not {value}.")
         if message.startswith(_UNKNOWN):
             raise AttendError(self._unknown(message.removeprefix(_UNKNOWN).split(" ")))

@@ -125,8 +125,8 @@ class Frame:
         def handler(session: Session, *arguments: Any) -> Iterator[Changes]:
             properties: Changes = {}
             with for_people():
-                for shown in _numbered(session, function(session, *arguments), in_turn=in_turn):
-                    changes = _changes(views, shown, outputs)
+                for update in _numbered(session, function(session, *arguments), in_turn=in_turn):
+                    changes = _changes(views, update, outputs)
                     # Gradio sends the difference from the screen before, and its page changes that one in place, even
                     # if it has not shown it yet. What this screen left out would be lost: Stop would not appear.
                     properties = _properties(properties | changes)
@@ -143,11 +143,11 @@ class Frame:
 
         @wraps(function)
         def handler(session: Session, *arguments: Any) -> Changes:
-            shown = Screen()  # where something goes wrong, nothing changes
+            update = Screen()  # where something goes wrong, nothing changes
             with for_people(), session.lock:
                 number = session.next_update()
-                shown = replace(function(session, *arguments), number=number)
-            return _changes(views, shown, outputs)
+                update = replace(function(session, *arguments), number=number)
+            return _changes(views, update, outputs)
 
         return handler
 
@@ -155,10 +155,10 @@ class Frame:
 def _numbered(session: Session, screens: Iterator[Screen], *, in_turn: bool) -> Iterator[Screen]:
     """Number each update before its token is computed, so that what the visitor does meanwhile is newer."""
     with session.lock if in_turn else nullcontext():  # all that a run is made of, and its claim of the session
-        number, shown = session.next_update(), next(screens, None)
-    while shown is not None:
-        yield replace(shown, number=number)
-        number, shown = session.next_update(), next(screens, None)
+        number, update = session.next_update(), next(screens, None)
+    while update is not None:
+        yield replace(update, number=number)
+        number, update = session.next_update(), next(screens, None)
 
 
 def _changes(views: Sequence[View], screen: Screen, outputs: Sequence[Output]) -> Changes:

@@ -194,13 +194,13 @@ def _alone(document: RunDocument, choices: Sequence[Choice]) -> list[Step]:
 
 def _searched(search: Sequence[SearchEntry], ids: Sequence[int], choices: Sequence[Choice]) -> list[Step]:
     """The steps of a search; the best text has the choices."""
-    made: list[list[Hypothesis]] = []
+    levels: list[list[Hypothesis]] = []
     for entry in search:
-        living = [text.tokens for text in made[-1] if not text.finished] if made else [()]
-        made.append([_hypothesis(beam, living[beam["parent"]], ids, choices) for beam in entry["beams"]])
+        living = [text.tokens for text in levels[-1] if not text.finished] if levels else [()]
+        levels.append([_hypothesis(beam, living[beam["parent"]], ids, choices) for beam in entry["beams"]])
 
     def at(place: Any) -> Hypothesis:
-        return made[place["step"]][place["index"]]
+        return levels[place["step"]][place["index"]]
 
     return [
         Step(
@@ -214,7 +214,7 @@ def _searched(search: Sequence[SearchEntry], ids: Sequence[int], choices: Sequen
                 for drop in entry["dropped"]
             ),
         )
-        for texts, entry in zip(made, search, strict=True)
+        for texts, entry in zip(levels, search, strict=True)
     ]
 
 

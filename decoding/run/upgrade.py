@@ -62,7 +62,7 @@ def upgraded(old: Old) -> dict[str, Any]:
 def upgraded_kept_run(old: Old) -> dict[str, Any]:
     """A run of the page's history as it was kept before the second form."""
     ids, trace, source = old["ids"], old["trace"], old["source"]
-    given = len(ids) if trace is None else trace["given"]
+    prompt_length = len(ids) if trace is None else trace["given"]
     labels = {str(token): label for token, label in zip(ids, old["labels"], strict=False)}
     steps = [_step(step, origin, labels) for step, origin in zip(old["steps"], old["origins"], strict=True)]
     search = [] if trace is None else [_kept_step(step) for step in trace["steps"]]
@@ -72,13 +72,13 @@ def upgraded_kept_run(old: Old) -> dict[str, Any]:
         "model": old["model"],
         "prompt": {
             "text": "" if trace is None else trace["prompt"],
-            "ids": ids[source:given],
+            "ids": ids[source:prompt_length],
             "messages": [] if trace is None else trace["messages"],
         },
         "settings": None if trace is None else trace["settings"],
         "seed": None if trace is None else trace["settings"].get("seed"),
         "text": "",
-        "ids": ids[given:],
+        "ids": ids[prompt_length:],
         "finish_reason": (ends or ["cancelled"])[0],
         "steps": steps,
         "labels": labels,

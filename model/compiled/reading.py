@@ -267,7 +267,7 @@ def _exponentiate(scores: Array, shared: int, visible: int, causal: bool, window
 
 
 @compiled
-def _gather(found: Array, inverse: Array, mixed: Array) -> None:
+def _gather(outputs: Array, inverse: Array, mixed: Array) -> None:
     """Finish the softmax of attention's outputs (G, B * S, D) and write them in the order of tokens, (B, G, S, D)."""
     tokens, groups, shared, width = mixed.shape
     for t in range(tokens):
@@ -275,4 +275,4 @@ def _gather(found: Array, inverse: Array, mixed: Array) -> None:
             for one in range(shared):
                 query = t * shared + one
                 for i in range(width):
-                    mixed[t, group, one, i] = found[group, query, i] * inverse[group, query]
+                    mixed[t, group, one, i] = outputs[group, query, i] * inverse[group, query]

@@ -142,13 +142,13 @@ def _heads(header: GgufHeader, keys: dict[str, Any], name: str, values: dict[str
         raise unknown_part(name, f"{rotated} of the {width} dimensions of each head are rotated")
     if (value_width := keys.pop("attention.value_length", width)) != width:
         raise unknown_part(name, f"its keys have {width} dimensions, but its values {value_width}")
-    found: dict[str, Any] = {"head_dim": width}
+    fields: dict[str, Any] = {"head_dim": width}
     if header.architecture == "llama":
         if window := keys.pop("attention.sliding_window", None):
-            return found | {"model_type": "mistral", "sliding_window": window}
+            return fields | {"model_type": "mistral", "sliding_window": window}
         biases = {"attention_bias": "blk.0.attn_q.bias", "mlp_bias": "blk.0.ffn_up.bias"}
-        found |= {field: tensor in header.tensors for field, tensor in biases.items()}
-    return found
+        fields |= {field: tensor in header.tensors for field, tensor in biases.items()}
+    return fields
 
 
 def _rotation(header: GgufHeader, keys: dict[str, Any], name: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -40,9 +40,9 @@ def load(files: Checkpoint, engine: str, device_config: DeviceConfig = DeviceCon
         files.generation.get("eos_token_id", files.config.get("eos_token_id")), model.vocabulary_size
     )
     translates = bool(files.config.get("is_encoder_decoder"))
-    asked = GenerationFields.of(files, model.vocabulary_size)
-    rules = asked.rules(end_tokens)
-    notes = (*notes, *asked.notes(model.context_length, translates=translates))
+    generation = GenerationFields.of(files, model.vocabulary_size)
+    rules = generation.rules(end_tokens)
+    notes = (*notes, *generation.notes(model.context_length, translates=translates))
     if translates:
         return _answering(files, model, end_tokens, rules, notes)
     tokenizer = files.tokenizer(model.vocabulary_size)

@@ -91,12 +91,14 @@ def follow_padding(positions: nn.Module) -> None:
     positions.register_forward_hook(_row_by_row, with_kwargs=True)
 
 
-def _row_by_row(positions: Any, given: tuple[Any, ...], named: Mapping[str, Any], embedded: Tensor) -> Tensor | None:
+def _row_by_row(
+    positions: Any, arguments: tuple[Any, ...], named: Mapping[str, Any], embedded: Tensor
+) -> Tensor | None:
     """A replacement for `embedded`, (R or 1, T, W); None keeps it."""
     padding = _padding.get()
     if padding is None:
         return None
-    bound = inspect.signature(positions.forward).bind(*given, **named)
+    bound = inspect.signature(positions.forward).bind(*arguments, **named)
     of_padding = {}
     for pad in set(padding):
         earlier = {

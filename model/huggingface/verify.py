@@ -92,9 +92,9 @@ def _largest_difference(model: ModelT, hf_model: PreTrainedModel, beyond: int = 
         wanted = wanted.to(logits.device)
         return float(torch.where(logits == wanted, 0.0, (logits - wanted).abs()).max()) / deviation  # -∞ is -∞
 
-    plain, shown = read.prefill(prompt), read.prefill(prompt, want=Want(attention=True))
+    plain, attended = read.prefill(prompt), read.prefill(prompt, want=Want(attention=True))
     longer = read.step([first], plain.cache, want=Want(attention=True))
-    differences = [difference(forward.logits[0], expected[0]) for forward in (plain, shown)]
+    differences = [difference(forward.logits[0], expected[0]) for forward in (plain, attended)]
     differences.append(difference(longer.logits[0], expected[1]))
     if model.joinable:
         shorter = read.prefill(prompt[:-1]).cache  # another source, if the prompt is one

@@ -124,9 +124,9 @@ class Recurrent(nn.Module):
         padded on the right."""
         state, encoded = self._encode(source)
         context = None if self.config.attention else self._summary(encoded)
-        given, outputs = self._dropout(self._embed(tokens)), []  # (R, T, W)
+        inputs, outputs = self._dropout(self._embed(tokens)), []  # (R, T, W)
         for position in range(tokens.shape[1]):
-            state, output, _ = self._step(given[:, position], state, encoded, context)
+            state, output, _ = self._step(inputs[:, position], state, encoded, context)
             outputs.append(output)
         hidden = self._dropout(torch.stack(outputs, dim=1))  # (R, T, W)
         return functional.linear(hidden, self.embedding.weight[:-1])
@@ -166,10 +166,10 @@ class Recurrent(nn.Module):
     def _encode(self, source: Tensor) -> tuple[Tensor, EncodedSource]:
         """Encode sources (R, S): the decoder's first state (R, W), and what the decoder attends to."""
         mask = source != self.config.padding  # (R, S)
-        given = pack_padded_sequence(
+        inputs = pack_padded_sequence(
             self._dropout(self._embed(source)), mask.sum(dim=1).cpu(), batch_first=True, enforce_sorted=False
         )
-        packed, last = self.encoder(given)
+        packed, last = self.encoder(inputs)
         states, _ = pad_packed_sequence(packed, batch_first=True, total_length=source.shape[1])  # (R, S, 2W)
         keys = self.key_proj(states) if self.config.attention else states[..., :0]  # (R, S, W or 0)
         return self.first_state(torch.cat((last[0], last[1]), dim=-1)).tanh(), EncodedSource(states, keys, mask)

@@ -75,9 +75,9 @@ class _ForkServer:
     """A process that forks; `model.sandbox.child.fork_for_each` is its side."""
 
     def __init__(self, module: str) -> None:
-        self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            process = _popen(module, "fork", stdin=theirs.fileno(), stdout=subprocess.DEVNULL)
+        self._connection, child_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with child_end:
+            process = _popen(module, "fork", stdin=child_end.fileno(), stdout=subprocess.DEVNULL)
         self._page = os.getpid()
         self._numbers = count(1)
         # When called, when freed, or at exit.
@@ -86,11 +86,11 @@ class _ForkServer:
     def fork(self, seconds: int) -> Child:
         """Raises `OSError` if the server has ended."""
         number = next(self._numbers)
-        ours, theirs = socket.socketpair()
-        with ours, theirs:  # files keep ours open
+        ours, child_end = socket.socketpair()
+        with ours, child_end:  # files keep ours open
             child = Child(ours.makefile("wb"), ours.makefile("rb"), partial(self._kill, number, ours))
             try:
-                socket.send_fds(self._connection, [b"%d %d" % (number, seconds)], [theirs.fileno()])
+                socket.send_fds(self._connection, [b"%d %d" % (number, seconds)], [child_end.fileno()])
             except OSError:
                 child.end()
                 raise

@@ -65,17 +65,17 @@ def layers(encoder: Encoder) -> list[tuple[str, int]]:
 
 def read(encoder: Encoder, text: object) -> ReadingValue:
     """Where every token of a text looks."""
-    given = checked_text(text, "The text")
-    if not given.strip():
+    checked = checked_text(text, "The text")
+    if not checked.strip():
         raise AttendError("The text is empty: type something to read.")
-    tokens, maps = len(encoder.pieces(given)), encoder.layer_count * encoder.head_count
+    tokens, maps = len(encoder.pieces(checked)), encoder.layer_count * encoder.head_count
     most = int((MAX_ROWS * 3 / 4 / maps) ** 0.5)  # four characters say three bytes
     if tokens > most:
         raise AttendError(
             f"The text has {tokens:,} tokens, but maps of this model's {maps:,} heads are shown for at most {most:,}: "
             "shorten it."
         )
-    reading = encoder.read(given)
+    reading = encoder.read(checked)
     return {
         "labels": [piece.label for piece in reading.pieces],
         "kinds": ["control" if piece.special else "prompt" for piece in reading.pieces],
@@ -90,12 +90,12 @@ def compare(encoder: Encoder, word: object, sentences: object, layer: object) ->
     wanted = " ".join(checked_text(word, "The word").split())
     if not wanted or len(wanted) > MAX_LETTERS:
         raise AttendError(f"The word has {len(wanted):,} letters: use 1 to {MAX_LETTERS}.")
-    given = [line.strip() for line in checked_text(sentences, "The list of sentences").splitlines() if line.strip()]
-    if not 2 <= len(given) <= MAX_SENTENCES:
-        raise AttendError(f"There are {len(given)} sentences: enter 2 to {MAX_SENTENCES}, one per line.")
+    lines = [line.strip() for line in checked_text(sentences, "The list of sentences").splitlines() if line.strip()]
+    if not 2 <= len(lines) <= MAX_SENTENCES:
+        raise AttendError(f"There are {len(lines)} sentences: enter 2 to {MAX_SENTENCES}, one per line.")
     if type(layer) is not int or not 0 <= layer <= encoder.layer_count:
         raise AttendError(f"There is no layer {str(layer)[:20]}: choose 0 to {encoder.layer_count}.")
-    readings = [encoder.read(sentence) for sentence in given]
+    readings = [encoder.read(sentence) for sentence in lines]
     vectors = [reading.vector(wanted, layer) for reading in readings]
     return {
         "word": wanted,

@@ -27,9 +27,9 @@ def endpoints(encoder: Encoder) -> Mapping[str, Callable[..., Any]]:
         """
         if not isinstance(sentences, list):
             raise AttendError("The sentences must be a list of texts.")
-        given = "\n".join(" ".join(checked_text(sentence, "A sentence").split()) for sentence in sentences)
+        listed = "\n".join(" ".join(checked_text(sentence, "A sentence").split()) for sentence in sentences)
         chosen = encoder.layer_count if layer is None else layer
-        value = actions.compare(encoder, word, given, chosen)
+        value = actions.compare(encoder, word, listed, chosen)
         return {**{key: value[key] for key in ("word", "pieces", "vectors", "cosines")}, "layer": chosen}
 
     def generate(prompt: str, model: str = encoder.name, settings: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -105,9 +105,9 @@ class EncoderView:
         """
         count = len(known_by)
 
-        def answered(action: Callable[..., Any], given: Sequence[Any]) -> Any:
+        def answered(action: Callable[..., Any], inputs: Sequence[Any]) -> Any:
             with for_people():
-                return packed(action(encoder_of(*given[:count]), *given[count:]))
+                return packed(action(encoder_of(*inputs[:count]), *inputs[count:]))
             return gr.skip()
 
         def read_text(*given: Any) -> Any:

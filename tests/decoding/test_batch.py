@@ -69,24 +69,24 @@ def check_as_alone(
     return batched
 
 
-def check_same(found: object, expected: object) -> None:
+def check_same(actual: object, expected: object) -> None:
     """Steps, or parts of them, with equal decisions and draws, numbers within 1e-5, and attention within float16's
     rounding of it."""
-    assert type(found) is type(expected)
+    assert type(actual) is type(expected)
     if is_dataclass(expected):
         for name in (field.name for field in fields(expected)):
-            ours, theirs = getattr(found, name), getattr(expected, name)
+            ours, theirs = getattr(actual, name), getattr(expected, name)
             assert name != "draw" or ours == theirs
             check_same(ours, theirs)
-    elif isinstance(found, list | tuple) and isinstance(expected, list | tuple):
-        for ours, theirs in zip(found, expected, strict=True):
+    elif isinstance(actual, list | tuple) and isinstance(expected, list | tuple):
+        for ours, theirs in zip(actual, expected, strict=True):
             check_same(ours, theirs)
-    elif isinstance(found, Tensor) and isinstance(expected, Tensor):
-        assert found.shape == expected.shape and torch.allclose(found.float(), expected.float(), atol=1e-3)
-    elif isinstance(found, float) and isinstance(expected, float):
-        assert math.isclose(found, expected, rel_tol=0, abs_tol=1e-5)
+    elif isinstance(actual, Tensor) and isinstance(expected, Tensor):
+        assert actual.shape == expected.shape and torch.allclose(actual.float(), expected.float(), atol=1e-3)
+    elif isinstance(actual, float) and isinstance(expected, float):
+        assert math.isclose(actual, expected, rel_tol=0, abs_tol=1e-5)
     else:
-        assert found == expected
+        assert actual == expected
 
 
 def any_settings(chance: random.Random) -> DecodingSettings:

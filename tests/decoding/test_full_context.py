@@ -46,8 +46,8 @@ def their_ids(folder: Path, prompt: tuple[int, ...], tokens: int, **options: Any
     ids = torch.tensor([prompt])
     model: Any = AutoModelForCausalLM.from_pretrained(folder)
     limits = {"max_new_tokens": tokens, "min_new_tokens": tokens}
-    found = model.generate(ids, attention_mask=torch.ones_like(ids), pad_token_id=0, **{**limits, **options})
-    return tuple(found[0].tolist()[len(prompt) :])
+    output = model.generate(ids, attention_mask=torch.ones_like(ids), pad_token_id=0, **{**limits, **options})
+    return tuple(output[0].tolist()[len(prompt) :])
 
 
 @pytest.mark.parametrize("length", [6, 10, 11])

@@ -28,15 +28,15 @@ def slow_choice(stages: list[list[float]], token: int, count: int) -> Choice:
 
     probabilities = [softmax(row) for row in stages]
     order = sorted((i for i, value in enumerate(stages[0]) if value > -math.inf), key=lambda i: (-stages[0][i], i))
-    shown = order[:count] if token in order[:count] else [*order[:count], token]
+    candidates = order[:count] if token in order[:count] else [*order[:count], token]
     return Choice(
         token=token,
         rank=1 + sorted(range(len(stages[0])), key=lambda i: (-stages[0][i], i)).index(token),
         draw=None,
         stages=NAMES[: len(stages)],
         kept=tuple(sum(value > -math.inf for value in row) for row in stages),
-        candidates=tuple(CandidateRecord(i, tuple(row[i] for row in probabilities)) for i in shown),
-        rest=tuple(math.fsum(p for i, p in enumerate(row) if i not in shown) for row in probabilities),
+        candidates=tuple(CandidateRecord(i, tuple(row[i] for row in probabilities)) for i in candidates),
+        rest=tuple(math.fsum(p for i, p in enumerate(row) if i not in candidates) for row in probabilities),
         mass=(
             1.0,
             *(

@@ -53,16 +53,16 @@ def test_the_newest_tokens_are_enough_to_tell(ids: list[int], stop_texts: list[s
 @settings(max_examples=150, deadline=None)
 @given(IDS, STOP_TEXTS)
 def test_what_is_certain_stays_and_in_the_end_is_all(ids: list[int], stop_texts: list[str]) -> None:
-    stop, shown, count = stop_for(stop_texts), "", 0
+    stop, written, count = stop_for(stop_texts), "", 0
     while count < len(ids):
         count += 1
         sure = certain(text_of(ids[:count]), stop_texts)
-        assert sure.startswith(shown)
-        shown = sure
+        assert sure.startswith(written)
+        written = sure
         if stop.reason(ids[:count]) is not None:
             break
     returned = before_stop(text_of(ids[:count]), stop_texts)
-    assert returned.startswith(shown) and not any(text in returned for text in stop_texts)
+    assert returned.startswith(written) and not any(text in returned for text in stop_texts)
 
 
 def test_only_what_may_become_a_stop_text_is_held_back() -> None:
@@ -117,14 +117,14 @@ def test_every_strategy_ends_with_the_token_that_completes_it(strategy: str) -> 
     )
     request = request_for(layer_count=1)
     trace = Trace("tiny", "a", request, chosen, str)
-    shown = []
+    texts = []
     for step in generate(model, request.prompt, chosen.strategy_for(request)):
         trace.add(step)
-        shown.append(certain(request.decode(trace.ids), chosen.stop_texts))
+        texts.append(certain(request.decode(trace.ids), chosen.stop_texts))
     assert (trace.ids, trace.finish_reason) == ((2, 6, 7, 5), "stop_text")
     assert trace.text == trace.document()["text"] == "ab"
     if not chosen.beams:
-        assert shown == ["ab"] * 4  # neither half of é nor é itself, since it may begin the stop text
+        assert texts == ["ab"] * 4  # neither half of é nor é itself, since it may begin the stop text
 
 
 def test_an_end_token_and_the_length_end_as_before() -> None:

@@ -307,9 +307,9 @@ def visit(request: pytest.FixtureRequest, tab: Tab) -> Iterator[Opener]:
             return load(page, address + path)
 
         yield open_page
-    found = [fault for of_one in faults for fault in of_one]
-    if found:
-        pytest.fail("\n".join(found))
+    all_faults = [fault for of_one in faults for fault in of_one]
+    if all_faults:
+        pytest.fail("\n".join(all_faults))
 
 
 @pytest.fixture(scope="module")

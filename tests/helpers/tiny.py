@@ -125,10 +125,8 @@ def table_model(table: Mapping[Text, Mapping[int, float]], vocabulary: int) -> T
     """Given probabilities after given texts (the rest of the vocabulary has almost none); elsewhere all are equal."""
 
     def logits_of(text: Text) -> list[float]:
-        given = table.get(text)
-        probabilities = (
-            [1.0] * vocabulary if given is None else [given.get(token, 1e-12) for token in range(vocabulary)]
-        )
+        row = table.get(text)
+        probabilities = [1.0] * vocabulary if row is None else [row.get(token, 1e-12) for token in range(vocabulary)]
         return torch.tensor(probabilities, dtype=torch.float64).log().tolist()
 
     return TinyModel(logits_of)
@@ -166,9 +164,9 @@ def decode(model: LanguageModel, settings: DecodingSettings, request: Request | 
 
 def best(steps: Sequence[Step]) -> Hypothesis:
     """The text of a finished run, of several the best."""
-    found = steps[-1].best
-    assert found is not None
-    return found
+    text = steps[-1].best
+    assert text is not None
+    return text
 
 
 def trace_of(model: LanguageModel, settings: DecodingSettings, request: Request) -> Trace:
@@ -197,10 +195,10 @@ def decided_transformer(times: float, **options: object) -> Transformer:
     return model
 
 
-def check_same_pass(found: Forward, expected: Forward, *, atol: float = 1e-5, attention: float = 1e-5) -> None:
+def check_same_pass(actual: Forward, expected: Forward, *, atol: float = 1e-5, attention: float = 1e-5) -> None:
     """Whatever the expected pass returns, the other one returns as nearly the same: numbers and attention weights."""
     for name in ("logits", "hidden", "layer_logits"):
-        torch.testing.assert_close(getattr(found, name), getattr(expected, name), atol=atol, rtol=0)
+        torch.testing.assert_close(getattr(actual, name), getattr(expected, name), atol=atol, rtol=0)
     for name in ("decoder", "cross"):
-        ours, theirs = (getattr(each.attention, name, None) for each in (found, expected))
+        ours, theirs = (getattr(each.attention, name, None) for each in (actual, expected))
         torch.testing.assert_close(ours, theirs, atol=attention, rtol=0)

@@ -146,19 +146,19 @@ def room(module: str) -> str:
 def faults(module: str, source: str) -> list[str]:
     """What a module imports that its room does not allow."""
     mine = room(module)
-    found = []
+    lines = []
     for name in imports(source):
         top = name.split(".")[0]
         if name.startswith("."):
-            found.append(f"{module} imports {name} relatively: name the package")
+            lines.append(f"{module} imports {name} relatively: name the package")
         elif top in TOPS and room(name) != mine and not under(name, (*ROOMS[mine], mine)):
-            found.append(f"{module} imports {name}, but {mine} may import only {', '.join(ROOMS[mine]) or 'itself'}")
+            lines.append(f"{module} imports {name}, but {mine} may import only {', '.join(ROOMS[mine]) or 'itself'}")
         elif top in LIBRARIES and not under(module, LIBRARIES[top]):
-            found.append(f"{module} imports {top}, which belongs to {', '.join(LIBRARIES[top])}")
+            lines.append(f"{module} imports {top}, which belongs to {', '.join(LIBRARIES[top])}")
         leaf = name.split(".")[-1]
         if top in TOPS and leaf.startswith("_") and not leaf.startswith("__"):
-            found.append(f"{module} imports the private {name}")
-    return found
+            lines.append(f"{module} imports the private {name}")
+    return lines
 
 
 @cache
@@ -186,8 +186,8 @@ def circle(edges: Mapping[str, Collection[str]]) -> list[str]:
         if node in done:
             return []
         for target in sorted(edges.get(node, ())):
-            if found := visit(target, [*path, node]):
-                return found
+            if path_back := visit(target, [*path, node]):
+                return path_back
         done.add(node)
         return []
 
@@ -199,14 +199,14 @@ def test_imports_go_one_way() -> None:
 
 
 def test_optional_parts_can_be_skipped() -> None:
-    found = [
+    forbidden = [
         f"{module} imports {name}"
         for module, path in MODULES.items()
         for name in imports(path.read_text(encoding="utf-8"))
         for part, importers in OPTIONAL.items()
         if under(name, (part,)) and not under(module, (part, *importers))
     ]
-    assert found == []
+    assert forbidden == []
 
 
 def test_no_module_imports_itself_around_a_corner() -> None:
@@ -230,14 +230,14 @@ def test_no_room_imports_itself_around_a_corner() -> None:
 
 
 def test_each_file_says_what_it_is_and_stays_readable() -> None:
-    found = []
+    faulty = []
     for path in [*SOURCES, *TESTS]:
         source = path.read_text(encoding="utf-8")
         if source.strip() and not ast.get_docstring(ast.parse(source)):
-            found.append(f"{path} has no docstring")
+            faulty.append(f"{path} has no docstring")
         if source.count("\n") > (LONGEST_TEST if path in TESTS else LONGEST):
-            found.append(f"{path} holds more than one idea: split it")
-    assert found == []
+            faulty.append(f"{path} holds more than one idea: split it")
+    assert faulty == []
 
 
 def test_rooms_stay_small() -> None:

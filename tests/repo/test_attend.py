@@ -141,11 +141,11 @@ def test_a_score_matches_the_model_step_by_step(chat: attend.Model, prompt: str)
     """The slow way: a pass for every token, and its logits through a softmax."""
     text = " there was a fox – 🦊"
     loaded, score = chat.loaded, chat.score(text, prompt=prompt)
-    given = [*loaded.prompt(prompt)] if prompt else [*loaded.prefix_tokens]
+    ids = [*loaded.prompt(prompt)] if prompt else [*loaded.prefix_tokens]
     expected = []
     for token in score.tokens:
-        expected.append(loaded.model.prefill(given).logits[0].double().log_softmax(-1)[token.id].item())
-        given.append(token.id)
+        expected.append(loaded.model.prefill(ids).logits[0].double().log_softmax(-1)[token.id].item())
+        ids.append(token.id)
     assert [token.log_probability for token in score.tokens] == pytest.approx(expected, abs=1e-4)
     assert score.log_probability == pytest.approx(sum(expected), abs=1e-3)
     assert score.perplexity == pytest.approx(math.exp(-sum(expected) / len(expected)), rel=1e-3)

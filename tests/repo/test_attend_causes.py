@@ -80,45 +80,49 @@ def test_an_inspection_ends_with_the_models_own_guesses(chat: attend.Model) -> N
 
 
 def test_parts_inputs_and_words_speak_for_what_was_told(chat: attend.Model) -> None:
-    found = chat.attribute(TOLD.format("Tom"), " Tom", " Max")
-    scores = chat.loaded.model.inspect([token.id for token in found.tokens]).logits[-1].log_softmax(-1)
-    assert found.rival is not None
-    assert found.log_probability == pytest.approx(float(scores[found.chosen.id] - scores[found.rival.id]), abs=1e-4)
-    parts = found.parts
+    attribution = chat.attribute(TOLD.format("Tom"), " Tom", " Max")
+    scores = chat.loaded.model.inspect([token.id for token in attribution.tokens]).logits[-1].log_softmax(-1)
+    assert attribution.rival is not None
+    assert attribution.log_probability == pytest.approx(
+        float(scores[attribution.chosen.id] - scores[attribution.rival.id]), abs=1e-4
+    )
+    parts = attribution.parts
     written = sum(map(sum, parts.sublayers.values()))
     assert parts.embedding + written + parts.constant == pytest.approx(parts.total, abs=1e-4)
-    assert parts.total == pytest.approx(found.log_probability, abs=1e-4) and parts.gap < 1e-4
+    assert parts.total == pytest.approx(attribution.log_probability, abs=1e-4) and parts.gap < 1e-4
     assert parts.heads is not None and parts.head_rest is not None
     for heads, rest, whole in zip(parts.heads, parts.head_rest, parts.sublayers["attention"], strict=True):
         assert sum(heads) + rest == pytest.approx(whole, abs=1e-4)
-    assert found.inputs is not None and len(found.inputs.scores) == len(found.tokens)
-    assert abs(sum(found.inputs.scores) - found.inputs.total) == pytest.approx(found.inputs.gap, abs=1e-4)
-    told = min(found.words, key=lambda word: word.effect)
+    assert attribution.inputs is not None and len(attribution.inputs.scores) == len(attribution.tokens)
+    assert abs(sum(attribution.inputs.scores) - attribution.inputs.total) == pytest.approx(
+        attribution.inputs.gap, abs=1e-4
+    )
+    told = min(attribution.words, key=lambda word: word.effect)
     assert (told.text, told.start, told.end) == (" Tom", 5, 6)  # without it the model can't know
-    assert "".join(word.text for word in found.words) == TOLD.format("Tom") and len(found.words) == 10
+    assert "".join(word.text for word in attribution.words) == TOLD.format("Tom") and len(attribution.words) == 10
     alone = chat.attribute(TOLD.format("Tom"), steps=None)
     assert (alone.chosen.text, alone.rival, alone.inputs) == (" Tom", None, None)
 
 
 def test_patching_finds_the_heads_that_look_a_fact_up(chat: attend.Model) -> None:
     clean, corrupted = TOLD.format("Tom"), TOLD.format("Max")
-    found = chat.patch(clean, corrupted)
-    assert (found.answer.text, found.rival.text) == (" Tom", " Max")
-    assert found.clean_difference > 0 > found.corrupted_difference
-    assert len(found.positions) == 6 and all(len(row) == len(found.clean) for row in found.positions)
-    assert found.positions[-1][-1] == pytest.approx(1, abs=1e-3)  # the last stream is the whole choice
-    assert found.positions[0][5] > 0.9 and abs(found.positions[-1][5]) < 1e-3  # the name itself, and long after
-    ranked = sorted((-share, layer, head) for layer, row in enumerate(found.heads) for head, share in enumerate(row))
+    patched = chat.patch(clean, corrupted)
+    assert (patched.answer.text, patched.rival.text) == (" Tom", " Max")
+    assert patched.clean_difference > 0 > patched.corrupted_difference
+    assert len(patched.positions) == 6 and all(len(row) == len(patched.clean) for row in patched.positions)
+    assert patched.positions[-1][-1] == pytest.approx(1, abs=1e-3)  # the last stream is the whole choice
+    assert patched.positions[0][5] > 0.9 and abs(patched.positions[-1][5]) < 1e-3  # the name itself, and long after
+    ranked = sorted((-share, layer, head) for layer, row in enumerate(patched.heads) for head, share in enumerate(row))
     assert [(layer, head) for _, layer, head in ranked[:2]] == [(5, 6), (4, 3)]
     with pytest.raises(attend.AttendError, match=r"The texts have 11 and 12 tokens, .*Tom.* and .*Re\|x"):
         chat.patch(clean, TOLD.format("Rex"))
 
 
 def test_a_translation_is_explained_by_its_source(translator: attend.Model, tiny: LoadedModel) -> None:
-    found = translator.attribute("The cat is", source="Le chat dort.", steps=0)
-    assert found.chosen.text == " sleeping" and found.parts.gap < 1e-4
-    assert min(found.words, key=lambda word: word.effect).text == " dort"
-    assert found.inputs is not None and len(found.inputs.scores) == len(found.source)
+    attribution = translator.attribute("The cat is", source="Le chat dort.", steps=0)
+    assert attribution.chosen.text == " sleeping" and attribution.parts.gap < 1e-4
+    assert min(attribution.words, key=lambda word: word.effect).text == " dort"
+    assert attribution.inputs is not None and len(attribution.inputs.scores) == len(attribution.source)
     inspected = translator.inspect("The cat is", source="Le chat dort.")
     assert inspected.guesses[-1][-1].text == " sleeping"
     patched = translator.patch("The", "The", source="Le chat dort.", corrupted_source="Le chien dort.")

@@ -52,9 +52,9 @@ def test_it_measures_the_parts_of_a_token(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_make_names_every_benchmark() -> None:
-    made = subprocess.run(["make", "--dry-run", "bench", "SUITE=parts"], cwd=ROOT, capture_output=True, text=True)
-    assert made.returncode == 0 and "-m benchmarks.parts" in made.stdout
-    (line,) = (line for line in made.stdout.splitlines() if "the others:" in line)
+    printed = subprocess.run(["make", "--dry-run", "bench", "SUITE=parts"], cwd=ROOT, capture_output=True, text=True)
+    assert printed.returncode == 0 and "-m benchmarks.parts" in printed.stdout
+    (line,) = (line for line in printed.stdout.splitlines() if "the others:" in line)
     files = [path for path in (ROOT / "benchmarks").rglob("*.py") if "if __name__" in path.read_text(encoding="utf-8")]
     modules = {".".join(path.relative_to(ROOT / "benchmarks").with_suffix("").parts) for path in files}
     suites = {module.removesuffix(".__main__") for module in modules}

@@ -56,14 +56,14 @@ assert TABS[-1].__module__ == "ui.count.tab"
 
 def changes() -> list[tuple[str, str, str]]:
     """A path, some of its text and what stands there instead, for each part of the document's diffs."""
-    found = []
+    hunks = []
     for file in re.split(r"^--- ", DIFFS, flags=re.MULTILINE)[1:]:
         path, parts = file.split("\n", 1)
         for part in parts.split("@@\n"):
             lines = part.splitlines()
             before = "\n".join(line[1:] for line in lines if line[0] != "+")
-            found.append((path, before, "\n".join(line[1:] for line in lines if line[0] != "-")))
-    return found
+            hunks.append((path, before, "\n".join(line[1:] for line in lines if line[0] != "-")))
+    return hunks
 
 
 @pytest.fixture
@@ -101,9 +101,9 @@ def test_the_example_filter_does_what_it_says() -> None:
     """With factor 1/2 a logit 1 below the highest falls to 1/2 below it, one 3 below to 9/2."""
     quadratic = importlib.import_module("example_filter.quadratic").Quadratic(0.5)
     logits = torch.tensor([[2.0, 1.0, -1.0, -math.inf], [0.0, 0.0, 4.0, 2.0]])
-    given = logits.clone()
+    copied = logits.clone()
     assert quadratic(logits, Context((), ((), ()))).tolist() == [[2.0, 1.5, -2.5, -math.inf], [-4.0, -4.0, 4.0, 2.0]]
-    assert torch.equal(logits, given)
+    assert torch.equal(logits, copied)
 
 
 def is_copied(module: str) -> bool:
@@ -142,14 +142,14 @@ def test_the_family_that_it_shows_is_in_the_code() -> None:
 
 
 def test_every_path_and_name_of_the_code_exists() -> None:
-    made = {
+    examples = {
         "ui/count/__init__.py",
         "ui/count/tab.py",
         "decoding/processors/quadratic.py",
         "decoding/strategies/NAME.py",
         "ui/learn/chapters/texts/NAME.md",
     }
-    paths = set(re.findall(r"`([\w/]+/\w+\.\w+)`", DOCUMENT)) - made
+    paths = set(re.findall(r"`([\w/]+/\w+\.\w+)`", DOCUMENT)) - examples
     assert len(paths) > 12
     assert [path for path in sorted(paths) if not (ROOT / path).is_file()] == []
     code = "\n".join((ROOT / path).read_text(encoding="utf-8") for path in sorted(paths))

@@ -51,11 +51,11 @@ def test_at_a_terminal_the_conversation_outlives_a_refused_message(tiny_checkpoi
         env={**os.environ, "OMP_NUM_THREADS": "1", "TERM": "dumb"},
     )
     os.close(child)
-    shown = b""
+    screen = b""
     for sign, typed in enumerate((b"fox " * 250 + b"\n", b"Hi!\n", b"\x04"), start=1):
-        while shown.count(b"> ") < sign:
-            shown += os.read(parent, 4096)
+        while screen.count(b"> ") < sign:
+            screen += os.read(parent, 4096)
         os.write(parent, typed)
     assert process.wait(timeout=60) == 0
     os.close(parent)
-    assert b"The message has " in shown
+    assert b"The message has " in screen

@@ -114,12 +114,12 @@ def test_trees_are_true() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    found = 0
+    count = 0
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
             assert (path.parent / link).exists(), f"{path.name}: {link}"
-            found += 1
-    assert found > 15
+            count += 1
+    assert count > 15
 
 
 def test_code_that_the_lesson_names_exists() -> None:
@@ -138,8 +138,8 @@ def settings_row(parameter: Parameter) -> str:
     used_by = ", ".join(parameter.strategies)
     if len(others) < 2:
         used_by = " ".join(["all", *(f"but {strategy}" for strategy in others)])
-    shown = "none" if default == "" else default
-    return f"| `{parameter.name}` | {parameter.accepts} | {shown} | {used_by} | {parameter.help} |"
+    stated = "none" if default == "" else default
+    return f"| `{parameter.name}` | {parameter.accepts} | {stated} | {used_by} | {parameter.help} |"
 
 
 def test_table_of_settings_is_that_of_the_program() -> None:
@@ -186,9 +186,9 @@ def program(command: list[str]) -> str:
 
 
 def test_make_targets_exist() -> None:
-    made = [command for command in COMMANDS if program(command) == "make"]
-    assert {command[1] for command in made} == {"run", "test", "cluster", "test-cluster"}
-    for command in made:
+    targets = [command for command in COMMANDS if program(command) == "make"]
+    assert {command[1] for command in targets} == {"run", "test", "cluster", "test-cluster"}
+    for command in targets:
         assert subprocess.run(["make", "--dry-run", *command[1:]], cwd=ROOT, capture_output=True).returncode == 0
 
 

@@ -67,15 +67,15 @@ def test_folders_and_files_stay_small() -> None:
 
 def declared() -> dict[str, set[str]]:
     """The events that Python names with each script that it hands to the page, read from the calls themselves."""
-    found: dict[str, set[str]] = {}
+    names_of: dict[str, set[str]] = {}
     for path in assets.FOLDER.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Call(func=ast.Name(id="component") | ast.Attribute(attr="loader"), args=args):
                     texts = [ast.literal_eval(argument) for argument in args if isinstance(argument, ast.Constant)]
                     if texts and texts[0].endswith(".js"):
-                        found[texts[0]] = set(texts[1:])
-    return found
+                        names_of[texts[0]] = set(texts[1:])
+    return names_of
 
 
 def test_every_script_of_a_component_is_handed_to_the_page() -> None:

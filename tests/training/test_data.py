@@ -33,15 +33,15 @@ def ids_of(document: Document) -> list[int]:
 def test_packing_keeps_every_token_once_and_documents_apart() -> None:
     texts = [text for start in range(9) for text in encode(dialogue(2 + start % 4, start), TOKENIZER, CHAT, 65)]
     rows = list(pack(texts, 64, open_rows=3))
-    found = []
+    pieces = []
     for row in rows:
         for segment in range(int(row.segments.max()) + 1):
             at = row.segments == segment
-            found.append([*row.tokens[at].tolist(), int(row.targets[at][-1])])
-            assert row.targets[at].tolist() == found[-1][1:]  # all but <s> is learned, both speakers alike
+            pieces.append([*row.tokens[at].tolist(), int(row.targets[at][-1])])
+            assert row.targets[at].tolist() == pieces[-1][1:]  # all but <s> is learned, both speakers alike
             assert row.positions[at].tolist() == list(range(int(at.sum())))
         assert (row.targets[row.segments == -1] == IGNORED).all()
-    assert sorted(found) == sorted(text.ids for text in texts)
+    assert sorted(pieces) == sorted(text.ids for text in texts)
 
 
 def test_a_packed_token_sees_itself_and_what_came_before_in_its_document() -> None:

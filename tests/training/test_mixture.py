@@ -62,16 +62,16 @@ def test_written_dialogues_hold_small_talk_only_in_rows_of_the_whole_context(tal
     settings = replace(CHAT, context_length=512, batch_tokens=512, skills=0.8)
     batches = make_batches(settings, talk_folder, TOKENIZER, ChatFormat(TOKENIZER))
     answer = TOKENIZER.encode("That is good.")  # of the real dialogues
-    found: dict[int, list[bool]] = {256: [], 512: []}
+    answered: dict[int, list[bool]] = {256: [], 512: []}
     for row in itertools.chain.from_iterable(batches):
         for segment in range(int(row.segments.max()) + 1):
             at = row.segments == segment
             if int(row.targets[at][0]) == IGNORED:  # what a user says is learned in real dialogues alone
                 read = row.tokens[at].tolist()
                 starts = range(len(read) - len(answer))
-                found[len(row.tokens)].append(any(read[start : start + len(answer)] == answer for start in starts))
-    assert found[256] and not any(found[256])
-    assert any(found[512]) and not all(found[512])
+                answered[len(row.tokens)].append(any(read[start : start + len(answer)] == answer for start in starts))
+    assert answered[256] and not any(answered[256])
+    assert any(answered[512]) and not all(answered[512])
 
 
 def test_a_run_begins_with_the_weights_and_the_vocabulary_that_it_is_given(talk_folder: Path, tmp_path: Path) -> None:

@@ -100,8 +100,8 @@ def test_the_shorter_a_list_the_more_often_a_fact_has_a_value_that_nobody_expect
 
 def exercise(skill: str, number: int) -> tuple[str, str]:
     """The question and the answer of one task of a skill."""
-    found = draw_exercise(random.Random(number), "seen", skill)
-    return " ".join(found.turns[::2]), found.answer
+    drawn = draw_exercise(random.Random(number), "seen", skill)
+    return " ".join(drawn.turns[::2]), drawn.answer
 
 
 @pytest.mark.parametrize("number", range(40))
@@ -136,13 +136,13 @@ def test_what_comes_next_is_right_in_every_row() -> None:
     rows = [load_toml("values.toml")["days"], load_toml("values.toml")["months"], [chr(65 + at) for at in range(26)]]
     rows.append([str(number) for number in range(101)])
     for number in range(200):
-        found = draw_exercise(random.Random(number), "unseen", "next in a row")
-        (row,) = [row for row in rows if found.accepted[0] in row]
-        given = next(
-            value for value in row if occurs_in(value, found.turns[0].removeprefix("Say the")) and value != "A"
+        exercise = draw_exercise(random.Random(number), "unseen", "next in a row")
+        (row,) = [row for row in rows if exercise.accepted[0] in row]
+        named = next(
+            value for value in row if occurs_in(value, exercise.turns[0].removeprefix("Say the")) and value != "A"
         )
-        step = 1 if "after" in found.turns[0] else -1
-        assert row[(row.index(given) + step) % len(row)] == found.accepted[0]
+        step = 1 if "after" in exercise.turns[0] else -1
+        assert row[(row.index(named) + step) % len(row)] == exercise.accepted[0]
 
 
 @pytest.mark.parametrize("part", ["seen", "unseen"])
@@ -151,11 +151,11 @@ def test_rows_are_recited_in_order(part: Part) -> None:
     orders = [days * 2, load_toml("values.toml")["months"], [chr(65 + at) for at in range(26)]]
     orders.append([str(number) for number in range(101)])
     for number in range(100):
-        found = draw_exercise(random.Random(number), part, "say a row")
-        (listed,) = found.accepted
+        exercise = draw_exercise(random.Random(number), part, "say a row")
+        (listed,) = exercise.accepted
         row = listed.split(", ")
         assert any(order[at : at + len(row)] == row for order in orders for at in range(len(order)))
-        assert found.turns[0].index(row[0]) < found.turns[0].rindex(row[-1])
+        assert exercise.turns[0].index(row[0]) < exercise.turns[0].rindex(row[-1])
 
 
 def test_unexpected_places_times_and_days_are_often_of_their_form() -> None:
@@ -208,8 +208,8 @@ def test_every_item_can_be_answered(items: list[Item]) -> None:
 def test_a_value_is_found_in_its_tokens(tiny: LoadedModel) -> None:
     text = "My dog is called Biscuit, of course."
     tokens = tiny.tokenizer.encode(text)
-    found = tiny.tokenizer.decode([tokens[place] for place in value_positions(tiny, tokens, "biscuit")])
-    assert found.strip(" ,") == "Biscuit"
+    value = tiny.tokenizer.decode([tokens[place] for place in value_positions(tiny, tokens, "biscuit")])
+    assert value.strip(" ,") == "Biscuit"
 
 
 def test_the_weight_on_a_value_is_that_of_the_whole_text_seen_at_once(tiny: LoadedModel) -> None:

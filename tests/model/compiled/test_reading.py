@@ -50,10 +50,10 @@ def twins(**options: object) -> tuple[Transformer, Transformer]:
     return slow, prepare_for_decoding(copy.deepcopy(slow))
 
 
-def check_forward(found: Forward[KeyValueCache], expected: Forward[KeyValueCache]) -> None:
-    check_same_pass(found, expected, atol=ATOL)
+def check_forward(actual: Forward[KeyValueCache], expected: Forward[KeyValueCache]) -> None:
+    check_same_pass(actual, expected, atol=ATOL)
     for layer in range(2):
-        for ours, theirs in zip(found.cache.keys_values(layer), expected.cache.keys_values(layer), strict=True):
+        for ours, theirs in zip(actual.cache.keys_values(layer), expected.cache.keys_values(layer), strict=True):
             torch.testing.assert_close(ours, theirs, atol=ATOL, rtol=0)
 
 
@@ -70,9 +70,9 @@ def check_reading(slow: Transformer, fast: Transformer) -> None:
             slow.extend_prefix(more, first.cache, want=EVERYTHING),
         )
     torch.testing.assert_close(fast.logits(ids[:5], ids[5:]), slow.logits(ids[:5], ids[5:]), atol=ATOL, rtol=0)
-    found, expected = fast.inspect(ids), slow.inspect(ids)
-    torch.testing.assert_close(found.logits, expected.logits, atol=ATOL, rtol=0)
-    torch.testing.assert_close(found.attention.decoder, expected.attention.decoder, atol=1e-5, rtol=0)
+    actual, expected = fast.inspect(ids), slow.inspect(ids)
+    torch.testing.assert_close(actual.logits, expected.logits, atol=ATOL, rtol=0)
+    torch.testing.assert_close(actual.attention.decoder, expected.attention.decoder, atol=1e-5, rtol=0)
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -138,9 +138,9 @@ def test_several_sources_of_different_lengths_equal_the_modules(config: object) 
     sources = [[1 + token % 28 for token in text(length, seed=length)] for length in (30, 9, TOKENS, 1)]
     want = Want(attention=True, layers=(1,))
     check_same_pass(*(model.prefill_together(sources, want=want) for model in (fast, slow)), atol=ATOL)
-    told = [1 + token % 28 for token in text(33)]
-    torch.testing.assert_close(fast.logits(sources[0], told), slow.logits(sources[0], told), atol=ATOL, rtol=0)
-    ours, theirs = (model.inspect(told, source=sources[2]) for model in (fast, slow))
+    tokens = [1 + token % 28 for token in text(33)]
+    torch.testing.assert_close(fast.logits(sources[0], tokens), slow.logits(sources[0], tokens), atol=ATOL, rtol=0)
+    ours, theirs = (model.inspect(tokens, source=sources[2]) for model in (fast, slow))
     for name in ("decoder", "cross", "encoder"):
         torch.testing.assert_close(getattr(ours.attention, name), getattr(theirs.attention, name), atol=1e-5, rtol=0)
 

@@ -107,11 +107,11 @@ def logits(loaded: LoadedModel, ids: list[int]) -> torch.Tensor:
     """The same, the first half in one pass and then token by token."""
     half = len(ids) // 2
     forward = loaded.model.prefill(ids[:half])
-    found = [forward.logits]
+    passes = [forward.logits]
     for token in ids[half:]:
         forward = loaded.model.step([token], forward.cache)
-        found.append(forward.logits)
-    return torch.cat(found)
+        passes.append(forward.logits)
+    return torch.cat(passes)
 
 
 def check(file: Path, model: PreTrainedModel, *, text: str = TEXT, adapter: float = 1e-4) -> None:
@@ -156,8 +156,8 @@ def test_llama_3_rotates_as_its_checkpoint_does(tmp_path: Path) -> None:
 @pytest.mark.parametrize("quantization", ["F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0"])
 def test_what_is_quantized_is_what_transformers_makes_of_it(quantization: str, tmp_path: Path) -> None:
     file = written(tmp_path / "m.gguf", llama(), quantization=GGMLQuantizationType[quantization])
-    theirs = AutoModelForCausalLM.from_pretrained(tmp_path, gguf_file=file.name, dtype=torch.float32)
-    check(file, theirs, adapter=1e-5)
+    reference = AutoModelForCausalLM.from_pretrained(tmp_path, gguf_file=file.name, dtype=torch.float32)
+    check(file, reference, adapter=1e-5)
 
 
 @pytest.mark.parametrize("quantization", ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS"])
@@ -171,20 +171,20 @@ def test_blocks_of_256_are_read_where_the_package_reads_them(quantization: str, 
     (stored,) = (tensor for tensor in GGUFReader(file).tensors if tensor.name == "blk.0.ffn_up.weight")
     weights = GgufWeights(GgufHeader.read(file), {"num_attention_heads": 4, "num_key_value_heads": 2}, "m")
     with np.errstate(invalid="ignore"):  # what was a byte of a number may be the scale of others
-        found = weights["model.layers.0.mlp.up_proj.weight"].numpy()
+        weight = weights["model.layers.0.mlp.up_proj.weight"].numpy()
         expected = dequantize(stored.data, stored.tensor_type)
-    assert found.shape == (64, 256)
-    np.testing.assert_array_equal(found, expected)
+    assert weight.shape == (64, 256)
+    np.testing.assert_array_equal(weight, expected)
 
 
 def test_its_tokens_are_those_of_transformers(tmp_path: Path) -> None:
     file = written(tmp_path / "m.gguf", qwen3())
-    loaded, theirs = catalog.load(str(file)), AutoTokenizer.from_pretrained(tmp_path, gguf_file=file.name)
+    loaded, reference = catalog.load(str(file)), AutoTokenizer.from_pretrained(tmp_path, gguf_file=file.name)
     for text in (TEXT, "", "two  spaces\n\n", "日本 🦊", "it's 2026"):
-        assert list(loaded.prompt(text)) == theirs(text).input_ids
+        assert list(loaded.prompt(text)) == reference(text).input_ids
         assert loaded.tokenizer.decode(loaded.tokenizer.encode(text, begins=True), begins=True) == text
     turns = [Message("user", "Hi!"), Message("assistant", "Hello"), Message("user", "Bye")]
-    expected = theirs.apply_chat_template(as_dicts(turns), add_generation_prompt=True, return_dict=False)
+    expected = reference.apply_chat_template(as_dicts(turns), add_generation_prompt=True, return_dict=False)
     assert list(loaded.chat_prompt(turns, reserve=8).ids) == list(expected)
 
 

@@ -174,12 +174,12 @@ def test_every_name_keeps_the_text_and_those_that_transformers_knows_give_its_id
         metadata = byte_metadata(pre=name)
         tokenizer = gguf_tokenizer(metadata, 400)
         short = {key.rpartition(".")[2]: value for key, value in metadata.items()}
-        theirs, _ = convert_gguf_tokenizer("llama", {renamed.get(key, key): value for key, value in short.items()})
-        theirs.encode_special_tokens = True
+        reference, _ = convert_gguf_tokenizer("llama", {renamed.get(key, key): value for key, value in short.items()})
+        reference.encode_special_tokens = True
         for text in HARD_TEXTS:
             ids = tokenizer.encode(text, begins=True)
             assert tokenizer.decode(ids, begins=True) == text, name
-            assert name not in GGUF_PRE_TOKENIZER_SPLITS or ids == theirs.encode(text).ids, (name, text)
+            assert name not in GGUF_PRE_TOKENIZER_SPLITS or ids == reference.encode(text).ids, (name, text)
 
 
 def test_a_file_that_does_not_say_how_it_cuts_is_cut_by_default_and_noted(tmp_path: Path) -> None:

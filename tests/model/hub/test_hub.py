@@ -46,8 +46,8 @@ def test_what_is_needed_comes_and_nothing_else(hub_server: StandIn, on_the_hub: 
     assert progress[-1] == (total, total)
     assert sorted(hub_server.requested_files()) == sorted(wanted(on_the_hub))  # each once
     assert hub_server.requested_files()[0] == "config.json" and hub_server.requested_files()[-1] == WEIGHTS
-    found = snapshot_download(HUB_MODEL, local_files_only=True, cache_dir=constants.HF_HUB_CACHE)
-    assert found == str(snapshot.path)  # by the library's own client
+    cached = snapshot_download(HUB_MODEL, local_files_only=True, cache_dir=constants.HF_HUB_CACHE)
+    assert cached == str(snapshot.path)  # by the library's own client
 
 
 def test_what_is_here_is_not_fetched_again(hub_server: StandIn, on_the_hub: Path) -> None:

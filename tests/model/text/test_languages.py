@@ -44,10 +44,10 @@ def reference(folder: Path, source: str, **options: Any) -> tuple[list[int], lis
         str(folder), local_files_only=True, **options.pop("tokenizer_options", {})
     )
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(str(folder), local_files_only=True).eval()
-    given = tokenizer([source], return_tensors="pt")
+    inputs = tokenizer([source], return_tensors="pt")
     with torch.no_grad():
-        output = model.generate(input_ids=given["input_ids"], do_sample=False, max_new_tokens=12, **options)
-    return given["input_ids"][0].tolist(), [piece for piece in output[0].tolist() if piece != tokenizer.pad_token_id]
+        output = model.generate(input_ids=inputs["input_ids"], do_sample=False, max_new_tokens=12, **options)
+    return inputs["input_ids"][0].tolist(), [piece for piece in output[0].tolist() if piece != tokenizer.pad_token_id]
 
 
 def ours(folder: Path, *flags: str, capsys: pytest.CaptureFixture[str]) -> tuple[list[int], list[int]]:

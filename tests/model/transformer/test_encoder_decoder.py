@@ -235,9 +235,9 @@ def test_it_computes_what_pytorchs_own_layers_do(norm_place: Any) -> None:
         )
     source, text = torch.tensor([LONG]), torch.tensor([[PADDING, *TEXT]])
     with torch.no_grad():
-        given = [model.embedding(ids) * 4.0 + model.sinusoids[: ids.shape[1]] for ids in (source, text)]  # 4 = √16
+        embedded = [model.embedding(ids) * 4.0 + model.sinusoids[: ids.shape[1]] for ids in (source, text)]  # 4 = √16
         mask = nn.Transformer.generate_square_subsequent_mask(text.shape[1])
-        hidden = decoder(given[1], encoder(given[0]), tgt_mask=mask, tgt_is_causal=True)  # (1, T, W)
+        hidden = decoder(embedded[1], encoder(embedded[0]), tgt_mask=mask, tgt_is_causal=True)  # (1, T, W)
         expected = (hidden @ model.embedding.weight.t())[0]
     torch.testing.assert_close(model.logits(LONG, [*TEXT, 0]), expected, atol=SAME, rtol=0)
 
@@ -265,8 +265,8 @@ def test_paddings_embedding_stays_zero_while_it_learns() -> None:
     model = made(PAPER).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
     for _ in range(3):
-        found = model(torch.tensor([LONG, [*SHORT, *[PADDING] * 3]]), torch.tensor([[PADDING, *TEXT]] * 2))
-        found.logsumexp(dim=-1).sum().backward()
+        logits = model(torch.tensor([LONG, [*SHORT, *[PADDING] * 3]]), torch.tensor([[PADDING, *TEXT]] * 2))
+        logits.logsumexp(dim=-1).sum().backward()
         optimizer.step()
         optimizer.zero_grad()
     assert not model.embedding.weight[PADDING].any()

@@ -58,5 +58,5 @@ def test_activations_are_those_of_pytorchs_modules() -> None:
 @pytest.mark.parametrize(("norm", "kind"), [("layer", nn.LayerNorm), ("rms", nn.RMSNorm)])
 def test_norms_are_pytorchs_modules(norm: Any, kind: Any) -> None:
     hidden = torch.randn(5, 16, generator=torch.Generator().manual_seed(3))
-    made = make_norm(TransformerConfig(vocabulary_size=8, width=16, norm=norm, norm_epsilon=0.1))
-    torch.testing.assert_close(made(hidden), kind(16, eps=0.1)(hidden))
+    layer = make_norm(TransformerConfig(vocabulary_size=8, width=16, norm=norm, norm_epsilon=0.1))
+    torch.testing.assert_close(layer(hidden), kind(16, eps=0.1)(hidden))

@@ -29,29 +29,29 @@ def test_muon_is_torchs_but_for_its_rounding() -> None:
     torch.manual_seed(0)
     for shape in ((12, 20), (20, 12), (16, 16)):
         ours = nn.Parameter(torch.randn(shape))
-        theirs = nn.Parameter(ours.detach().clone())
+        reference = nn.Parameter(ours.detach().clone())
         optimizers = (
             Muon([ours], lr=0.1, weight_decay=0.1),
-            torch.optim.Muon([theirs], lr=0.1, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"),
+            torch.optim.Muon([reference], lr=0.1, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"),
         )
         start = ours.detach().clone()
         for _ in range(3):
             ours.grad = torch.randn(shape)
-            theirs.grad = ours.grad.clone()
+            reference.grad = ours.grad.clone()
             for optimizer in optimizers:
                 optimizer.step()
         # Its bfloat16 has 8 bits, and every step multiplies 15 times.
-        assert (ours - theirs).norm() < 0.03 * (theirs - start).norm()
+        assert (ours - reference).norm() < 0.03 * (reference - start).norm()
 
 
 def test_an_orthogonalized_matrix_keeps_its_singular_vectors() -> None:
     torch.manual_seed(0)
     matrix = torch.randn(24, 16)
     left, _, right = torch.linalg.svd(matrix, full_matrices=False)
-    found = left.T @ orthogonalized(matrix) @ right.T  # diagonal, (16, 16)
-    values = found.diagonal()
+    inner = left.T @ orthogonalized(matrix) @ right.T  # diagonal, (16, 16)
+    values = inner.diagonal()
     assert (values > 0.6).all() and (values < 1.3).all()  # Jordan et al.: near 1, never at it
-    assert (found - values.diag()).abs().max() < 1e-4
+    assert (inner - values.diag()).abs().max() < 1e-4
 
 
 def test_the_rate_rises_stays_and_falls_to_nothing() -> None:

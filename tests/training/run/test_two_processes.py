@@ -81,11 +81,11 @@ def test_a_chat_model_is_that_of_one_process_and_evaluates_and_talks(
     capsys.readouterr()
     assert evaluate.main(["--model", str(two), "--data", str(unseen)]) == 0
     summary = json.loads(capsys.readouterr().out.splitlines()[-1])
-    loaded, found = load(str(two)), read_documents(unseen)
+    loaded, documents = load(str(two)), read_documents(unseen)
     assert isinstance(loaded.chat, ChatFormat)
-    assert summary["documents"] == len(found) == 90
-    assert summary["bytes"] == sum(len(turn.encode()) for document in found for turn in document.turns)
-    expected = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, found)
+    assert summary["documents"] == len(documents) == 90
+    assert summary["bytes"] == sum(len(turn.encode()) for document in documents for turn in document.turns)
+    expected = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, documents)
     assert summary["bits_per_byte"] == pytest.approx(expected, abs=1e-4)  # the line has five decimals
 
     questions = tmp_path / "questions.txt"

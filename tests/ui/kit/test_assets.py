@@ -121,8 +121,8 @@ def test_a_type_without_a_typescript_form_is_refused() -> None:
 
 def test_a_type_of_another_room_is_imported_from_there() -> None:
     source = "from ui.runs.runs_contract import TokenKind, TurnValue\nclass Value(TypedDict):\n    turn: TurnValue\n"
-    made = declarations(source, assets.FOLDER / "inspector" / "toolbar")
-    assert "\nimport type { TokenKind, TurnValue } from '../../runs/runs_contract';\n" in made
+    text = declarations(source, assets.FOLDER / "inspector" / "toolbar")
+    assert "\nimport type { TokenKind, TurnValue } from '../../runs/runs_contract';\n" in text
 
 
 @pytest.mark.parametrize("contract", contracts(), ids=lambda path: path.parent.name)

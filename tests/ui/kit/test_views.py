@@ -185,8 +185,8 @@ def test_scripts_write_text_only_and_say_what_they_do() -> None:
 def test_nothing_comes_from_another_host() -> None:
     names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}  # never fetched
     address = re.compile(r"https?://[^'\"\s)]+|url\([^)]*\)|@import (?!\{)")
-    found = {file.name: {*address.findall(file.read_text(encoding="utf-8"))} - names for file in FILES}
-    assert {name: addresses for name, addresses in found.items() if addresses} == {}
+    foreign = {file.name: {*address.findall(file.read_text(encoding="utf-8"))} - names for file in FILES}
+    assert {name: addresses for name, addresses in foreign.items() if addresses} == {}
 
 
 def test_no_file_is_left_beside_the_source() -> None:

@@ -11,8 +11,8 @@ from ui.server.callers import address_of
 
 
 def request_from(address: str, **headers: str) -> Request:
-    given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    scope: dict[str, Any] = {"type": "http", "method": "GET", "path": "/", "headers": given, "client": (address, 1)}
+    fields = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    scope: dict[str, Any] = {"type": "http", "method": "GET", "path": "/", "headers": fields, "client": (address, 1)}
     return Request(scope)
 
 

@@ -66,13 +66,13 @@ def answered(page: tuple[str, Page]) -> bool:
 
 def renderers() -> set[psutil.Process]:
     """The processes that render chat templates, without the one that forks them."""
-    found = set[psutil.Process]()
+    processes = set[psutil.Process]()
     page = psutil.Process()
     for child in page.children(recursive=True):
         with suppress(psutil.Error):  # it has ended
             if "model.sandbox.chat_template" in child.cmdline() and child.ppid() != page.pid:
-                found.add(child)
-    return found
+                processes.add(child)
+    return processes
 
 
 @pytest.mark.usefixtures("counted_seeds")

@@ -74,8 +74,8 @@ def test_all_are_explained_and_no_others() -> None:
         *(MAX_CHARACTERS, conversation.MAX_TURNS, conversation.MAX_VERSIONS, conversation.MAX_MESSAGES),
         *(TOKEN_LIMIT, question.LONGEST, document.MAX_BYTES),
     )
-    shown = [f"{value // 10**6} MB" if value >= 10**6 else f"{value:,}" for value in fixed]
-    assert [row.split(" | ")[0] for row in rows if re.match(r"\| [\d,]+ ", row)] == [f"| {value}" for value in shown]
+    written = [f"{value // 10**6} MB" if value >= 10**6 else f"{value:,}" for value in fixed]
+    assert [row.split(" | ")[0] for row in rows if re.match(r"\| [\d,]+ ", row)] == [f"| {value}" for value in written]
     assert conversation.MAX_TURNS == MAX_MESSAGES  # of a history that a program sends
 
 

@@ -33,8 +33,8 @@ def contrast(one: str, other: str) -> float:
 
 def resolved(name: str, mode: int) -> str:
     """A variable as `#rrggbb`; `mode` is 0 for light and 1 for dark."""
-    found = re.findall(rf"--{name}: ([^;]+);", CSS)
-    value = found[min(mode, len(found) - 1)]
+    values = re.findall(rf"--{name}: ([^;]+);", CSS)
+    value = values[min(mode, len(values) - 1)]
     if inner := re.fullmatch(r"var\(--([\w-]+)\)", value):
         return resolved(inner[1], mode)
     return "#ffffff" if value == "white" else value

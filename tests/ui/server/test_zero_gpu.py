@@ -95,15 +95,15 @@ def spaces() -> Spaces:
 @pytest.fixture
 def devices(tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The device that each model was loaded to; all of them are the tiny one, on the processor."""
-    found: dict[str, str] = {}
+    named: dict[str, str] = {}
 
     def load(arguments: ModelArguments, name: str, _: object) -> LoadedModel:
-        found[name] = arguments.device
+        named[name] = arguments.device
         return replace(tiny, name=name)
 
     monkeypatch.setattr(catalog, "load_another", load)
     monkeypatch.setattr(catalog, "load_arguments", lambda arguments: load(arguments, arguments.name, None))
-    return found
+    return named
 
 
 @pytest.fixture

@@ -91,9 +91,9 @@ def test_combined_means_all_that_its_strategy_uses() -> None:
 def test_a_way_shows_only_what_its_strategy_uses() -> None:
     for method in METHODS.values():
         for strategy in [method.strategy] if method.strategy else STRATEGIES:
-            shown = visible_parameters(method, strategy)
-            assert all(strategy in each.strategies for each in parameters() if each.name in shown)
-            assert "max_new_tokens" in shown
+            visible = visible_parameters(method, strategy)
+            assert all(strategy in each.strategies for each in parameters() if each.name in visible)
+            assert "max_new_tokens" in visible
 
 
 def test_the_advanced_settings_of_a_section_stand_together() -> None:

@@ -149,8 +149,8 @@ def test_the_folder_gives_the_same_in_transformers_and_in_attend(
 
     reference: Any = llama(exported)
     tokenizer: Any = AutoTokenizer.from_pretrained(exported)
-    given = tokenizer("The quick brown fox", return_tensors="pt")
-    written = reference.generate(**given, max_new_tokens=40, min_new_tokens=40)[0].tolist()
+    inputs = tokenizer("The quick brown fox", return_tensors="pt")
+    written = reference.generate(**inputs, max_new_tokens=40, min_new_tokens=40)[0].tolist()
     assert written == [*documents[0]["prompt"]["ids"], *documents[0]["ids"]]
 
 

@@ -69,9 +69,9 @@ def test_long_t5_reads_long_sources() -> None:
 
 def test_a_map_of_a_window_is_none_of_all_tokens() -> None:
     """LED's encoder returns the attention of each token to the 17 or 9 around it."""
-    shown = Seq2SeqModel(made(lambda: led(64, 64))).inspect([3, 5], source=text(17)).attention
-    assert shown.encoder is None
-    assert shown.cross is not None and shown.cross.shape == (1, 3, 2, 2, 17)
+    attention = Seq2SeqModel(made(lambda: led(64, 64))).inspect([3, 5], source=text(17)).attention
+    assert attention.encoder is None
+    assert attention.cross is not None and attention.cross.shape == (1, 3, 2, 2, 17)
 
 
 def test_layers_may_share_their_weights(tmp_path: Path) -> None:

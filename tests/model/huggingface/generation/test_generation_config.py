@@ -68,8 +68,8 @@ def our_ids(loaded: LoadedModel, prompt: tuple[int, ...], **settings: Any) -> tu
 def their_ids(kind: Any, folder: Path, prompt: tuple[int, ...], **options: Any) -> tuple[int, ...]:
     model = kind.from_pretrained(folder)
     ids = torch.tensor([prompt])
-    found = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=LENGTH, **options)[0].tolist()
-    return tuple(found if kind is AutoModelForSeq2SeqLM else found[len(prompt) :])
+    ids_after = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=LENGTH, **options)[0].tolist()
+    return tuple(ids_after if kind is AutoModelForSeq2SeqLM else ids_after[len(prompt) :])
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +123,8 @@ def test_every_field_of_transformers_has_its_place() -> None:
 
 
 def test_suggestions_for_the_settings_are_said(tmp_path: Path) -> None:
-    asked = {"do_sample": True, "temperature": 0.7, "top_k": 20, "repetition_penalty": 1.1, "max_length": 50}
-    folder = configured(folders.gpt2(tmp_path / "tiny"), asked)
+    suggested = {"do_sample": True, "temperature": 0.7, "top_k": 20, "repetition_penalty": 1.1, "max_length": 50}
+    folder = configured(folders.gpt2(tmp_path / "tiny"), suggested)
     assert catalog.load(str(folder)).notes == (
         "The generation config of tiny suggests do_sample True, temperature 0.7, top_k 20, repetition_penalty 1.1 and "
         "max_length 50: Attend leaves these to your settings.",

@@ -73,9 +73,9 @@ def test_no_class_cuts_otherwise_than_the_file(kind: str, tmp_path: Path) -> Non
     """`AutoTokenizer` takes other ids from 9 of these classes, and can't read the file under most others."""
     for name in CLASSES:
         reference = written(tmp_path, kind, "llama", tokenizer_class=name)
-        found = read_backend(tmp_path)
+        backend = read_backend(tmp_path)
         for text in HARD_TEXTS:
-            assert found.encode(text).ids == reference.encode(text).ids, (name, text)
+            assert backend.encode(text).ids == reference.encode(text).ids, (name, text)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The notebooks of docs/: written from their scripts, with the model's own numbers; their exercises notice a mistake."""
+"""The notebooks of docs/, written from their scripts: the model's own numbers, and exercises that notice a mistake."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def soft_lookup(query: Tensor, keys: Tensor, values: Tensor, sharpness: float) -
     """A query (W,) looked up among keys (K, W): the weights (K,) and the mixture of the values (K, W).
 
     Args:
-        sharpness: multiplies the query. At 0 all values count the same; the higher it is, the more the best key decides,
+        sharpness: multiplies the query. At 0 all values count the same; the higher it is, the more the best key counts,
             until the lookup is that of an ordinary dictionary.
     """
     found = attention_steps(sharpness * query[None], keys, values)

@@ -1,7 +1,7 @@
 """Three ways to let words meet, counted: recurrence, convolution and attention.
 
-The counts are those of table 1 of "Attention is all you need" (Vaswani et al., 2017), where constant factors are left out;
-the paths are found by following who reads whom.
+The counts are those of table 1 of "Attention is all you need" (Vaswani et al., 2017), where constant factors are left
+out; the paths are found by following who reads whom.
 """
 
 from __future__ import annotations

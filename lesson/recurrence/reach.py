@@ -1,4 +1,4 @@
-"""How far back a reader's last vector reaches: its gradient by distance, what it notices of a distant word, and its time.
+"""How far back a reader's last vector reaches: gradient by distance, what it notices of a distant word, and time.
 
 A reader is the encoder of a translator: of a recurrent one its forward direction, which reads from left to right and
 whose last state is handed on; of a transformer all of it.
@@ -23,6 +23,7 @@ from model.transformer.attention import ForwardContext
 from model.transformer.encoder_decoder import EncoderDecoder
 
 _PROBES, _SEED = 32, 0
+Reader = Recurrent | EncoderDecoder
 
 
 def untrained(config: RecurrentConfig, seed: int) -> Recurrent:
@@ -32,7 +33,7 @@ def untrained(config: RecurrentConfig, seed: int) -> Recurrent:
         return Recurrent(config).eval().requires_grad_(False)
 
 
-def gradient_by_distance(model: Recurrent | EncoderDecoder, tokens: Sequence[int]) -> Tensor:
+def gradient_by_distance(model: Reader, tokens: Sequence[int]) -> Tensor:
     """How much the last token's vector changes with the input vector of each, the last first, (T,): the norm of the
     matrix of derivatives, estimated from random combinations of its rows (Hutchinson's estimator)."""
     inputs = input_vectors(model, tokens)  # (T, W)
@@ -40,7 +41,7 @@ def gradient_by_distance(model: Recurrent | EncoderDecoder, tokens: Sequence[int
     return gradient_norms(model, inputs, signs / _PROBES**0.5).flip(0)
 
 
-def gradient_norms(model: Recurrent | EncoderDecoder, inputs: Tensor, probes: Tensor) -> Tensor:
+def gradient_norms(model: Reader, inputs: Tensor, probes: Tensor) -> Tensor:
     """The norm of probes · derivatives for each token (T,); exact where the probes (R, W) are an identity matrix."""
     with torch.enable_grad():
         rows = inputs.expand(len(probes), -1, -1).clone().requires_grad_()  # (R, T, W)
@@ -49,7 +50,7 @@ def gradient_norms(model: Recurrent | EncoderDecoder, inputs: Tensor, probes: Te
     return gradient.square().sum(dim=(0, 2)).sqrt().float().cpu()
 
 
-def changes(model: Recurrent | EncoderDecoder, one: Sequence[int], other: Sequence[int]) -> float:
+def changes(model: Reader, one: Sequence[int], other: Sequence[int]) -> float:
     """How much the vector of the last token differs between two texts, as a share of its length.
 
     Raises `AttendError` if the texts have different numbers of tokens: positions would differ, too.
@@ -64,7 +65,7 @@ def changes(model: Recurrent | EncoderDecoder, one: Sequence[int], other: Sequen
         return float((first - second).norm() / first.norm())
 
 
-def input_vectors(model: Recurrent | EncoderDecoder, tokens: Sequence[int]) -> Tensor:
+def input_vectors(model: Reader, tokens: Sequence[int]) -> Tensor:
     """What the encoder is given for each token, (T, W)."""
     with torch.no_grad():
         ids = torch.tensor([list(tokens)], device=model.embedding.weight.device)  # (1, T)
@@ -73,7 +74,7 @@ def input_vectors(model: Recurrent | EncoderDecoder, tokens: Sequence[int]) -> T
         return model.embedding(ids)[0] * model.config.width**0.5  # (T, W)
 
 
-def read(model: Recurrent | EncoderDecoder, inputs: Tensor) -> Tensor:
+def read(model: Reader, inputs: Tensor) -> Tensor:
     """The reader's vectors of input vectors, (R, T, W) both."""
     if isinstance(model, Recurrent):
         return model.encoder(inputs)[0][..., : model.config.width]  # (R, T, W): the forward direction

@@ -14,6 +14,7 @@ export const SCRIPTS = {
   vectors: () => import('./chapters/drawings/vectors.js'),
   positions: () => import('./chapters/drawings/positions.js'),
   attention: () => import('./chapters/drawings/attention.js'),
+  attention_by_hand: () => import('./chapters/drawings/attention_by_hand.js'),
   block: () => import('./chapters/drawings/block.js'),
   why_attention: () => import('./chapters/drawings/why_attention.js'),
   training: () => import('./chapters/drawings/training.js'),

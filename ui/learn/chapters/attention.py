@@ -89,7 +89,9 @@ def _six(given: Given) -> dict[str, Any]:
         "six_scored": _scored(scored),
         "six_score": f"{dot_terms(rows[asking], rows[0])} = {short(float(scored.scores[0]))}",
         "six_first": words.split()[0],
-        "six_sum": " + ".join(f"{decimals(weight)} · {word}" for weight, word in zip(weights, words.split(), strict=True)),
+        "six_sum": " + ".join(
+            f"{decimals(weight)} · {word}" for weight, word in zip(weights, words.split(), strict=True)
+        ),
     }
 
 
@@ -100,11 +102,12 @@ def _translator(tables: Mapping[str, list[list[float]]]) -> dict[str, Any]:
     products = weighted[:, :1] * weighted[:, 1:]  # (2, 2)
     learned = (values["query_weights"], values["state_weights"], values["score_weights"][0])
     terms = " + ".join(f"{short(weight)} · {vector(state)}" for weight, *state in tables["weighted"])
+    added, context = " + ".join(map(vector, products.tolist())), vector(products.sum(dim=0).tolist())
     dot = by_dot_product(query, states)
     return {
         "score_sum": f"{dot_terms(tables['query'][0], tables['states'][0])} = {short(float(dot.scores[0]))}",
         "products": rounded_rows(products),
-        "context_sum": f"{terms} = {' + '.join(map(vector, products.tolist()))} = {vector(products.sum(dim=0).tolist())}",
+        "context_sum": f"{terms} = {added} = {context}",
         "dot": _scored(dot),
         "additive": _scored(by_small_network(query, states, *learned)),
     }

@@ -1,42 +1,31 @@
-"""The chapter on why attention was needed: `lesson/why_attention.py` counts, `lesson/recurrence/` measures and shows."""
+"""The chapter on why attention was needed: `lesson/why_attention.py` counts, `lesson/recurrence/` measures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import torch
 
 from lesson.recurrence.by_hand import GruStep, read_and_write
-from lesson.recurrence.reach import changes, gradient_by_distance, time_reading, untrained
-from lesson.recurrence.translation import (
-    RECURRENT,
-    VOCABULARY_OF,
-    WITH_ATTENTION,
-    WITHOUT_ATTENTION,
-    recurrent_translator,
-    translate,
-)
+from lesson.recurrence.translation import RECURRENT, translate
 from lesson.why_attention import LayerCost, layer_costs, meetings
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from model.recurrent.network import RecurrentConfig
 from model.transformer.checkpoint import read_json
-from model.transformer.encoder_decoder import EncoderDecoder
 from ui.learn.chapter import Chapter
+from ui.learn.chapters.views.reach import TITLES, gradients, keep, noticed, read_tokens, timings, translators
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
 from ui.learn.inputs import Given, switch, text, whole
 from ui.learn.text.slots import button, drawing
-from ui.learn.wording import counted, decimals, rounded, rounded_rows
+from ui.learn.wording import counted, decimals, rounded_rows
 from ui.runs.models import Models
 
 WIDTH = 4  # of the drawn network's state
 MAX_WORDS = 8  # on each side of it
-MAX_CHARACTERS, MAX_SOURCE, MAX_TOKENS = 200, 40, 60  # of a sentence, and of its translation
-LENGTHS = (8, 32, 120)  # tokens of the texts that are timed
+MAX_CHARACTERS, MAX_TOKENS = 200, 60  # of a sentence, and of its translation
 NEIGHBOURS = 16  # words that a word sees in restricted attention
-UNTRAINED = "untrained"
 SENTENCES = (  # on which the GRUs differ
     "Où est la gare ?",
     "Nous avons besoin de plus de temps pour finir ce travail.",
@@ -46,8 +35,6 @@ SENTENCES = (  # on which the GRUs differ
 LONG = "Tom a dit à Marie qu’il ne pouvait pas venir à la fête parce qu’il devait travailler toute la journée."
 NOUNS = ("chat", "chien")
 BETWEEN = "que ma sœur a trouvé hier dans la rue derrière la maison de nos parents"
-TITLES = {WITHOUT_ATTENTION: "GRU", WITH_ATTENTION: "GRU with attention", VOCABULARY_OF: VOCABULARY_OF}
-ALL_TITLES = {UNTRAINED: "GRU before training", **TITLES}
 SUBJECTS = {
     "source": "The encoder's text",
     "target": "The decoder's text",
@@ -73,47 +60,41 @@ INPUTS = {
     "one": text(NOUNS[0], 30, SUBJECTS["one"]),
     "other": text(NOUNS[1], 30, SUBJECTS["other"]),
 }
-_kept: dict[tuple[str, ...], Any] = {}  # what was computed for the chapter's own texts
 
 
 def compute(models: Models, given: Given) -> dict[str, Any]:
     source, target = _words(given, "source"), _words(given, "target")
     sentence = given["sentence"].strip()
-    translators = _translators(models)
+    loaded = translators(models)
+    measure = switch(subject="Measure").read(given, "measure")
+    nouns, between = (given["one"].strip(), given["other"].strip()), given["between"].split()
+    own = (nouns, between) == (NOUNS, BETWEEN.split())
     return {
         "source": " ".join(source),
         "target": " ".join(target),
         "sentence": sentence,
-        **_counted(given),
-        **_timed(translators, measure=switch(subject="Measure").read(given, "measure")),
+        **_counts(given),
+        **({"timings": timings(loaded)} if measure else {}),  # else those that were measured before stay
         "words": [*source, *target],
         "read": len(source),
         "steps": [_step(step) for step in read_and_write(source, target, WIDTH)],
-        "gradients": _gradients(translators, given["long"].strip()),
-        "noticed": _noticed(translators, given),
-        "translations": _translations(translators, sentence),
+        "gradients": gradients(loaded, given["long"].strip(), LONG),
+        "noticed": noticed(loaded, nouns, between, own=own),
+        "translations": _translations(loaded, sentence),
         "sentences": [(one, {"sentence": one}) for one in SENTENCES],
         **_recorded(),
     }
 
 
-def _translators(models: Models) -> dict[str, LoadedModel]:
-    """Both GRUs and, where the page offers it, attend-translate."""
-    translators = {name: recurrent_translator(name) for name in (WITHOUT_ATTENTION, WITH_ATTENTION)}
-    if VOCABULARY_OF in models.names:
-        translators[VOCABULARY_OF] = models.get(VOCABULARY_OF)
-    return translators
-
-
 _PAPER = {  # table 1 of Vaswani et al., 2017, in its order
-    "attention": ("Self-attention", "$O(n² · d)$", "$O(1)$", "$O(1)$"),
-    "recurrent": ("Recurrent", "$O(n · d²)$", "$O(n)$", "$O(n)$"),
-    "convolution": ("Convolutional", "$O(k · n · d²)$", "$O(1)$", "$O(log_k n)$"),
-    "restricted": ("Self-attention, restricted", "$O(r · n · d)$", "$O(1)$", "$O(n/r)$"),
+    "attention": ("Self-attention", "O(n² · d)", "O(1)", "O(1)"),
+    "recurrent": ("Recurrent", "O(n · d²)", "O(n)", "O(n)"),
+    "convolution": ("Convolutional", "O(k · n · d²)", "O(1)", "O(log_k n)"),
+    "restricted": ("Self-attention, restricted", "O(r · n · d)", "O(1)", "O(n/r)"),
 }
 
 
-def _counted(given: Given) -> dict[str, Any]:
+def _counts(given: Given) -> dict[str, Any]:
     """The three ways, as pictures and in numbers."""
     costs = layer_costs(given["length"], given["width"], given["kernel"], NEIGHBOURS)
     return {
@@ -127,91 +108,12 @@ def _counted(given: Given) -> dict[str, Any]:
     }
 
 
-def _cost(kind: str, cost: LayerCost) -> list[str]:
-    name, operations, sequential, path = _PAPER[kind]
-    return [
-        name,
-        *(operations, f"{cost.operations:,}"),
-        *(sequential, f"{cost.sequential:,}"),
-        *(path, f"{cost.path:,}"),
-    ]
-
-
-def _timed(translators: Mapping[str, LoadedModel], *, measure: bool) -> dict[str, Any]:
-    """How long each reads, if asked; else what was measured before stays."""
-    if not measure:
-        return {}
-    rows = []
-    for name, loaded in translators.items():
-        times = time_reading(loaded, LENGTHS)
-        for one in times:
-            waits = len(loaded.model.encoder_blocks) if isinstance(loaded.model, EncoderDecoder) else one.tokens
-            growth = f"{one.seconds / times[0].seconds:.1f} times"
-            rows.append([TITLES[name], f"{one.tokens} tokens", waits, f"{1000 * one.seconds:.1f} ms", growth])
-    return {"timings": rows}
-
-
-def _gradients(translators: Mapping[str, LoadedModel], sentence: str) -> list[dict[str, Any]]:
-    """How much each reader's last vector depends on each token, the last first, as a share of the most."""
-    tokens = _tokens(translators, sentence, "long")
-    readers = {UNTRAINED: _untrained(), **{name: loaded.model for name, loaded in translators.items()}}
-    curves = []
-    for name, model in readers.items():
-        norms = _keep(("gradient", name, sentence), sentence == LONG, lambda model=model: gradient_by_distance(model, tokens))
-        shares = (norms / norms.max()).tolist()
-        curves.append({"name": name, "title": ALL_TITLES[name], "shares": [rounded(share) for share in shares]})
-    return curves
-
-
-@cache
-def _untrained() -> Any:
-    trained = recurrent_translator(WITHOUT_ATTENTION).model
-    config: RecurrentConfig = trained.config  # type: ignore[attr-defined]
-    return untrained(config, seed=0)
-
-
-def _noticed(translators: Mapping[str, LoadedModel], given: Given) -> list[dict[str, Any]]:
-    """How much the vector of “il” changes when the noun at the beginning does, by the number of words between."""
-    between, nouns = given["between"].split(), (given["one"].strip(), given["other"].strip())
-    own = (*nouns, *between) == (*NOUNS, *BETWEEN.split())
-    curves = []
-    for name, loaded in translators.items():
-
-        def along(loaded: LoadedModel = loaded) -> list[float]:
-            return [
-                changes(loaded.model, *(_until_it(loaded, noun, between[:count]) for noun in nouns))  # type: ignore[arg-type]
-                for count in range(0, len(between) + 1, 2)
-            ]
-
-        shares = _keep(("noticed", name, *nouns, *between), own, along)
-        curves.append({"name": name, "title": TITLES[name], "shares": [rounded(share) for share in shares]})
-    return curves
-
-
-def _until_it(loaded: LoadedModel, noun: str, between: Sequence[str]) -> Sequence[int]:
-    """The tokens of a sentence up to “il”, without the end that a prompt has."""
-    tokens = loaded.prompt(" ".join(["Le", noun, *between, "dort parce qu’il"]))
-    if len(tokens) > 2 * MAX_SOURCE:
-        raise AttendError(f"{SUBJECTS['between']} has too many words: shorten it.")
-    return tokens[:-1]
-
-
-def _keep(key: tuple[str, ...], keeps: bool, compute: Callable[[], Any]) -> Any:
-    """The chapter's own texts are computed once; what visitors type isn't kept."""
-    if key in _kept:
-        return _kept[key]
-    found = compute()
-    if keeps:
-        _kept[key] = found
-    return found
-
-
-def _tokens(translators: Mapping[str, LoadedModel], sentence: str, name: str) -> Sequence[int]:
-    """A sentence in tokens, whose vocabulary is the same for all."""
-    tokens = translators[WITHOUT_ATTENTION].prompt(sentence)
-    if len(tokens) > MAX_SOURCE:
-        raise AttendError(f"{SUBJECTS[name]} has {len(tokens)} tokens, but the limit is {MAX_SOURCE}: shorten it.")
-    return tokens
+def _cost(kind: str, cost: LayerCost) -> list[Any]:
+    """A row of the table: each formula, and its number beside it."""
+    name, *formulas = _PAPER[kind]
+    numbers = (cost.operations, cost.sequential, cost.path)
+    pairs = zip(formulas, numbers, strict=True)
+    return [name, *(cell for formula, number in pairs for cell in ({"formula": formula}, f"{number:,}"))]
 
 
 def _words(given: Given, name: str) -> list[str]:
@@ -227,12 +129,16 @@ def _step(step: GruStep) -> list[list[float | None]]:
     return rounded_rows(torch.stack(rows))  # (6, W)
 
 
-def _translations(translators: Mapping[str, LoadedModel], sentence: str) -> list[Mapping[str, Any]]:
-    _tokens(translators, sentence, "sentence")
-    return [
-        _keep((name, sentence), sentence in SENTENCES, lambda name=name, loaded=loaded: _translation(name, loaded, sentence))
-        for name, loaded in translators.items()
-    ]
+def _translations(loaded: Mapping[str, LoadedModel], sentence: str) -> list[Mapping[str, Any]]:
+    read_tokens(loaded, sentence, SUBJECTS["sentence"])
+    translations = []
+    for name, translator in loaded.items():
+
+        def translated(name: str = name, translator: LoadedModel = translator) -> Mapping[str, Any]:
+            return _translation(name, translator, sentence)
+
+        translations.append(keep(("translation", name, sentence), sentence in SENTENCES, translated))
+    return translations
 
 
 def _translation(name: str, loaded: LoadedModel, sentence: str) -> Mapping[str, Any]:

@@ -60,14 +60,6 @@ def scale_scores(dots: Tensor, width: int) -> ScaledScores:
     return ScaledScores(scaled, scaled.softmax(dim=0), dots.softmax(dim=0))
 
 
-def mask_scores(scores: Tensor, *, mask: bool) -> tuple[Tensor, Tensor]:
-    """Scores (T, T) and their softmax, row by row; with the mask, keys after the query get -inf and weight 0."""
-    if mask:
-        ahead = torch.ones_like(scores, dtype=torch.bool).triu(1)  # (T, T)
-        scores = scores.masked_fill(ahead, -math.inf)
-    return scores, scores.softmax(dim=-1)
-
-
 def word_vectors(words: list[str], width: int) -> Tensor:
     """A random vector for every word, (N, W): the same for the same word in any text and at any position."""
     rows = []

@@ -78,18 +78,17 @@ def shift(position: int, by: int, width: int) -> list[PairRotation]:
     return rotations
 
 
-def rotary_scores(length: int, width: int, seed: int) -> Tensor:
+def rotary_scores(query: Tensor, key: Tensor, length: int) -> Tensor:
     """Scores (T, T) of one query and one key at every pair of positions, rotated by rotary positions (Su et al., 2021).
 
     They only depend on the distance.
 
     Args:
-        width: the width of the query and the key, an even number.
-        seed: draws the query and the key.
+        query, key: (W,), with an even width.
     """
-    query, key = torch.randn(2, 1, 1, 1, width, generator=torch.Generator().manual_seed(seed))  # (1, 1, 1, W) each
-    cosines, sines = (table[None, :, None] for table in rotary_tables(length, width, 10_000.0))  # (1, T, 1, W) each
+    tables = rotary_tables(length, len(query), 10_000.0)
+    cosines, sines = (table[None, :, None].to(query) for table in tables)  # (1, T, 1, W) each
     queries, keys = (
-        rotate(vector.expand(1, length, 1, width), cosines, sines)[0, :, 0] for vector in (query, key)
+        rotate(vector.expand(1, length, 1, -1), cosines, sines)[0, :, 0] for vector in (query, key)
     )  # (T, W) each
     return queries @ keys.T  # (T, T)

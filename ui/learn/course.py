@@ -11,19 +11,20 @@ from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.chapters import (
     attention,
+    attention_by_hand,
     block,
     context,
     generation,
     heads,
     inside,
     positions,
-    recurrence,
     sentences,
     today,
     tokens,
     training,
     vectors,
     vocabulary,
+    why_attention,
 )
 from ui.learn.exercises.exercise import answer as answer_exercise
 from ui.learn.inputs import Given
@@ -32,8 +33,8 @@ from ui.learn.text.chapter_text import ChapterText
 from ui.runs.models import Models
 
 IN_ORDER = (
-    *(tokens, vocabulary, vectors, positions, attention, heads, block),
-    *(recurrence, training, generation, sentences, context, inside, today),
+    *(tokens, vocabulary, vectors, positions, why_attention, attention, attention_by_hand, heads),
+    *(block, sentences, training, generation, context, inside, today),
 )
 CHAPTERS: Mapping[str, Chapter] = MappingProxyType(
     {module.__name__.rpartition(".")[2]: module.CHAPTER for module in IN_ORDER}

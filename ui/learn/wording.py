@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from model.errors import AttendError
 from ui.kit.packing import significant
 
 
@@ -15,9 +16,9 @@ def rounded(value: float, digits: int = 4) -> float | None:
     return significant(value, digits) if math.isfinite(value) else None
 
 
-def rounded_rows(values: Tensor) -> list[list[float | None]]:
+def rounded_rows(values: Tensor, digits: int = 4) -> list[list[float | None]]:
     """A matrix (rows, columns) as it is sent, each number `rounded`."""
-    return [[rounded(value) for value in row] for row in values.tolist()]
+    return [[rounded(value, digits) for value in row] for row in values.tolist()]
 
 
 def decimals(value: float | None, digits: int = 2) -> str:
@@ -64,3 +65,11 @@ def brief(text: str, most: int = 40) -> str:
 def counted(number: int, noun: str) -> str:
     """A number with its noun: "1 word", "2 words"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def labels(line: str, count: int) -> str:
+    """The words that stand beside a table's rows or columns; `AttendError` unless there are as many as it has."""
+    words = line.split()
+    if len(words) != count:
+        raise AttendError(f"The text has {counted(len(words), 'word')}, but this table needs {count}: change it.")
+    return " ".join(words)

@@ -23,7 +23,7 @@ export const NETWORK = {
     name: 'Alignment',
     text: 'Which words of the source each word of a translation comes from. A translator’s cross-attention shows it roughly.',
     source: 'Brown et al. (1993)',
-    chapter: 'recurrence',
+    chapter: 'why_attention',
   },
   'attention': {
     name: 'Attention',
@@ -49,7 +49,7 @@ export const NETWORK = {
     name: 'Context vector',
     text: 'What attention hands to the decoder for one word: the sum of the encoder’s states, weighted by how well each fits.',
     source: 'Bahdanau, Cho and Bengio (2015)',
-    chapter: 'recurrence',
+    chapter: 'why_attention',
   },
   'contextual-vector': {
     name: 'Contextual vector',
@@ -96,7 +96,7 @@ export const NETWORK = {
       + 'decide how much of the state to use and to keep.',
     formula: 'h′ = (1 − z) ⊙ n + z ⊙ h',
     source: 'GRU: Cho et al. (2014)',
-    chapter: 'recurrence',
+    chapter: 'why_attention',
   },
   'head': {
     name: 'Head',

@@ -28,7 +28,7 @@ export const TRAINING = {
     name: 'BLEU',
     text: 'Scores a translation from 0 to 100 by how many of its words and short phrases also stand in a person’s translation.',
     source: 'Papineni et al. (2002)',
-    chapter: 'recurrence',
+    chapter: 'why_attention',
   },
   'distinct-2': {
     name: 'Distinct-2',

@@ -1,36 +1,54 @@
-"""The chapter on attention by hand, which `lesson/attention.py` computes."""
+"""The chapter on attention as a weighted sum, which `lesson/attention.py` computes."""
 
 from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 
-from lesson.attention import Mixture, by_division, by_softmax, mask_scores, scale_scores, self_attention
+from lesson.attention import Mixture, by_division, by_softmax, self_attention
+from lesson.recurrence.by_hand import ScoredStates, by_dot_product, by_small_network
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
 from ui.learn.inputs import Given, matrix, switch, text, unasked, whole
-from ui.learn.text.slots import button, cases, slider
-from ui.learn.wording import counted, decimals, rounded, rounded_rows, short, vector
+from ui.learn.text.slots import button, cases, select
+from ui.learn.wording import counted, decimals, dot_terms, labels, rounded, rounded_rows, short, vector
 from ui.runs.models import Models
 
 WIDTH = 6  # of the vectors of a sentence's words
 MAX_WORDS = 10
 APPLE = [[1.0, 0.25]]  # its similarities to itself and to fruit
-DOTS = [[112.0, 96.0]]
+TABLES = {  # of a recurrent translator; the first state, the decoder's state and the weight 0.7 are a lecture's
+    "weighted": [[0.7, 0.8, 0.2], [0.3, 0.1, 0.9]],
+    "query": [[0.7, 0.3]],
+    "states": [[0.8, 0.2], [0.1, 0.9], [0.9, 0.6]],
+    "query_weights": [[1.0, 0.0], [0.0, 1.0]],
+    "state_weights": [[1.0, 0.0], [0.0, 1.0]],
+    "score_weights": [[1.0, 1.0]],
+}
+# Six words of three numbers: Raschka, Build a Large Language Model (From Scratch), chapter 3
+SIX = "Your journey starts with one step"
+SIX_VECTORS = [
+    [0.43, 0.15, 0.89],
+    [0.55, 0.87, 0.66],
+    [0.57, 0.85, 0.64],
+    [0.22, 0.58, 0.33],
+    [0.77, 0.25, 0.10],
+    [0.05, 0.80, 0.55],
+]
 INPUTS = {
     # apple beside fruit, from lectures: similarities 1 and .25, vectors (5, 7) and (0, 8)
     "pair": text("apple fruit", 60, "The text", maxlength=60),
     "similarities": matrix(APPLE),
     "vectors": matrix([[5.0, 7.0], [0.0, 8.0]]),
-    "dots": matrix(DOTS),
-    "width": whole(64, 1, 4096, slider(1, 256)),
-    "scores": matrix([[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3]]),
-    "mask": switch(first=True, subject="The mask"),
-    "line": text("I am a student", 60, "The text", maxlength=60),
+    "six": text(SIX, 80, "The text", maxlength=80, wide=True),
+    "six_vectors": matrix(SIX_VECTORS),
+    "asking": whole(2, 1, len(SIX_VECTORS), select("askers")),  # counted from 1
+    **{name: matrix(first) for name, first in TABLES.items()},
     "sentence": text("the dog bites the man", 200, maxlength=200, wide=True, also={"shuffle": 0}),
     "shuffle": unasked(whole(0, 0, 1_000_000)),  # counts shuffles; 0 is the sentence as it was typed
     "positions": switch(subject="The positions"),
@@ -38,7 +56,7 @@ INPUTS = {
 
 
 def compute(models: Models, given: Given) -> dict[str, Any]:
-    similarities, vectors, dots, scores = (given[name] for name in ("similarities", "vectors", "dots", "scores"))
+    similarities, vectors = given["similarities"], given["vectors"]
     if min(similarities[0]) < 0 or sum(similarities[0]) <= 0:
         raise AttendError(
             f"The similarities are {_in_words(similarities[0])}, but division by their sum needs numbers that are not "
@@ -46,30 +64,61 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         )
     # double precision: in single, similarities that are tiny sum to zero
     near, points = (torch.tensor(rows, dtype=torch.float64) for rows in (similarities[0], vectors))  # (N,), (N, W)
-    scaled = scale_scores(torch.tensor(dots[0]), given["width"])
-    remaining, weights = mask_scores(torch.tensor(scores), mask=given["mask"])  # (T, T) each
-    pair = _labels(given["pair"], len(vectors))
+    pair = labels(given["pair"], len(vectors))
     return {
         "pair": pair,
         "word": pair.split()[0],
         "division": _mixed(by_division(near, points), vectors),
         "softmax": _mixed(by_softmax(near, points), vectors),
-        "scaled": rounded_rows(scaled.scaled[None]),
-        "weights": rounded_rows(scaled.weights[None]),
-        "unscaled": rounded_rows(scaled.unscaled[None]),
-        "line": _labels(given["line"], len(scores)),
-        "masked": rounded_rows(remaining),
-        "looked": rounded_rows(weights),
+        **_six(given),
+        **_translator({name: given[name] for name in TABLES}),
         **_order(given),
     }
 
 
-def _labels(line: str, count: int) -> str:
-    """The words that stand beside a table's rows and columns, so many as it has."""
-    words = line.split()
-    if len(words) != count:
-        raise AttendError(f"The text has {counted(len(words), 'word')}, but this table needs {count}: change it.")
-    return " ".join(words)
+def _six(given: Given) -> dict[str, Any]:
+    """A sentence in which one word asks all."""
+    words, rows, asking = labels(given["six"], len(SIX_VECTORS)), given["six_vectors"], given["asking"] - 1
+    vectors = torch.tensor(rows, dtype=torch.float64)  # (6, 3)
+    scored = by_dot_product(vectors[asking], vectors)
+    weights = scored.mixture.weights.tolist()
+    return {
+        "six": words,
+        "askers": [(index, word) for index, word in enumerate(words.split(), start=1)],
+        "asker": words.split()[asking],
+        "six_scored": _scored(scored),
+        "six_score": f"{dot_terms(rows[asking], rows[0])} = {short(float(scored.scores[0]))}",
+        "six_first": words.split()[0],
+        "six_sum": " + ".join(
+            f"{decimals(weight)} · {word}" for weight, word in zip(weights, words.split(), strict=True)
+        ),
+    }
+
+
+def _translator(tables: Mapping[str, list[list[float]]]) -> dict[str, Any]:
+    """The decoder of a recurrent translator asks the encoder's states, in two ways."""
+    values = {name: torch.tensor(rows, dtype=torch.float64) for name, rows in tables.items()}
+    query, states, weighted = values["query"][0], values["states"], values["weighted"]  # (2,), (3, 2), (2, 3)
+    products = weighted[:, :1] * weighted[:, 1:]  # (2, 2)
+    learned = (values["query_weights"], values["state_weights"], values["score_weights"][0])
+    terms = " + ".join(f"{short(weight)} · {vector(state)}" for weight, *state in tables["weighted"])
+    added, context = " + ".join(map(vector, products.tolist())), vector(products.sum(dim=0).tolist())
+    dot = by_dot_product(query, states)
+    return {
+        "score_sum": f"{dot_terms(tables['query'][0], tables['states'][0])} = {short(float(dot.scores[0]))}",
+        "products": rounded_rows(products),
+        "context_sum": f"{terms} = {added} = {context}",
+        "dot": _scored(dot),
+        "additive": _scored(by_small_network(query, states, *learned)),
+    }
+
+
+def _scored(scored: ScoredStates) -> dict[str, Any]:
+    return {
+        "scores": rounded_rows(scored.scores[None], 6),  # a table of four decimals shows all of them
+        "weights": rounded_rows(scored.mixture.weights[None], 6),
+        "context": rounded_rows(scored.mixture.vector[None], 6),
+    }
 
 
 def _order(given: Given) -> dict[str, Any]:
@@ -125,7 +174,9 @@ CHAPTER = Chapter(
     compute,
     INPUTS,
     values="word division.weights division.vector division.sum softmax.weights softmax.vector softmax.sum "
-    "scaled weights unscaled masked looked moved words shuffled before after",
+    "asker six_scored.scores six_scored.weights six_scored.context six_score six_first six_sum score_sum context_sum "
+    "dot.scores dot.weights dot.context additive.scores additive.weights additive.context "
+    "moved words shuffled before after",
     slots={
         "shuffle": button(adds={"shuffle": 1}),
         "verdict": cases("not shuffled", "unchanged", "changed", "changed with positions"),
@@ -134,9 +185,16 @@ CHAPTER = Chapter(
         "weight_of_fruit": NumberExercise(
             lambda compute: compute({"similarities": [[1.0, 0.6]]})["division"]["weights"][0][1], digits=2
         ),
+        "dot_product": NumberExercise(
+            lambda compute: compute({"query": [[0.5, 0.4]], "states": [[0.6, 0.9], [0, 0], [0, 0]]})["dot"]["scores"][
+                0
+            ][0],
+            digits=2,
+        ),
         "most_lopsided": ChoiceExercise(_first_weights, 3),
-        "wide_enough": ChangeExercise(
-            lambda result: result["dots"] == [[112.0, 96.0]] and result["weights"][0][0] < 0.75, {"width": 240}
+        "half_of_the_weight": ChangeExercise(
+            lambda result: result["asking"] == 2 and result["six_scored"]["weights"][0][4] > 0.5,
+            {"six_vectors": [*SIX_VECTORS[:4], [2.0, 2.0, 2.0], SIX_VECTORS[5]]},
         ),
     },
     facts={
@@ -148,7 +206,5 @@ CHAPTER = Chapter(
         "other_by_softmax": _first_weight(by_softmax, 1),
         "lead_of_one": decimals(math.e),
         "lead_of_five": decimals(math.exp(5), 0),
-        "one_dot": short(DOTS[0][0]),
-        "other_dot": short(DOTS[0][1]),
     },
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from lesson.positions import PairRotation, Scheme, likeness, rotary_scores, schemes, shift
+from lesson.positions import PairRotation, Scheme, likeness, schemes, shift
 from model.transformer.positions import sinusoids
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
@@ -18,7 +18,6 @@ from ui.runs.models import Models
 
 MAX = 128  # positions, and numbers of each: as many as a picture has room for
 FARTHEST = 64  # that a position is shifted, or is at before
-ROTARY_WIDTH = 8
 COMPARED_WIDTH = 4  # numbers of a position where the ways are compared
 INPUTS = {
     "length": whole(50, 2, MAX),
@@ -40,7 +39,6 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         "likeness": _picture(likeness(waves)),
         "turns": [_turn(turn) for turn in shift(position, by, width)[:6]],
         "schemes": {name: _scheme(scheme) for name, scheme in schemes(given["compared"], COMPARED_WIDTH).items()},
-        "rotary": rounded_rows(rotary_scores(6, ROTARY_WIDTH, seed=0)),
     }
 
 
@@ -86,7 +84,7 @@ def _is_opposite(result: Result) -> bool:
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values=" ".join(f"schemes.{name}.vectors schemes.{name}.apart" for name in _SCHEMES) + " rotary",
+    values=" ".join(f"schemes.{name}.vectors schemes.{name}.apart" for name in _SCHEMES),
     exercises={
         "first_number": NumberExercise(
             lambda compute: compute({"position": 1, "shift": 0})["turns"][0]["before"][0], digits=2

@@ -8,7 +8,7 @@ text in a sentence or, with a label, a table, unless the look that is written in
   for numbers from 0, `1` for numbers from 1, or none;
 - `shares` or `plain`: a table's colours, which else tell the sign; `3 decimals`, which else are two;
 - `columns: -, pair, times`: a table of texts with these headings, a blank one as `-`. A cell may also be {bar: share},
-  {token} or {pieces: […]}, and a row {cells, later};
+  {token}, {formula} or {pieces: […]}, and a row {cells, later};
 - `bars`: a bar for each [name, share, text], where a name may be {token};
 - `tokens`: a row of tokens;
 - `buttons`: buttons that fill in what the result says: [label, changes] each.

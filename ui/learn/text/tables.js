@@ -5,6 +5,7 @@
 /** @import { Slot, SlotView, SlotWiring } from './slot_values.js' */
 
 import { headCell, make, makeTable } from '../../kit/js/dom.js';
+import { formula } from '../../kit/js/formula.js';
 import { tokenChip } from '../../kit/js/text.js';
 import { matrixTable } from '../drawings/matrix.js';
 import { extentBar, symbolChips, tokenName } from '../drawings/pieces.js';
@@ -59,10 +60,11 @@ export function numbers(wiring) {
   return { ...view, put: view.draw };
 }
 
-/** @param {any} cell a text or number; {bar: share}, {token} or {pieces: texts} @returns {Node | string} */
+/** @param {any} cell a text or number; {bar: share}, {token}, {formula} or {pieces: texts} @returns {Node | string} */
 function cellContent(cell) {
   if (cell?.pieces) return symbolChips(cell.pieces);
   if (cell?.token) return tokenChip(cell.token);
+  if (cell?.formula) return formula(cell.formula, true);
   if (typeof cell?.bar !== 'number') return String(cell ?? '');
   return make('span', { class: 'at-bar-cell' }, extentBar(cell.bar), cell.text ?? '');
 }

@@ -1,5 +1,6 @@
 /**
- * Why attention: a recurrent encoder-decoder unrolled, three translators with their alignments, and BLEU by length.
+ * Why attention: three ways to let words meet, a recurrent encoder-decoder unrolled, what reaches far, three translators
+ * with their alignments, and BLEU by length.
  *
  * @typedef {{name: string, title: string, text: string, complete: boolean, source: string[], tokens: string[],
  *   alignment: number[][] | null}} LessonTranslation
@@ -12,10 +13,83 @@ import { visibleText } from '../../../kit/js/text.js';
 import { plainButton, sideBySide } from '../../lesson.js';
 import { matrixNumber, matrixTable } from '../../drawings/matrix.js';
 import { extentBar } from '../../drawings/pieces.js';
+import { curve, dot, line, plot, words as wordsAt } from '../../drawings/plot.js';
 import { redrawn } from '../../text/slot_values.js';
 
 const ROWS = ['word’s vector x', 'state before h', 'reset gate r', 'update gate z', 'candidate n', 'new state h′'];
 const [, BEFORE, , UPDATE, CANDIDATE, AFTER] = ROWS.keys();
+
+const WAYS = { recurrent: 'Recurrent', convolution: 'Convolutional', attention: 'Attention' };
+const [GAP, RISE] = [30, 26]; // between the dots of a row, and between rows
+
+/** Who reads whom in each of the three ways, with the way from the first word to the last. @returns {SlotView} */
+export const meetings = () => redrawn(make('div', { class: 'at-three at-meetings' }), ({ meetings: all, meeting }) =>
+  Object.entries(WAYS).map(([kind, title]) => {
+    const { layers, path } = all[kind];
+    const steps = `${path.length} ${path.length === 1 ? 'step' : 'steps'}`;
+    return make('figure', {}, make('figcaption', {}, title, make('small', { class: 'at-quiet', text: ` ${steps} from the first word to the last` })),
+      kind === 'recurrent' ? chainPicture(meeting) : layersPicture(layers, path, meeting));
+  }));
+
+/** @param {number} count of words, each of which reads the one before */
+function chainPicture(count) {
+  const at = (/** @type {number} */ index, /** @type {number} */ row) => /** @type {[number, number]} */ ([16 + GAP * index, 62 - 36 * row]);
+  const all = Array.from({ length: count }, (_, index) => index);
+  return plot([32 + GAP * (count - 1), 82], 'Each word hands its state to the next', [
+    ...all.map((index) => line(at(index, 0), at(index, 1), 'edge')),
+    ...all.slice(1).map((index) => line(at(index - 1, 1), at(index, 1), 'edge path')),
+    ...all.flatMap((index) => [dot(at(index, 0), 4, 'quiet'), dot(at(index, 1), 4, index === 0 || index === count - 1 ? 'accent' : 'quiet')]),
+  ]);
+}
+
+/** @param {[number, number][][]} layers @param {[number, number][]} path @param {number} count of words */
+function layersPicture(layers, path, count) {
+  const high = 20 + RISE * layers.length + (layers.length === 1 ? RISE : 0);
+  const rise = layers.length === 1 ? 2 * RISE : RISE;
+  const at = (/** @type {number} */ index, /** @type {number} */ row) => /** @type {[number, number]} */ ([16 + GAP * index, high - 8 - rise * row]);
+  const isOnPath = (layer, [from, to]) => path[layer][0] === from && path[layer][1] === to;
+  const edges = layers.flatMap((layer, row) => layer.map((edge) => ({ row, edge, marked: isOnPath(row, edge) })));
+  return plot([32 + GAP * (count - 1), high], 'Each word reads others in the layer below', [
+    ...edges.toSorted((one, other) => Number(one.marked) - Number(other.marked)).map(({ row, edge: [from, to], marked }) =>
+      line(at(from, row), at(to, row + 1), marked ? 'edge path' : 'edge')),
+    ...Array.from({ length: layers.length + 1 }, (_, row) => Array.from({ length: count }, (__, index) =>
+      dot(at(index, row), 4, (row === 0 && index === 0) || (row === layers.length && index === count - 1) ? 'accent' : 'quiet'))).flat(),
+  ]);
+}
+
+/** How much the last vector depends on each token, by the distance. @returns {SlotView} */
+export const gradients = () => redrawn(make('div', { class: 'at-reach' }), ({ gradients: all }) =>
+  [reachPicture(all, { label: 'Gradient by distance', across: 'tokens back from the last', decades: 5, step: 1 })]);
+
+/** How much a vector differs when a distant word does, by the words between. @returns {SlotView} */
+export const noticed = () => redrawn(make('div', { class: 'at-reach' }), ({ noticed: all }) =>
+  [reachPicture(all, { label: 'Difference by distance', across: 'words between', decades: 4, step: 2 })]);
+
+/**
+ * Curves from 1 down on a logarithmic scale.
+ * @param {{name: string, title: string, shares: number[]}[]} curves
+ * @param {{label: string, across: string, decades: number, step: number}} about `decades`: powers of ten on the scale;
+ *   `step`: between two points of a curve
+ */
+function reachPicture(curves, { label, across, decades, step }) {
+  const [wide, high, left, ground] = [480, 230, 62, 200];
+  const last = Math.max(1, ...curves.map(({ shares }) => shares.length - 1));
+  const at = (/** @type {number} */ index, /** @type {number} */ share) => /** @type {[number, number]} */ ([
+    left + ((wide - left - 12) * index) / last, 12 + ((ground - 12) * Math.min(decades, -Math.log10(Math.max(share, 1e-30)))) / decades]);
+  const lines = Array.from({ length: decades + 1 }, (_, power) => [
+    line(at(0, 10 ** -power), at(last, 10 ** -power), 'axis'),
+    wordsAt([left - 6, at(0, 10 ** -power)[1] + 4], String(Number((10 ** -power).toFixed(decades))), 'end'),
+  ]).flat();
+  const paths = curves.map(({ name, shares }) => {
+    const path = curve(shares.map((share, index) => at(index, share)), 'reader');
+    path.dataset.reader = name;
+    return path;
+  });
+  const legend = make('ul', { class: 'at-reach-legend' }, ...curves.map(({ name, title, shares }) =>
+    make('li', { 'data-reader': name }, make('i', { 'aria-hidden': 'true' }), `${title}: ${shares[0].toPrecision(2)} → ${shares.at(-1).toPrecision(2)}`)));
+  return make('figure', {}, plot([wide, high], label, [...lines, ...paths,
+    wordsAt([left, ground + 18], '0', 'middle'), wordsAt([wide - 12, ground + 18], `${last * step} ${across}`, 'end')]), legend);
+}
 
 /** A box for each word with the state after it, and the numbers of one step. @returns {SlotView} */
 export function unrolled() {

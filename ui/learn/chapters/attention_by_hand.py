@@ -1,0 +1,218 @@
+"""The chapter on queries, keys and values, which `lesson/queries.py` computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lesson.attention import scale_scores
+from lesson.positions import rotary_scores
+from lesson.queries import (
+    AttentionSteps,
+    additive_mask,
+    attention_steps,
+    dot_spread,
+    head_steps,
+    soft_lookup,
+)
+from ui.learn.chapter import Chapter
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
+from ui.learn.inputs import Given, choice, matrix, real, text, whole
+from ui.learn.text.slots import options, select, slider
+from ui.learn.wording import decimals, dot_terms, labels, rounded_rows, short, vector
+from ui.runs.models import Models
+
+WORDS = "animal street it"  # of “The animal didn’t cross the street because it was too tired”
+SOURCE, TARGET = "je suis étudiant", "I am a student"
+MASKS = {"none": "none", "later": "later words", "padding": "padding"}
+ROTARY_POSITIONS = 6
+WIDTHS = (4, 16, 64, 256)  # at which random dot products are measured
+_LABELS = {"maxlength": 60}
+INPUTS = {
+    "words": text(WORDS, 60, "The text", **_LABELS),
+    "vectors": matrix([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]]),
+    "query_weights": matrix([[1.0, -1.0], [1.0, 1.0]]),
+    "key_weights": matrix([[1.0, 0.0], [0.0, 1.0]]),
+    "value_weights": matrix([[1.0, 2.0], [3.0, 0.0]]),
+    "asking": whole(3, 1, 3, select("askers")),  # the word whose query is followed, counted from 1
+    "sharpness": real(1, 0, 10, 0.5),
+    # a lecture's dot products (../shared/REFERENCE.md), as are the scores that are masked
+    "dots": matrix([[112.0, 96.0]]),
+    "width": whole(64, 1, 4096, slider(1, 256)),
+    "line": text(TARGET, 60, "The text", **_LABELS),
+    "scores": matrix([[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3]]),
+    "mask": choice("later", tuple(MASKS), options(*MASKS)),
+    # the lecture's weights of “student” are .15, .05 and .8; the numbers that lead to them are ours
+    "source": text(SOURCE, 60, "The French text", **_LABELS),
+    "target": text(TARGET, 60, "The English text", **_LABELS),
+    "cross_queries": matrix([[0.0, 2.0], [-2.0, -2.0], [1.0, 0.0], [2.0, 0.0]]),
+    "cross_keys": matrix([[-1.18, 2.0], [-1.96, 0.0], [0.0, 0.0]]),
+    "cross_values": matrix([[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]]),
+    "output_weights": matrix([[1.0, 0.0], [1.0, 1.0]]),
+}
+
+
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    words = labels(given["words"], 3)
+    inputs, query_weights, key_weights, value_weights = (
+        _tensor(given[name]) for name in ("vectors", "query_weights", "key_weights", "value_weights")
+    )
+    steps = attention_steps(inputs @ query_weights, inputs @ key_weights, inputs @ value_weights)
+    asking = given["asking"] - 1
+    return {
+        "words": words,
+        "askers": [(index, word) for index, word in enumerate(words.split(), start=1)],
+        "asker": words.split()[asking],
+        "steps": _steps(steps),
+        **_written_out(steps, inputs, query_weights, words.split(), asking),
+        **_dictionary(steps, words.split(), asking, given["sharpness"]),
+        **_scaling(given),
+        **_masked(given),
+        **_cross(given),
+        "heads": _heads(steps, _tensor(given["output_weights"])),
+        "rotary": rounded_rows(rotary_scores(steps.queries[asking], steps.keys[0], ROTARY_POSITIONS)),
+        "rotary_key": words.split()[0],
+    }
+
+
+def _tensor(rows: Sequence[Sequence[float]]) -> Tensor:
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def _steps(steps: AttentionSteps) -> dict[str, Any]:
+    return {name: rounded_rows(getattr(steps, name)) for name in AttentionSteps.__slots__}
+
+
+def _written_out(
+    steps: AttentionSteps, inputs: Tensor, query_weights: Tensor, words: Sequence[str], asking: int
+) -> dict[str, str]:
+    """What one word computes, number by number."""
+    query, keys = steps.queries[asking].tolist(), steps.keys.tolist()
+    given = inputs[asking].tolist()
+    terms = ", ".join(dot_terms(given, column) for column in query_weights.T.tolist())
+    scores, scaled = steps.scores[asking].tolist(), steps.scaled[asking].tolist()
+    powers = [f"e^({decimals(score)})" for score in scaled]
+    weights = steps.weights[asking].tolist()
+    mixed = " + ".join(
+        f"{decimals(weight)} · {vector(value)}" for weight, value in zip(weights, steps.values.tolist(), strict=True)
+    )
+    return {
+        "query_sum": f"q = {vector(given)} · W_q = ({terms}) = {vector(query)}",
+        "score_sum": "; ".join(
+            f"{word}: {dot_terms(query, key)} = {short(score)}"
+            for word, key, score in zip(words, keys, scores, strict=True)
+        ),
+        "scaled_sum": "; ".join(
+            f"{short(score)} / √2 = {decimals(one)}" for score, one in zip(scores, scaled, strict=True)
+        ),
+        "weight_sum": "; ".join(
+            f"{word}: ${power}$ / (${' + '.join(powers)}$) = {decimals(weight)}"
+            for word, power, weight in zip(words, powers, weights, strict=True)
+        ),
+        "output_sum": f"{mixed} = {vector(steps.output[asking].tolist(), 2)}",
+    }
+
+
+def _dictionary(steps: AttentionSteps, words: Sequence[str], asking: int, sharpness: float) -> dict[str, Any]:
+    """One query looked up among all keys."""
+    weights, found = soft_lookup(steps.queries[asking], steps.keys, steps.values, sharpness)
+    rows = zip(words, steps.keys.tolist(), steps.scores[asking].tolist(), weights.tolist(), steps.values, strict=True)
+    return {
+        "entries": [
+            [word, vector(key), short(score), {"bar": weight, "text": decimals(weight)}, vector(value.tolist())]
+            for word, key, score, weight, value in rows
+        ],
+        "query": vector(steps.queries[asking].tolist()),
+        "found": vector(found.tolist(), 2),
+    }
+
+
+def _scaling(given: Given) -> dict[str, Any]:
+    scaled = scale_scores(torch.tensor(given["dots"][0]), given["width"])
+    return {
+        "scaling.scaled": rounded_rows(scaled.scaled[None]),
+        "scaling.weights": rounded_rows(scaled.weights[None]),
+        "scaling.unscaled": rounded_rows(scaled.unscaled[None]),
+    }
+
+
+def _masked(given: Given) -> dict[str, Any]:
+    scores = torch.tensor(given["scores"])  # (T, T)
+    mask = additive_mask(len(scores), MASKS[given["mask"]])  # type: ignore[arg-type]
+    return {
+        "line": labels(given["line"], len(scores)),
+        "masking.mask": rounded_rows(mask),
+        "masking.sum": rounded_rows(scores + mask),
+        "masking.weights": rounded_rows((scores + mask).softmax(dim=-1)),
+    }
+
+
+def _cross(given: Given) -> dict[str, Any]:
+    steps = attention_steps(*(_tensor(given[f"cross_{part}"]) for part in ("queries", "keys", "values")))
+    source, target = labels(given["source"], len(steps.keys)), labels(given["target"], len(steps.queries))
+    weights, values = steps.weights[-1].tolist(), steps.values.tolist()
+    parts = " + ".join(f"{decimals(weight)} · {word}" for weight, word in zip(weights, source.split(), strict=True))
+    numbers = " + ".join(f"{decimals(weight)} · {vector(of)}" for weight, of in zip(weights, values, strict=True))
+    return {
+        "source": source,
+        "target": target,
+        "last": target.split()[-1],
+        "cross": _steps(steps),
+        "cross_sum": f"{parts} = {numbers} = {vector(steps.output[-1].tolist(), 2)}",
+    }
+
+
+def _heads(steps: AttentionSteps, output_weights: Tensor) -> dict[str, Any]:
+    heads = head_steps(steps, 2, output_weights)
+    return {
+        "weights": [rounded_rows(one) for one in heads.weights],
+        "mixed": [rounded_rows(one) for one in heads.mixed],
+        "joined": rounded_rows(heads.joined),
+        "output": rounded_rows(heads.output),
+    }
+
+
+# ---- the exercises ----
+
+
+def _shape_of_cross(compute: Compute) -> list[bool]:
+    """Weights have a row for each query and a column for each key."""
+    cross = compute({})["cross"]
+    rows, columns = len(cross["queries"]), len(cross["keys"])
+    shape = (len(cross["weights"]), len(cross["weights"][0]))
+    return [shape == option for option in ((rows, rows), (columns, rows), (rows, columns), (columns, columns))]
+
+
+def _masked_row(compute: Compute) -> float:
+    return compute({"mask": "later"})["masking.weights"][1][0]
+
+
+def _scaled_score(compute: Compute) -> float:
+    return compute({"vectors": [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]]})["steps"]["scaled"][2][0]
+
+
+CHAPTER = Chapter(
+    compute,
+    INPUTS,
+    values=" ".join(f"steps.{name}" for name in AttentionSteps.__slots__)
+    + " asker query_sum score_sum scaled_sum weight_sum output_sum entries query found"
+    " scaling.scaled scaling.weights scaling.unscaled masking.mask masking.sum masking.weights"
+    " last cross.scaled cross.weights cross.output cross_sum"
+    " heads.weights heads.mixed heads.joined heads.output rotary rotary_key",
+    exercises={
+        "scaled_score": NumberExercise(_scaled_score, digits=2),
+        "masked_row": NumberExercise(_masked_row, digits=2),
+        "shape_of_cross": ChoiceExercise(_shape_of_cross, 4),
+        "one_word_decides": ChangeExercise(
+            lambda result: result["steps"]["weights"][1][1] > 0.9, {"query_weights": [[1.0, -1.0], [-1.0, 3.0]]}
+        ),
+    },
+    facts={
+        f"spread_{width}": decimals(spread, 1)
+        for width, spread in zip(WIDTHS, dot_spread(WIDTHS, samples=10_000, seed=0), strict=True)
+    }
+    | {"one_dot": "112", "other_dot": "96"},
+)

@@ -1,0 +1,219 @@
+"""The chapter on why attention was needed: `lesson/why_attention.py` counts, `lesson/recurrence/` measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import torch
+
+from lesson.recurrence.by_hand import GruStep, read_and_write
+from lesson.recurrence.translation import RECURRENT, translate
+from lesson.why_attention import LayerCost, layer_costs, meetings
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.transformer.checkpoint import read_json
+from ui.learn.chapter import Chapter
+from ui.learn.chapters.views.reach import TITLES, gradients, keep, noticed, read_tokens, timings, translators
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
+from ui.learn.inputs import Given, switch, text, whole
+from ui.learn.text.slots import button, drawing
+from ui.learn.wording import counted, decimals, rounded_rows
+from ui.runs.models import Models
+
+WIDTH = 4  # of the drawn network's state
+MAX_WORDS = 8  # on each side of it
+MAX_CHARACTERS, MAX_TOKENS = 200, 60  # of a sentence, and of its translation
+NEIGHBOURS = 16  # words that a word sees in restricted attention
+SENTENCES = (  # on which the GRUs differ
+    "Où est la gare ?",
+    "Nous avons besoin de plus de temps pour finir ce travail.",
+    "Mon père a vendu sa maison l’année dernière parce qu’elle était trop grande.",
+    "J’ai mis mon livre sur la table de la cuisine ce matin, mais il n’est plus là.",
+)
+LONG = "Tom a dit à Marie qu’il ne pouvait pas venir à la fête parce qu’il devait travailler toute la journée."
+NOUNS = ("chat", "chien")
+BETWEEN = "que ma sœur a trouvé hier dans la rue derrière la maison de nos parents"
+SUBJECTS = {
+    "source": "The encoder's text",
+    "target": "The decoder's text",
+    "sentence": "The French sentence",
+    "long": "The long sentence",
+    "one": "The first noun",
+    "other": "The second noun",
+    "between": "The text between",
+}
+_FIRST = {
+    "source": "je suis étudiant",
+    "target": "I am a student",
+    "sentence": SENTENCES[0],
+    "long": LONG,
+    "between": BETWEEN,
+}
+INPUTS = {
+    "meeting": whole(8, 2, 9),
+    "kernel": whole(3, 2, 5),
+    "length": whole(50, 2, 4096),
+    "width": whole(512, 1, 4096),
+    **{name: text(first, MAX_CHARACTERS, SUBJECTS[name], wide=True) for name, first in _FIRST.items()},
+    "one": text(NOUNS[0], 30, SUBJECTS["one"]),
+    "other": text(NOUNS[1], 30, SUBJECTS["other"]),
+}
+
+
+def compute(models: Models, given: Given) -> dict[str, Any]:
+    source, target = _words(given, "source"), _words(given, "target")
+    sentence = given["sentence"].strip()
+    loaded = translators(models)
+    measure = switch(subject="Measure").read(given, "measure")
+    nouns, between = (given["one"].strip(), given["other"].strip()), given["between"].split()
+    own = (nouns, between) == (NOUNS, BETWEEN.split())
+    return {
+        "source": " ".join(source),
+        "target": " ".join(target),
+        "sentence": sentence,
+        **_counts(given),
+        **({"timings": timings(loaded)} if measure else {}),  # else those that were measured before stay
+        "words": [*source, *target],
+        "read": len(source),
+        "steps": [_step(step) for step in read_and_write(source, target, WIDTH)],
+        "gradients": gradients(loaded, given["long"].strip(), LONG),
+        "noticed": noticed(loaded, nouns, between, own=own),
+        "translations": _translations(loaded, sentence),
+        "sentences": [(one, {"sentence": one}) for one in SENTENCES],
+        **_recorded(),
+    }
+
+
+_PAPER = {  # table 1 of Vaswani et al., 2017, in its order
+    "attention": ("Self-attention", "O(n² · d)", "O(1)", "O(1)"),
+    "recurrent": ("Recurrent", "O(n · d²)", "O(n)", "O(n)"),
+    "convolution": ("Convolutional", "O(k · n · d²)", "O(1)", "O(log_k n)"),
+    "restricted": ("Self-attention, restricted", "O(r · n · d)", "O(1)", "O(n/r)"),
+}
+
+
+def _counts(given: Given) -> dict[str, Any]:
+    """The three ways, as pictures and in numbers."""
+    costs = layer_costs(given["length"], given["width"], given["kernel"], NEIGHBOURS)
+    return {
+        "costs": [_cost(kind, cost) for kind, cost in costs.items()],
+        "counts": {kind: (cost.operations, cost.sequential, cost.path) for kind, cost in costs.items()},
+        "ratio": decimals(costs["recurrent"].operations / costs["attention"].operations),
+        "meetings": {
+            kind: {"layers": found.layers, "path": found.path}
+            for kind, found in meetings(given["meeting"], given["kernel"]).items()
+        },
+    }
+
+
+def _cost(kind: str, cost: LayerCost) -> list[Any]:
+    """A row of the table: each formula, and its number beside it."""
+    name, *formulas = _PAPER[kind]
+    numbers = (cost.operations, cost.sequential, cost.path)
+    pairs = zip(formulas, numbers, strict=True)
+    return [name, *(cell for formula, number in pairs for cell in ({"formula": formula}, f"{number:,}"))]
+
+
+def _words(given: Given, name: str) -> list[str]:
+    words = given[name].split()
+    if len(words) > MAX_WORDS:
+        count = counted(len(words), "word")
+        raise AttendError(f"{SUBJECTS[name]} has {count}, but may have at most {MAX_WORDS}: shorten it.")
+    return words
+
+
+def _step(step: GruStep) -> list[list[float | None]]:
+    rows = (step.given, step.before, step.reset, step.update, step.candidate, step.after)
+    return rounded_rows(torch.stack(rows))  # (6, W)
+
+
+def _translations(loaded: Mapping[str, LoadedModel], sentence: str) -> list[Mapping[str, Any]]:
+    read_tokens(loaded, sentence, SUBJECTS["sentence"])
+    translations = []
+    for name, translator in loaded.items():
+
+        def translated(name: str = name, translator: LoadedModel = translator) -> Mapping[str, Any]:
+            return _translation(name, translator, sentence)
+
+        translations.append(keep(("translation", name, sentence), sentence in SENTENCES, translated))
+    return translations
+
+
+def _translation(name: str, loaded: LoadedModel, sentence: str) -> Mapping[str, Any]:
+    translation, label = translate(loaded, sentence, MAX_TOKENS), loaded.tokenizer.label
+    return {
+        "name": name,
+        "title": TITLES[name],
+        "text": translation.text,
+        "complete": translation.complete,
+        "source": [label(token) for token in translation.source],
+        "tokens": [label(token) for token in translation.tokens],
+        "alignment": None if translation.alignment is None else rounded_rows(translation.alignment),
+    }
+
+
+@cache
+def _recorded() -> dict[str, Any]:
+    """BLEU by sentence length, as `experiments.gru_translate` measured it."""
+    recorded = read_json(RECURRENT / "bleu.json")
+    sentences, bleu = recorded["sentences"], recorded["bleu"]
+    lengths = [length for length in sentences if length != "all"]
+    middle, longest = lengths[1], lengths[-1]
+    kept = {name: round(100 * of[longest] / of[middle]) for name, of in bleu.items()}
+    return {
+        "recorded": recorded,
+        "bars": [
+            {
+                "length": _length(length),
+                "sentences": f"{sentences[length]:,}",
+                "bleu": [(name, TITLES[name], of[length]) for name, of in bleu.items()],
+            }
+            for length in lengths
+        ],
+        "middle": _length(middle),
+        "kept": ", ".join(f"{TITLES[name]} {share}\u00a0%" for name, share in kept.items()),
+        "longest": f"{sentences[longest]}",
+        "metric": recorded["metric"],
+        "command": {"code": recorded["command"]},
+        "measured": f"{sentences['all']:,}",
+    }
+
+
+def _length(length: str) -> str:
+    """ "5-8" or "13+" in words."""
+    return f"{length.replace('-', '–').replace('+', ' or more')} words"
+
+
+def _passed_on(compute: Compute) -> list[bool]:
+    result = compute({"source": "les deux petites filles ont mangé une pomme"})
+    last_state = result["steps"][result["read"] - 1][-1]
+    return [len(last_state) == option for option in (4, 8, 32)]
+
+
+def _operations(compute: Compute) -> float:
+    counts = compute({"length": 100, "width": 512})["counts"]
+    return counts["recurrent"][0] / counts["attention"][0]
+
+
+def _layers(compute: Compute) -> float:
+    return compute({"length": 81, "kernel": 3})["counts"]["convolution"][2]
+
+
+CHAPTER = Chapter(
+    compute,
+    INPUTS,
+    values="costs ratio timings sentences middle kept longest metric measured command",
+    slots={"translations": drawing(*TITLES, "cut off"), "measure": button({"measure": True}, once=True)},
+    exercises={
+        "operations": NumberExercise(_operations, digits=2),
+        "layers": NumberExercise(_layers),
+        "passed_on": ChoiceExercise(_passed_on, 3),
+        "longer_than_wide": ChangeExercise(
+            lambda result: result["counts"]["attention"][0] > result["counts"]["recurrent"][0],
+            {"length": 600, "width": 512},
+        ),
+    },
+    facts={"neighbours": str(NEIGHBOURS)},
+)

@@ -7,7 +7,7 @@
 
 import { isExample } from '../examples/example.js';
 import { iconButton, make } from '../kit/js/dom.js';
-import { inspectedStep } from '../kit/js/signals.js';
+import { askedRival, inspectedStep } from '../kit/js/signals.js';
 import { stepStages } from './filters.js';
 import { stepReason } from './reason.js';
 import { stepHeadline } from './step.js';
@@ -49,12 +49,15 @@ export function makeStepPane(run, { move, follow, take }) {
   /** @param {Step | undefined} step */
   function drawStep(step) {
     const canTake = !run.isBusy && (run.mode === 'write' || (run.mode === 'chat' && selected >= run.first)) && !isExample(run.name);
-    const key = step ? `${run.name} ${selected} ${canTake}` : '';
+    const canAsk = !run.isBusy && selected >= run.first && !isExample(run.name);
+    const key = step ? `${run.name} ${selected} ${canTake} ${canAsk}` : '';
     if (before && before.step === step && before.key === key) return;
     before = { step, key };
     inspectedStep.publish({ step: step ?? null });
     const index = selected;
-    table.replaceChildren(step ? stepTable(step, canTake ? (id) => take(index, id) : null)
+    table.replaceChildren(step ? stepTable(step, {
+      take: canTake ? (id) => take(index, id) : null, ask: canAsk ? (id) => askedRival.publish({ id }) : null,
+    })
       : make('p', {
         class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
       }));

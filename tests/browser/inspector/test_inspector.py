@@ -20,15 +20,15 @@ def test_the_newest_token_is_shown_with_its_table(stage: Stage) -> None:
     for part in ("Token 5 of 5", "25.00\u00a0%", "rank 2 of 4,096", "entropy 2.0 bits"):
         sync_api.expect(stage.find(".at-headline")).to_contain_text(part)
     read = "[...document.querySelectorAll('.at-table tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
-    shown = stage.page.evaluate(read)
+    cells = stage.page.evaluate(read)
     # 0.6 / 0.85 = 70.59 %, 0.25 / 0.85 = 29.41 %; the others have 0.4 - 0.25 - 0.00001
-    assert shown == [
-        ["␣better", "60.00\u00a0%", "70.59\u00a0%"],
-        [". (chosen)", "25.00\u00a0%", "29.41\u00a0%"],
-        ["␣removed", "<0.01\u00a0%", "removed by top-k"],
-        ["4,093 others", "15.00\u00a0%", "0\u00a0%"],
+    assert cells == [
+        ["␣better", "60.00\u00a0%", "70.59\u00a0%", "why?"],
+        [". (chosen)", "25.00\u00a0%", "29.41\u00a0%", ""],
+        ["␣removed", "<0.01\u00a0%", "removed by top-k", "why?"],
+        ["4,093 others", "15.00\u00a0%", "0\u00a0%", ""],
     ]
-    assert stage.find(".at-table thead th[scope=col]").count() == 3
+    assert stage.find(".at-table thead th[scope=col]").count() == 4
     assert stage.find(".at-table tbody th[scope=row]").count() == 4
 
 
@@ -237,7 +237,7 @@ def test_in_write_and_chat_a_row_takes_its_token(stage: Stage) -> None:
     stage.find(".at-table tbody tr").nth(0).click()
     assert stage.wait_for_events(2)[1:] == [("branch", {"run": "r2", "index": 6, "token": 900})]
     stage.show(inspector=inspector(WORDS, run="r3", mode="compare"))
-    sync_api.expect(stage.find(".at-take")).to_have_count(0)
+    sync_api.expect(stage.find(".at-takeable")).to_have_count(0)
     stage.find(".at-table tbody tr").nth(0).click()
     stage.show(inspector=inspector(WORDS, run="r4"))  # the server has answered: it would have heard the click before
     assert len(stage.events) == 2

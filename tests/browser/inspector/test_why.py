@@ -91,6 +91,20 @@ def test_a_pair_of_tokens_is_explained_in_three_ways(visit: Opener) -> None:
     assert rival.input_value() != page.locator(".at-causes select").first.input_value()
 
 
+def test_the_table_asks_why_not_another_candidate(visit: Opener) -> None:
+    page = visit(f"?method=Custom&{SHORT}")
+    say(page, "How are you today?")
+    select(page, 3)
+    row = page.locator(".at-table tbody tr:has(.at-take)").nth(2)
+    name = row.locator(".at-chip").inner_text()
+    row.hover()
+    row.get_by_role("button", name="why not").click()
+    expect(page.locator(".at-causes input[value='pair']")).to_be_checked()
+    expect(page.locator(".at-causes-part .at-score").first).to_be_visible()
+    assert page.locator(".at-causes select").nth(1).locator("option:checked").inner_text().startswith(name)
+    expect(page.locator(".at-headline")).to_contain_text("Token 4 of")  # the click used no other token
+
+
 def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:
     page = visit(f"?method=Custom&{SHORT}")
     to_write(page)

@@ -51,6 +51,7 @@ export function makeView({ answerTo }) {
     const isNew = !place || place.step !== next.step;
     place = next;
     if (isNew) offer();
+    if (next.rival !== null) [chosen.value, rival.value] = [String(next.step.id), String(next.rival)];
     if (shown !== keyOf() || !answers.inputs) refresh();
   }
 

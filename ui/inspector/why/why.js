@@ -8,8 +8,8 @@
 /** @import { WhyReply } from './why_contract' */
 /** @import { Step } from '../step.js' */
 
-/** @typedef {{run: string, index: number, step: Step, text: string}} Place a token that the model wrote, by its number among the
- *   explained ones; `text` names the text as it is now, since a run may go on */
+/** @typedef {{run: string, index: number, step: Step, text: string, rival: number | null}} Place a token that the model wrote, by its number among the
+ *   explained ones; `text` names the text as it is now, since a run may go on; `rival`: a candidate that the visitor asks about */
 /** @typedef {{answerTo: (question: string, detail?: object) => Promise<any>}} Asking resolves with the answer; undefined where it
  *   was refused or is no longer wanted */
 /** @typedef {{node: HTMLElement, show: (place: Place) => void}} WhyView */
@@ -17,7 +17,7 @@
 import { isExample } from '../../examples/example.js';
 import { find, make } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
-import { inspectedStep, inspectedToken } from '../../kit/js/signals.js';
+import { askedRival, inspectedStep, inspectedToken } from '../../kit/js/signals.js';
 import { counted } from '../../kit/js/text.js';
 import { followValue } from '../../kit/js/values.js';
 import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
@@ -40,6 +40,7 @@ export function start(component) {
   let grown = 0; // how often a text has come to rest
   let step = /** @type {Step | null} */ (null);
   let chosen = /** @type {keyof typeof VIEWS} */ ('lens');
+  let rival = /** @type {number | null} */ (null); // that the visitor asked about, until a view has it
   /** @type {Partial<Record<string, Promise<WhyView>>>} */
   const made = {};
   let turn = 0;
@@ -76,6 +77,13 @@ export function start(component) {
     step = /** @type {Step | null} */ (inspected.step);
     later();
   });
+  askedRival.subscribe(root, ({ id }) => {
+    if (fold.hidden) return; // a signal of an earlier page
+    [rival, chosen] = [id, 'pair'];
+    views.choose('pair');
+    if (fold.open) goOn();
+    else fold.open = true; // which makes it go on
+  });
   followValue(component, receive);
 
   /** Both signals of a selected token come in one frame. */
@@ -102,7 +110,9 @@ export function start(component) {
     const view = await made[chosen];
     if (mine !== turn) return;
     if (view.node.parentNode !== body) body.replaceChildren(view.node);
-    view.show(place);
+    view.show({ ...place, rival });
+    if (rival !== null) fold.scrollIntoView();
+    rival = null;
   }
 
   /** @type {Asking['answerTo']} */

@@ -54,6 +54,9 @@ export const inspectedStep = new Subject();
  */
 export const shownHead = new Subject();
 
+/** A candidate of the inspected step: why was it not chosen? @type {Subject<{id: number}>} */
+export const askedRival = new Subject();
+
 /** What the tokens' colours mean. @type {Subject<'probability' | 'attention' | 'off'>} */
 export const colourMode = new Subject();
 

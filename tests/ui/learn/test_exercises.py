@@ -16,8 +16,9 @@ from lesson.block import BlockSettings, make_model
 from model import catalog, names
 from model.errors import AttendError
 from ui.learn import course
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Exercise, NumberExercise
-from ui.learn.exercises.exercise_text import ExerciseText
+from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Exercise, NumberExercise
+from ui.learn.exercises.exercise import answer as answer_exercise
+from ui.learn.exercises.exercise_text import ExerciseText, Option
 from ui.runs.models import Models
 
 pytestmark = pytest.mark.skipif(
@@ -81,8 +82,8 @@ def test_every_chapter_has_two_to_four_and_tells_no_answer(models: Models) -> No
         page = course.answer(models, "text", {"chapter": name})["result"]
         assert page is not None
         listed = page["exercises"]
-        assert 2 <= len(listed) == len(chapter.exercises) <= 4
-        assert all(one.keys() == {"kind", "question", "hint", "options"} for one in listed)
+        assert 2 <= len(listed) == len(chapter.exercises) <= 6
+        assert all(one.keys() == {"name", "kind", "question", "hint", "options", "predicted"} for one in listed)
         assert len({one["question"] for one in listed}) == len(listed)  # progress is kept by the question
 
 
@@ -92,7 +93,7 @@ def test_the_solution_is_right_and_explained(models: Models, chapter: str, index
     state = dict(exercise.example) if isinstance(exercise, ChangeExercise) else {}
     answer = right_answer(models, chapter, exercise)
     checked = ask(models, chapter, exercise=index, answer=answer, state=state)
-    assert checked == {"exercise": index, "right": True, "explanation": text.explanation}
+    assert (checked["right"], checked["feedback"], checked["explanation"]) == (True, "", text.explanation)
     revealed = ask(models, chapter, exercise=index, reveal=True)
     assert revealed["right"] is None and revealed["solution"] and revealed["explanation"] == text.explanation
     assert revealed["example"] == (json.loads(json.dumps(state)) or None)
@@ -103,7 +104,7 @@ def test_the_solution_is_that_of_plain_arithmetic(models: Models, chapter: str, 
     (exercise, text), expected = exercise_of(chapter, index), SOLUTIONS[chapter, index]
     found = right_answer(models, chapter, exercise)
     if isinstance(exercise, ChoiceExercise):
-        assert text.options[found] == expected
+        assert text.options[found].text == expected
     else:
         assert found == pytest.approx(expected, rel=5e-4)  # the page's numbers have four digits
 
@@ -134,7 +135,7 @@ def test_a_chapter_that_computes_nothing_has_no_solution(chapter: str, index: in
     exercise, text = exercise_of(chapter, index)
     with pytest.raises(KeyError):
         if isinstance(exercise, ChangeExercise):
-            exercise.check(lambda _: {}, None, exercise.example, text)
+            exercise.feedback(lambda _: {}, None, exercise.example, text)
         else:
             exercise.solve(lambda _: {})
 
@@ -157,7 +158,8 @@ def test_anything_else_is_wrong(models: Models, chapter: str, index: int) -> Non
         wrong = [None]  # the chapter's own example must not fulfil it already
     for answer in wrong:
         checked = ask(models, chapter, exercise=index, answer=answer, state={})
-        assert (checked["right"], checked["explanation"]) == (False, ""), answer
+        assert checked["right"] is False, answer
+        assert exercise.predicted or (checked["feedback"] and not checked["explanation"] and not checked["solution"])
 
 
 @pytest.mark.parametrize(
@@ -184,11 +186,8 @@ def test_a_hostile_attempt_gets_one_sentence(models: Models, given: dict[str, An
 
 @pytest.mark.parametrize("answer", [10**400, -(10**400), 1e300, float("nan"), float("inf")])
 def test_a_number_beyond_all_is_wrong(models: Models, answer: float) -> None:
-    assert course.answer(models, "exercises", {"chapter": "tokens", "exercise": 0, "answer": answer})["result"] == {
-        "exercise": 0,
-        "right": False,
-        "explanation": "",
-    }
+    checked = course.answer(models, "exercises", {"chapter": "tokens", "exercise": 0, "answer": answer})["result"]
+    assert checked is not None and (checked["right"], checked["feedback"], checked["solution"]) == (False, WRONG, "")
 
 
 def test_the_cosine_is_that_of_the_model_chosen_in_the_chapter(models: Models) -> None:
@@ -206,4 +205,58 @@ def test_a_number_that_is_cut_instead_of_rounded_is_right(models: Models) -> Non
     assert verdicts == [True, True, False]
     with pytest.raises(AttendError):
         exercise, text = exercise_of("positions", 0)
-        exercise.check(lambda _: {}, "0.84", {}, text)
+        exercise.feedback(lambda _: {}, "0.84", {}, text)
+
+
+BY_HAND = ExerciseText(
+    "?",
+    "Since 1 / 4 + 1 / 8.",
+    "Add.",
+    (Option("a"), Option("b", "Not b."), Option("c")),
+    {"product": "You multiplied."},
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "feedback"),
+    [
+        (0.375, None),
+        (0.0312, "You multiplied."),  # 1/4 · 1/8
+        (-0.375, "The size is right. Check the sign."),
+        (37.5, "You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for."),
+        (0.38, "That is rounded too much: 3 digits behind the point are asked for."),
+        (0.5, WRONG),
+    ],
+)
+def test_a_typical_mistake_is_answered_as_such(answer: float, feedback: str | None) -> None:
+    exercise = NumberExercise(lambda _: 1 / 4 + 1 / 8, digits=3, mistakes={"product": lambda _: 1 / 4 * 1 / 8})
+    assert exercise.feedback(lambda _: {}, answer, {}, BY_HAND) == feedback
+
+
+def test_a_wrong_option_and_a_wrong_change_are_answered_for_themselves() -> None:
+    choice = ChoiceExercise(lambda _: [3, 1, 2], 3)
+    assert [choice.feedback(lambda _: {}, option, {}, BY_HAND) for option in range(3)] == [None, "Not b.", WRONG]
+    change = ChangeExercise(lambda result: result["x"] == 2, {"x": 2}, {"product": lambda result: result["x"] == 4})
+    assert [change.feedback(lambda given: given, None, {"x": x}, BY_HAND) for x in (2, 3, 4)] == [
+        *(None, WRONG, "You multiplied.")
+    ]
+
+
+def test_a_prediction_tells_the_result_after_any_guess() -> None:
+    exercises = [(ChoiceExercise(lambda _: [3, 1, 2], 3, predicted=True), BY_HAND)]
+    replies = [answer_exercise(exercises, lambda _: {}, {"exercise": 0, "answer": option}) for option in range(3)]
+    assert [(reply["right"], reply["feedback"]) for reply in replies] == [(True, ""), (False, "Not b."), (False, "")]
+    assert all((reply["solution"], reply["explanation"]) == ("a", BY_HAND.explanation) for reply in replies)
+
+
+def test_a_sheet_has_every_question_and_its_answers_only_when_asked_for(models: Models) -> None:
+    asked, solved = (
+        course.answer(models, "sheet", {"chapter": "tokens", "solved": wanted})["result"] for wanted in (False, True)
+    )
+    assert asked and solved
+    texts = course.texts()["tokens"].exercises.values()
+    assert [one["question"] for one in asked["exercises"]] == [text.question for text in texts]
+    assert all(one.keys() == {"question", "options"} for one in asked["exercises"])
+    assert solved["exercises"][0]["solution"] == "12"  # eight characters of ASCII, and two of two bytes in UTF-8
+    assert [one["explanation"] for one in solved["exercises"]] == [text.explanation for text in texts]
+    assert course.answer(models, "sheet", {"chapter": "nowhere"})["error"] == "This page is out of date: reload it."

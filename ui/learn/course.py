@@ -25,9 +25,8 @@ from ui.learn.chapters import (
     vocabulary,
     why_attention,
 )
-from ui.learn.exercises.exercise import Exercise, sheet
+from ui.learn.exercises.exercise import Exercises, sheet
 from ui.learn.exercises.exercise import answer as answer_exercise
-from ui.learn.exercises.exercise_text import ExerciseText
 from ui.learn.inputs import Given
 from ui.learn.learn_contract import LessonAnswer
 from ui.learn.text.chapter_text import ChapterText
@@ -75,9 +74,9 @@ def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
     return {"chapter": chapter, "error": message, "result": result}
 
 
-def _exercises(name: str) -> list[tuple[Exercise, ExerciseText]]:
+def _exercises(name: str) -> Exercises:
     chapter, text = CHAPTERS[name], texts()[name]
-    return [(exercise, text.exercises[one]) for one, exercise in chapter.exercises.items()]
+    return {one: (exercise, text.exercises[one]) for one, exercise in chapter.exercises.items()}
 
 
 def _known(name: object) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from model.errors import AttendError
 from ui.learn.exercises.exercise_text import ExerciseText
-from ui.learn.inputs import Given, whole
+from ui.learn.inputs import Given
 from ui.learn.text.markdown import TextError
 
 Result = Mapping[str, Any]  # of a chapter
@@ -113,6 +113,7 @@ class ChangeExercise:
 
 
 Exercise = NumberExercise | ChoiceExercise | ChangeExercise
+Exercises = Mapping[str, tuple[Exercise, ExerciseText]]  # of a chapter, by their names
 _KINDS: Mapping[type[Exercise], str] = MappingProxyType(
     {NumberExercise: "number", ChoiceExercise: "choice", ChangeExercise: "change"}
 )
@@ -145,11 +146,11 @@ def check_text(exercise: Exercise, text: ExerciseText, where: str) -> None:
         raise TextError(f"{where} must have a line “Mistake NAME” for each of its chapter's mistakes: {listed}.")
 
 
-def answer(exercises: Sequence[tuple[Exercise, ExerciseText]], compute: Compute, given: Given) -> dict[str, Any]:
+def answer(exercises: Exercises, compute: Compute, given: Given) -> dict[str, Any]:
     """The result of an attempt at an exercise.
 
     Args:
-        given: `exercise`, its index, and `state`, the chapter's input as it stands on the page, with either `answer`,
+        given: `exercise`, its name, and `state`, the chapter's input as it stands on the page, with either `answer`,
             to be checked, or `reveal`, to be shown the solution.
 
     Returns:
@@ -159,13 +160,12 @@ def answer(exercises: Sequence[tuple[Exercise, ExerciseText]], compute: Compute,
     Raises:
         AttendError: for an answer that isn't one, and for a state that the chapter refuses.
     """
-    index = whole(0, 0, len(exercises) - 1).read(given, "exercise")
-    exercise, text = exercises[index]
-    state = given.get("state", {})
-    if not isinstance(state, Mapping):
+    name, state = given.get("exercise"), given.get("state", {})
+    if not isinstance(name, str) or name not in exercises or not isinstance(state, Mapping):
         raise AttendError("This page is out of date: reload it.")
+    exercise, text = exercises[name]
     compute = _with_model(compute, state)
-    reply: dict[str, Any] = {"exercise": index, "right": None, "feedback": "", "explanation": "", "solution": ""}
+    reply: dict[str, Any] = {"right": None, "feedback": "", "explanation": "", "solution": ""}
     if given.get("reveal") is True:
         example = exercise.example if isinstance(exercise, ChangeExercise) else None
         return {**reply, **_solved(exercise, text, compute), "example": example}
@@ -176,9 +176,7 @@ def answer(exercises: Sequence[tuple[Exercise, ExerciseText]], compute: Compute,
     return {**reply, "explanation": text.explanation if wrong is None else ""}
 
 
-def sheet(
-    exercises: Sequence[tuple[Exercise, ExerciseText]], compute: Compute, *, solved: bool
-) -> list[dict[str, Any]]:
+def sheet(exercises: Exercises, compute: Compute, *, solved: bool) -> list[dict[str, Any]]:
     """The exercises of a chapter as they are printed, with their solutions or without."""
     return [
         {
@@ -186,7 +184,7 @@ def sheet(
             "options": [option.text for option in text.options],
             **(_solved(exercise, text, compute) if solved else {}),
         }
-        for exercise, text in exercises
+        for exercise, text in exercises.values()
     ]
 
 

@@ -29,7 +29,7 @@ export function exercises(wiring) {
   /** Show them, under the first result. @param {Exercise[]} asked */
   function begin(asked) {
     if (views.length || !asked.length) return;
-    views = asked.flatMap((exercise, index) => (exercise.predicted ? [] : [exerciseView(exercise, index, wiring)]));
+    views = asked.filter(({ predicted }) => !predicted).map((exercise) => exerciseView(exercise, wiring));
     list.replaceChildren(...views.map((view) => view.node));
     node.hidden = false;
   }
@@ -39,9 +39,9 @@ export function exercises(wiring) {
    * @param {Exercise[]} asked @param {string} name @param {HTMLElement} rest
    */
   function prediction(asked, name, rest) {
-    const index = asked.findIndex((exercise) => exercise.name === name);
-    if (isSolved(wiring.chapter, asked[index].question)) opened.add(name);
-    return predictionView(asked[index], index, wiring, rest, opened);
+    const exercise = /** @type {Exercise} */ (asked.find((one) => one.name === name));
+    if (isSolved(wiring.chapter, exercise.question)) opened.add(name);
+    return predictionView(exercise, wiring, rest, opened);
   }
 
   return { node, begin, prediction };
@@ -73,9 +73,9 @@ function questionView({ kind, question, options }, id) {
   };
 }
 
-/** @param {Exercise} exercise @param {number} index @param {ExerciseWiring} wiring */
-function exerciseView(exercise, index, { chapter, ask, state, put, onSolved }) {
-  const { nodes, form, verdict, answer, say } = questionView(exercise, `exercise-${chapter}-${index}`);
+/** @param {Exercise} exercise @param {ExerciseWiring} wiring */
+function exerciseView(exercise, { chapter, ask, state, put, onSolved }) {
+  const { nodes, form, verdict, answer, say } = questionView(exercise, `exercise-${chapter}-${exercise.name}`);
   form.append(make('button', { class: 'at-plain', text: 'Check' }), plainButton('Hint', () => say(exercise.hint)),
     plainButton('Show answer', reveal));
   form.addEventListener('submit', (event) => {
@@ -86,7 +86,7 @@ function exerciseView(exercise, index, { chapter, ask, state, put, onSolved }) {
   if (isSolved(chapter, exercise.question)) node.dataset.solved = '';
 
   function check() {
-    ask({ exercise: index, answer: answer(), state: state() }, ({ error, result }) => {
+    ask({ exercise: exercise.name, answer: answer(), state: state() }, ({ error, result }) => {
       if (error) return say(error);
       if (!result) return say('');
       if (!result.right) return say(result.feedback);
@@ -98,7 +98,7 @@ function exerciseView(exercise, index, { chapter, ask, state, put, onSolved }) {
   }
 
   function reveal() {
-    ask({ exercise: index, reveal: true, state: state() }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
+    ask({ exercise: exercise.name, reveal: true, state: state() }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
       if (!result) return say(error ?? '');
       say(`Answer: ${result.solution}. ${result.explanation}`);
       if (result.example) verdict.append(' ', plainButton('Try it', () => put(result.example)));
@@ -110,16 +110,16 @@ function exerciseView(exercise, index, { chapter, ask, state, put, onSolved }) {
 
 /**
  * A prediction: any guess, right or wrong, shows what was computed.
- * @param {Exercise} exercise @param {number} index @param {ExerciseWiring} wiring @param {HTMLElement} rest
+ * @param {Exercise} exercise @param {ExerciseWiring} wiring @param {HTMLElement} rest
  * @param {Set<string>} opened names of those whose rest is shown
  */
-function predictionView(exercise, index, { chapter, ask, state, onSolved }, rest, opened) {
-  const { nodes, form, answer, say } = questionView(exercise, `prediction-${chapter}-${index}`);
+function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opened) {
+  const { nodes, form, answer, say } = questionView(exercise, `prediction-${chapter}-${exercise.name}`);
   const skip = plainButton('Show it without a guess', () => open());
   form.append(make('button', { class: 'at-primary', text: 'Guess' }), skip);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    ask({ exercise: index, answer: answer(), state: state() }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
+    ask({ exercise: exercise.name, answer: answer(), state: state() }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
       if (!result) return say(error ?? '');
       say(verdictOf(result));
       markSolved(chapter, exercise.question);

@@ -11,7 +11,7 @@ from typing import Any
 from ui.learn.exercises.exercise import Exercise, check_text, declared
 from ui.learn.inputs import Given, Input, read_all
 from ui.learn.text.chapter_text import ChapterText, read_text
-from ui.learn.text.slots import DRAWING, EXPLANATION, RESET, VALUE, Slot
+from ui.learn.text.slots import DRAWING, EXPLANATION, PREDICTION, RESET, VALUE, Slot
 from ui.runs.models import Models
 
 TEXTS, DRAWINGS = (Path(__file__).parent / "chapters" / kind for kind in ("texts", "drawings"))
@@ -43,7 +43,9 @@ class Chapter:
         if "explain" in exports:
             drawings["explanation"] = EXPLANATION
         inputs = {name: one.slot for name, one in self.inputs.items() if one.slot}
-        return {"reset": RESET, **dict.fromkeys(self.values.split(), VALUE), **inputs, **drawings, **self.slots}
+        predictions = {name: PREDICTION for name, exercise in self.exercises.items() if exercise.predicted}
+        values = dict.fromkeys(self.values.split(), VALUE)
+        return {"reset": RESET, **values, **inputs, **drawings, **predictions, **self.slots}
 
     @property
     def first(self) -> dict[str, Any]:
@@ -66,5 +68,5 @@ class Chapter:
             "blocks": text.blocks,
             "slots": {name: {"kind": slot.kind, **slot.options} for name, slot in text.slots.items()},
             "first": self.first,
-            "exercises": [declared(exercise, text.exercises[name]) for name, exercise in self.exercises.items()],
+            "exercises": [declared(name, exercise, text.exercises[name]) for name, exercise in self.exercises.items()],
         }

@@ -12,7 +12,8 @@ import { withParts } from '../kit/address/address.js';
 import { make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
 import { chapterText } from './text/chapter_text.js';
-import { exerciseList } from './exercises/exercises.js';
+import { exercises as exercisesOf } from './exercises/exercises.js';
+import { sheetRow } from './exercises/sheet.js';
 import { inputText, MAX_INPUT } from './input.js';
 import { plainButton, sideBySide } from './lesson.js';
 import { SCRIPTS } from './course.js';
@@ -26,9 +27,11 @@ export function chapterView({ key, chapter, input, questions, onSolved }) {
   const refused = make('p', { class: 'at-lesson-refused', role: 'alert', hidden: true });
   const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
   const inside = make('div', { class: `at-lesson-inside at-lesson-${key}` });
-  const exercises = exerciseList({
+  const asked = (/** @type {string} */ about) => (/** @type {object} */ given, /** @type {(reply: any) => void} */ then) =>
+    questions.ask('ask', { chapter: about, given: { chapter: key, ...given } }, then, {});
+  const exercises = exercisesOf({
     chapter: key,
-    ask: (given, then) => questions.ask('ask', { chapter: 'exercises', given: { chapter: key, ...given } }, then, {}),
+    ask: asked('exercises'),
     state: () => now,
     put: begin,
     onSolved,
@@ -37,7 +40,7 @@ export function chapterView({ key, chapter, input, questions, onSolved }) {
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': chapter.title },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
     make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `About ${chapter.minutes} minutes, then exercises` })),
-    refused, inside, exercises.node, sideBySide(link));
+    refused, inside, exercises.node, sheetRow(key, asked('sheet')), sideBySide(link));
   /** @type {import('./text/chapter_text.js').ChapterPage} */
   let page;
   /** @type {import('./text/chapter_text.js').ChapterScript} */
@@ -63,7 +66,7 @@ export function chapterView({ key, chapter, input, questions, onSolved }) {
   /** Show the chapter with other values than its own. @param {Record<string, any>} changed */
   function begin(changed) {
     const known = Object.fromEntries(Object.entries(changed).filter(([name]) => Object.hasOwn(page.first, name)));
-    text = chapterText(inside, page, script, ask);
+    text = chapterText(inside, page, script, ask, (name, rest) => exercises.prediction(page.exercises, name, rest));
     text.put({ ...page.first, ...known });
     ask(changed);
   }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any
 
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
@@ -26,6 +25,7 @@ from ui.learn.chapters import (
     vocabulary,
     why_attention,
 )
+from ui.learn.exercises.exercise import Exercises, sheet
 from ui.learn.exercises.exercise import answer as answer_exercise
 from ui.learn.inputs import Given
 from ui.learn.learn_contract import LessonAnswer
@@ -51,8 +51,8 @@ def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
     """The result of a chapter, or an error message.
 
     Args:
-        chapter: its name; or `text` for the text of the chapter that `given` names, or `exercises` for an attempt at
-            one of its exercises, see `ui.learn.exercises.exercise.answer`.
+        chapter: its name; or `text` for the text of the chapter that `given` names, `exercises` for an attempt at one
+            of its exercises, see `ui.learn.exercises.exercise.answer`, or `sheet` for all of them, `solved` or not.
         given: the input, as the page sent it; empty for the chapter's own example.
     """
     result, message = None, ""
@@ -61,7 +61,12 @@ def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
             name = _known(given.get("chapter"))
             result = CHAPTERS[name].page(texts()[name])
         elif chapter == "exercises":
-            result = _attempt(models, given)
+            name = _known(given.get("chapter"))
+            result = answer_exercise(_exercises(name), partial(CHAPTERS[name].answer, models), given)
+        elif chapter == "sheet":
+            name = _known(given.get("chapter"))
+            compute, solved = partial(CHAPTERS[name].answer, models), given.get("solved") is True
+            result = {"title": texts()[name].title, "exercises": sheet(_exercises(name), compute, solved=solved)}
         else:
             result = CHAPTERS[_known(chapter)].result(models, given)
     except AttendError as error:
@@ -69,11 +74,9 @@ def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
     return {"chapter": chapter, "error": message, "result": result}
 
 
-def _attempt(models: Models, given: Given) -> dict[str, Any]:
-    name = _known(given.get("chapter"))
+def _exercises(name: str) -> Exercises:
     chapter, text = CHAPTERS[name], texts()[name]
-    exercises = [(exercise, text.exercises[one]) for one, exercise in chapter.exercises.items()]
-    return answer_exercise(exercises, partial(chapter.answer, models), given)
+    return {one: (exercise, text.exercises[one]) for one, exercise in chapter.exercises.items()}
 
 
 def _known(name: object) -> str:

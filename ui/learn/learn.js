@@ -26,7 +26,7 @@ export function start({ element, props, trigger, watch }) {
   const questions = new Questions(trigger);
 
   const list = make('nav', { class: 'at-lesson-list', 'aria-label': 'Chapters' });
-  const body = make('div', { class: 'at-lesson-body' });
+  const body = make('div', { class: 'at-lesson-body' }, codeSwitch(root));
   root.append(list, body);
   const buttons = offered.map((key, index) => {
     const button = make('button', { type: 'button', onclick: () => go(key) },
@@ -111,4 +111,15 @@ export function start({ element, props, trigger, watch }) {
   function receive() {
     if (props.value) questions.settle(/** @type {LessonValue} */ (unpacked(props.value)));
   }
+}
+
+/** Shows the references to code in all chapters, or hides them. @param {HTMLElement} root */
+function codeSwitch(root) {
+  const box = make('input', { type: 'checkbox', checked: remembered('code', '') === 'shown', onchange: show });
+  function show() {
+    root.toggleAttribute('data-code', box.checked);
+    remember('code', box.checked ? 'shown' : '');
+  }
+  root.toggleAttribute('data-code', box.checked);
+  return make('label', { class: 'at-lesson-field at-code-switch' }, box, make('span', { text: 'Show code' }));
 }

@@ -118,15 +118,35 @@ def test_a_text_becomes_trees_with_its_numbers_filled_in(tmp_path: Path) -> None
         ),
         ("### {{sum}}\n", "", "lesson.md doesn't ask the exercise {{sum}}."),
         (
-            "- Hint: Count.\n",
+            "- Explanation: It is a sum.\n",
             "",
-            "lesson.md must have one question, one hint and one explanation in the exercise {{sum}}.",
+            "lesson.md must have one question, one explanation and at most one hint in the exercise {{sum}}.",
         ),
         (
             "- Hint: Count.",
             "- Hints: Count.",
             "lesson.md has a line “Hints” in the exercise {{sum}}: it must be one of Hint, Explanation, Option, "
-            "Answer.",
+            "Feedback, Mistake NAME, Answer.",
+        ),
+        (
+            "- Hint: Count.",
+            "- Feedback: No.",
+            "lesson.md has a line “Feedback” in the exercise {{sum}} that follows no “Option”.",
+        ),
+        (
+            "## ▸ A part",
+            "{{code: lesson/vocabulary.py unlearn}}\n\n## ▸ A part",
+            "lesson.md names the code lesson/vocabulary.py unlearn, but lesson/vocabulary.py doesn't define unlearn.",
+        ),
+        (
+            "## ▸ A part",
+            "{{code: lesson/nothing.py}}\n\n## ▸ A part",
+            "lesson.md names the code lesson/nothing.py, but there is no such file.",
+        ),
+        (
+            "It takes",
+            "{{code: lesson/vocabulary.py}} It takes",
+            "lesson.md has {{code: lesson/vocabulary.py}} beside other words: give it its own paragraph.",
         ),
         (
             "1 + {{steps}}",
@@ -146,7 +166,7 @@ def test_what_a_teacher_breaks_is_named_in_one_sentence(tmp_path: Path, old: str
 def test_every_chapter_has_its_text_and_no_more_than_is_small_to_send(name: str) -> None:
     chapter, text = course.CHAPTERS[name], course.texts()[name]
     page = json.dumps(chapter.page(text))
-    assert len(page) < 40_000 and not any(f"{{{{{fact}}}}}" in page for fact in chapter.facts)
+    assert len(page) < 80_000 and not any(f"{{{{{fact}}}}}" in page for fact in chapter.facts)
 
 
 @pytest.mark.parametrize(
@@ -155,6 +175,12 @@ def test_every_chapter_has_its_text_and_no_more_than_is_small_to_send(name: str)
         ("most_lopsided", "- Option: 1 and 0\n", "", "has 2 lines “Option”, but its chapter expects 3."),
         ("wide_enough", "- Answer: a width of 240; any from 213 on\n", "", "must have a line “Answer”."),
         ("weight_of_fruit", "- Hint: Type 0.6", "- Answer: 1\n- Hint: Type 0.6", "must have no line “Answer”."),
+        (
+            "weight_of_fruit",
+            "- Hint: Type 0.6",
+            "- Mistake of_mine: Ah.\n- Hint: Type 0.6",
+            "chapter's mistakes: none.",
+        ),
     ],
 )
 def test_an_exercise_without_its_words_is_refused(
@@ -167,3 +193,13 @@ def test_an_exercise_without_its_words_is_refused(
     with pytest.raises(TextError, match=sentence) as refused:
         course.CHAPTERS["attention"].read_text("attention")
     assert str(refused.value).startswith(f"The exercise {{{{{exercise}}}}} of attention.md ")
+
+
+def test_code_is_named_with_the_source_of_its_definition(tmp_path: Path) -> None:
+    text = read(
+        tmp_path, WHOLE.replace("## ▸ A part", "{{code: model/transformer/attention.py attend}}\n\n## ▸ A part")
+    )
+    (code,) = (block for block in text.blocks if block["kind"] == "code")
+    (named,) = code["items"]
+    assert (named["path"], named["name"]) == ("model/transformer/attention.py", "attend")
+    assert named["source"].startswith("def attend(") and "softmax" not in named["source"].splitlines()[0]

@@ -16,44 +16,52 @@ from lesson.block import BlockSettings, make_model
 from model import catalog, names
 from model.errors import AttendError
 from ui.learn import course
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Exercise, NumberExercise
-from ui.learn.exercises.exercise_text import ExerciseText
+from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Exercise, NumberExercise
+from ui.learn.exercises.exercise import answer as answer_exercise
+from ui.learn.exercises.exercise_text import ExerciseText, Option
 from ui.runs.models import Models
 
 pytestmark = pytest.mark.skipif(
     not {"attend-chat", "attend-translate"} <= set(names.embedded()), reason="the embedded models are not there"
 )
-EVERY = [(name, index) for name, chapter in course.CHAPTERS.items() for index in range(len(chapter.exercises))]
+EVERY = [(name, one) for name, chapter in course.CHAPTERS.items() for one in chapter.exercises]
 
 
-def exercise_of(chapter: str, index: int) -> tuple[Exercise, ExerciseText]:
+def exercise_of(chapter: str, name: str) -> tuple[Exercise, ExerciseText]:
     """What it checks, and its words."""
-    name, exercise = list(course.CHAPTERS[chapter].exercises.items())[index]
-    return exercise, course.texts()[chapter].exercises[name]
+    return course.CHAPTERS[chapter].exercises[name], course.texts()[chapter].exercises[name]
 
 
-EXERCISES = pytest.mark.parametrize(("chapter", "index"), EVERY)
-SOLUTIONS: Mapping[tuple[str, int], float | str] = {  # by hand, or what the explanation says of trained models
-    ("tokens", 0): 8 + 2 * 2,  # eight characters of ASCII, and two of two bytes in UTF-8
-    ("tokens", 1): "日本",  # three bytes each
-    ("vocabulary", 0): 8,  # e s, es t, est </w>, l o, lo w, n e, ne w, new est</w>: Sennrich et al., 2016
-    ("positions", 0): math.sin(1),
-    ("positions", 1): "Binary digits",  # 1 to 2 changes two of them, √2, and 2 to 3 one
-    ("attention", 0): 0.6 / 1.6,
-    ("attention", 1): "1 and −1",  # a lead of 2, beside 0.75 and 1
-    ("heads", 0): 4 * (512**2 + 512),  # ../shared/REFERENCE.md, "Models": width 512, 8 heads
-    ("heads", 1): 8 * 100 * 100,
-    ("block", 0): math.sqrt(6 / 2),
-    ("block", 1): math.log(10),
-    ("recurrence", 0): "4",
-    ("recurrence", 1): 0.5 * 0.6 + 0.4 * 0.9,
-    ("generation", 0): 100 / (1 + math.exp(6.28 - 6.75)),  # the two highest of Raschka's logits
-    ("generation", 1): "frequency penalty 1",  # forward 6.75 - 2, toward 6.28 - 1
-    ("context", 2): "spring",  # the season and the coil
-    ("context", 3): "1 and 2",  # the verb twice
-    ("today", 0): 5 / math.sqrt(5**2),
-    ("today", 1): "SiLU",  # at -1.25: -1.25 / (1 + e^1.25) = -.28; GELU stays above -.17
-    ("today", 2): 2 * 6 * 8 * 32 * 512 * 4 / 2**20,
+EXERCISES = pytest.mark.parametrize(("chapter", "name"), EVERY)
+SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the explanation says of trained models
+    ("tokens", "bytes_of_a_text"): 8 + 2 * 2,  # eight characters of ASCII, and two of two bytes in UTF-8
+    ("tokens", "most_bytes"): "日本",  # three bytes each
+    (
+        "vocabulary",
+        "merges_until_whole",
+    ): 8,  # e s, es t, est </w>, l o, lo w, n e, ne w, new est</w>: Sennrich et al., 2016
+    ("positions", "first_number"): math.sin(1),
+    ("positions", "uneven"): "Binary digits",  # 1 to 2 changes two of them, √2, and 2 to 3 one
+    ("attention", "weight_of_fruit"): 0.6 / 1.6,
+    ("attention", "most_lopsided"): "1 and −1",  # a lead of 2, beside 0.75 and 1
+    ("why_attention", "operations"): 512 / 100,  # n d² / (n² d)
+    ("why_attention", "layers"): 4,  # 3⁴ = 81
+    ("why_attention", "passed_on"): "4",
+    ("attention", "dot_product"): 0.5 * 0.6 + 0.4 * 0.9,
+    ("attention_by_hand", "scaled_score"): 8 / math.sqrt(2),  # (3, 1) W_q = (4, −2), times (2, 0)
+    ("attention_by_hand", "masked_row"): 1 / (1 + math.exp(0.6 - 0.1)),
+    ("attention_by_hand", "shape_of_cross"): "4 × 3",
+    ("heads", "parameters_of_a_layer"): 4 * (512**2 + 512),  # ../shared/REFERENCE.md, "Models": width 512, 8 heads
+    ("heads", "weights_of_a_text"): 8 * 100 * 100,
+    ("block", "divisor"): math.sqrt(6 / 2),
+    ("block", "loss_of_a_guess"): math.log(10),
+    ("generation", "top_two"): 100 / (1 + math.exp(6.28 - 6.75)),  # the two highest of Raschka's logits
+    ("generation", "reorders"): "frequency penalty 1",  # forward 6.75 - 2, toward 6.28 - 1
+    ("context", "furthest_apart"): "spring",  # the season and the coil
+    ("context", "closest"): "1 and 2",  # the verb twice
+    ("today", "rms_of_a_constant"): 5 / math.sqrt(5**2),
+    ("today", "lowest"): "SiLU",  # at -1.25: -1.25 / (1 + e^1.25) = -.28; GELU stays above -.17
+    ("today", "cache_of_a_text"): 2 * 6 * 8 * 32 * 512 * 4 / 2**20,
 }
 
 
@@ -81,29 +89,29 @@ def test_every_chapter_has_two_to_four_and_tells_no_answer(models: Models) -> No
         page = course.answer(models, "text", {"chapter": name})["result"]
         assert page is not None
         listed = page["exercises"]
-        assert 2 <= len(listed) == len(chapter.exercises) <= 4
-        assert all(one.keys() == {"kind", "question", "hint", "options"} for one in listed)
+        assert 2 <= len(listed) == len(chapter.exercises) <= 6
+        assert all(one.keys() == {"name", "kind", "question", "hint", "options", "predicted"} for one in listed)
         assert len({one["question"] for one in listed}) == len(listed)  # progress is kept by the question
 
 
 @EXERCISES
-def test_the_solution_is_right_and_explained(models: Models, chapter: str, index: int) -> None:
-    exercise, text = exercise_of(chapter, index)
+def test_the_solution_is_right_and_explained(models: Models, chapter: str, name: str) -> None:
+    exercise, text = exercise_of(chapter, name)
     state = dict(exercise.example) if isinstance(exercise, ChangeExercise) else {}
     answer = right_answer(models, chapter, exercise)
-    checked = ask(models, chapter, exercise=index, answer=answer, state=state)
-    assert checked == {"exercise": index, "right": True, "explanation": text.explanation}
-    revealed = ask(models, chapter, exercise=index, reveal=True)
+    checked = ask(models, chapter, exercise=name, answer=answer, state=state)
+    assert (checked["right"], checked["feedback"], checked["explanation"]) == (True, "", text.explanation)
+    revealed = ask(models, chapter, exercise=name, reveal=True)
     assert revealed["right"] is None and revealed["solution"] and revealed["explanation"] == text.explanation
     assert revealed["example"] == (json.loads(json.dumps(state)) or None)
 
 
-@pytest.mark.parametrize(("chapter", "index"), SOLUTIONS)
-def test_the_solution_is_that_of_plain_arithmetic(models: Models, chapter: str, index: int) -> None:
-    (exercise, text), expected = exercise_of(chapter, index), SOLUTIONS[chapter, index]
+@pytest.mark.parametrize(("chapter", "name"), SOLUTIONS)
+def test_the_solution_is_that_of_plain_arithmetic(models: Models, chapter: str, name: str) -> None:
+    (exercise, text), expected = exercise_of(chapter, name), SOLUTIONS[chapter, name]
     found = right_answer(models, chapter, exercise)
     if isinstance(exercise, ChoiceExercise):
-        assert text.options[found] == expected
+        assert text.options[found].text == expected
     else:
         assert found == pytest.approx(expected, rel=5e-4)  # the page's numbers have four digits
 
@@ -112,7 +120,9 @@ def test_the_solutions_of_training_are_pytorchs(models: Models) -> None:
     """The target's share of nn.Softmax and the exponential of nn.CrossEntropyLoss."""
     block = BlockSettings()
     logits = make_model(block)(torch.tensor([block.source]), torch.tensor([block.decoder_input]))[0].detach()
-    share, perplexity = (right_answer(models, "training", exercise_of("training", index)[0]) for index in (0, 1))
+    share, perplexity = (
+        right_answer(models, "training", exercise_of("training", name)[0]) for name in ("first_target", "perplexity")
+    )
     assert share == pytest.approx(100 * nn.Softmax(dim=-1)(logits)[0, block.answer[0]].item(), rel=1e-3)
     assert perplexity == pytest.approx(math.exp(nn.CrossEntropyLoss()(logits, torch.tensor(block.answer))), rel=1e-3)
 
@@ -124,30 +134,24 @@ def test_the_nearest_word_is_that_of_torchs_cosines(models: Models) -> None:
     matrix: torch.Tensor = loaded.model.embedding.weight.detach().float()  # type: ignore[attr-defined]
     alike = functional.cosine_similarity(matrix, matrix[monday], dim=-1)
     alike[monday] = -1
-    found = right_answer(models, "vectors", exercise_of("vectors", 0)[0])
+    found = right_answer(models, "vectors", exercise_of("vectors", "nearest_of_monday")[0])
     assert found == pytest.approx(alike.max().item(), rel=5e-4)
 
 
 @EXERCISES
-def test_a_chapter_that_computes_nothing_has_no_solution(chapter: str, index: int) -> None:
+def test_a_chapter_that_computes_nothing_has_no_solution(chapter: str, name: str) -> None:
     """So none is stored: every answer, and the verdict on every change, is read from a result."""
-    exercise, text = exercise_of(chapter, index)
+    exercise, text = exercise_of(chapter, name)
     with pytest.raises(KeyError):
         if isinstance(exercise, ChangeExercise):
-            exercise.check(lambda _: {}, None, exercise.example, text)
+            exercise.feedback(lambda _: {}, None, exercise.example, text)
         else:
             exercise.solve(lambda _: {})
 
 
-def test_a_width_of_213_is_the_first_as_its_answer_says(models: Models) -> None:
-    """e^(16/√d) / (e^(16/√d) + 1) < 3/4 where 16/√d < ln 3, from d = (16 / ln 3)² = 212.1 on."""
-    verdicts = [ask(models, "attention", exercise=2, state={"width": width})["right"] for width in (212, 213)]
-    assert verdicts == [False, True] and math.ceil((16 / math.log(3)) ** 2) == 213
-
-
 @EXERCISES
-def test_anything_else_is_wrong(models: Models, chapter: str, index: int) -> None:
-    exercise, text = exercise_of(chapter, index)
+def test_anything_else_is_wrong(models: Models, chapter: str, name: str) -> None:
+    exercise, text = exercise_of(chapter, name)
     right = right_answer(models, chapter, exercise)
     if isinstance(exercise, NumberExercise):
         wrong = [right + 3 * 10.0**-exercise.digits, right - 3 * 10.0**-exercise.digits, -right - 1]
@@ -156,22 +160,26 @@ def test_anything_else_is_wrong(models: Models, chapter: str, index: int) -> Non
     else:
         wrong = [None]  # the chapter's own example must not fulfil it already
     for answer in wrong:
-        checked = ask(models, chapter, exercise=index, answer=answer, state={})
-        assert (checked["right"], checked["explanation"]) == (False, ""), answer
+        checked = ask(models, chapter, exercise=name, answer=answer, state={})
+        assert checked["right"] is False, answer
+        assert exercise.predicted or (checked["feedback"] and not checked["explanation"] and not checked["solution"])
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"chapter": "tokens", "exercise": 0, "answer": "12"}, "Type a number first."),
-        ({"chapter": "tokens", "exercise": 0, "answer": None}, "Type a number first."),
-        ({"chapter": "tokens", "exercise": 0, "answer": True}, "Type a number first."),
-        ({"chapter": "today", "exercise": 0, "state": {"model": "x"}, "answer": 5.0}, "must be one of"),
-        ({"chapter": "tokens", "exercise": 1, "answer": 4}, "Choose one of the answers first."),
-        ({"chapter": "tokens", "exercise": 1, "answer": -1}, "Choose one of the answers first."),
-        ({"chapter": "tokens", "exercise": 99}, "must be a whole number from 0 to 2"),
-        ({"chapter": "tokens", "exercise": 2, "state": "x"}, "reload it"),
-        ({"chapter": "tokens", "exercise": 2, "state": {"text": "a" * 2_001}}, "2,001 characters"),
+        ({"chapter": "tokens", "exercise": "bytes_of_a_text", "answer": "12"}, "Type a number first."),
+        ({"chapter": "tokens", "exercise": "bytes_of_a_text", "answer": None}, "Type a number first."),
+        ({"chapter": "tokens", "exercise": "bytes_of_a_text", "answer": True}, "Type a number first."),
+        (
+            {"chapter": "today", "exercise": "rms_of_a_constant", "state": {"model": "x"}, "answer": 5.0},
+            "must be one of",
+        ),
+        ({"chapter": "tokens", "exercise": "most_bytes", "answer": 4}, "Choose one of the answers first."),
+        ({"chapter": "tokens", "exercise": "most_bytes", "answer": -1}, "Choose one of the answers first."),
+        ({"chapter": "tokens", "exercise": "__class__"}, "reload it"),
+        ({"chapter": "tokens", "exercise": "lost_spaces", "state": "x"}, "reload it"),
+        ({"chapter": "tokens", "exercise": "lost_spaces", "state": {"text": "a" * 2_001}}, "2,001 characters"),
         ({"chapter": "nowhere"}, "reload it"),
         ({"chapter": ["tokens"]}, "reload it"),
         ({}, "reload it"),
@@ -184,16 +192,15 @@ def test_a_hostile_attempt_gets_one_sentence(models: Models, given: dict[str, An
 
 @pytest.mark.parametrize("answer", [10**400, -(10**400), 1e300, float("nan"), float("inf")])
 def test_a_number_beyond_all_is_wrong(models: Models, answer: float) -> None:
-    assert course.answer(models, "exercises", {"chapter": "tokens", "exercise": 0, "answer": answer})["result"] == {
-        "exercise": 0,
-        "right": False,
-        "explanation": "",
-    }
+    checked = course.answer(
+        models, "exercises", {"chapter": "tokens", "exercise": "bytes_of_a_text", "answer": answer}
+    )["result"]
+    assert checked is not None and (checked["right"], checked["feedback"], checked["solution"]) == (False, WRONG, "")
 
 
 def test_the_cosine_is_that_of_the_model_chosen_in_the_chapter(models: Models) -> None:
     solutions = {
-        name: ask(models, "vectors", exercise=0, state={"model": name}, reveal=True)["solution"]
+        name: ask(models, "vectors", exercise="nearest_of_monday", state={"model": name}, reveal=True)["solution"]
         for name in models.names
     }
     nearest = course.CHAPTERS["vectors"].answer(models, {"model": "attend-translate", "word": "Monday"})["nearest"]
@@ -202,8 +209,64 @@ def test_the_cosine_is_that_of_the_model_chosen_in_the_chapter(models: Models) -
 
 def test_a_number_that_is_cut_instead_of_rounded_is_right(models: Models) -> None:
     """sin 1 = 0.8415: 0.84 and 0.85 lie within a unit of the last digit, 0.86 doesn't."""
-    verdicts = [ask(models, "positions", exercise=0, answer=answer)["right"] for answer in (0.84, 0.85, 0.86)]
+    verdicts = [
+        ask(models, "positions", exercise="first_number", answer=answer)["right"] for answer in (0.84, 0.85, 0.86)
+    ]
     assert verdicts == [True, True, False]
     with pytest.raises(AttendError):
-        exercise, text = exercise_of("positions", 0)
-        exercise.check(lambda _: {}, "0.84", {}, text)
+        exercise, text = exercise_of("positions", "first_number")
+        exercise.feedback(lambda _: {}, "0.84", {}, text)
+
+
+BY_HAND = ExerciseText(
+    "?",
+    "Since 1 / 4 + 1 / 8.",
+    "Add.",
+    (Option("a"), Option("b", "Not b."), Option("c")),
+    {"product": "You multiplied."},
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "feedback"),
+    [
+        (0.375, None),
+        (0.0312, "You multiplied."),  # 1/4 · 1/8
+        (-0.375, "The size is right. Check the sign."),
+        (37.5, "You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for."),
+        (0.38, "That is rounded too much: 3 digits behind the point are asked for."),
+        (0.5, WRONG),
+    ],
+)
+def test_a_typical_mistake_is_answered_as_such(answer: float, feedback: str | None) -> None:
+    exercise = NumberExercise(lambda _: 1 / 4 + 1 / 8, digits=3, mistakes={"product": lambda _: 1 / 4 * 1 / 8})
+    assert exercise.feedback(lambda _: {}, answer, {}, BY_HAND) == feedback
+
+
+def test_a_wrong_option_and_a_wrong_change_are_answered_for_themselves() -> None:
+    choice = ChoiceExercise(lambda _: [3, 1, 2], 3)
+    assert [choice.feedback(lambda _: {}, option, {}, BY_HAND) for option in range(3)] == [None, "Not b.", WRONG]
+    change = ChangeExercise(lambda result: result["x"] == 2, {"x": 2}, {"product": lambda result: result["x"] == 4})
+    assert [change.feedback(lambda given: given, None, {"x": x}, BY_HAND) for x in (2, 3, 4)] == [
+        *(None, WRONG, "You multiplied.")
+    ]
+
+
+def test_a_prediction_tells_the_result_after_any_guess() -> None:
+    exercises = {"one": (ChoiceExercise(lambda _: [3, 1, 2], 3, predicted=True), BY_HAND)}
+    replies = [answer_exercise(exercises, lambda _: {}, {"exercise": "one", "answer": option}) for option in range(3)]
+    assert [(reply["right"], reply["feedback"]) for reply in replies] == [(True, ""), (False, "Not b."), (False, "")]
+    assert all((reply["solution"], reply["explanation"]) == ("a", BY_HAND.explanation) for reply in replies)
+
+
+def test_a_sheet_has_every_question_and_its_answers_only_when_asked_for(models: Models) -> None:
+    asked, solved = (
+        course.answer(models, "sheet", {"chapter": "tokens", "solved": wanted})["result"] for wanted in (False, True)
+    )
+    assert asked and solved
+    texts = course.texts()["tokens"].exercises.values()
+    assert [one["question"] for one in asked["exercises"]] == [text.question for text in texts]
+    assert all(one.keys() == {"question", "options"} for one in asked["exercises"])
+    assert solved["exercises"][0]["solution"] == "12"  # eight characters of ASCII, and two of two bytes in UTF-8
+    assert [one["explanation"] for one in solved["exercises"]] == [text.explanation for text in texts]
+    assert course.answer(models, "sheet", {"chapter": "nowhere"})["error"] == "This page is out of date: reload it."

@@ -1,6 +1,8 @@
 """The exercises of a chapter: questions whose answers the chapter itself computes, none of them stored.
 
-Their words stand in the chapter's text.
+Their words stand in the chapter's text: the question, and what is said of a right answer, of each wrong option and of
+typical mistakes. A prediction is an exercise that is asked within the chapter: what follows its slot stays hidden until
+the reader has guessed.
 """
 
 from __future__ import annotations
@@ -12,12 +14,13 @@ from typing import Any
 
 from model.errors import AttendError
 from ui.learn.exercises.exercise_text import ExerciseText
-from ui.learn.inputs import Given, whole
+from ui.learn.inputs import Given
 from ui.learn.text.markdown import TextError
 
 Result = Mapping[str, Any]  # of a chapter
 Compute = Callable[[Given], Result]  # the chapter, with its models
 
+WRONG = "Not yet. Try again, or take the hint."  # where nothing more can be said
 _MAX = 1e12  # of a typed number; JSON has integers that no float can hold
 
 
@@ -27,16 +30,36 @@ class NumberExercise:
 
     solve: Callable[[Compute], float]
     digits: int = 0  # behind the point
+    mistakes: Mapping[str, Callable[[Compute], float]] = field(default_factory=dict, hash=False)  # what they lead to
+    predicted: bool = False
 
-    def check(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> bool:
-        """Raises `AttendError` for anything but a number."""
-        del state, text
+    def feedback(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> str | None:
+        """What is wrong with an answer; None if it is right. Raises `AttendError` for anything but a number."""
+        del state
         if isinstance(answer, bool) or not isinstance(answer, int | float):
             raise AttendError("Type a number first.")
         if not abs(answer) <= _MAX:  # NaN, too
-            return False
-        unit = 10.0**-self.digits if self.digits else 0.0
-        return abs(answer - self.solve(compute)) <= unit + 1e-9
+            return WRONG
+        right = self.solve(compute)
+        if self._is(answer, right):
+            return None
+        for name, mistake in self.mistakes.items():
+            if self._is(answer, mistake(compute)):
+                return text.mistakes[name]
+        return self._slip(answer, right)
+
+    def _is(self, answer: float, number: float) -> bool:
+        return abs(answer - number) <= (10.0**-self.digits if self.digits else 0.0) + 1e-9
+
+    def _slip(self, answer: float, right: float) -> str:
+        """What is said of a mistake that can happen with any number."""
+        if self._is(-answer, right):
+            return "The size is right. Check the sign."
+        if self.digits and right and any(abs(answer * factor / right - 1) < 0.02 for factor in (100, 0.01)):
+            return "You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for."
+        if any(abs(answer - round(right, digits)) < 1e-9 for digits in range(1, self.digits)):
+            return f"That is rounded too much: {self.digits} digits behind the point are asked for."
+        return WRONG
 
     def solution(self, compute: Compute, text: ExerciseText) -> str:
         del text
@@ -49,21 +72,22 @@ class ChoiceExercise:
 
     measure: Callable[[Compute], Sequence[float]]  # a number for each option
     count: int  # of the options
+    predicted: bool = False
 
     def solve(self, compute: Compute) -> int:
         """The index of the right option."""
         numbers = self.measure(compute)
         return numbers.index(max(numbers))
 
-    def check(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> bool:
-        """Raises `AttendError` for anything but an option's index."""
+    def feedback(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> str | None:
+        """What is wrong with an answer; None if it is right. Raises `AttendError` for anything but an index."""
         del state
         if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < len(text.options):
             raise AttendError("Choose one of the answers first.")
-        return answer == self.solve(compute)
+        return None if answer == self.solve(compute) else text.options[answer].feedback or WRONG
 
     def solution(self, compute: Compute, text: ExerciseText) -> str:
-        return text.options[self.solve(compute)]
+        return text.options[self.solve(compute)].text
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +96,16 @@ class ChangeExercise:
 
     holds: Callable[[Result], bool]
     example: Mapping[str, Any] = field(hash=False)  # an input that fulfils it, as the page would send it
+    mistakes: Mapping[str, Callable[[Result], bool]] = field(default_factory=dict, hash=False)  # by their conditions
+    predicted: bool = field(default=False, init=False)
 
-    def check(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> bool:
-        """`state`: the chapter's input as it stands on the page."""
-        del answer, text
-        return self.holds(compute(state))
+    def feedback(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> str | None:
+        """What is wrong with `state`, the input as it stands on the page; None if it fulfils the condition."""
+        del answer
+        result = compute(state)
+        if self.holds(result):
+            return None
+        return next((text.mistakes[name] for name, mistake in self.mistakes.items() if mistake(result)), WRONG)
 
     def solution(self, compute: Compute, text: ExerciseText) -> str:
         del compute
@@ -84,14 +113,22 @@ class ChangeExercise:
 
 
 Exercise = NumberExercise | ChoiceExercise | ChangeExercise
+Exercises = Mapping[str, tuple[Exercise, ExerciseText]]  # of a chapter, by their names
 _KINDS: Mapping[type[Exercise], str] = MappingProxyType(
     {NumberExercise: "number", ChoiceExercise: "choice", ChangeExercise: "change"}
 )
 
 
-def declared(exercise: Exercise, text: ExerciseText) -> dict[str, Any]:
+def declared(name: str, exercise: Exercise, text: ExerciseText) -> dict[str, Any]:
     """What the page is told of an exercise, without its answer."""
-    return {"kind": _KINDS[type(exercise)], "question": text.question, "hint": text.hint, "options": text.options}
+    return {
+        "name": name,
+        "kind": _KINDS[type(exercise)],
+        "question": text.question,
+        "hint": text.hint,
+        "options": [option.text for option in text.options],
+        "predicted": exercise.predicted,
+    }
 
 
 def check_text(exercise: Exercise, text: ExerciseText, where: str) -> None:
@@ -101,30 +138,58 @@ def check_text(exercise: Exercise, text: ExerciseText, where: str) -> None:
         raise TextError(f"{where} has {len(text.options)} lines “Option”, but its chapter expects {options}.")
     if bool(text.answer) != isinstance(exercise, ChangeExercise):
         raise TextError(f"{where} must {'have a line “Answer”' if not text.answer else 'have no line “Answer”'}.")
+    if bool(text.hint) == exercise.predicted:
+        raise TextError(f"{where} must {'have no line “Hint”' if text.hint else 'have a line “Hint”'}.")
+    mistakes = () if isinstance(exercise, ChoiceExercise) else tuple(exercise.mistakes)
+    if sorted(text.mistakes) != sorted(mistakes):
+        listed = ", ".join(mistakes) or "none"
+        raise TextError(f"{where} must have a line “Mistake NAME” for each of its chapter's mistakes: {listed}.")
 
 
-def answer(exercises: Sequence[tuple[Exercise, ExerciseText]], compute: Compute, given: Given) -> dict[str, Any]:
+def answer(exercises: Exercises, compute: Compute, given: Given) -> dict[str, Any]:
     """The result of an attempt at an exercise.
 
     Args:
-        given: `exercise`, its index, and `state`, the chapter's input as it stands on the page, with either `answer`,
+        given: `exercise`, its name, and `state`, the chapter's input as it stands on the page, with either `answer`,
             to be checked, or `reveal`, to be shown the solution.
+
+    Returns:
+        `right`, None if the solution was asked for; `feedback` to a wrong answer; `explanation` and `solution`, as far
+        as they may be told; `example`: an input that solves the exercise.
 
     Raises:
         AttendError: for an answer that isn't one, and for a state that the chapter refuses.
     """
-    index = whole(0, 0, len(exercises) - 1).read(given, "exercise")
-    exercise, text = exercises[index]
-    state = given.get("state", {})
-    if not isinstance(state, Mapping):
+    name, state = given.get("exercise"), given.get("state", {})
+    if not isinstance(name, str) or name not in exercises or not isinstance(state, Mapping):
         raise AttendError("This page is out of date: reload it.")
+    exercise, text = exercises[name]
     compute = _with_model(compute, state)
+    reply: dict[str, Any] = {"right": None, "feedback": "", "explanation": "", "solution": ""}
     if given.get("reveal") is True:
         example = exercise.example if isinstance(exercise, ChangeExercise) else None
-        solved = {"solution": exercise.solution(compute, text), "explanation": text.explanation, "example": example}
-        return {"exercise": index, "right": None, **solved}
-    right = exercise.check(compute, given.get("answer"), state, text)
-    return {"exercise": index, "right": right, "explanation": text.explanation if right else ""}
+        return {**reply, **_solved(exercise, text, compute), "example": example}
+    wrong = exercise.feedback(compute, given.get("answer"), state, text)
+    reply |= {"right": wrong is None, "feedback": wrong or ""}
+    if exercise.predicted:
+        return {**reply, **_solved(exercise, text, compute), "feedback": "" if wrong == WRONG else reply["feedback"]}
+    return {**reply, "explanation": text.explanation if wrong is None else ""}
+
+
+def sheet(exercises: Exercises, compute: Compute, *, solved: bool) -> list[dict[str, Any]]:
+    """The exercises of a chapter as they are printed, with their solutions or without."""
+    return [
+        {
+            "question": text.question,
+            "options": [option.text for option in text.options],
+            **(_solved(exercise, text, compute) if solved else {}),
+        }
+        for exercise, text in exercises.values()
+    ]
+
+
+def _solved(exercise: Exercise, text: ExerciseText, compute: Compute) -> dict[str, str]:
+    return {"solution": exercise.solution(compute, text), "explanation": text.explanation}
 
 
 def _with_model(compute: Compute, state: Given) -> Compute:

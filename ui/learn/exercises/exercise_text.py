@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from markdown_it.tree import SyntaxTreeNode
 
 from ui.learn.text.markdown import SLOT, TextError, plain
+
+_MISTAKE = re.compile(r"Mistake (\w+)")
+_LABELS = ("Hint", "Explanation", "Option", "Feedback", "Mistake NAME", "Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer to choose, and what a reader who chose it wrongly is told."""
+
+    text: str
+    feedback: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,17 +28,27 @@ class ExerciseText:
     """What an exercise says."""
 
     question: str
-    hint: str
     explanation: str
-    options: tuple[str, ...] = ()
+    hint: str = ""
+    options: tuple[Option, ...] = ()
+    mistakes: Mapping[str, str] = field(
+        default_factory=dict, hash=False
+    )  # what is said of a typical mistake, by its name
     answer: str = ""  # of one that is solved by a change: the change, in words
 
     def filled(self, facts: Mapping[str, str]) -> ExerciseText:
         def fill(text: str) -> str:
             return SLOT.sub(lambda slot: facts[slot[1]], text)
 
-        options = tuple(map(fill, self.options))
-        return ExerciseText(fill(self.question), fill(self.hint), fill(self.explanation), options, fill(self.answer))
+        return replace(
+            self,
+            question=fill(self.question),
+            explanation=fill(self.explanation),
+            hint=fill(self.hint),
+            options=tuple(Option(fill(option.text), fill(option.feedback)) for option in self.options),
+            mistakes={name: fill(text) for name, text in self.mistakes.items()},
+            answer=fill(self.answer),
+        )
 
 
 def read_exercises(
@@ -55,21 +77,34 @@ def read_exercises(
 
 def _exercise(file: str, name: str, nodes: list[SyntaxTreeNode], facts: Sequence[str]) -> ExerciseText:
     texts = [plain(node).replace("\n", " ") for node in nodes if node.type == "paragraph"]
-    lines: dict[str, list[str]] = {"Hint": [], "Explanation": [], "Option": [], "Answer": []}
-    for node in nodes:
-        for item in node.children if node.type == "bullet_list" else ():
-            label, _, text = plain(item.children[0]).replace("\n", " ").partition(": ")
-            if label not in lines:
-                raise TextError(
-                    f"{file} has a line “{label}” in the exercise {{{{{name}}}}}: it must be one of {', '.join(lines)}."
-                )
+    lines: dict[str, list[str]] = {"Hint": [], "Explanation": [], "Answer": []}
+    options: list[Option] = []
+    mistakes: dict[str, str] = {}
+    for item in chain.from_iterable(node.children for node in nodes if node.type == "bullet_list"):
+        label, _, text = plain(item.children[0]).replace("\n", " ").partition(": ")
+        if label in lines:
             lines[label].append(text)
-    if len(texts) != 1 or len(lines["Hint"]) != 1 or len(lines["Explanation"]) != 1:
-        raise TextError(f"{file} must have one question, one hint and one explanation in the exercise {{{{{name}}}}}.")
-    for slot in (slot for text in [*texts, *chain.from_iterable(lines.values())] for slot in SLOT.findall(text)):
+        elif label == "Option":
+            options.append(Option(text))
+        elif label == "Feedback" and options and not options[-1].feedback:
+            options[-1] = Option(options[-1].text, text)
+        elif mistake := _MISTAKE.fullmatch(label):
+            mistakes[mistake[1]] = text
+        elif label == "Feedback":
+            raise TextError(f"{file} has a line “Feedback” in the exercise {{{{{name}}}}} that follows no “Option”.")
+        else:
+            known = ", ".join(_LABELS)
+            raise TextError(f"{file} has a line “{label}” in the exercise {{{{{name}}}}}: it must be one of {known}.")
+    if len(texts) != 1 or len(lines["Explanation"]) != 1 or len(lines["Hint"]) > 1:
+        raise TextError(
+            f"{file} must have one question, one explanation and at most one hint in the exercise {{{{{name}}}}}."
+        )
+    said = [*texts, *chain.from_iterable(lines.values()), *mistakes.values()]
+    said += [text for option in options for text in (option.text, option.feedback)]
+    for slot in (slot for text in said for slot in SLOT.findall(text)):
         if slot[0] not in facts:
             raise TextError(
                 f"{file} has a slot {{{{{slot[0]}}}}} in an exercise, but its chapter has nothing of this name."
             )
-    answer = " ".join(lines["Answer"])
-    return ExerciseText(texts[0], lines["Hint"][0], lines["Explanation"][0], tuple(lines["Option"]), answer)
+    hint, answer = " ".join(lines["Hint"]), " ".join(lines["Answer"])
+    return ExerciseText(texts[0], lines["Explanation"][0], hint, tuple(options), mistakes, answer)

@@ -1,9 +1,10 @@
 /**
  * The exercises of a chapter: a field or a choice each, checked by the server with the chapter's own code.
  *
- * @typedef {{kind: 'number' | 'choice' | 'change', question: string, hint: string, options: string[]}} Exercise
- * @typedef {{right: boolean | null, explanation: string, solution?: string, example?: object | null}} ExerciseReply
- *   `right`: null where the solution was asked for
+ * @typedef {{name: string, kind: 'number' | 'choice' | 'change', question: string, hint: string, options: string[],
+ *   predicted: boolean}} Exercise `predicted`: it is asked within the text
+ * @typedef {{right: boolean | null, feedback: string, explanation: string, solution: string,
+ *   example?: object | null}} ExerciseReply `right`: null where the solution was asked for
  * @typedef {{chapter: string, ask: (given: object, then: (reply: any) => void) => void, state: () => object,
  *   put: (example: object) => void, onSolved: () => void}} ExerciseWiring `state`: the chapter's input as it stands;
  *   `put`: shows the chapter with an example
@@ -15,53 +16,81 @@ import { plainButton, sideBySide } from '../lesson.js';
 import { isSolved, markSolved } from './progress.js';
 
 /** @param {ExerciseWiring} wiring */
-export function exerciseList(wiring) {
+export function exercises(wiring) {
   const list = make('ol', { class: 'at-exercises' });
   const all = plainButton('Show all answers', () => views.forEach(({ reveal }) => reveal()));
   const node = make('section', { class: 'at-lesson-part', 'aria-label': 'Exercises' }, make('h3', { text: 'Exercises' }), list, sideBySide(all));
   /** @type {ReturnType<typeof exerciseView>[]} */
   let views = [];
+  /** @type {Set<string>} names of predictions whose rest is shown, guessed or not */
+  const opened = new Set();
   node.hidden = true;
 
-  /** Show them, under the first result. @param {Exercise[]} exercises */
-  function begin(exercises) {
-    if (views.length || !exercises.length) return;
-    views = exercises.map((exercise, index) => exerciseView(exercise, index, wiring));
+  /** Show them, under the first result. @param {Exercise[]} asked */
+  function begin(asked) {
+    if (views.length || !asked.length) return;
+    views = asked.filter(({ predicted }) => !predicted).map((exercise) => exerciseView(exercise, wiring));
     list.replaceChildren(...views.map((view) => view.node));
     node.hidden = false;
   }
 
-  return { node, begin };
+  /**
+   * A question within the text, whose guess shows what follows it.
+   * @param {Exercise[]} asked @param {string} name @param {HTMLElement} rest
+   */
+  function prediction(asked, name, rest) {
+    const exercise = /** @type {Exercise} */ (asked.find((one) => one.name === name));
+    if (isSolved(wiring.chapter, exercise.question)) opened.add(name);
+    return predictionView(exercise, wiring, rest, opened);
+  }
+
+  return { node, begin, prediction };
 }
 
-/** @param {Exercise} exercise @param {number} index @param {ExerciseWiring} wiring */
-function exerciseView({ kind, question, hint, options }, index, { chapter, ask, state, put, onSolved }) {
-  const verdict = make('p', { class: 'at-exercise-verdict', role: 'status' });
-  const id = `exercise-${chapter}-${index}`;
+/**
+ * The question of an exercise with what is typed or chosen.
+ * @param {Exercise} exercise @param {string} id of the question
+ */
+function questionView({ kind, question, options }, id) {
   const field = kind === 'number' ? make('input', { type: 'number', step: 'any', 'aria-labelledby': id }) : null;
   const choices = options.map((text, option) => make('label', { class: 'at-lesson-field' },
     make('input', { type: 'radio', name: id, value: option }), make('span', { text, dir: 'auto' })));
-  const form = make('form', { class: 'at-lesson-row', novalidate: true, onsubmit: (event) => {
+  const form = make('form', { class: 'at-lesson-row', novalidate: true }, ...(field ? [field] : []), ...choices);
+  const verdict = make('p', { class: 'at-exercise-verdict', role: 'status' });
+  return {
+    nodes: [explained(make('p', { id, text: question })), form, verdict],
+    form,
+    verdict,
+    /** @returns {number | null} what was typed or chosen */
+    answer() {
+      if (field) return field.value === '' ? null : Number(field.value);
+      const chosen = form.querySelector('input:checked');
+      return chosen instanceof HTMLInputElement ? Number(chosen.value) : null;
+    },
+    say(/** @type {string} */ text) {
+      verdict.textContent = text;
+    },
+  };
+}
+
+/** @param {Exercise} exercise @param {ExerciseWiring} wiring */
+function exerciseView(exercise, { chapter, ask, state, put, onSolved }) {
+  const { nodes, form, verdict, answer, say } = questionView(exercise, `exercise-${chapter}-${exercise.name}`);
+  form.append(make('button', { class: 'at-plain', text: 'Check' }), plainButton('Hint', () => say(exercise.hint)),
+    plainButton('Show answer', reveal));
+  form.addEventListener('submit', (event) => {
     event.preventDefault();
     check();
-  } }, ...(field ? [field] : []), ...choices, make('button', { class: 'at-plain', text: 'Check' }),
-  plainButton('Hint', () => say(hint)), plainButton('Show answer', reveal));
-  const node = make('li', { class: 'at-exercise' }, explained(make('p', { id, text: question })), form, verdict);
-  if (isSolved(chapter, question)) node.dataset.solved = '';
-
-  /** @returns {number | null} what was typed or chosen */
-  function answer() {
-    if (field) return field.value === '' ? null : Number(field.value);
-    const chosen = node.querySelector('input:checked');
-    return chosen instanceof HTMLInputElement ? Number(chosen.value) : null;
-  }
+  });
+  const node = make('li', { class: 'at-exercise' }, ...nodes);
+  if (isSolved(chapter, exercise.question)) node.dataset.solved = '';
 
   function check() {
-    ask({ exercise: index, answer: answer(), state: state() }, ({ error, result }) => {
+    ask({ exercise: exercise.name, answer: answer(), state: state() }, ({ error, result }) => {
       if (error) return say(error);
       if (!result) return say('');
-      if (!result.right) return say('Not yet. Try again, or take the hint.');
-      markSolved(chapter, question);
+      if (!result.right) return say(result.feedback);
+      markSolved(chapter, exercise.question);
       node.dataset.solved = '';
       onSolved();
       say(`Right. ${result.explanation}`);
@@ -69,17 +98,48 @@ function exerciseView({ kind, question, hint, options }, index, { chapter, ask, 
   }
 
   function reveal() {
-    ask({ exercise: index, reveal: true, state: state() }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
+    ask({ exercise: exercise.name, reveal: true, state: state() }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
       if (!result) return say(error ?? '');
       say(`Answer: ${result.solution}. ${result.explanation}`);
       if (result.example) verdict.append(' ', plainButton('Try it', () => put(result.example)));
     });
   }
 
-  /** @param {string} text */
-  function say(text) {
-    verdict.textContent = text;
-  }
-
   return { node, reveal };
+}
+
+/**
+ * A prediction: any guess, right or wrong, shows what was computed.
+ * @param {Exercise} exercise @param {ExerciseWiring} wiring @param {HTMLElement} rest
+ * @param {Set<string>} opened names of those whose rest is shown
+ */
+function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opened) {
+  const { nodes, form, answer, say } = questionView(exercise, `prediction-${chapter}-${exercise.name}`);
+  const skip = plainButton('Show it without a guess', () => open());
+  form.append(make('button', { class: 'at-primary', text: 'Guess' }), skip);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    ask({ exercise: exercise.name, answer: answer(), state: state() }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
+      if (!result) return say(error ?? '');
+      say(verdictOf(result));
+      markSolved(chapter, exercise.question);
+      onSolved();
+      open();
+    });
+  });
+  const title = make('p', { class: 'at-prediction-title', text: 'Your prediction' });
+  const node = make('div', { class: 'at-exercise at-prediction', role: 'group', 'aria-label': 'Your prediction' }, title, ...nodes);
+  const open = () => {
+    opened.add(exercise.name);
+    rest.hidden = false;
+    skip.hidden = true;
+  };
+  rest.hidden = true;
+  if (opened.has(exercise.name)) open();
+  return node;
+}
+
+/** @param {ExerciseReply} reply to a guess */
+function verdictOf({ right, feedback, solution, explanation }) {
+  return [right ? 'You predicted it.' : feedback, right ? '' : `It is: ${solution}.`, explanation].filter(Boolean).join(' ');
 }

@@ -30,8 +30,10 @@ const KINDS = {
  * @param {ChapterPage} page
  * @param {ChapterScript} script
  * @param {(given: object) => void} ask
+ * @param {(name: string, rest: HTMLElement) => HTMLElement} predict makes the question of a prediction, which shows the rest
+ *   after a guess
  */
-export function chapterText(root, { blocks, slots }, script, ask) {
+export function chapterText(root, { blocks, slots }, script, ask, predict) {
   /** @type {Record<string, any>} what was sent or received last */
   let now = {};
   /** @type {Record<string, any> | null} */
@@ -128,6 +130,16 @@ export function chapterText(root, { blocks, slots }, script, ask) {
     return make('details', { class: 'at-weights' }, make('summary', { text: all.map(({ label }) => label).join(', ') }), node);
   }
 
+  /** Blocks, of which those behind a prediction wait for its guess. @param {Block[]} all @returns {HTMLElement[]} */
+  function elements(all) {
+    const at = all.findIndex(({ kind, parts }) => kind === 'row' && slots[parts[0].slot]?.kind === 'prediction');
+    if (at < 0) return all.map(element);
+    const next = all.findIndex(({ kind }, index) => index > at && (kind === 'part' || kind === 'step'));
+    const end = next < 0 ? all.length : next;
+    const rest = make('div', { class: 'at-predicted' }, ...elements(all.slice(at + 1, end)));
+    return [...all.slice(0, at).map(element), predict(all[at].parts[0].slot, rest), rest, ...elements(all.slice(end))];
+  }
+
   /** @param {Block} block @returns {HTMLElement} */
   function element(block) {
     const { kind, parts = [], quiet } = block;
@@ -144,6 +156,7 @@ export function chapterText(root, { blocks, slots }, script, ask) {
       case 'columns': return make('div', { class: block.columns.length > 2 ? 'at-three' : 'at-two' },
         ...block.columns.map((column) => make('div', {}, ...column.map(element))));
       case 'prose_table': return proseTable(block);
+      case 'code': return make('div', { class: 'at-code' }, ...block.items.map(codeReference));
       default: return block.cases ? casesText(block, style) : text('p', parts, { class: style });
     }
   }
@@ -151,7 +164,7 @@ export function chapterText(root, { blocks, slots }, script, ask) {
   /** @param {Block} block */
   function section({ title, fold, blocks: inside }) {
     const name = title.map((one) => one.formula ?? one).join('');
-    const children = inside.map(element);
+    const children = elements(inside);
     if (fold) {
       return make('details', { class: 'at-forward-part', open: fold === 'open' }, make('summary', {}, text('h3', title)), ...children);
     }
@@ -169,7 +182,7 @@ export function chapterText(root, { blocks, slots }, script, ask) {
   function step({ title, blocks: inside }) {
     const formulas = title.filter((one) => one.formula).map((one) => make('span', { class: 'at-formula' }, formula(one.formula)));
     return make('div', { class: 'at-forward-step' },
-      make('div', { class: 'at-forward-head' }, make('span', { class: 'at-forward-number', text: ++steps }), text('h4', title.filter((one) => !one.formula)), ...formulas), ...inside.map(element));
+      make('div', { class: 'at-forward-head' }, make('span', { class: 'at-forward-number', text: ++steps }), text('h4', title.filter((one) => !one.formula)), ...formulas), ...elements(inside));
   }
 
   /** @param {Block} block */
@@ -180,7 +193,7 @@ export function chapterText(root, { blocks, slots }, script, ask) {
         make('tbody', {}, ...rows.map((cells) => make('tr', {}, ...cells.map((cell) => text('td', cell)))))));
   }
 
-  root.replaceChildren(...blocks.map(element));
+  root.replaceChildren(...elements(blocks));
   if (line) root.append(line.node); // it sticks to the bottom of all that it can explain
 
   /** Show an input before its result is there. @param {Record<string, any>} input */
@@ -204,6 +217,13 @@ export function chapterText(root, { blocks, slots }, script, ask) {
   }
 
   return { put, draw };
+}
+
+/** A name in the code, with its source to unfold. @param {{path: string, name: string, source: string}} reference */
+function codeReference({ path, name, source }) {
+  const where = name ? [make('code', { text: name }), ' in ', make('code', { text: path })] : [make('code', { text: path })];
+  if (!source) return make('p', {}, ...where);
+  return make('details', {}, make('summary', {}, ...where), make('pre', { tabindex: 0, 'aria-label': name }, make('code', { text: source })));
 }
 
 /** @param {any} value a text with formulas, {token}, {code} or nothing @returns {Node[]} */

@@ -6,8 +6,11 @@ The text begins with a few lines between `---`: title, aim, minutes. Below, besi
 - `{{name}}` is a slot, see `ui/learn/text/slots.py`; a paragraph with fields, tables or drawings is a row of them.
 - A list `- case: sentence` under a slot is what is said there, case by case; a list with `+` stands in columns.
 - `> …` is a side note. `## ▾ …` can be folded, and `## ▸ …` begins folded, as does a paragraph that begins with `▸`.
+- `{{code: lesson/vocabulary.py learn}}`, in a paragraph of its own, names the code of what was said: a file, then a
+  function or class. It is shown to readers who turn on “Show code”.
 - `## Exercises` ends the chapter: under `### {{name}}` stand the question and a list of `Hint`, `Explanation`,
-  `Option` and `Answer`.
+  `Answer`, `Mistake NAME`, and `Option`, each with its `Feedback`. A prediction's slot stands in the text, too: what
+  follows there, until the next heading, is hidden until the reader has guessed.
 """
 
 from __future__ import annotations
@@ -21,12 +24,14 @@ from typing import Any
 from markdown_it.tree import SyntaxTreeNode
 
 from ui.learn.exercises.exercise_text import ExerciseText, read_exercises
+from ui.learn.text.code_reference import code_reference
 from ui.learn.text.markdown import PARSER, SLOT, TextError, UnknownMarkupError, joined, line_of
 from ui.learn.text.slots import Slot
 
 Node = dict[str, Any]  # of a tree, as `ui/learn/text/chapter_text.js` draws it
 
 _INSIDE = re.compile(r"\{([\w.]+)\}")  # a value within a label or a look
+_CODE = "code"  # the slot of a reference to code
 _CASE = re.compile(r"([\w. -]+): ")
 
 
@@ -74,6 +79,8 @@ def _slots_as_written(file: str, body: str, slots: Mapping[str, Slot], facts: Se
     written: dict[str, Slot] = {}
     used: set[str] = set()
     for name, label, looks in SLOT.findall(body):
+        if name == _CODE:
+            continue
         used |= {name, *_INSIDE.findall(label + looks)}
         if name in slots:
             try:
@@ -178,6 +185,13 @@ class _Blocks:
         return sentences
 
     def _paragraph(self, parts: list[Any]) -> Node:
+        code = [part["label"] for part in parts if _is_slot(part) and part["slot"] == _CODE]
+        if code:
+            if len(code) < sum(part != " " for part in parts):
+                raise TextError(
+                    f"{self.file} has {{{{code: {code[0]}}}}} beside other words: give it its own paragraph."
+                )
+            return {"kind": "code", "items": [code_reference(self.file, written) for written in code]}
         kinds = [self.slots[part["slot"]].kind for part in parts if _is_slot(part) and part["slot"] in self.slots]
         if any(kind not in ("text", "cases") for kind in kinds):
             folded = isinstance(parts[0], str) and parts[0].startswith("▸")

@@ -25,8 +25,8 @@ from typing import Any, Literal
 from ui.learn.text.markdown import TextError
 
 Kind = Literal[
-    "area", "bars", "button", "cases", "check", "drawing", "examples", "explanation", "line", "numbers", "records",
-    "reset", "select", "slider", "switch", "table", "text", "tokens", "value", "words",
+    "area", "bars", "button", "cases", "check", "drawing", "examples", "explanation", "line", "numbers", "prediction",
+    "records", "reset", "select", "slider", "switch", "table", "text", "tokens", "value", "words",
 ]  # fmt: skip
 _KINDS_BY_LOOK: Mapping[str, Kind] = {"bars": "bars", "tokens": "tokens", "buttons": "examples"}
 _COLUMNS = "columns: "
@@ -100,6 +100,7 @@ def _names(names: str) -> str | list[str]:
 VALUE = Slot("value")  # a computed value, as the text writes it: a text, a table, …
 DRAWING = Slot("drawing")  # by the function of this name in the chapter's script
 EXPLANATION = Slot("explanation")  # the line that tells of the number under the pointer, by the script's `explain`
+PREDICTION = Slot("prediction")  # a question of the exercises; what follows it in its part appears after a guess
 RESET = Slot("reset")  # a button: back to the chapter's own example
 NUMBERS = Slot("numbers")  # a matrix whose numbers can be changed
 CHECK = Slot("check")  # on or off

@@ -1,0 +1,59 @@
+/**
+ * A sheet of exercises for the printer: of one chapter or of all, with the answers or without.
+ *
+ * @typedef {{title: string, exercises: {question: string, options: string[], solution?: string, explanation?: string}[]}} ChapterSheet
+ */
+
+import { make } from '../../kit/js/dom.js';
+import { CHAPTERS } from '../course.js';
+import { labelled, plainButton, sideBySide } from '../lesson.js';
+
+/**
+ * The buttons that print.
+ * @param {string} key of the chapter
+ * @param {(given: object, then: (reply: any) => void) => void} ask
+ */
+export function sheetRow(key, ask) {
+  const solved = make('input', { type: 'checkbox' });
+  const note = make('span', { class: 'at-quiet', role: 'status' });
+  const button = (/** @type {string} */ text, /** @type {() => string[]} */ keys) => plainButton(text, () => begin(keys()));
+  return sideBySide(make('span', { class: 'at-quiet', text: 'Exercises on paper:' }),
+    button('Print this chapter’s', () => [key]), button('Print all chapters’', () => Object.keys(CHAPTERS)),
+    labelled('with answers', solved), note);
+
+  /** @param {string[]} keys */
+  async function begin(keys) {
+    /** @type {ChapterSheet[]} */
+    const sheets = [];
+    for (const [index, chapter] of keys.entries()) { // one after the other: the server computes each answer
+      note.textContent = keys.length > 1 ? `Chapter ${index + 1} of ${keys.length} …` : 'Computing …';
+      const { error, result } = await new Promise((then) => { ask({ chapter, solved: solved.checked }, then); });
+      if (!result) {
+        note.textContent = error ?? 'The sheet couldn’t be made. Try again.';
+        return;
+      }
+      sheets.push(result);
+    }
+    note.textContent = '';
+    print(sheets);
+  }
+}
+
+/** @param {ChapterSheet[]} sheets */
+function print(sheets) {
+  document.querySelector('.at-sheet')?.remove();
+  const sheet = make('article', { class: 'at-sheet' },
+    ...sheets.map(({ title, exercises }) => make('section', {}, make('h1', { text: title }),
+      make('ol', {}, ...exercises.map(printed)))));
+  document.body.append(sheet); // beside the page, of which nothing else is printed then
+  window.addEventListener('afterprint', () => sheet.remove(), { once: true });
+  window.print();
+}
+
+/** @param {ChapterSheet['exercises'][number]} exercise */
+function printed({ question, options, solution, explanation }) {
+  return make('li', {}, make('p', { text: question }),
+    ...options.map((text) => make('p', { class: 'at-sheet-option', text: `☐ ${text}`, dir: 'auto' })),
+    solution ? make('p', { class: 'at-sheet-answer' }, make('strong', { text: `Answer: ${solution}. ` }), explanation ?? '')
+      : make('p', { class: 'at-sheet-space', text: 'Answer:' }));
+}

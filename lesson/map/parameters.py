@@ -1,4 +1,4 @@
-"""How many numbers each part of the map has learned: each parameter is counted once, so the counts add up to the model."""
+"""How many numbers each part of the map has learned: each is counted once, so the counts add up to the whole model."""
 
 from __future__ import annotations
 

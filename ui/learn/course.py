@@ -29,6 +29,7 @@ from ui.learn.chapters import (
 from ui.learn.exercises.exercise import answer as answer_exercise
 from ui.learn.inputs import Given
 from ui.learn.learn_contract import LessonAnswer
+from ui.learn.map.answer import answer as answer_map
 from ui.learn.text.chapter_text import ChapterText
 from ui.runs.models import Models
 
@@ -47,13 +48,14 @@ def texts() -> Mapping[str, ChapterText]:
     return MappingProxyType({name: chapter.read_text(name) for name, chapter in CHAPTERS.items()})
 
 
-def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
+def answer(models: Models, chapter: str, given: Given, in_use: str = "") -> LessonAnswer:
     """The result of a chapter, or an error message.
 
     Args:
         chapter: its name; or `text` for the text of the chapter that `given` names, or `exercises` for an attempt at
-            one of its exercises, see `ui.learn.exercises.exercise.answer`.
+            one of its exercises, see `ui.learn.exercises.exercise.answer`; or `map` for the map of a model.
         given: the input, as the page sent it; empty for the chapter's own example.
+        in_use: the visitor's model.
     """
     result, message = None, ""
     try:
@@ -62,6 +64,8 @@ def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
             result = CHAPTERS[name].page(texts()[name])
         elif chapter == "exercises":
             result = _attempt(models, given)
+        elif chapter == "map":
+            result = answer_map(models, given, in_use or models.default, CHAPTERS)
         else:
             result = CHAPTERS[_known(chapter)].result(models, given)
     except AttendError as error:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from torch import Tensor, nn
 
+from lesson.map.parameters import down_of, is_norm
 from lesson.map.values import Array, Axis, Calls, by_head, vectors
 from model.inspection.anatomy import Anatomy, Layer, SubLayer
 from model.inspection.inspector import Inside
@@ -37,13 +38,14 @@ def values(anatomy: Anatomy, calls: Calls, inside: Inside, layer: int) -> Iterat
         yield f"decoder.{kind}_add", (vectors("Stream after the addition", inside.streams[number, index]),)
         written = vectors("Added to the stream", inside.writes[number, index])
         if sub.name == "feed_forward":
-            yield "decoder.up", tuple(_matrices(one, sub.write, calls))
+            down = down_of(one)
+            yield "decoder.up", () if down is None else tuple(_matrices(one, down, calls))
             yield "decoder.down", (written,)
             continue
         prefix = "" if sub.name == "attention" else "cross_"
         yield from ((f"decoder.{prefix}{name}", arrays) for name, arrays in _attention(one, sub, calls, inside, number))
         yield f"decoder.{prefix}output", (written,)
-    norms = [(path, calls[module]) for path, module in one.block.named_modules() if _is_norm(module)]
+    norms = [(path, calls[module]) for path, module in one.block.named_modules() if is_norm(module)]
     yield (
         "decoder.norms",
         tuple(
@@ -77,7 +79,3 @@ def _matrices(layer: Layer, last: nn.Module, calls: Calls) -> Iterator[Array]:
         weight = getattr(module, "weight", None)
         if module is not last and isinstance(weight, Tensor) and weight.dim() == 2 and calls.get(module):
             yield vectors(name, calls[module][0].written)
-
-
-def _is_norm(module: nn.Module) -> bool:
-    return "norm" in type(module).__name__.lower()

@@ -89,8 +89,19 @@ def count_foreign(network: nn.Module, anatomy: Anatomy) -> Counts:
     return _by_layer(sizes)
 
 
+def down_of(layer: Layer) -> nn.Module | None:
+    """The last matrix of a layer's feed-forward part; None if that is no row of matrices, as in a mixture of experts."""
+    write = layer.sublayers[-1].write
+    if not is_norm(write):
+        return None if list(write.children()) else write
+    attentions = [sub.projection for sub in layer.sublayers if sub.projection is not None]
+    outside = [one for one in layer.block.children() if not any(part in set(one.modules()) for part in attentions)]
+    inside = [module for one in outside for module in one.modules() if isinstance(module, nn.Linear)]
+    return inside[-1] if inside else None  # the family norms what it writes
+
+
 def _kinds_of_layer(layer: Layer) -> Iterator[tuple[Tensor, str]]:
-    """The kind of each parameter of a layer that belongs to no other model's part."""
+    """The kind of each parameter of a layer."""
     paths = {module: path for path, module in layer.block.named_modules()}
     starts = []
     for sub in layer.sublayers:
@@ -98,11 +109,15 @@ def _kinds_of_layer(layer: Layer) -> Iterator[tuple[Tensor, str]]:
             prefix = "" if sub.name == "attention" else "cross_"
             path = paths[sub.projection]
             starts += [(f"{path}.", f"{prefix}output"), (f"{path.rpartition('.')[0]}.", f"{prefix}projections")]
-        elif not list(sub.write.children()):
-            starts.append((f"{paths[sub.write]}.", "down"))
+    if (down := down_of(layer)) is not None:
+        starts.append((f"{paths[down]}.", "down"))
     for name, parameter in layer.block.named_parameters():
         kind = "norms" if part_of(name) == "norms" else "up"
         yield parameter, next((one for start, one in starts if kind != "norms" and name.startswith(start)), kind)
+
+
+def is_norm(module: nn.Module) -> bool:
+    return "norm" in type(module).__name__.lower()
 
 
 def _add(sizes: dict[str, dict[int, int]], part: str, layer: int, parameter: Tensor) -> None:

@@ -43,12 +43,13 @@ class Side:
 def own_plan(config: TransformerConfig) -> tuple[Side, ...]:
     """The sides of one of our networks."""
     first = config.norm_place == "before"
-    has_positions = config.positions != "none"
-    start = Group("input", (("tokens",), ("embedding", *(["positions"] if has_positions else []))))
-    attention = _group("attention", (("projections",), ("weights", "mixed"), ("output",)), first=first)
+    added = ["positions"] if config.positions in ("sinusoidal", "learned") else []
+    turned: Rows = (("positions",),) if config.positions == "rotary" else ()
+    start = Group("input", (("tokens",), ("embedding", *added)))
+    attention = _group("attention", (("projections",), *turned, ("weights", "mixed"), ("output",)), first=first)
     cross = _group(
         "cross_attention",
-        (("cross_queries", "cross_keys_values"), ("cross_weights", "cross_mixed"), ("cross_output",)),
+        (("cross_keys_values", "cross_queries"), ("cross_weights", "cross_mixed"), ("cross_output",)),
         first=first,
         prefix="cross",
     )

@@ -39,7 +39,7 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': chapter.title },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
     make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `About ${chapter.minutes} minutes, then exercises` })),
-    ...(chapter.here ? [placeOnMap(forms[chapter.here.form], chapter.here.kinds, openMap)] : []), refused, inside, exercises.node, sideBySide(link));
+    ...(chapter.here ? [placeOnMap(forms[chapter.here.form], chapter.here, openMap)] : []), refused, inside, exercises.node, sideBySide(link));
   /** @type {import('./text/chapter_text.js').ChapterPage} */
   let page;
   /** @type {import('./text/chapter_text.js').ChapterScript} */

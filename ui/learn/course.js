@@ -1,7 +1,7 @@
 /**
  * The chapters of the course in the order in which they are read, as their texts on the server name them.
  *
- * @typedef {{title: string, aim: string, minutes: number, here: {form: string, kinds: string[]} | null}} Chapter `aim`: what a
+ * @typedef {{title: string, aim: string, minutes: number, here: {form: string, kinds: string[], words: string} | null}} Chapter `aim`: what a
  *   reader can do afterwards; `here`: the parts of the map that it explains, and the map's form
  */
 

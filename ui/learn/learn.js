@@ -23,6 +23,7 @@ const MAP = 'map'; // stands before the chapters
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-lesson');
   Object.assign(CHAPTERS, unpacked(props.chapters));
+  const forms = unpacked(props.forms);
   const chapters = Object.keys(CHAPTERS);
   const offered = [MAP, ...chapters];
   /** @type {Map<string, {node: HTMLElement}>} those that were opened, by their keys */
@@ -95,7 +96,7 @@ export function start({ element, props, trigger, watch }) {
       return map;
     }
     const view = chapterView({
-      key, chapter: CHAPTERS[key], input, questions, onSolved: () => showProgress(key), forms: props.forms,
+      key, chapter: CHAPTERS[key], input, questions, onSolved: () => showProgress(key), forms,
       openMap(part) {
         goTo(MAP);
         map?.pick(part);

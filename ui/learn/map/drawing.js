@@ -15,23 +15,24 @@ import { counted } from '../../kit/js/text.js';
 
 const BOX = 42; // pixels, the height of a box
 const GAP = 16; // between rows, for the arrows
-const HEAD = 26; // for the name of a side
+const HEAD = 32; // for the name of a side
 const FRAME = 22; // for the name of a group
-const STREAM = 20; // beside the boxes, for the stream
-const BETWEEN = 26; // the sides
-const WIDEST = 330; // a side
+const WIDEST = 420; // a side
+const NARROW = 230; // a side with less room around its boxes
+const LETTER = 6.3; // the mean width of one
 
 /**
  * Where everything stands. All rows are counted from the bottom.
  * @param {MapSide[]} sides @param {number} width of the drawing
  */
 export function layOut(sides, width) {
-  const column = Math.min(WIDEST, (width - BETWEEN * (sides.length - 1)) / sides.length);
+  const between = width / sides.length < NARROW ? 16 : 28;
+  const column = Math.min(WIDEST, (width - between * (sides.length - 1)) / sides.length);
   const heights = sides.map(({ groups }) => HEAD + groups.reduce((sum, group) => sum + groupHeight(group), 0));
   const height = Math.max(...heights) + GAP;
   return {
-    width: column * sides.length + BETWEEN * (sides.length - 1), height,
-    sides: sides.map((side, index) => placed(side, index * (column + BETWEEN), column, height)),
+    width: column * sides.length + between * (sides.length - 1), height, between,
+    sides: sides.map((side, index) => placed(side, index * (column + between), column, height)),
   };
 }
 
@@ -41,18 +42,20 @@ const groupHeight = ({ title, rows }) => rows.length * (BOX + GAP) + (title ? FR
 /** @param {MapSide} side @param {number} left @param {number} width @param {number} height */
 function placed(side, left, width, height) {
   let bottom = height;
-  const [x, inner] = [left + STREAM, width - STREAM - 8];
+  const isNarrow = width < NARROW;
+  const stream = isNarrow ? 14 : 20; // room for it beside the boxes
+  const [x, inner, apart] = [left + stream, width - stream - (isNarrow ? 4 : 8), isNarrow ? 5 : 10];
   const groups = side.groups.map((group) => {
     const from = bottom;
     const rows = group.rows.map((parts) => {
       bottom -= BOX + GAP;
-      const each = (inner - 8 * (parts.length - 1)) / parts.length;
-      return parts.map((part, index) => ({ key: part.key, part, x: x + index * (each + 8), y: bottom, width: each }));
+      const each = (inner - apart * (parts.length - 1)) / parts.length;
+      return parts.map((part, index) => ({ key: part.key, part, x: x + index * (each + apart), y: bottom, width: each }));
     });
     bottom -= group.title ? FRAME : 0;
     return { group, rows, top: bottom, bottom: from };
   });
-  return { side, left, width, top: bottom, groups };
+  return { side, left, width, stream, top: bottom, groups };
 }
 
 /**
@@ -113,15 +116,18 @@ function boxNode({ key, part, x, y, width }, { shape, parameters }, isChosen) {
   const middle = x + width / 2;
   const number = parameters ? counted.format(parameters) : '';
   const notes = [shape, number].filter(Boolean);
-  const note = notes.join(' · ').length * 5.6 < width ? notes.join(' · ') : notes.at(-1) ?? '';
+  const note = notes.join(' · ').length * LETTER < width ? notes.join(' · ') : notes.at(-1) ?? '';
   const side = key.split('.')[0];
   return makeSvg('g', {
     class: 'at-map-box', 'data-part': key, 'data-learns': parameters ? 'yes' : 'no', role: 'button', tabindex: isChosen ? 0 : -1,
     'aria-pressed': String(isChosen), 'aria-label': `${part.title}, ${side}, ${number ? `${number} parameters` : 'no parameters'}${shape ? `, shape ${shape}` : ''}`,
   }, makeSvg('rect', { x, y, width, height: BOX, rx: 6 }),
-  makeSvg('text', { x: middle, y: y + 17, class: 'at-map-title' }, part.title),
+  makeSvg('text', { x: middle, y: y + 17, class: 'at-map-title', ...fitted(part.title, width - 6) }, part.title),
   makeSvg('text', { x: middle, y: y + 33, class: 'at-map-note' }, note));
 }
+
+/** What makes a text fit where it is too long. @param {string} text @param {number} room @returns {Record<string, string | number>} */
+const fitted = (text, room) => (text.length * LETTER > room ? { textLength: room, lengthAdjust: 'spacingAndGlyphs' } : {});
 
 const arrowHead = () => makeSvg('defs', {}, makeSvg('marker', {
   id: 'at-map-arrow', viewBox: '0 0 6 6', refX: 5, refY: 3, markerWidth: 6, markerHeight: 6, orient: 'auto',
@@ -134,22 +140,22 @@ const path = (steps, kind) => makeSvg('path', { d: steps.join(' '), class: kind,
 const centreOf = ({ x, width }) => x + width / 2;
 
 /** @param {ReturnType<typeof placed>} placedSide @param {number} layer @param {(box: Box) => SVGElement} draw */
-function sideNodes({ side, left, width, top, groups }, layer, draw) {
+function sideNodes({ side, left, width, stream, top, groups }, layer, draw) {
   /** @type {SVGElement[]} */
-  const nodes = [makeSvg('text', { x: left + width / 2, y: top - 10, class: 'at-map-side' }, side.title)];
+  const nodes = [makeSvg('text', { x: left + width / 2, y: top - 13, class: 'at-map-side' },
+    side.layers > 1 ? `${side.title}, layer ${Math.min(layer, side.layers)} of ${side.layers}` : side.title)];
   const repeated = groups.filter(({ group }) => group.repeated);
   if (repeated.length) {
     const [high, low] = [repeated.at(-1).top, repeated[0].bottom];
     nodes.push(makeSvg('rect', { x: left, y: high - 1, width, height: low - high - GAP / 2 + 2, rx: 10, class: 'at-map-layer' }));
-    nodes.push(makeSvg('text', { x: left + width - 8, y: high + 15, class: 'at-map-times' }, side.layers > 1 ? `layer ${Math.min(layer, side.layers)} of ${side.layers}` : '1 layer'));
   }
   /** @type {Box | null} */
   let before = null;
   for (const { group, rows, top: high, bottom } of groups) {
-    if (group.title) nodes.push(makeSvg('text', { x: left + STREAM, y: high + 15, class: 'at-map-group' }, group.title));
+    if (group.title) nodes.push(makeSvg('text', { x: left + stream, y: high + 15, class: 'at-map-group' }, group.title));
     const add = rows.flat().find((box) => box.part.kind.endsWith('_add'));
     if (add && before) { // the stream runs past the group
-      const [from, x] = [bottom - GAP / 2 + 2, left + 9];
+      const [from, x] = [bottom - GAP / 2 + 2, left + stream / 2 - 1];
       nodes.push(path([`M${centreOf(before)} ${from} H${x} V${add.y + BOX / 2} H${add.x - 2}`], 'at-map-stream'));
     }
     for (const row of rows) {
@@ -166,12 +172,12 @@ function sideNodes({ side, left, width, top, groups }, layer, draw) {
 }
 
 /** The way from the encoder to the decoder's keys and values. @param {ReturnType<typeof layOut>} plan */
-function crossing({ sides }) {
+function crossing({ sides, between }) {
   if (sides.length < 2) return [];
   const [encoder, decoder] = sides;
-  const last = encoder.groups.at(-1).rows.at(-1)[0];
+  const last = encoder.groups.at(-1).rows.at(-1).at(-1);
   const goal = decoder.groups.flatMap(({ rows }) => rows.flat()).find(({ part }) => ['cross_keys_values', 'cross_projections'].includes(part.kind));
   if (!goal) return [];
-  const [over, x] = [last.y - GAP / 2, encoder.left + encoder.width + BETWEEN / 2];
+  const [over, x] = [encoder.top - 6, encoder.left + encoder.width + between / 2];
   return [path([`M${centreOf(last)} ${last.y} V${over} H${x} V${goal.y + BOX / 2} H${goal.x - 2}`], 'at-map-cross')];
 }

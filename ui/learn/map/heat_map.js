@@ -3,7 +3,7 @@
  *
  * @typedef {{name: string, rowNames: string[], columnNames: string[], isShare: boolean, values: string, largest: number,
  *   strong: number}} HeatValues `values`: signed numbers of 16 bits, row after row, as shares of the largest; `strong`: where
- *   the colours end
+ *   the colours of other numbers than shares end
  */
 
 import { percent, signed } from '../../kit/js/text.js';
@@ -18,14 +18,14 @@ export function heatMap({ name, rowNames, columnNames, isShare, values, largest,
   const columns = numbers.length / rowNames.length;
   const valueAt = (row, column) => (numbers[row * columns + column] / STEPS) * largest;
   const picture = matrixPicture({
-    name, across: columnNames.length ? 'tokens' : 'numbers', down: '',
+    name, across: 'numbers', down: '',
     describe: (row, column) => [`${rowNames[row]}, ${columnNames.length ? columnNames[column] : `number ${column + 1}`}: ${numberText(valueAt(row, column), isShare)}`],
   });
   /** Once it is in the page, which gives it its colours. */
   function draw() {
-    const end = isShare ? largest : strong;
-    const colours = numbers.map((one) => Math.round(DEEPEST * Math.max(-1, Math.min(1, ((one / STEPS) * largest) / end))));
-    picture.update(Int8Array.from(colours), rowNames.length, columns, rowNames);
+    const colour = (value) => (isShare ? Math.sqrt(value / largest) : Math.max(-1, Math.min(1, value / strong)));
+    const colours = numbers.map((one) => Math.round(DEEPEST * colour((one / STEPS) * largest)));
+    picture.update(Int8Array.from(colours), rowNames.length, columns, rowNames, columnNames);
   }
   return { node: picture.node, draw };
 }

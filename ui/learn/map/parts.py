@@ -37,7 +37,11 @@ PARTS: Mapping[str, Part] = MappingProxyType(
     {
         "tokens": Part("Tokens", "The text in pieces, each with a number.", ("tokens", "vocabulary")),
         "embedding": Part("Embedding", "The number of a token selects a row of this matrix: its vector.", ("vectors",)),
-        "positions": Part("Positions", "What tells the first word from the second.", ("positions",)),
+        "positions": Part(
+            "Positions",
+            "Without them, order would be lost: rotary ones turn queries and keys, others are added.",
+            ("positions",),
+        ),
         "other": Part("Others", "Parameters that belong to no part that the map knows.", ("today",)),
         "norms": Part("Norms", _NORM, ("block", "today")),
         "attention_norm": Part("Norm", _NORM, ("block", "today")),
@@ -90,6 +94,7 @@ _OF_A_LAYER = (
     f"{_ATTENTION} output attention_add attention_norm cross_queries cross_keys_values cross_weights cross_mixed "
     "cross_output cross_add cross_norm up activation down feed_forward_add feed_forward_norm"
 )
+_WORDS = {"block": "every part of a layer", "training": "all that is learned"}  # for many kinds
 _HERE: Mapping[str, tuple[str, str]] = {  # of each chapter: the form of the map, and the kinds that it explains
     "tokens": ("decoder", "tokens"),
     "vocabulary": ("decoder", "tokens"),
@@ -141,4 +146,4 @@ def here(chapter: str) -> dict[str, Any] | None:
     if chapter not in _HERE:
         return None
     form, kinds = _HERE[chapter]
-    return {"form": form, "kinds": kinds.split()}
+    return {"form": form, "kinds": kinds.split(), "words": _WORDS.get(chapter, "")}

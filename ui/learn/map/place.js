@@ -7,14 +7,19 @@
 import { make } from '../../kit/js/dom.js';
 import { plainButton } from '../lesson.js';
 
-/** @param {MapSide[]} form @param {string[]} kinds @param {(part: string) => void} open opens the map at a part */
-export function placeOnMap(form, kinds, open) {
+/**
+ * @param {MapSide[]} form
+ * @param {{kinds: string[], words: string}} here `words`: what they are together, if they are many
+ * @param {(part: string) => void} open opens the map at a part
+ */
+export function placeOnMap(form, { kinds, words }, open) {
   const parts = form.flatMap(({ groups }) => groups.flatMap(({ rows }) => rows.flat())).filter(({ kind }) => kinds.includes(kind));
-  const named = new Map(parts.map((part) => [part.title, part])); // both sides have some of them
-  const strip = make('div', { class: 'at-strip', 'aria-hidden': 'true' }, ...form.map((side) => sideStrip(side, kinds, open)));
+  const names = new Set(parts.map(({ title }) => title)); // both sides have some of them
   const node = make('details', { class: 'at-place' },
-    make('summary', {}, make('strong', { text: 'You are here' }), `: ${[...named.keys()].join(', ').toLowerCase()}`),
-    strip, make('p', { class: 'at-place-links' }, ...[...named].map(([title, { key }]) => plainButton(title, () => open(key)))));
+    make('summary', {}, make('strong', { text: 'You are here' }), `: ${words || [...names].join(' · ').toLowerCase()}`),
+    make('div', { class: 'at-lesson-row' },
+      make('div', { class: 'at-strip', 'aria-hidden': 'true' }, ...form.map((side) => sideStrip(side, kinds, open))),
+      plainButton('Open the map', () => open(parts[0].key))));
   node.open = matchMedia('(min-width: 600px)').matches; // on a phone it is one line
   return node;
 }

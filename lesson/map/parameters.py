@@ -90,7 +90,7 @@ def count_foreign(network: nn.Module, anatomy: Anatomy) -> Counts:
 
 
 def down_of(layer: Layer) -> nn.Module | None:
-    """The last matrix of a layer's feed-forward part; None if that is no row of matrices, as in a mixture of experts."""
+    """The last matrix of a layer's feed-forward part; None if it has none, as in a mixture of experts."""
     write = layer.sublayers[-1].write
     if not is_norm(write):
         return None if list(write.children()) else write

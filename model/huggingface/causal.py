@@ -70,6 +70,11 @@ class HuggingFaceModel:
     def device(self) -> torch.device:
         return input_device(self._hf_model)
 
+    @property
+    def network(self) -> nn.Module:
+        """The modules of transformers, to be looked at."""
+        return self._hf_model
+
     def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
         """The weights under the names that transformers gives them."""
         return self._hf_model.named_parameters()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
@@ -145,6 +145,11 @@ class Seq2SeqModel:
         positions = getattr(hf_model.get_decoder(), "embed_positions", None)
         if self.joinable and positions is not None:
             follow_padding(positions)
+
+    @property
+    def network(self) -> nn.Module:
+        """The modules of transformers, to be looked at."""
+        return self._hf_model
 
     def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
         """The weights under the names that transformers gives them."""

@@ -2,8 +2,9 @@
  * A chapter on the page: its heading and aim, its questions to the server, its exercises, and the link to what it shows.
  *
  * @typedef {{key: string, chapter: import('./course.js').Chapter, input: object,
- *   questions: import('../kit/js/questions.js').Questions, onSolved: () => void}} ChapterWiring `input`: what a link fills in
- *   instead of the chapter's own example
+ *   questions: import('../kit/js/questions.js').Questions, onSolved: () => void,
+ *   forms: Record<string, import('./map/drawing.js').MapSide[]>, openMap: (part: string) => void}} ChapterWiring `input`: what a
+ *   link fills in instead of the chapter's own example; `forms`: the small forms of the map, by their names
  */
 
 /** @import { LessonValue } from './learn_contract' */
@@ -16,6 +17,7 @@ import { exercises as exercisesOf } from './exercises/exercises.js';
 import { sheetRow } from './exercises/sheet.js';
 import { inputText, MAX_INPUT } from './input.js';
 import { plainButton, sideBySide } from './lesson.js';
+import { placeOnMap } from './map/place.js';
 import { SCRIPTS } from './course.js';
 
 const ONCE = ['measure', 'to_end']; // what a button asks for once: neither a check nor a link does it again
@@ -23,7 +25,7 @@ const LOCAL = ['encoder']; // what only this server has under its name: no link 
 const PATIENCE_MS = 300; // before the chapter says that it is computing
 
 /** @param {ChapterWiring} wiring */
-export function chapterView({ key, chapter, input, questions, onSolved }) {
+export function chapterView({ key, chapter, input, questions, onSolved, forms, openMap }) {
   const refused = make('p', { class: 'at-lesson-refused', role: 'alert', hidden: true });
   const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
   const inside = make('div', { class: `at-lesson-inside at-lesson-${key}` });
@@ -40,7 +42,8 @@ export function chapterView({ key, chapter, input, questions, onSolved }) {
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': chapter.title },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
     make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `About ${chapter.minutes} minutes, then exercises` })),
-    refused, inside, exercises.node, sheetRow(key, asked('sheet')), sideBySide(link));
+    ...(chapter.here ? [placeOnMap(forms[chapter.here.form], chapter.here, openMap)] : []), refused, inside, exercises.node,
+    sheetRow(key, asked('sheet')), sideBySide(link));
   /** @type {import('./text/chapter_text.js').ChapterPage} */
   let page;
   /** @type {import('./text/chapter_text.js').ChapterScript} */

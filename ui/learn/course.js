@@ -1,7 +1,8 @@
 /**
  * The chapters of the course in the order in which they are read, as their texts on the server name them.
  *
- * @typedef {{title: string, aim: string, minutes: number}} Chapter `aim`: what a reader can do afterwards
+ * @typedef {{title: string, aim: string, minutes: number, here: {form: string, kinds: string[], words: string} | null}} Chapter `aim`: what a
+ *   reader can do afterwards; `here`: the parts of the map that it explains, and the map's form
  */
 
 /** @type {Record<string, Chapter>} empty until the course is there */

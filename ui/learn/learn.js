@@ -14,15 +14,22 @@ import { unpacked } from '../kit/js/values.js';
 import { chapterView } from './chapter_view.js';
 import { CHAPTERS } from './course.js';
 import { isInput, parsedInput } from './input.js';
+import { mapView } from './map/map.js';
 import { solvedCount } from './exercises/progress.js';
+
+const MAP = 'map'; // stands before the chapters
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-lesson');
   Object.assign(CHAPTERS, unpacked(props.chapters));
-  const offered = Object.keys(CHAPTERS);
-  /** @type {Map<string, ReturnType<typeof chapterView>>} those that were opened, by their keys */
+  const forms = unpacked(props.forms);
+  const chapters = Object.keys(CHAPTERS);
+  const offered = [MAP, ...chapters];
+  /** @type {Map<string, {node: HTMLElement}>} those that were opened, by their keys */
   const opened = new Map();
+  /** @type {ReturnType<typeof mapView> | undefined} */
+  let map;
   const questions = new Questions(trigger);
 
   const list = make('nav', { class: 'at-lesson-list', 'aria-label': 'Chapters' });
@@ -30,13 +37,13 @@ export function start({ element, props, trigger, watch }) {
   root.append(list, body);
   const buttons = offered.map((key, index) => {
     const button = make('button', { type: 'button', onclick: () => go(key) },
-      make('span', { class: 'at-lesson-number', text: index + 1 }), make('span', { text: CHAPTERS[key].title }),
+      make('span', { class: 'at-lesson-number', text: index || '' }), make('span', { text: CHAPTERS[key]?.title ?? 'Map' }),
       make('span', { class: 'at-lesson-solved' }));
     list.append(button);
     return button;
   });
   list.append(termLink(ALL, 'Glossary'));
-  offered.forEach(showProgress);
+  chapters.forEach(showProgress);
   watch('value', receive);
   takePart('chapter', (key) => offered.includes(key));
   takePart('numbers', isInput);
@@ -48,7 +55,7 @@ export function start({ element, props, trigger, watch }) {
   /** The address says which chapter is open while the lesson is in sight. @param {string} tab */
   function follow(tab) {
     if (tab !== 'Learn') return writeParts({ chapter: null, numbers: null });
-    const key = [partOf('chapter'), remembered('chapter', '')].find((named) => offered.includes(named)) ?? offered[0];
+    const key = [partOf('chapter'), remembered('chapter', '')].find((named) => offered.includes(named)) ?? chapters[0];
     show(key);
     writeParts({ chapter: key });
   }
@@ -57,6 +64,12 @@ export function start({ element, props, trigger, watch }) {
   function go(key) {
     show(key);
     writeParts({ chapter: key, numbers: null }, { isNew: true });
+  }
+
+  /** From within a chapter. @param {string} key */
+  function goTo(key) {
+    go(key);
+    find(body, 'section:not([hidden]) h2').focus();
   }
 
   /** @param {string} key */
@@ -76,9 +89,18 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {string} key */
   function openChapter(key) {
+    const input = parsedInput(partOf('chapter') === key ? partOf('numbers') : null);
+    if (key === MAP) {
+      map = mapView({ input, questions, openChapter: goTo });
+      body.append(map.node);
+      return map;
+    }
     const view = chapterView({
-      key, chapter: CHAPTERS[key], input: parsedInput(partOf('chapter') === key ? partOf('numbers') : null),
-      questions, onSolved: () => showProgress(key),
+      key, chapter: CHAPTERS[key], input, questions, onSolved: () => showProgress(key), forms,
+      openMap(part) {
+        goTo(MAP);
+        map?.pick(part);
+      },
     });
     view.node.append(neighbours(key));
     body.append(view.node);
@@ -95,14 +117,9 @@ export function start({ element, props, trigger, watch }) {
 
   /** Links to the previous and next chapter. @param {string} key */
   function neighbours(key) {
-    const index = offered.indexOf(key);
-    const link = (other, text) => make('button', {
-      type: 'button', class: 'at-plain', text, onclick: () => {
-        go(other);
-        find(body, 'section:not([hidden]) h2').focus();
-      },
-    });
-    const [before, after] = [offered[index - 1], offered[index + 1]];
+    const index = chapters.indexOf(key);
+    const link = (other, text) => make('button', { type: 'button', class: 'at-plain', text, onclick: () => goTo(other) });
+    const [before, after] = [chapters[index - 1], chapters[index + 1]];
     return make('nav', { class: 'at-lesson-neighbours', 'aria-label': 'Previous and next chapter' },
       ...(before ? [link(before, `← ${CHAPTERS[before].title}`)] : []),
       ...(after ? [link(after, `${CHAPTERS[after].title} →`)] : []));

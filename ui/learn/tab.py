@@ -11,6 +11,7 @@ from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK, field, reply
 from ui.learn import course
+from ui.learn.map import parts
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -26,9 +27,10 @@ class LearnTab(Tab):
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         chapters = {
-            key: {"title": text.title, "aim": text.aim, "minutes": text.minutes} for key, text in course.texts().items()
+            key: {"title": text.title, "aim": text.aim, "minutes": text.minutes, "here": parts.here(key)}
+            for key, text in course.texts().items()
         }
-        self.lesson = component("learn/learn.js", "ask", name="lesson", chapters=chapters)
+        self.lesson = component("learn/learn.js", "ask", name="lesson", chapters=chapters, forms=parts.forms())
 
     def wire(self, frame: Frame) -> None:
         models = frame.models
@@ -40,7 +42,7 @@ class LearnTab(Tab):
             with for_people():
                 chapter, given = field(event, "chapter", str), field(event, "given", dict)
                 broken = {"chapter": chapter, "error": "", "result": None}
-                return reply(event, lambda: course.answer(cached, chapter, given), broken)
+                return reply(event, lambda: course.answer(cached, chapter, given, session.model.name), broken)
             return gr.skip()
 
         lessons = {**QUICK, "concurrency_limit": _LESSONS, "concurrency_id": "lessons"}

@@ -13,16 +13,23 @@ import { whenThemed } from '../../kit/js/theme.js';
 export function matrixPicture({ name, describe, across, down }) {
   const canvas = make('canvas', { class: 'at-picture', tabindex: 0, role: 'img', 'aria-label': name });
   const readout = make('p', { class: 'at-quiet at-picture-readout', role: 'status' });
+  const under = make('span', { class: 'at-picture-across', text: across });
+  const beside = make('span', { class: 'at-picture-down', text: down });
   const node = make('figure', { class: 'at-picture-frame' }, make('figcaption', { text: name }),
-    make('div', { class: 'at-picture-axes' }, make('span', { class: 'at-picture-down', text: down }), canvas,
-      make('span', { class: 'at-picture-across', text: across })), readout);
+    make('div', { class: 'at-picture-axes' }, beside, canvas,
+      under), readout);
   let values = new Int8Array(0);
   let shape = [0, 0];
   let here = [0, 0];
 
-  /** @param {string} packed signed bytes, row after row, 127 for 1 @param {number} rows @param {number} columns */
-  function update(packed, rows, columns) {
-    values = Int8Array.from(atob(packed), (character) => character.charCodeAt(0));
+  /**
+   * @param {string | Int8Array<ArrayBuffer>} packed signed bytes, row after row, 127 for 1 @param {number} rows @param {number} columns
+   * @param {string[]} rowNames beside the rows, instead of the axis' name @param {string[]} columnNames under the columns
+   */
+  function update(packed, rows, columns, rowNames = [], columnNames = []) {
+    values = typeof packed === 'string' ? Int8Array.from(atob(packed), (character) => character.charCodeAt(0)) : packed;
+    nameEach(beside, 'at-picture-rows', rowNames);
+    nameEach(under, 'at-picture-columns', columnNames);
     shape = [rows, columns];
     Object.assign(canvas, { width: columns, height: rows });
     here = [Math.min(here[0], rows - 1), Math.min(here[1], columns - 1)];
@@ -63,6 +70,13 @@ export function matrixPicture({ name, describe, across, down }) {
   });
   whenThemed(paint);
   return { node, update };
+}
+
+/** Names, each beside what it names, in place of an axis' name. @param {HTMLElement} node @param {string} style @param {string[]} names */
+function nameEach(node, style, names) {
+  if (!names.length) return;
+  node.className = style;
+  node.replaceChildren(...names.map((text) => make('span', { text, dir: 'auto' })));
 }
 
 /** @param {string} text such as #f5a45d @returns {[number, number, number]} */

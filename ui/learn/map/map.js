@@ -1,0 +1,119 @@
+/**
+ * The map of a model: what to map, the drawing, and beside it the part that was picked, at work on a sentence.
+ *
+ * @typedef {{input: Record<string, any>, questions: import('../../kit/js/questions.js').Questions, openChapter: (key: string) => void}} MapWiring
+ *   `input`: what a link fills in
+ */
+
+/** @import { LessonValue } from '../learn_contract' */
+
+import { withParts } from '../../kit/address/address.js';
+import { make } from '../../kit/js/dom.js';
+import { counted } from '../../kit/js/text.js';
+import { copy } from '../../kit/js/transfer.js';
+import { inputText } from '../input.js';
+import { labelled, plainButton, sideBySide } from '../lesson.js';
+import { mapDrawing } from './drawing.js';
+import { partPanel } from './panel.js';
+
+const NARROW = 760; // pixels, below which the part stands under the drawing
+
+/** @param {MapWiring} wiring */
+export function mapView({ input, questions, openChapter }) {
+  const refused = make('p', { class: 'at-lesson-refused', role: 'alert', hidden: true });
+  const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
+  const model = make('select', { onchange: () => ask({ model: model.value }) }); // with a sentence of its own
+  const sentence = make('input', { type: 'text', class: 'at-lesson-wide', maxlength: 120, onchange: () => change({ sentence: sentence.value }) });
+  const translation = make('input', { type: 'text', class: 'at-lesson-wide', maxlength: 120, onchange: () => change({ translation: translation.value }) });
+  const layer = make('select', { onchange: () => change({ layer: Number(layer.value) }) });
+  const head = make('select', { onchange: () => change({ head: Number(head.value) }) });
+  const written = labelled('The decoder has written', translation);
+  const total = make('p', { class: 'at-quiet' });
+  const drawing = make('div', { class: 'at-map-drawing' });
+  const panel = make('div', { class: 'at-map-panel' });
+  const tree = make('pre', { class: 'at-map-tree', tabindex: 0 });
+  const link = plainButton('Copy a link to this page', () =>
+    copy(withParts(location.href, { tab: 'Learn', chapter: 'map', numbers: inputText(now, {}) }), link));
+  const node = make('section', { class: 'at-lesson-chapter', 'aria-label': 'Map' },
+    make('div', { class: 'at-lesson-top' }, make('h2', { text: 'Map', tabindex: -1 }), waits),
+    make('p', { class: 'at-lesson-aim', text: 'The whole model in one picture, from the bottom to the top. Choose a part to see it compute.' }),
+    sideBySide(labelled('Model', model), labelled('Layer', layer), labelled('Head', head)),
+    sideBySide(labelled('Sentence', sentence)), sideBySide(written), refused,
+    make('div', { class: 'at-map-both' }, make('div', {}, drawing, total), panel),
+    make('details', { class: 'at-weights' }, make('summary', { text: 'The model’s modules as text' }), tree), sideBySide(link));
+  /** @type {Record<string, any>} what was asked last */
+  let now = {};
+  /** @type {Record<string, any> | null} */
+  let result = null;
+  let latest = 0;
+
+  /** @param {Record<string, any>} changes */
+  const change = (changes) => ask({ ...now, ...changes });
+
+  /** @param {Record<string, any>} given @param {() => void} [then] */
+  function ask(given, then) {
+    now = given;
+    questions.drop(latest);
+    waits.textContent = result ? '' : 'Computing …';
+    latest = questions.ask('ask', { chapter: 'map', given }, (/** @type {LessonValue} */ { error, result: next }) => {
+      waits.textContent = '';
+      refused.textContent = error;
+      refused.hidden = !error;
+      if (!next) return;
+      result = next;
+      now = Object.fromEntries(['model', 'sentence', 'layer', 'head', 'part'].map((name) => [name, next[name]]));
+      if (next.translation !== null) now.translation = next.translation;
+      draw();
+      then?.();
+    });
+  }
+
+  function draw() {
+    options(model, result.models, result.model);
+    options(layer, numbers(result.layers), result.layer);
+    options(head, numbers(result.heads), result.head);
+    sentence.value = result.sentence;
+    written.hidden = result.translation === null;
+    translation.value = result.translation ?? '';
+    total.textContent = `The shaded parts have learned ${counted.format(result.total)} parameters in all; the others only compute.`;
+    tree.textContent = result.tree;
+    drawMap();
+    partPanel(panel, result.detail, openChapter);
+  }
+
+  function drawMap() {
+    if (!result || !drawing.clientWidth) return;
+    const isFocused = drawing.contains(document.activeElement);
+    drawing.replaceChildren(mapDrawing(result.sides, {
+      width: drawing.clientWidth, labels: result.parts, chosen: result.part, layer: result.layer, pick: choose,
+    }));
+    if (isFocused) /** @type {SVGElement} */ (drawing.querySelector('[tabindex="0"]'))?.focus();
+  }
+
+  /** From the drawing. @param {string} part */
+  function choose(part) {
+    ask({ ...now, part }, () => {
+      if (node.clientWidth < NARROW) panel.scrollIntoView({ block: 'start', behavior: 'smooth' });
+    });
+  }
+
+  /** From a chapter, which names a part as one of our own models has it. @param {string} part */
+  const pick = (part) => ask({ ...now, part }, () => {});
+
+  let width = 0;
+  new ResizeObserver(() => {
+    if (drawing.clientWidth === width) return;
+    width = drawing.clientWidth;
+    drawMap();
+  }).observe(drawing);
+  ask(input);
+  return { node, pick };
+}
+
+/** @param {number} count @returns {[number, string][]} */
+const numbers = (count) => Array.from({ length: count }, (_, index) => [index + 1, String(index + 1)]);
+
+/** @param {HTMLSelectElement} select @param {[string | number, string][]} offered @param {string | number} chosen */
+function options(select, offered, chosen) {
+  select.replaceChildren(...offered.map(([value, text]) => make('option', { value, text, selected: value === chosen })));
+}

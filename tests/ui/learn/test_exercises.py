@@ -38,15 +38,21 @@ SOLUTIONS: Mapping[tuple[str, int], float | str] = {  # by hand, or what the exp
     ("tokens", 1): "日本",  # three bytes each
     ("vocabulary", 0): 8,  # e s, es t, est </w>, l o, lo w, n e, ne w, new est</w>: Sennrich et al., 2016
     ("positions", 0): math.sin(1),
-    ("positions", 1): "Binary digits",  # 1 to 2 changes two of them, √2, and 2 to 3 one
+    ("positions", 1): math.sin(50 / 10000 ** (2 / 4)),
+    ("positions", 2): "Binary digits",  # 1 to 2 changes two of them, √2, and 2 to 3 one
+    ("why_attention", 0): 512 / 100,  # n d² / (n² d)
+    ("why_attention", 1): 4,  # 3⁴ = 81
+    ("why_attention", 2): "4",
     ("attention", 0): 0.6 / 1.6,
-    ("attention", 1): "1 and −1",  # a lead of 2, beside 0.75 and 1
+    ("attention", 1): 0.5 * 0.6 + 0.4 * 0.9,
+    ("attention", 2): "1 and −1",  # a lead of 2, beside 0.75 and 1
+    ("attention_by_hand", 0): 8 / math.sqrt(2),  # (3, 1) W_q = (4, −2), times (2, 0)
+    ("attention_by_hand", 1): 1 / (1 + math.exp(0.6 - 0.1)),
+    ("attention_by_hand", 2): "4 × 3",
     ("heads", 0): 4 * (512**2 + 512),  # ../shared/REFERENCE.md, "Models": width 512, 8 heads
     ("heads", 1): 8 * 100 * 100,
     ("block", 0): math.sqrt(6 / 2),
     ("block", 1): math.log(10),
-    ("recurrence", 0): "4",
-    ("recurrence", 1): 0.5 * 0.6 + 0.4 * 0.9,
     ("generation", 0): 100 / (1 + math.exp(6.28 - 6.75)),  # the two highest of Raschka's logits
     ("generation", 1): "frequency penalty 1",  # forward 6.75 - 2, toward 6.28 - 1
     ("context", 2): "spring",  # the season and the coil
@@ -137,12 +143,6 @@ def test_a_chapter_that_computes_nothing_has_no_solution(chapter: str, index: in
             exercise.check(lambda _: {}, None, exercise.example, text)
         else:
             exercise.solve(lambda _: {})
-
-
-def test_a_width_of_213_is_the_first_as_its_answer_says(models: Models) -> None:
-    """e^(16/√d) / (e^(16/√d) + 1) < 3/4 where 16/√d < ln 3, from d = (16 / ln 3)² = 212.1 on."""
-    verdicts = [ask(models, "attention", exercise=2, state={"width": width})["right"] for width in (212, 213)]
-    assert verdicts == [False, True] and math.ceil((16 / math.log(3)) ** 2) == 213
 
 
 @EXERCISES

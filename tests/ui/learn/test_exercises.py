@@ -44,8 +44,8 @@ SOLUTIONS: Mapping[tuple[str, int], float | str] = {  # by hand, or what the exp
     ("why_attention", 1): 4,  # 3⁴ = 81
     ("why_attention", 2): "4",
     ("attention", 0): 0.6 / 1.6,
-    ("attention", 1): 0.5 * 0.6 + 0.4 * 0.9,
-    ("attention", 2): "1 and −1",  # a lead of 2, beside 0.75 and 1
+    ("attention", 1): "1 and −1",  # a lead of 2, beside 0.75 and 1
+    ("attention", 3): 0.5 * 0.6 + 0.4 * 0.9,
     ("attention_by_hand", 0): 8 / math.sqrt(2),  # (3, 1) W_q = (4, −2), times (2, 0)
     ("attention_by_hand", 1): 1 / (1 + math.exp(0.6 - 0.1)),
     ("attention_by_hand", 2): "4 × 3",

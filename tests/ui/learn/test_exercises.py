@@ -36,11 +36,10 @@ EXERCISES = pytest.mark.parametrize(("chapter", "name"), EVERY)
 SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the explanation says of trained models
     ("tokens", "bytes_of_a_text"): 8 + 2 * 2,  # eight characters of ASCII, and two of two bytes in UTF-8
     ("tokens", "most_bytes"): "日本",  # three bytes each
-    (
-        "vocabulary",
-        "merges_until_whole",
-    ): 8,  # e s, es t, est </w>, l o, lo w, n e, ne w, new est</w>: Sennrich et al., 2016
+    # e s, es t, est </w>, l o, lo w, n e, ne w, new est</w>: Sennrich et al., 2016
+    ("vocabulary", "merges_until_whole"): 8,
     ("positions", "first_number"): math.sin(1),
+    ("positions", "second_pair"): math.sin(50 / 10000 ** (2 / 4)),
     ("positions", "uneven"): "Binary digits",  # 1 to 2 changes two of them, √2, and 2 to 3 one
     ("attention", "weight_of_fruit"): 0.6 / 1.6,
     ("attention", "most_lopsided"): "1 and −1",  # a lead of 2, beside 0.75 and 1

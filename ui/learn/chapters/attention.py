@@ -1,4 +1,4 @@
-"""The chapter on attention as a weighted sum, which `lesson/attention.py` computes."""
+"""The chapter on attention as a weighted sum, which `lesson/attention/weighted_sum.py` computes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from lesson.attention import Mixture, by_division, by_softmax, self_attention
+from lesson.attention.weighted_sum import Mixture, by_division, by_softmax, self_attention
 from lesson.recurrence.by_hand import ScoredStates, by_dot_product, by_small_network
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
@@ -185,16 +185,16 @@ CHAPTER = Chapter(
         "weight_of_fruit": NumberExercise(
             lambda compute: compute({"similarities": [[1.0, 0.6]]})["division"]["weights"][0][1], digits=2
         ),
+        "most_lopsided": ChoiceExercise(_first_weights, 3),
+        "half_of_the_weight": ChangeExercise(
+            lambda result: result["asking"] == 2 and result["six_scored"]["weights"][0][4] > 0.5,
+            {"six_vectors": [*SIX_VECTORS[:4], [2.0, 2.0, 2.0], SIX_VECTORS[5]]},
+        ),
         "dot_product": NumberExercise(
             lambda compute: compute({"query": [[0.5, 0.4]], "states": [[0.6, 0.9], [0, 0], [0, 0]]})["dot"]["scores"][
                 0
             ][0],
             digits=2,
-        ),
-        "most_lopsided": ChoiceExercise(_first_weights, 3),
-        "half_of_the_weight": ChangeExercise(
-            lambda result: result["asking"] == 2 and result["six_scored"]["weights"][0][4] > 0.5,
-            {"six_vectors": [*SIX_VECTORS[:4], [2.0, 2.0, 2.0], SIX_VECTORS[5]]},
         ),
     },
     facts={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -162,15 +163,26 @@ def request_and_event(
     return body, Event(visit, queue.blocks.fns[number], Request(scope), None)
 
 
+@contextmanager
+def waiting_events(queue: FairQueue, group: str) -> Iterator[list[Event]]:
+    """The waiting events of this group, of which none is answered meanwhile; in the end there are none."""
+    waiting = queue.event_queue_per_concurrency_id[group]
+    limit, waiting.concurrency_limit = waiting.concurrency_limit, 0
+    try:
+        yield waiting.queue
+    finally:
+        waiting.queue.clear()
+        waiting.concurrency_limit = limit
+
+
 def test_waiting_program_calls_do_not_block_pages(page: tuple[str, Page]) -> None:
     queue = page[1]._queue
     assert isinstance(queue, FairQueue)
     chat, click = event(page[1], "chat"), event(page[1], "formatted")
     for number in (chat, click):
         queue.create_event_queue_for_fn(queue.blocks.fns[number])
-    programs = queue.event_queue_per_concurrency_id[PROGRAMS].queue
-    programs += [request_and_event(queue, chat, f"address {number}")[1] for number in range(LIMITS.waiting)]
-    try:
+    with waiting_events(queue, PROGRAMS) as programs:
+        programs += [request_and_event(queue, chat, f"address {number}")[1] for number in range(LIMITS.waiting)]
         assert queue._refusal(request_and_event(queue, click, "visitor")[0], "visitor") == ""
         assert "of all visitors are waiting" in queue._refusal(request_and_event(queue, chat, "visitor")[0], "visitor")
         del programs[LIMITS.calls :]
@@ -178,8 +190,6 @@ def test_waiting_program_calls_do_not_block_pages(page: tuple[str, Page]) -> Non
             waiting.request.scope["client"] = ("greedy", 1)
         assert "from your address are waiting" in queue._refusal(request_and_event(queue, chat, "greedy")[0], "greedy")
         assert queue._refusal(request_and_event(queue, chat, "visitor")[0], "visitor") == ""
-    finally:
-        programs.clear()
 
 
 def test_more_clicks_than_a_person_can_make_are_refused(page: tuple[str, Page]) -> None:
@@ -187,18 +197,11 @@ def test_more_clicks_than_a_person_can_make_are_refused(page: tuple[str, Page]) 
     assert isinstance(queue, FairQueue)
     click = event(page[1], "formatted")
     queue.create_event_queue_for_fn(queue.blocks.fns[click])
-    clicks = queue.event_queue_per_concurrency_id[queue.blocks.fns[click].concurrency_id].queue
-    group = queue.blocks.fns[click].concurrency_id
-    limit, queue.event_queue_per_concurrency_id[group].concurrency_limit = 32, 0  # none is answered meanwhile
-    clicks += [request_and_event(queue, click, "greedy", f"visit {number}")[1] for number in range(LIMITS.events)]
-    try:
-        assert "still being answered" in queue._refusal(
-            request_and_event(queue, click, "greedy", "another")[0], "greedy"
-        )
+    with waiting_events(queue, queue.blocks.fns[click].concurrency_id) as clicks:
+        clicks += [request_and_event(queue, click, "greedy", f"visit {number}")[1] for number in range(LIMITS.events)]
+        refusal = queue._refusal(request_and_event(queue, click, "greedy", "another")[0], "greedy")
+        assert "still being answered" in refusal
         assert queue._refusal(request_and_event(queue, click, "visitor", "another")[0], "visitor") == ""
-    finally:
-        clicks.clear()
-        queue.event_queue_per_concurrency_id[group].concurrency_limit = limit
 
 
 @pytest.mark.usefixtures("counted_seeds")

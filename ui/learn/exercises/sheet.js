@@ -6,7 +6,7 @@
 
 import { make } from '../../kit/js/dom.js';
 import { CHAPTERS } from '../course.js';
-import { labelled, plainButton, sideBySide } from '../lesson.js';
+import { plainButton, sideBySide } from '../lesson.js';
 
 /**
  * The buttons that print.
@@ -17,9 +17,9 @@ export function sheetRow(key, ask) {
   const solved = make('input', { type: 'checkbox' });
   const note = make('span', { class: 'at-quiet', role: 'status' });
   const button = (/** @type {string} */ text, /** @type {() => string[]} */ keys) => plainButton(text, () => begin(keys()));
-  return sideBySide(make('span', { class: 'at-quiet', text: 'Exercises on paper:' }),
-    button('Print this chapter’s', () => [key]), button('Print all chapters’', () => Object.keys(CHAPTERS)),
-    labelled('with answers', solved), note);
+  return sideBySide(make('span', { class: 'at-quiet', text: 'Exercises as a sheet:' }),
+    button('Print this chapter', () => [key]), button('Print all chapters', () => Object.keys(CHAPTERS)),
+    make('label', { class: 'at-lesson-field' }, solved, make('span', { text: 'with answers' })), note);
 
   /** @param {string[]} keys */
   async function begin(keys) {

@@ -1,7 +1,8 @@
 """Word vectors: rows of a model's embedding matrix, their nearest neighbours, analogies, and a projection to a plane.
 
 A model looks these vectors up before its first layer, so a word has the same one in every sentence. Similarity is the
-cosine of the angle between two vectors, whatever their lengths.
+cosine of the angle between two vectors, whatever their lengths. All vectors of a model share a direction, which makes
+any two look alike; subtracting their mean first removes it (Mu and Viswanath, 2018, "All-but-the-Top").
 
 Shapes: V vocabulary, W model width, N words.
 """
@@ -62,6 +63,12 @@ class Baseline:
     mean: float
     low: float  # the 5th percentile
     high: float  # the 95th
+    cosines: Tensor  # of all pairs, lowest first: (N (N - 1) / 2,)
+
+    def share_from(self, cosine: float) -> float:
+        """The share of random pairs that are at least as similar."""
+        below = int(torch.searchsorted(self.cosines, cosine))
+        return 1 - below / len(self.cosines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +87,21 @@ class Plane:
 class Vectors:
     """A model's word vectors. This refers to the model's matrix, so it keeps the model in memory."""
 
-    def __init__(self, matrix: Tensor, tokenizer: TextTokenizer) -> None:
-        """`matrix`: (V, W), of any dtype, on any device; never copied as a whole."""
+    def __init__(self, matrix: Tensor, tokenizer: TextTokenizer, *, centred: bool = False) -> None:
+        """`matrix`: (V, W), of any dtype, on any device; never copied as a whole. `centred`: minus its mean vector."""
         self._matrix, self._tokenizer = matrix.detach(), tokenizer
+        rows = (part.float().sum(0) for part in self._matrix.split(_ROWS))
+        self._centre = (sum(rows) / len(matrix)).cpu() if centred else torch.zeros(self.size[1])  # (W,)
 
     @classmethod
-    def of(cls, loaded: LoadedModel) -> Self:
+    def of(cls, loaded: LoadedModel, *, centred: bool = False) -> Self:
         """The vectors of a model that runs as our own transformer; raises `AttendError` for any other."""
         if not isinstance(loaded.model, Transformer):
             raise AttendError(
                 f"{loaded.name} runs through transformers, so Attend can't read its word vectors: choose a model that "
                 "runs as our own transformer, such as attend-chat or a GPT-2."
             )
-        return cls(loaded.model.embedding.weight, loaded.tokenizer)
+        return cls(loaded.model.embedding.weight, loaded.tokenizer, centred=centred)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -108,7 +117,7 @@ class Vectors:
         ids = min(filter(None, encodings), key=len, default=None)  # with the space if both are as long
         if ids is None:
             raise AttendError(f"This model's vocabulary has no token for {text!r}: enter another word.")
-        vector = self._matrix[ids].float().mean(0).cpu()
+        vector = self._matrix[ids].float().mean(0).cpu() - self._centre
         return Word(text, tuple(ids), tuple(map(self._tokenizer.label, ids)), vector)
 
     def neighbours(self, words: Sequence[Word], most: int) -> list[list[Neighbour]]:
@@ -145,14 +154,27 @@ class Vectors:
             return None
         rows = _normalized([self.of_token(word) for word in words])  # (N, W)
         one, other = torch.triu_indices(len(words), len(words), offset=1)
-        cosines = (rows @ rows.T)[one, other]  # (N (N - 1) / 2,)
+        cosines = (rows @ rows.T)[one, other].sort().values  # (N (N - 1) / 2,)
         low, high = cosines.quantile(torch.tensor([0.05, 0.95])).tolist()
-        return Baseline(len(words), float(cosines.mean()), low, high)
+        return Baseline(len(words), float(cosines.mean()), low, high, cosines)
+
+    def quarters(self) -> list[float]:
+        """The mean cosine of two words within each quarter of the vocabulary, in the order of ids."""
+        words = list(filter(self._is_word, range(self.size[0])))
+        count = len(words) // 4
+        means = []
+        for start in range(0, 4 * count, max(1, count)):
+            rows = _normalized([self.of_token(word) for word in words[start : start + count]])  # (N, W)
+            means.append(float((rows.sum(0).square().sum() - len(rows)) / (len(rows) * (len(rows) - 1))))
+        return means
 
     def _cosines(self, vectors: Sequence[Tensor]) -> Tensor:
         """Cosine similarities of vectors (W,) and all tokens: (N, V)."""
-        rows = _normalized(vectors).to(self._matrix.device)  # (N, W)
-        parts = (functional.normalize(part.float(), dim=-1) for part in self._matrix.split(_ROWS))
+        rows, centre = (
+            _normalized(vectors).to(self._matrix.device),
+            self._centre.to(self._matrix.device),
+        )  # (N, W), (W,)
+        parts = (functional.normalize(part.float() - centre, dim=-1) for part in self._matrix.split(_ROWS))
         return torch.cat([rows @ part.T for part in parts], dim=-1).cpu()  # (N, V)
 
     def _by_cosine(self, cosines: Tensor, *, but: Collection[int]) -> Iterator[Neighbour]:
@@ -164,7 +186,7 @@ class Vectors:
 
     def of_token(self, token: int) -> Tensor:
         """The vector of one token, (W,), float32."""
-        return self._matrix[token].float().cpu()
+        return self._matrix[token].float().cpu() - self._centre
 
     def _is_text(self, token: int) -> bool:
         text = self._tokenizer.decode([token])

@@ -8,6 +8,7 @@ from typing import Any
 
 from lesson import tokenizers, tokens
 from lesson.tokens import Tokenization
+from model import names
 from model.errors import AttendError
 from model.text.tokenizer import TextTokenizer
 from ui.learn.chapter import Chapter
@@ -24,6 +25,15 @@ EXAMPLES = {
     "Many scripts": "Hello, Привет, नमस्ते, こんにちは, مرحبا 👩‍👧",
     "Numbers and code": "for i in range(1000):\n    total += 3.14159 * i  # 2024-12-31",
 }
+LANGUAGES = {  # one sentence
+    "English": "I would like a cup of tea, please.",
+    "French": "Je voudrais une tasse de thé, s’il vous plaît.",
+    "German": "Ich hätte gern eine Tasse Tee, bitte.",
+    "Russian": "Я хотел бы чашку чая, пожалуйста.",
+    "Hindi": "मुझे एक कप चाय चाहिए।",
+    "Chinese": "请给我一杯茶。",
+}
+GUESSES = ("French", "Russian", "Hindi", "Chinese")  # of the prediction
 MAX = 2_000  # characters
 PIECES = 1_500  # that are sent, of all cuts together
 JOINED = 200  # characters that are sent of a text that does not come back
@@ -61,7 +71,15 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
             }
             for method in methods
         ],
+        "languages": [[name, *map(str, _costs(sentence))] for name, sentence in LANGUAGES.items()],
     }
+
+
+def _costs(sentence: str) -> list[int]:
+    """The characters of a sentence, its bytes, and its tokens in the vocabularies of our models that are there."""
+    ours = [read() for name, read in tokenizers.present().items() if name in names.embedded()]
+    cuts = [tokens.by_tokenizer(tokenizer, sentence) for tokenizer in ours]
+    return [len(cut.ids) for cut in (tokens.by_characters(sentence), tokens.by_bytes(sentence), *cuts)]
 
 
 def _methods(models: Models) -> list[_Method]:
@@ -122,22 +140,49 @@ def _bytes_each(compute: Compute) -> list[float]:
     return [_bytes_of(compute, text) / len(text) for text in _SCRIPTS]
 
 
-def _is_lost(result: Result) -> bool:
-    cut = _cut_named(result, "words")
-    return cut["count"] == 3 and bool(cut["lost"])
+def _words_of(result: Result) -> dict[str, Any]:
+    return _cut_named(result, "words")
+
+
+def _id_of_dog(compute: Compute) -> int:
+    return dict(_words_of(compute({"text": "the cat saw the dog"}))["pieces"])["dog"]
+
+
+def _tokens_of_guesses(compute: Compute) -> list[float]:
+    """Those of attend-chat."""
+    costs = {name: numbers for name, *numbers in compute({})["languages"]}
+    return [float(costs[name][2]) for name in GUESSES]
 
 
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values="",
+    values="languages",
     slots={
         "examples": presets({name: {"text": content} for name, content in EXAMPLES.items()}),
         "cuts": drawing("words", "characters", "bytes", "same", "same words"),
     },
     exercises={
-        "bytes_of_a_text": NumberExercise(lambda compute: _bytes_of(compute, "naïve café")),
+        "costliest": ChoiceExercise(_tokens_of_guesses, len(GUESSES), predicted=True),
+        "bytes_of_a_text": NumberExercise(
+            lambda compute: _bytes_of(compute, "naïve café"),
+            mistakes={
+                "characters": lambda compute: compute({"text": "naïve café"})["characters"],
+                "letters": lambda compute: compute({"text": "naïvecafé"})["characters"],
+            },
+        ),
+        "id_of_dog": NumberExercise(
+            _id_of_dog,
+            mistakes={"places": lambda compute: _words_of(compute({"text": "the cat saw the dog"}))["count"] - 1},
+        ),
         "most_bytes": ChoiceExercise(_bytes_each, len(_SCRIPTS)),
-        "lost_spaces": ChangeExercise(_is_lost, {"text": "one  two three"}),
+        "lost_spaces": ChangeExercise(
+            lambda result: _words_of(result)["count"] == 3 and bool(_words_of(result)["lost"]),
+            {"text": "one  two three"},
+            mistakes={
+                "other_count": lambda result: _words_of(result)["count"] != 3,
+                "nothing_lost": lambda result: not _words_of(result)["lost"],
+            },
+        ),
     },
 )

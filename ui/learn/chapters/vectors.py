@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from lesson import vectors
-from lesson.vectors import Neighbour, Vectors, Word
+from lesson.vectors import Baseline, Neighbour, Vectors, Word
 from model.encoder import cosines
+from model import names
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, NumberExercise, Result
-from ui.learn.inputs import Given, choice, offered, own, text, whole
+from ui.learn.chapters.views import small_steps as by_hand
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.inputs import Given, choice, offered, own, switch, text, whole
 from ui.learn.text.slots import cases, field, presets, select
-from ui.learn.wording import counted, decimals, rounded, rounded_rows
+from ui.learn.wording import counted, decimals, percent, rounded, rounded_rows
 from ui.runs.models import Models
 
 ANALOGIES = (
@@ -26,6 +27,8 @@ ANALOGIES = (
     ("mother", "father", "brother", "sister"),
     ("bad", "good", "hot", "cold"),
 )
+PAIRS = (("dog", "cat"), ("mother", "father"), ("Monday", "Tuesday"), ("king", "House"), ("dog", "table"))
+GUESSES = ("dogs", "cat", "animal", "house")  # of the prediction: what is nearest to "dog"
 LISTS = {
     "Four families": "Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, "
     "football baseball hockey",
@@ -41,6 +44,7 @@ _FIRST = dict(zip(_FIELDS, ANALOGIES[0], strict=True))
 _LOOK: Mapping[str, Any] = {"live": True, "size": 9, "bare": True}
 INPUTS = {
     "model": own(slot=select("models")),
+    "centred": switch(subject="Subtract the mean vector", first=True),
     "word": text("dog", MAX_LETTERS, live=True, size=14),  # whose neighbours are listed
     "a": text(_FIRST["a"], MAX_LETTERS, "The first word", **_LOOK),  # the analogy a - b + c
     "b": text(_FIRST["b"], MAX_LETTERS, "The field “Minus”", **_LOOK),
@@ -48,14 +52,17 @@ INPUTS = {
     "expected": own(_FIRST["expected"], field(**_LOOK)),  # may be empty
     "words": text(LISTS["Four families"], MAX_LIST, "The list", rows=2, live=True, bare=True),
     "around": whole(1, 0, 3),  # neighbours of each on the map
+    **by_hand.INPUTS,
 }
 
 
 def compute(models: Models, given: Given) -> dict[str, Any]:
     readable = offered(models, *models.in_memory())  # whose vectors can be read without a download
     name = choice(readable[0], readable).read(given, "model")
-    learned = Vectors.of(models.get(name))
-    word, baseline = learned.word(given["word"].strip()), learned.baseline()
+    both = {centred: Vectors.of(models.get(name), centred=centred) for centred in (False, True)}
+    baselines = {centred: vectors.baseline() for centred, vectors in both.items()}
+    learned, baseline = both[given["centred"]], baselines[given["centred"]]
+    word = learned.word(given["word"].strip())
     result = {
         "model": name,
         "models": [(name, models.display_name(name)) for name in readable],
@@ -64,16 +71,51 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         "numbers": f"{learned.size[1]}",
         "learned_from": [] if name != "attend-translate" else name,
         "chance": [] if baseline is None else "measured",
-        "nearest": _neighbour_bars(learned.neighbours([word], NEAREST)[0]),
+        "nearest": _bars(learned.neighbours([word], NEAREST)[0], baseline),
         "word_cut": _cut([word]),
         "word_pieces": _pieces([word]),
+        "yardsticks": _yardsticks(both, baselines),
+        "rare": [],
+        "controls": [_control(learned, analogy) for analogy in ANALOGIES],
         **_analogy(learned, given),
         **_list(learned, given),
+        **by_hand.small_steps(given),
     }
+    if name in names.embedded():  # their ids run from frequent tokens to rare ones
+        first, *_, last = both[False].quarters()
+        result |= {"rare": "measured", "frequent_cosine": decimals(first), "rare_cosine": decimals(last)}
     if baseline is not None:
-        shares = {f"chance.{key}": decimals(value) for key, value in asdict(baseline).items() if key != "words"}
-        result |= {"baseline": asdict(baseline), "chance.words": f"{baseline.words:,}", **shares}
+        shares = {f"chance.{key}": decimals(getattr(baseline, key)) for key in ("mean", "low", "high")}
+        result |= {"chance.words": f"{baseline.words:,}", **shares}
     return result
+
+
+def _yardsticks(both: Mapping[bool, Vectors], baselines: Mapping[bool, Baseline | None]) -> list[list[str]]:
+    """Some pairs of words with both yardsticks: their cosine, and the share of random pairs that are as similar."""
+    rows = []
+    for pair in PAIRS:
+        row = [" – ".join(pair)]
+        for centred, learned in both.items():
+            baseline, (one, other) = baselines[centred], (learned.word(word) for word in pair)
+            if baseline is None or len(one.ids) + len(other.ids) > 2:
+                break
+            cosine = float(cosines([one.vector, other.vector])[0, 1])
+            row += [decimals(cosine), percent(baseline.share_from(cosine), 1)]
+        else:
+            rows.append(row)
+    return rows
+
+
+def _control(learned: Vectors, analogy: Sequence[str]) -> list[str]:
+    """An analogy of the buttons, with its control: the rank of the expected word with the step, and without it."""
+    a, b, c, expected = map(learned.word, analogy)
+    found = learned.analogy(a, b, c, 1, expected)
+    rank, alone = found.rank, found.rank_without
+    verdict = ""
+    if rank and alone:
+        verdict = "the step helps" if rank < alone else "the step makes it worse" if rank > alone else "shows nothing"
+    places = [f"{place:,}" if place else "–" for place in (rank, alone)]
+    return ["{} − {} + {}".format(*analogy), analogy[3], *places, verdict]
 
 
 def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
@@ -93,7 +135,7 @@ def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
         "rank_alone": f"{analogy.rank_without or 0:,}",
         "analogy_cut": _cut(words),
         "analogy_pieces": _pieces(words),
-        "analogy_nearest": _neighbour_bars(analogy.nearest),
+        "analogy_nearest": _bars(analogy.nearest, None),
     }
 
 
@@ -105,7 +147,9 @@ def _verdict(expected: Word | None, nearest: Sequence[Neighbour], rank: int | No
         return ["nearest"]
     if rank == 1:
         return ["expected", "by itself" if alone == 1 else "by the step"]
-    return ["elsewhere" if rank else "not a token" if len(expected.pieces) > 1 else "one of three", "seldom"]
+    if rank:
+        return ["elsewhere", "made worse" if alone and alone < rank else "seldom"]
+    return ["not a token" if len(expected.pieces) > 1 else "one of three", "seldom"]
 
 
 def _list(learned: Vectors, given: Given) -> dict[str, Any]:
@@ -148,38 +192,86 @@ def _pieces(words: Sequence[Word]) -> str:
     return "; ".join(f"{word.text} = {' + '.join(piece.strip() or piece for piece in word.pieces)}" for word in cut)
 
 
-def _neighbour_bars(neighbours: Sequence[Neighbour]) -> list[tuple[Any, ...]]:
-    return [({"token": token.text}, rounded(token.cosine), decimals(token.cosine)) for token in neighbours]
+def _bars(neighbours: Sequence[Neighbour], baseline: Baseline | None) -> list[tuple[Any, ...]]:
+    """Each token with its cosine and the share of random pairs that are as similar."""
+    return [
+        (
+            {"token": token.text},
+            {"bar": rounded(max(0, token.cosine)), "text": decimals(token.cosine)},
+            percent(baseline.share_from(token.cosine), 1) if baseline else "",
+        )
+        for token in neighbours
+    ]
 
 
 def _needs_its_step(result: Result) -> bool:
     analogy = result["analogy"]
-    is_new = analogy["words"][0] not in {words[0] for words in ANALOGIES}
-    return is_new and analogy["rank"] == 1 and (analogy["rank_without"] or 1) > 1
+    return not _is_on_a_button(result) and analogy["rank"] == 1 and (analogy["rank_without"] or 1) > 1
+
+
+def _is_on_a_button(result: Result) -> bool:
+    return result["analogy"]["words"][0] in {words[0] for words in ANALOGIES}
+
+
+def _similarities_to_dog(compute: Compute) -> list[float]:
+    return compute({"words": " ".join(("dog", *GUESSES))})["cosines"][0][1:]
+
+
+def _cosine_of(compute: Compute) -> Result:
+    return compute({"two_vectors": [[3, 4], [4, 3]]})
+
+
+def _layer(compute: Compute, **given: Any) -> float:
+    """The second number that comes out of the linear layer of the exercise."""
+    return compute({"x": [[2, 1]], "weights": [[1, 3], [-1, 2]], "bias": [[0, -4]], **given})["layers"]["first"][0][1]
 
 
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values="tokens numbers chance.words chance.mean chance.low chance.high nearest listed cosines "
+    values="product_sum cosine_sum layers.first layers.rectified layers.without layers.merged layers.with_relu layer_sum "
+    "scored.powers scored.shares lead sigmoid yardsticks controls frequent_cosine rare_cosine tokens numbers chance.words chance.mean chance.low chance.high nearest listed cosines "
     "sum analogy_first third rank_alone expected_word rank analogy_nearest word_pieces analogy_pieces words_pieces",
     slots={
         "learned_from": cases("attend-translate"),
         "chance": cases("measured"),
+        "rare": cases("measured"),
         "analogies": presets(
             {"{} − {} + {}".format(*words): dict(zip(_FIELDS, words, strict=True)) for words in ANALOGIES}
         ),
         "verdict": cases(
             *("nothing", "nearest", "expected", "by itself", "by the step"),
-            *("elsewhere", "not a token", "one of three", "seldom"),
+            *("elsewhere", "made worse", "not a token", "one of three", "seldom"),
         ),
         "lists": presets({name: {"words": words} for name, words in LISTS.items()}),
         **{f"{name}_cut": cases("averaged") for name in ("word", "analogy", "words")},
     },
     exercises={
-        "nearest_of_monday": NumberExercise(lambda compute: compute({"word": "Monday"})["nearest"][0][1], digits=2),
+        "cosine": NumberExercise(
+            lambda compute: _cosine_of(compute)["cosine_by_hand"],
+            digits=2,
+            mistakes={
+                "product": lambda compute: _cosine_of(compute)["product"],
+                "one_length": lambda compute: _cosine_of(compute)["product"] / _cosine_of(compute)["lengths"][0],
+            },
+        ),
+        "layer": NumberExercise(
+            _layer,
+            mistakes={
+                "no_bias": lambda compute: _layer(compute, bias=[[0, 0]]),
+                "rows": lambda compute: _layer(compute, weights=[[1, -1], [3, 2]]),
+                "other_column": lambda compute: _layer(compute, weights=[[3, 1], [2, -1]], bias=[[-4, 0]]),
+            },
+        ),
+        "nearest_of_dog": ChoiceExercise(_similarities_to_dog, len(GUESSES), predicted=True),
         "needs_its_step": ChangeExercise(
-            _needs_its_step, {"a": "playing", "b": "play", "c": "eat", "expected": "eating"}
+            _needs_its_step,
+            {"a": "playing", "b": "play", "c": "eat", "expected": "eating"},
+            mistakes={
+                "a_button": _is_on_a_button,
+                "by_itself": lambda result: result["analogy"]["rank"] == result["analogy"]["rank_without"] == 1,
+                "not_first": lambda result: (result["analogy"]["rank"] or 0) > 1,
+            },
         ),
     },
 )

@@ -11,7 +11,7 @@ from lesson import vocabulary
 from lesson.tokens import words_of
 from lesson.vocabulary import Merge
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.inputs import Given, text, whole
 from ui.learn.text.slots import cases, presets
 from ui.learn.wording import brief, counted
@@ -73,6 +73,7 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         "words_and_tokens": f"{counted(len(words), 'word')} in {counted(tokens, 'token')}.",
         "different": len(times),
         "cut": [_cut(word, merges, symbols, known=word in times) for word in words_of(given["new"])],
+        "symbols": len(symbols),
         "sizes": [
             ("Words", f"{len(times):,}", f"{len(words):,}"),
             ("Characters", f"{len(set(''.join(words))):,}", f"{sum(map(len, words)):,}"),
@@ -123,13 +124,54 @@ def _joins_q_and_u(result: Result) -> bool:
     return bool(result["learned"]) and result["learned"][0]["cells"][1]["pieces"] == ["q", "u"]
 
 
+_SPLITS = (None, ["low", f"est{vocabulary.END}"], ["lo", "w", f"est{vocabulary.END}"], [f"lowest{vocabulary.END}"])
+
+
+def _splits(compute: Compute) -> list[float]:
+    """1 for the option that the first example's new word is split into."""
+    ((pieces, _),) = [zip(*cut["pieces"], strict=True) for cut in compute({})["cut"]]
+    return [float(list(pieces) == split) for split in _SPLITS]
+
+
+def _times_of_first(compute: Compute, text: str) -> float:
+    """How often e and s stand side by side."""
+    pairs = {tuple(pair["pieces"]): int(times) for pair, times, *_ in compute({"text": text, "merges": 0})["pairs"]}
+    return pairs["e", "s"]
+
+
+def _symbols(compute: Compute, merges: int) -> float:
+    return compute({"merges": merges})["symbols"]
+
+
 CHAPTER = Chapter(
     compute,
     INPUTS,
     values="merges_made merges_possible learned pairs other_pairs words_and_tokens sizes",
     slots={"examples": presets(EXAMPLES), "no_merges": cases("none"), "no_pairs": cases("none", "more")},
     exercises={
-        "merges_until_whole": NumberExercise(_merges_until_whole),
-        "q_and_u": ChangeExercise(_joins_q_and_u, {"text": "quick quiet queen", "merges": 1, "new": "quiz"}),
+        "split_of_lowest": ChoiceExercise(_splits, len(_SPLITS), predicted=True),
+        "times_of_e_and_s": NumberExercise(
+            lambda compute: _times_of_first(compute, FIRST["text"]),
+            mistakes={"different": lambda compute: _times_of_first(compute, "low lower newest widest")},
+        ),
+        "size_after_five": NumberExercise(
+            lambda compute: _symbols(compute, 5),
+            mistakes={
+                "no_end": lambda compute: _symbols(compute, 5) - 1,
+                "no_merges": lambda compute: _symbols(compute, 0),
+                "merges_only": lambda compute: _symbols(compute, 5) - _symbols(compute, 0),
+            },
+        ),
+        "merges_until_whole": NumberExercise(
+            _merges_until_whole, mistakes={"one_early": lambda compute: _merges_until_whole(compute) - 1}
+        ),
+        "q_and_u": ChangeExercise(
+            _joins_q_and_u,
+            {"text": "quick quiet queen", "merges": 1, "new": "quiz"},
+            mistakes={
+                "nothing_merged": lambda result: not result["learned"],
+                "another_pair": lambda result: bool(result["learned"]),
+            },
+        ),
     },
 )

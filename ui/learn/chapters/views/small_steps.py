@@ -1,0 +1,51 @@
+"""What the chapter on vectors computes by hand: a cosine, two linear layers, softmax and sigmoid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from lesson.linear import shares, similarity, two_layers
+from ui.learn.inputs import Given, Input, matrix
+from ui.learn.wording import decimals, dot_terms, rounded, rounded_rows, short, vector
+
+INPUTS: dict[str, Input] = {
+    "two_vectors": matrix([[3, 4], [4, 3]]),
+    "x": matrix([[1, 2]]),
+    "weights": matrix([[1, 0], [2, -1]]),
+    "bias": matrix([[0, 1]]),
+    "second": matrix([[1, 1], [0, 2]]),
+    "three_scores": matrix([[2, 1, -1]]),
+}
+
+
+def small_steps(given: Given) -> dict[str, Any]:
+    tensors = {name: torch.tensor(given[name], dtype=torch.double) for name in INPUTS}
+    one, other = given["two_vectors"]
+    compared = similarity(*tensors["two_vectors"])
+    layers = two_layers(tensors["x"], tensors["weights"], tensors["bias"][0], tensors["second"])
+    scored = shares(tensors["three_scores"][0])
+    (x,), (bias,), columns = given["x"], given["bias"], list(zip(*given["weights"], strict=True))
+    sums = [f"{dot_terms(x, column)} + {short(b)}" for column, b in zip(columns, bias, strict=True)]
+    lead = given["three_scores"][0][0] - given["three_scores"][0][1]
+    return {
+        "cosine_by_hand": None if compared.cosine is None else rounded(compared.cosine),
+        "product_sum": f"{vector(one)} · {vector(other)} = {dot_terms(one, other)} = {short(compared.product)}",
+        "cosine_sum": f"{short(compared.product)} / ({short(compared.lengths[0])} · {short(compared.lengths[1])}) = "
+        f"{decimals(compared.cosine)}"
+        if compared.cosine is not None
+        else "undefined: a vector of zeros has no direction",
+        "product": rounded(compared.product),
+        "lengths": [rounded(length) for length in compared.lengths],
+        "layers": {
+            name: rounded_rows(getattr(layers, name))
+            for name in ("first", "rectified", "without", "merged", "with_relu")
+        },
+        "layer_sum": "; ".join(
+            f"{total} = {short(y)}" for total, y in zip(sums, layers.first[0].tolist(), strict=True)
+        ),
+        "scored": {"powers": rounded_rows(scored.powers[None]), "shares": rounded_rows(scored.shares[None])},
+        "lead": short(lead),
+        "sigmoid": decimals(scored.sigmoid),
+    }

@@ -88,6 +88,11 @@ def head_maps(loaded: LoadedModel, text: str, most: int) -> HeadMaps:
     return HeadMaps(tokens, attention[0].float())
 
 
+def previous_shares(attention: Tensor) -> Tensor:
+    """What each head gives to the token before, averaged over all tokens but the first: (L, H, T, T) → (L, H)."""
+    return attention.diagonal(-1, -2, -1).mean(-1)  # (L, H, T - 1), then (L, H)
+
+
 def three_maps(loaded: LoadedModel, source: str, text: str, most: int) -> ThreeMaps:
     """The maps of an encoder-decoder that has read a source and a translation of it; raises `AttendError` for more than
     `most` tokens of either."""

@@ -34,6 +34,22 @@ class HeadTargets:
     elsewhere: int
 
 
+@dataclass(frozen=True, slots=True)
+class TokenShare:
+    """How much of a word's attention one token gets, beside what it would get by chance."""
+
+    favourites: int  # heads that give it more than any other token
+    mean: float  # its share, averaged over all heads
+    best: tuple[int, int]  # the layer and the head that give it the most, counted from 1
+    best_share: float
+    visible: int  # tokens that the word can attend to
+
+    @property
+    def even(self) -> float:
+        """Its share if every token got the same."""
+        return 1 / self.visible
+
+
 def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> WordAttention:
     """The attention of a word to a text: to all of it in an encoder, to the tokens before it in a decoder.
 
@@ -53,6 +69,15 @@ def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> W
     if attention is None:
         raise AttendError(f"{loaded.name} does not provide its encoder's attention: choose another model.")
     return WordAttention(tokens, span, attention[0, :, :, span.start : span.stop].float().mean(dim=2))  # (L, H, T)
+
+
+def token_share(attention: WordAttention, position: int) -> TokenShare:
+    """The share of the token at a position. Tokens that come after the word don't count as visible to a decoder."""
+    shares = attention.weights[:, :, position]  # (L, H)
+    favourites = int((attention.weights.argmax(dim=-1) == position).sum())
+    layer, head = divmod(int(shares.argmax()), shares.shape[1])
+    visible = int((attention.weights.amax(dim=(0, 1)) > 0).sum())
+    return TokenShare(favourites, float(shares.mean()), (layer + 1, head + 1), float(shares.max()), visible)
 
 
 def head_targets(attention: WordAttention) -> HeadTargets:

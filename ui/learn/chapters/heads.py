@@ -10,14 +10,14 @@ from torch import Tensor
 
 from lesson.block import HEADS, BlockSettings
 from lesson.forward_trace import trace_forward
-from lesson.heads import ArrayShape, head_maps, shapes, three_maps
+from lesson.heads import ArrayShape, head_maps, previous_shares, shapes, three_maps
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.inputs import Given, own, text, whole
-from ui.learn.text.slots import select, slider
-from ui.learn.wording import rounded_rows
+from ui.learn.text.slots import cases, select, slider
+from ui.learn.wording import percent, rounded_rows
 from ui.runs.models import Models
 
 READER, TRANSLATOR = "attend-chat", "attend-translate"
@@ -68,13 +68,34 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
 def _two_heads(models: Models, given: Given) -> dict[str, Any]:
     """Two heads' maps of one sentence; none where the reader isn't installed."""
     if READER not in models.names:
-        return {"one": PREVIOUS, "other": LOOKUP, "maps": {"one": None, "other": None}}
+        return {"one": PREVIOUS, "other": LOOKUP, "maps": {"one": None, "other": None}, "picked": []}
     loaded = models.get(READER)
     attention = head_maps(loaded, given["sentence"], MAX_TOKENS)
     layers, heads = attention.weights.shape[:2]
     chosen = {name: _head(given.get(name, INPUTS[name].first), layers, heads) for name in ("one", "other")}
     maps = {name: rounded_rows(attention.weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
-    return {**chosen, "maps": {"tokens": _labels(loaded, attention.tokens), "layers": layers, "heads": heads, **maps}}
+    return {
+        **chosen,
+        "maps": {"tokens": _labels(loaded, attention.tokens), "layers": layers, "heads": heads, **maps},
+        **_picked(loaded),
+    }
+
+
+def _picked(loaded: LoadedModel) -> dict[str, Any]:
+    """How the two heads that the chapter begins with compare with all others, on its own sentence."""
+    attention = head_maps(loaded, INPUTS["sentence"].first, MAX_TOKENS)
+    tokens = _labels(loaded, attention.tokens)
+    name = tokens.index(tokens[-1]) + 1  # what followed "called" the first time: the beginning of the name
+    previous, last = previous_shares(attention.weights), attention.weights[:, :, -1]  # (L, H), (L, H, T)
+    (layer, head), (other_layer, other_head) = PREVIOUS, LOOKUP
+    return {
+        "picked": "measured",
+        "all_heads": str(previous.numel()),
+        "previous_share": percent(float(previous[layer - 1, head - 1]), 0),
+        "previous_heads": str(int((previous > 0.5).sum())),
+        "lookup_share": percent(float(last[other_layer - 1, other_head - 1, name]), 0),
+        "lookup_heads": str(int((last.argmax(-1) == name).sum())),
+    }
 
 
 def _three_kinds(models: Models, given: Given) -> dict[str, Any]:
@@ -119,6 +140,16 @@ def _weights_of_a_text(compute: Compute) -> float:
     return prod(next(shape for name, shape in shapes.items() if name.startswith("Scores")))
 
 
+def _parameters(compute: Compute, heads: int, head_width: int) -> float:
+    return compute({"width": 512, "heads": heads, "head_width": head_width})["parameters"]
+
+
+def _effect_of_more_heads(compute: Compute) -> list[float]:
+    """1 for what twice as many heads of half the width do to the number of parameters."""
+    before, after = _parameters(compute, 8, 64), _parameters(compute, 16, 32)
+    return [float(after > before), float(after == before), float(after < before)]
+
+
 def _rests_on_the_first_token(result: Result) -> bool:
     return result["maps"]["one"] is not None and result["maps"]["one"][-1][0] > 0.5
 
@@ -127,17 +158,36 @@ CHAPTER = Chapter(
     compute,
     INPUTS,
     values=" ".join(f"stages.{name}" for name in STAGES) + " words maps.one maps.other maps.tokens computed learned "
-    "total kinds.encoder kinds.decoder kinds.cross kinds.tokens kinds.source_tokens",
+    "total all_heads previous_share previous_heads lookup_share lookup_heads "
+    "kinds.encoder kinds.decoder kinds.cross kinds.tokens kinds.source_tokens",
     slots={
+        "picked": cases("measured"),
         **{f"{name}.0": select("maps.layers") for name in ("one", "other")},
         **{f"{name}.1": select("maps.heads") for name in ("one", "other")},
     },
     exercises={
+        "more_heads": ChoiceExercise(_effect_of_more_heads, 3, predicted=True),
         "parameters_of_a_layer": NumberExercise(
-            lambda compute: compute({"width": 512, "heads": 8, "head_width": 64})["parameters"]
+            lambda compute: _parameters(compute, 8, 64),
+            mistakes={
+                "no_biases": lambda compute: _parameters(compute, 8, 64) - 4 * 512,
+                "no_output": lambda compute: _parameters(compute, 8, 64) * 3 / 4,
+                "one_head": lambda compute: _parameters(compute, 1, 64),
+            },
         ),
-        "weights_of_a_text": NumberExercise(_weights_of_a_text),
-        "rests_on_the_first_token": ChangeExercise(_rests_on_the_first_token, {"one": [4, 4]}),
+        "weights_of_a_text": NumberExercise(
+            _weights_of_a_text,
+            mistakes={
+                "one_head": lambda compute: _weights_of_a_text(compute) / 8,
+                "one_row": lambda compute: _weights_of_a_text(compute) / 100,
+                "half": lambda compute: _weights_of_a_text(compute) / 2,
+            },
+        ),
+        "rests_on_the_first_token": ChangeExercise(
+            _rests_on_the_first_token,
+            {"one": [4, 4]},
+            mistakes={"some": lambda result: result["maps"]["one"] is not None and result["maps"]["one"][-1][0] > 0.2},
+        ),
     },
     facts={
         "previous_layer": str(PREVIOUS[0]),

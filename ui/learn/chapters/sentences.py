@@ -7,13 +7,14 @@ from typing import Any
 
 from torch import Tensor
 
-from lesson.sentences import WordAttention, attention_of_word, head_targets
+from lesson.sentences import WordAttention, attention_of_word, head_targets, token_share
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, Result
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.inputs import Given, choice, offered, own, text
 from ui.learn.text.slots import cases, field, select
+from ui.learn.wording import percent
 from ui.runs.models import Models
 
 MAX_CHARACTERS, MAX_TOKENS = 300, 96
@@ -46,6 +47,28 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
             for name, sentence, word, _ in examples
         ],
         **_attention(loaded, attention),
+        **_picked(loaded, attention, example[3]),
+    }
+
+
+def _picked(loaded: LoadedModel, attention: WordAttention, looked_at: str) -> dict[str, Any]:
+    """How the head that is opened first was picked, beside chance; nothing where its token isn't in the sentence."""
+    labels = [loaded.tokenizer.label(token).strip() for token in attention.tokens]
+    if looked_at not in labels:
+        return {"picked": [], "share": None}
+    share = token_share(attention, labels.index(looked_at))
+    heads = attention.weights.shape[0] * attention.weights.shape[1]
+    return {
+        "picked": "measured",
+        "share": {"favourites": share.favourites, "heads": heads, "even": share.even, "visible": share.visible},
+        "looked_at": looked_at,
+        "best_head": "layer {}, head {}".format(*share.best),
+        "best_share": percent(share.best_share, 0),
+        "favourites": f"{share.favourites} of {heads} heads",
+        "mean_share": percent(share.mean, 1),
+        "even_share": percent(share.even, 1),
+        "visible": str(share.visible),
+        "by_lot": f"{heads * share.even:.1f}",
     }
 
 
@@ -78,6 +101,19 @@ def _bytes(shares: Tensor) -> str:
     return packed_bytes((shares * 255).round().byte())
 
 
+def _share(compute: Compute) -> Result:
+    """The numbers of the first example."""
+    return compute({})["share"]
+
+
+_FEW, _MANY = 5, 24  # limits of the prediction's options, in heads
+
+
+def _size_of_group(compute: Compute) -> list[float]:
+    favourites = _share(compute)["favourites"]
+    return [float(favourites > _MANY), float(_FEW <= favourites <= _MANY), float(favourites < _FEW)]
+
+
 _GROUPS = ("itself", "first", "previous", "elsewhere")
 
 
@@ -95,14 +131,29 @@ def _rests_on_the_first_token(result: Result) -> bool:
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values="all_heads first_token previous examples "
-    "attention.targets.first attention.targets.itself attention.targets.elsewhere",
-    slots={"reading": cases("left to right")},
+    values="looked_at best_head best_share favourites mean_share even_share visible by_lot all_heads first_token previous "
+    "examples attention.targets.first attention.targets.itself attention.targets.elsewhere",
+    slots={"reading": cases("left to right"), "picked": cases("measured")},
     exercises={
+        "heads_for_animal": ChoiceExercise(_size_of_group, 3, predicted=True),
+        "even_share": NumberExercise(
+            lambda compute: 100 * _share(compute)["even"],
+            digits=1,
+            mistakes={
+                "whole_sentence": lambda compute: 100 / len(compute({})["attention"]["tokens"]),
+                "others": lambda compute: 100 / (_share(compute)["visible"] - 1),
+            },
+        ),
+        "by_lot": NumberExercise(
+            lambda compute: _share(compute)["heads"] * _share(compute)["even"],
+            digits=1,
+            mistakes={"measured": lambda compute: _share(compute)["favourites"]},
+        ),
         "most_heads": ChoiceExercise(_heads_by_group, len(_GROUPS)),
         "rests_on_the_first_token": ChangeExercise(
             _rests_on_the_first_token,
             {"model": "attend-chat", "sentence": "My name is Anna. What is my name?", "word": "name"},
+            mistakes={"begins": lambda result: result["attention"]["word"][0] <= 1},
         ),
     },
 )

@@ -8,8 +8,8 @@ from typing import Any
 
 from lesson import vectors
 from lesson.vectors import Baseline, Neighbour, Vectors, Word
-from model.encoder import cosines
 from model import names
+from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.views import small_steps as by_hand
@@ -229,8 +229,9 @@ def _layer(compute: Compute, **given: Any) -> float:
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values="product_sum cosine_sum layers.first layers.rectified layers.without layers.merged layers.with_relu layer_sum "
-    "scored.powers scored.shares lead sigmoid yardsticks controls frequent_cosine rare_cosine tokens numbers chance.words chance.mean chance.low chance.high nearest listed cosines "
+    values="product_sum cosine_sum layer_sum layers.first layers.rectified layers.without layers.merged "
+    "layers.with_relu scored.powers scored.shares lead sigmoid yardsticks controls frequent_cosine rare_cosine "
+    "tokens numbers chance.words chance.mean chance.low chance.high nearest listed cosines "
     "sum analogy_first third rank_alone expected_word rank analogy_nearest word_pieces analogy_pieces words_pieces",
     slots={
         "learned_from": cases("attend-translate"),

@@ -131,8 +131,8 @@ def _rests_on_the_first_token(result: Result) -> bool:
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values="looked_at best_head best_share favourites mean_share even_share visible by_lot all_heads first_token previous "
-    "examples attention.targets.first attention.targets.itself attention.targets.elsewhere",
+    values="looked_at best_head best_share favourites mean_share even_share visible by_lot all_heads first_token "
+    "previous examples attention.targets.first attention.targets.itself attention.targets.elsewhere",
     slots={"reading": cases("left to right"), "picked": cases("measured")},
     exercises={
         "heads_for_animal": ChoiceExercise(_size_of_group, 3, predicted=True),

@@ -72,7 +72,7 @@ export function mapDrawing(sides, { width, labels, chosen, layer, pick }) {
     return node;
   }));
   const svg = makeSvg('svg', {
-    class: 'at-map', width: plan.width, height: plan.height, viewBox: `0 0 ${plan.width} ${plan.height}`, role: 'group',
+    class: 'at-model-map', width: plan.width, height: plan.height, viewBox: `0 0 ${plan.width} ${plan.height}`, role: 'group',
     'aria-label': 'Map of the model',
   }, arrowHead(), ...crossing(plan), ...parts);
   svg.addEventListener('click', ({ target }) => {
@@ -98,15 +98,14 @@ export function mapDrawing(sides, { width, labels, chosen, layer, pick }) {
  * @param {{x: number, y: number, width: number}[]} boxes @param {number} here @param {[number, number]} delta
  */
 export function nearest(boxes, here, [right, down]) {
-  const centre = ({ x, y, width }) => [x + width / 2, y];
-  const [x, y] = centre(boxes[here]);
+  const from = boxes[here];
   let [best, least] = [here, Infinity];
   boxes.forEach((box, index) => {
-    const [along, across] = [centre(box)[0] - x, centre(box)[1] - y].map((one, axis) => (axis === Number(down !== 0) ? one : Math.abs(one)));
-    const ahead = (right || down) * (down ? across : along);
-    const aside = Math.abs(down ? along : across);
-    const far = ahead + 3 * aside;
-    if (ahead > 1 && far < least) [best, least] = [index, far];
+    const [across, along] = [box.x + box.width / 2 - (from.x + from.width / 2), box.y - from.y];
+    const ahead = across * right + along * down;
+    const isApart = box.x > from.x + from.width || from.x > box.x + box.width;
+    const far = ahead + (down ? Math.abs(across) / 10 : 3 * Math.abs(along));
+    if (ahead > 1 && isApart === !down && far < least) [best, least] = [index, far];
   });
   return best;
 }
@@ -119,22 +118,22 @@ function boxNode({ key, part, x, y, width }, { shape, parameters }, isChosen) {
   const note = notes.join(' · ').length * LETTER < width ? notes.join(' · ') : notes.at(-1) ?? '';
   const side = key.split('.')[0];
   return makeSvg('g', {
-    class: 'at-map-box', 'data-part': key, 'data-learns': parameters ? 'yes' : 'no', role: 'button', tabindex: isChosen ? 0 : -1,
+    class: 'at-model-map-box', 'data-part': key, 'data-learns': parameters ? 'yes' : 'no', role: 'button', tabindex: isChosen ? 0 : -1,
     'aria-pressed': String(isChosen), 'aria-label': `${part.title}, ${side}, ${number ? `${number} parameters` : 'no parameters'}${shape ? `, shape ${shape}` : ''}`,
   }, makeSvg('rect', { x, y, width, height: BOX, rx: 6 }),
-  makeSvg('text', { x: middle, y: y + 17, class: 'at-map-title', ...fitted(part.title, width - 6) }, part.title),
-  makeSvg('text', { x: middle, y: y + 33, class: 'at-map-note' }, note));
+  makeSvg('text', { x: middle, y: y + 17, class: 'at-model-map-title', ...fitted(part.title, width - 6) }, part.title),
+  makeSvg('text', { x: middle, y: y + 33, class: 'at-model-map-note' }, note));
 }
 
 /** What makes a text fit where it is too long. @param {string} text @param {number} room @returns {Record<string, string | number>} */
 const fitted = (text, room) => (text.length * LETTER > room ? { textLength: room, lengthAdjust: 'spacingAndGlyphs' } : {});
 
 const arrowHead = () => makeSvg('defs', {}, makeSvg('marker', {
-  id: 'at-map-arrow', viewBox: '0 0 6 6', refX: 5, refY: 3, markerWidth: 6, markerHeight: 6, orient: 'auto',
+  id: 'at-model-map-arrow', viewBox: '0 0 6 6', refX: 5, refY: 3, markerWidth: 6, markerHeight: 6, orient: 'auto',
 }, makeSvg('path', { d: 'M0 0 6 3 0 6z' })));
 
 /** @param {(string | number)[]} steps @param {string} kind */
-const path = (steps, kind) => makeSvg('path', { d: steps.join(' '), class: kind, 'marker-end': 'url(#at-map-arrow)' });
+const path = (steps, kind) => makeSvg('path', { d: steps.join(' '), class: kind, 'marker-end': 'url(#at-model-map-arrow)' });
 
 /** @param {Box} box */
 const centreOf = ({ x, width }) => x + width / 2;
@@ -142,29 +141,29 @@ const centreOf = ({ x, width }) => x + width / 2;
 /** @param {ReturnType<typeof placed>} placedSide @param {number} layer @param {(box: Box) => SVGElement} draw */
 function sideNodes({ side, left, width, stream, top, groups }, layer, draw) {
   /** @type {SVGElement[]} */
-  const nodes = [makeSvg('text', { x: left + width / 2, y: top - 13, class: 'at-map-side' },
+  const nodes = [makeSvg('text', { x: left + width / 2, y: top - 13, class: 'at-model-map-side' },
     side.layers > 1 ? `${side.title}, layer ${Math.min(layer, side.layers)} of ${side.layers}` : side.title)];
   const repeated = groups.filter(({ group }) => group.repeated);
   if (repeated.length) {
     const [high, low] = [repeated.at(-1).top, repeated[0].bottom];
-    nodes.push(makeSvg('rect', { x: left, y: high - 1, width, height: low - high - GAP / 2 + 2, rx: 10, class: 'at-map-layer' }));
+    nodes.push(makeSvg('rect', { x: left, y: high - 1, width, height: low - high - GAP / 2 + 2, rx: 10, class: 'at-model-map-layer' }));
   }
   /** @type {Box | null} */
   let before = null;
   for (const { group, rows, top: high, bottom } of groups) {
-    if (group.title) nodes.push(makeSvg('text', { x: left + stream, y: high + 15, class: 'at-map-group' }, group.title));
+    if (group.title) nodes.push(makeSvg('text', { x: left + stream, y: high + 15, class: 'at-model-map-group' }, group.title));
     const add = rows.flat().find((box) => box.part.kind.endsWith('_add'));
     if (add && before) { // the stream runs past the group
       const [from, x] = [bottom - GAP / 2 + 2, left + stream / 2 - 1];
-      nodes.push(path([`M${centreOf(before)} ${from} H${x} V${add.y + BOX / 2} H${add.x - 2}`], 'at-map-stream'));
+      nodes.push(path([`M${centreOf(before)} ${from} H${x} V${add.y + BOX / 2} H${add.x - 2}`], 'at-model-map-stream'));
     }
     for (const row of rows) {
       const first = row[0];
       if (before) {
         const turn = first.y + BOX + GAP / 2;
-        nodes.push(path([`M${centreOf(before)} ${before.y} V${turn} H${centreOf(first)} V${first.y + BOX + 2}`], 'at-map-flow'));
+        nodes.push(path([`M${centreOf(before)} ${before.y} V${turn} H${centreOf(first)} V${first.y + BOX + 2}`], 'at-model-map-flow'));
       }
-      row.slice(1).forEach((box, index) => nodes.push(path([`M${row[index].x + row[index].width} ${box.y + BOX / 2} H${box.x - 1}`], 'at-map-flow')));
+      row.slice(1).forEach((box, index) => nodes.push(path([`M${row[index].x + row[index].width} ${box.y + BOX / 2} H${box.x - 1}`], 'at-model-map-flow')));
       before = row.at(-1);
     }
   }
@@ -179,5 +178,5 @@ function crossing({ sides, between }) {
   const goal = decoder.groups.flatMap(({ rows }) => rows.flat()).find(({ part }) => ['cross_keys_values', 'cross_projections'].includes(part.kind));
   if (!goal) return [];
   const [over, x] = [encoder.top - 6, encoder.left + encoder.width + between / 2];
-  return [path([`M${centreOf(last)} ${last.y} V${over} H${x} V${goal.y + BOX / 2} H${goal.x - 2}`], 'at-map-cross')];
+  return [path([`M${centreOf(last)} ${last.y} V${over} H${x} V${goal.y + BOX / 2} H${goal.x - 2}`], 'at-model-map-cross')];
 }

@@ -29,9 +29,9 @@ export function mapView({ input, questions, openChapter }) {
   const head = make('select', { onchange: () => change({ head: Number(head.value) }) });
   const written = labelled('The decoder has written', translation);
   const total = make('p', { class: 'at-quiet' });
-  const drawing = make('div', { class: 'at-map-drawing' });
-  const panel = make('div', { class: 'at-map-panel' });
-  const tree = make('pre', { class: 'at-map-tree', tabindex: 0 });
+  const drawing = make('div', { class: 'at-model-map-drawing' });
+  const panel = make('div', { class: 'at-model-map-panel' });
+  const tree = make('pre', { class: 'at-model-map-tree', tabindex: 0 });
   const link = plainButton('Copy a link to this page', () =>
     copy(withParts(location.href, { tab: 'Learn', chapter: 'map', numbers: inputText(now, {}) }), link));
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': 'Map' },
@@ -39,7 +39,7 @@ export function mapView({ input, questions, openChapter }) {
     make('p', { class: 'at-lesson-aim', text: 'The whole model in one picture, from the bottom to the top. Choose a part to see it compute.' }),
     sideBySide(labelled('Model', model), labelled('Layer', layer), labelled('Head', head)),
     sideBySide(labelled('Sentence', sentence)), sideBySide(written), refused,
-    make('div', { class: 'at-map-both' }, make('div', {}, drawing, total), panel),
+    make('div', { class: 'at-model-map-both' }, make('div', {}, drawing, total), panel),
     make('details', { class: 'at-weights' }, make('summary', { text: 'The model’s modules as text' }), tree), sideBySide(link));
   /** @type {Record<string, any>} what was asked last */
   let now = {};

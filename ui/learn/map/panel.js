@@ -12,18 +12,18 @@ import { heatMap } from './heat_map.js';
 export function partPanel(root, part, openChapter) {
   const heats = part.arrays.map(heatMap);
   root.replaceChildren(
-    make('h3', { text: part.title }), make('p', { class: 'at-quiet at-map-place', text: part.place }),
+    make('h3', { text: part.title }), make('p', { class: 'at-quiet at-model-map-place', text: part.place }),
     make('p', { class: 'at-lesson-text', text: part.does }),
-    make('p', { class: 'at-map-numbers' }, part.shape ? make('span', { text: part.shape }) : '', make('span', { text: part.parameters })),
+    make('p', { class: 'at-model-map-numbers' }, part.shape ? make('span', { text: part.shape }) : '', make('span', { text: part.parameters })),
     make('p', { class: 'at-place-links' }, ...part.chapters.map((key) => plainButton(`Chapter: ${CHAPTERS[key].title}`, () => openChapter(key)))),
-    ...(part.tokens.length ? [make('ol', { class: 'at-map-tokens' }, ...part.tokens.map(([label, id]) => make('li', {}, tokenChip(label, true), make('small', { text: id }))))] : []),
+    ...(part.tokens.length ? [make('ol', { class: 'at-model-map-tokens' }, ...part.tokens.map(([label, id]) => make('li', {}, tokenChip(label, true), make('small', { text: id }))))] : []),
     ...heats.map(({ node }) => node), ...(part.code ? [code(part.code)] : []));
   heats.forEach(({ draw }) => draw());
 }
 
 /** @param {Record<string, any>} given */
 function code({ path, function: name, number, line, source, at, isOwn }) {
-  return make('div', { class: 'at-map-code' },
+  return make('div', { class: 'at-model-map-code' },
     make('p', { class: 'at-quiet' }, isOwn ? 'The line that computes it: ' : 'The line that computes it in our own transformer: ', make('code', { text: path }), `, line ${number}, in `, make('code', { text: name })),
     make('pre', { tabindex: 0 }, make('code', { text: line })),
     make('details', { class: 'at-weights' }, make('summary', { text: 'The whole function' }),

@@ -101,7 +101,6 @@ _HERE: Mapping[str, tuple[str, str]] = {  # of each chapter: the form of the map
     "vectors": ("decoder", "embedding"),
     "positions": ("decoder", "positions"),
     "why_attention": ("both", "weights mixed cross_weights cross_mixed"),
-    "recurrence": ("both", "weights mixed cross_weights cross_mixed"),
     "attention": ("decoder", "weights mixed"),
     "attention_by_hand": ("both", f"{_ATTENTION} cross_queries cross_keys_values cross_weights cross_mixed"),
     "heads": ("decoder", f"{_ATTENTION} output"),

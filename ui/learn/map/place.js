@@ -18,7 +18,7 @@ export function placeOnMap(form, { kinds, words }, open) {
   const node = make('details', { class: 'at-place' },
     make('summary', {}, make('strong', { text: 'You are here' }), `: ${words || [...names].join(' · ').toLowerCase()}`),
     make('div', { class: 'at-lesson-row' },
-      make('div', { class: 'at-strip', 'aria-hidden': 'true' }, ...form.map((side) => sideStrip(side, kinds, open))),
+      make('div', { class: 'at-place-strip', 'aria-hidden': 'true' }, ...form.map((side) => sideStrip(side, kinds, open))),
       plainButton('Open the map', () => open(parts[0].key))));
   node.open = matchMedia('(min-width: 600px)').matches; // on a phone it is one line
   return node;
@@ -28,7 +28,7 @@ export function placeOnMap(form, { kinds, words }, open) {
 function sideStrip({ title, groups }, kinds, open) {
   const box = (/** @type {MapPart} */ { key, kind, title: name }) =>
     make('i', { title: name, 'data-here': kinds.includes(kind), onclick: () => open(key) });
-  return make('div', { class: 'at-strip-side' }, make('small', { text: title }), ...groups.map(({ rows, repeated, title: name }) =>
-    make('span', { class: 'at-strip-group', 'data-layer': repeated, title: name || null },
+  return make('div', { class: 'at-place-strip-side' }, make('small', { text: title }), ...groups.map(({ rows, repeated, title: name }) =>
+    make('span', { class: 'at-place-strip-group', 'data-layer': repeated, title: name || null },
       ...rows.map((row) => make('span', {}, ...row.map(box))))));
 }

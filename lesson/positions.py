@@ -15,6 +15,8 @@ from torch import Tensor
 
 from model.transformer.positions import rotary_tables, rotate, sinusoids
 
+_SAME = 1e-4  # of two distances, but for rounding
+
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
@@ -26,6 +28,31 @@ class Scheme:
     def steps(self) -> Tensor:
         """Distances of neighbouring positions, (T - 1,)."""
         return (self.vectors[1:] - self.vectors[:-1]).norm(dim=-1)  # (T - 1,)
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What a good position encoding should do, as found on short and long texts."""
+
+    unique: bool  # no two positions have the same vector
+    even: bool  # within a text, all neighbours are equally far apart
+    same: bool  # neighbours are as far apart in a long text as in a short one
+    bounded: bool  # numbers don't grow with the text
+
+
+def criteria(width: int) -> dict[str, Criteria]:
+    """Each scheme on texts of 8 and of as many positions as W binary digits can tell apart."""
+    short, long = schemes(8, width), schemes(2**width, width)
+    found = {}
+    for name, scheme in long.items():
+        near = short[name].steps
+        found[name] = Criteria(
+            unique=len(torch.unique(scheme.vectors, dim=0)) == len(scheme.vectors),
+            even=bool((scheme.steps - scheme.steps[0]).abs().max() < _SAME),
+            same=bool((scheme.steps[: len(near)] - near).abs().max() < _SAME),
+            bounded=bool(scheme.vectors.abs().max() <= 1),
+        )
+    return found
 
 
 def schemes(length: int, width: int) -> dict[str, Scheme]:

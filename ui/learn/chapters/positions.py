@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
-from lesson.positions import PairRotation, Scheme, likeness, schemes, shift
+from lesson.positions import PairRotation, Scheme, criteria, likeness, schemes, shift
 from model.transformer.positions import sinusoids
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
@@ -19,6 +22,11 @@ from ui.runs.models import Models
 MAX = 128  # positions, and numbers of each: as many as a picture has room for
 FARTHEST = 64  # that a position is shifted, or is at before
 COMPARED_WIDTH = 4  # numbers of a position where the ways are compared
+LEARNED_COUNT = 64  # positions of a model that learned them
+RECORDED_FILE = Path(__file__).parent / "positions_recorded.json"
+# `encoder`, its name, `shape` of its table, `likeness` of its first positions, and `bleu` of translators by their
+# positions: of all sentences and by length; made by docs/learned_positions.py
+RECORDED: Mapping[str, Any] = json.loads(RECORDED_FILE.read_text())
 INPUTS = {
     "length": whole(50, 2, MAX),
     "width": whole(64, 2, MAX),
@@ -35,8 +43,15 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
     return {
         "shift": by,
         "limits": {"shift": (-position, FARTHEST)},
-        "table": _picture(waves),
-        "likeness": _picture(likeness(waves)),
+        "table": picture(waves),
+        "likeness": picture(likeness(waves)),
+        "learned": RECORDED["likeness"],
+        "learned_count": LEARNED_COUNT,
+        "bleu": [
+            (f"{name[:1].upper()}{name[1:]}", *(f"{one:.1f}" for one in scores))
+            for name, scores in RECORDED["bleu"].items()
+        ],
+        "criteria": _CRITERIA,
         "turns": [_turn(turn) for turn in shift(position, by, width)[:6]],
         "schemes": {name: _scheme(scheme) for name, scheme in schemes(given["compared"], COMPARED_WIDTH).items()},
     }
@@ -61,12 +76,16 @@ def _numbers(values: Any) -> list[float | None]:
     return [rounded(value) for value in values]
 
 
-def _picture(values: Tensor) -> str:
+def picture(values: Tensor) -> str:
     """Numbers from -1 to 1 as signed bytes, row after row."""
     return packed_bytes((values * 127).round().clamp(-127, 127).char())
 
 
-_SCHEMES = ("range", "counting", "binary", "sinusoids")
+_SCHEMES = {"range": "From 0 to 1", "counting": "Counting", "binary": "Binary digits", "sinusoids": "Sinusoids"}
+_CRITERIA = [
+    (_SCHEMES[name], *("yes" if one else "no" for one in (found.unique, found.even, found.same, found.bounded)))
+    for name, found in criteria(COMPARED_WIDTH).items()
+]
 _NEAR = 0.05
 
 
@@ -84,13 +103,21 @@ def _is_opposite(result: Result) -> bool:
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values=" ".join(f"schemes.{name}.vectors schemes.{name}.apart" for name in _SCHEMES),
+    values=" ".join(f"schemes.{name}.vectors schemes.{name}.apart" for name in _SCHEMES) + " criteria bleu",
     exercises={
         "first_number": NumberExercise(
             lambda compute: compute({"position": 1, "shift": 0})["turns"][0]["before"][0], digits=2
         ),
+        "second_pair": NumberExercise(
+            lambda compute: compute({"width": 4, "position": 50, "shift": 0})["turns"][1]["before"][0], digits=2
+        ),
         "uneven": ChoiceExercise(_spread, len(_SCHEMES)),
         "opposite": ChangeExercise(_is_opposite, {"position": 3, "shift": 22}),
     },
-    facts={"near": str(_NEAR)},
+    facts={
+        "near": str(_NEAR),
+        "encoder": RECORDED["encoder"],
+        "learned_rows": str(RECORDED["shape"][0]),
+        "learned_width": str(RECORDED["shape"][1]),
+    },
 )

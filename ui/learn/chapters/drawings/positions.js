@@ -30,6 +30,15 @@ export function likeness({ label }) {
   return { node: picture.node, draw: ({ likeness: packed, length }) => picture.update(packed, length, length) };
 }
 
+/** How alike positions are that a model has learned. @param {SlotWiring} wiring @returns {SlotView} */
+export function learned({ label }) {
+  const picture = matrixPicture({
+    name: label, across: 'position', down: 'position',
+    describe: (row, column, value) => [`positions ${row} and ${column}: cosine ${signed(value.toFixed(2))}`],
+  });
+  return { node: picture.node, draw: ({ learned: packed, learned_count: count }) => picture.update(packed, count, count) };
+}
+
 /** Each pair before and after the shift. @returns {SlotView} */
 export const turns = () => redrawn(make('div', { class: 'at-rotations' }),
   (result) => result.turns.map((turn, pair) => turnFigure(turn, pair, result)));

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lesson.attention import Mixture, by_softmax, word_vectors
+from lesson.attention.weighted_sum import Mixture, by_softmax, word_vectors
 from model.recurrent.network import additive_scores
 
 

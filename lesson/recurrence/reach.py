@@ -33,6 +33,11 @@ def untrained(config: RecurrentConfig, seed: int) -> Recurrent:
         return Recurrent(config).eval().requires_grad_(False)
 
 
+def is_differentiable(model: Reader) -> bool:
+    """Whether its weights are in single precision; those that are packed in fewer bits have no gradients."""
+    return isinstance(model, Recurrent) or any(weights.dim() == 2 for weights in model.encoder_blocks.parameters())
+
+
 def gradient_by_distance(model: Reader, tokens: Sequence[int]) -> Tensor:
     """How much the last token's vector changes with the input vector of each, the last first, (T,): the norm of the
     matrix of derivatives, estimated from random combinations of its rows (Hutchinson's estimator)."""
@@ -68,7 +73,7 @@ def changes(model: Reader, one: Sequence[int], other: Sequence[int]) -> float:
 def input_vectors(model: Reader, tokens: Sequence[int]) -> Tensor:
     """What the encoder is given for each token, (T, W)."""
     with torch.no_grad():
-        ids = torch.tensor([list(tokens)], device=model.embedding.weight.device)  # (1, T)
+        ids = torch.tensor([list(tokens)], device=next(model.parameters()).device)  # (1, T)
         if isinstance(model, EncoderDecoder):
             return model.embed(ids)[0][0]  # (T, W)
         return model.embedding(ids)[0] * model.config.width**0.5  # (T, W)

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from lesson.positions import likeness, rotary_scores, schemes, shift
+from lesson.positions import criteria, likeness, rotary_scores, schemes, shift
 from model.transformer.positions import sinusoids
 
 
@@ -42,6 +42,15 @@ def test_the_statements_about_the_schemes_are_true() -> None:
     assert (waves.steps - waves.steps[0]).abs().max() < 1e-5  # |sin, cos| pairs turn by the same angle everywhere
 
 
+def test_only_sinusoids_fulfil_all_four_criteria() -> None:
+    """Each other encoding fails in the one point that the chapter names."""
+    failed = {
+        name: [point for point in ("unique", "even", "same", "bounded") if not getattr(found, point)]
+        for name, found in criteria(4).items()
+    }
+    assert failed == {"range": ["same"], "counting": ["bounded"], "binary": ["even"], "sinusoids": []}
+
+
 @pytest.mark.parametrize("width", [2, 7, 64])
 def test_the_rotation_takes_a_position_to_the_shifted_one(width: int) -> None:
     for position, by in ((0, 0), (3, 2), (3, -3), (40, 64), (64, -16)):
@@ -67,7 +76,9 @@ def test_likeness_is_the_cosine_of_positions(width: int) -> None:
 
 
 def test_rotary_scores_depend_on_the_distance_alone() -> None:
-    scores = rotary_scores(12, 8, seed=3)
+    query, key = torch.randn(2, 8, generator=torch.Generator().manual_seed(3))
+    scores = rotary_scores(query, key, 12)
+    assert scores.diagonal()[0].item() == pytest.approx(float(query @ key), abs=1e-5)  # both turned by the same angle
     for distance in range(-11, 12):
         diagonal = scores.diagonal(distance)
         assert (diagonal - diagonal[0]).abs().max() < 1e-5

@@ -83,8 +83,8 @@ def test_positions_of_any_width_and_length(shared_page: Page) -> None:
     expect(waves).to_have_js_property("width", 64)
 
 
-def test_attention_by_hand_is_computed_again_and_a_wrong_number_loses_nothing(shared_page: Page) -> None:
-    part = chapter(shared_page, "Attention by hand")
+def test_a_weighted_sum_is_computed_again_and_a_wrong_number_loses_nothing(shared_page: Page) -> None:
+    part = chapter(shared_page, "A weighted sum of words")
     expect(part.get_by_text("0.80 · (5, 7) + 0.20 · (0, 8) = (4.00, 7.20)")).to_be_visible()
     fruit = part.get_by_role("grid", name="Similarity of apple to").get_by_label("fruit")
     fruit.fill("1")
@@ -105,15 +105,14 @@ def test_why_attention_from_one_state_to_three_translators(shared_page: Page) ->
     expect(cards).to_have_count(3)
     expect(maps).to_have_count(2)
     expect(part.locator(".at-bleu li")).to_have_count(12)  # three models, four lengths
-    expect(part.get_by_text("0.8 · 0.7 + 0.2 · 0.3 = 0.62")).to_be_visible()  # a lecture's, as in REFERENCE.md
+    expect(part.locator(".at-meetings svg .path")).to_have_count(7 + 2 + 1)  # of eight words, three at once
+    expect(part.locator(".at-reach polyline")).to_have_count(4 + 3)  # gradients, and who loses “it”
+    part.get_by_role("button", name="Measure it now").click()
+    expect(part.get_by_role("region", name="Time to read a text").locator("tbody tr")).to_have_count(9)
     steps = part.locator(".at-unrolled-step")
     expect(steps).to_have_count(7)
     steps.nth(4).click()
     expect(part.get_by_role("grid", name="Decoder, word 2 of 4: “am”")).to_be_visible()
-    pair = part.get_by_role("grid", name="Two states").get_by_label("decoder, 1")
-    pair.fill("1")
-    pair.press("Enter")
-    expect(part.get_by_text("1 · 0.7 + 0.2 · 0.3 = 0.76")).to_be_visible()
     expect(cards).to_have_count(3)
     before = cards.first.inner_text()
     part.get_by_role("button", name="Nous avons besoin de plus de temps").click()
@@ -126,8 +125,26 @@ def test_why_attention_from_one_state_to_three_translators(shared_page: Page) ->
     expect(cards).to_have_count(3)
 
 
-def test_shuffled_words_have_the_same_vectors_until_positions_are_added(shared_page: Page) -> None:
+def test_attention_by_hand_explains_each_number_and_follows_what_is_entered(shared_page: Page) -> None:
     part = chapter(shared_page, "Attention by hand")
+    line, scores = part.locator(".at-explanation"), part.get_by_role("grid", name="Scores Q Kᵀ")
+    scores.locator("tbody td").nth(6).focus()  # it → animal
+    expect(line).to_contain_text("= 4.00")
+    expect(part.get_by_role("grid", name="Queries Q").locator(".at-lit")).to_have_text(["2.00", "0.00"])
+    query = part.get_by_role("grid", name="W_q").locator("input").nth(1)
+    query.fill("-2")
+    query.press("Enter")
+    expect(part.get_by_text("q = (1, 1) · W_q = (1 · 1 + 1 · 1, 1 · −2 + 1 · 1) = (2, −1)")).to_be_visible()
+    part.get_by_text("hide the last word, as padding").click()
+    hidden = part.get_by_role("grid", name="Mask M").locator(".at-matrix-none")
+    expect(hidden).to_have_count(4)
+    expect(part.get_by_text("0.15 · je + 0.05 · suis + 0.80 · étudiant")).to_be_visible()
+    part.get_by_role("button", name="Reset").click()
+    expect(hidden).to_have_count(6)
+
+
+def test_shuffled_words_have_the_same_vectors_until_positions_are_added(shared_page: Page) -> None:
+    part = chapter(shared_page, "A weighted sum of words")
     part.get_by_role("button", name="Shuffle the words").click()
     expect(part.get_by_text("No vector has changed")).to_be_visible()
     part.get_by_label("add positions").check()
@@ -269,7 +286,13 @@ def test_the_words_of_the_tree_are_ones_own_and_go_into_the_link(shared_page: Pa
 
 def test_the_lesson_fits_a_phone(visit: Opener) -> None:
     page = visit(**PHONE)
-    for title in ("Positions", "Attention by hand", "How a text is generated", "A word in its context"):
+    for title in (
+        "Positions",
+        "Why attention",
+        "Attention by hand",
+        "How a text is generated",
+        "A word in its context",
+    ):
         chapter(page, title)
         expect(page.locator(".at-lesson-waits").first).to_have_text("")
         assert page.evaluate("document.documentElement.scrollWidth") == 390

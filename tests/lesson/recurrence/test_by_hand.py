@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from lesson.attention import by_softmax, word_vectors
+from lesson.attention.weighted_sum import by_softmax, word_vectors
 from lesson.recurrence.by_hand import GruWeights, by_dot_product, by_small_network, gru_step, read_and_write
 from model.recurrent.network import Recurrent, RecurrentConfig
 

@@ -173,7 +173,7 @@ def test_every_chapter_has_its_text_and_no_more_than_is_small_to_send(name: str)
     ("exercise", "old", "new", "sentence"),
     [
         ("most_lopsided", "- Option: 1 and 0\n", "", "has 2 lines “Option”, but its chapter expects 3."),
-        ("wide_enough", "- Answer: a width of 240; any from 213 on\n", "", "must have a line “Answer”."),
+        ("half_of_the_weight", "- Answer: (2, 2, 2)\n", "", "must have a line “Answer”."),
         ("weight_of_fruit", "- Hint: Type 0.6", "- Answer: 1\n- Hint: Type 0.6", "must have no line “Answer”."),
         (
             "weight_of_fruit",

@@ -167,9 +167,16 @@ for _ in range(10_000):
             {"vectors": [[1e9, 1], [0, 1]]},
             "Vectors can't contain 1000000000.0: each must be a number from −1,000,000 to 1,000,000.",
         ),
-        ("attention", {"scores": [[float("inf")] * 4] * 4}, "Scores can't contain inf: each must be a number"),
-        ("attention", {"scores": [[_DEEP] * 4] * 4}, "Scores can't contain a deeply nested value: each"),
-        ("attention", {"mask": "true"}, "The mask is 'true', but must be true or false."),
+        (
+            "attention",
+            {"weighted": [[1, 2]]},
+            "Weighted must have 2 rows of 3 numbers: reload the page to start again.",
+        ),
+        ("attention_by_hand", {"scores": [[float("inf")] * 4] * 4}, "Scores can't contain inf: each must be a number"),
+        ("attention_by_hand", {"scores": [[_DEEP] * 4] * 4}, "Scores can't contain a deeply nested value: each"),
+        ("attention_by_hand", {"mask": "true"}, "Mask is 'true', but must be one of none, later, padding."),
+        ("attention_by_hand", {"words": "it"}, "The text has 1 word, but this table needs 3: change it."),
+        ("attention_by_hand", {"asking": 4}, "Asking is 4, but must be a whole number from 1 to 3."),
         ("attention", {"sentence": ["dog", "cat"]}, "Sentence is ['dog', 'cat'], but must be text"),
         ("attention", {"sentence": "dog \ud83d"}, "The text contains half a character"),
         ("attention", {"sentence": "dog"}, "The sentence has 1 word, but must have 2 to 10"),
@@ -180,7 +187,7 @@ def test_what_no_table_can_be_is_refused(chapter: str, given: dict[str, Any], me
 
 
 def test_attention_begins_with_the_lectures_numbers() -> None:
-    """../shared/REFERENCE.md, "Attention, by hand"; the mask's rows are in tests/lesson/test_attention.py."""
+    """../shared/REFERENCE.md, "Attention, by hand"; the six scores and their context vector are of Raschka's book."""
     first = ask("attention")
     assert (first["pair"], first["division"]) == (
         "apple fruit",
@@ -188,12 +195,44 @@ def test_attention_begins_with_the_lectures_numbers() -> None:
     )
     phone = ask("attention", pair="apple phone", similarities=[[1, 1 / 9]], vectors=[[5, 7], [6, 0]])
     assert (phone["division"]["weights"], phone["division"]["vector"]) == ([[0.9, 0.1]], [[5.1, 6.3]])
-    assert first["scaled"] == [[14, 12]]
-    assert first["weights"][0] == pytest.approx([0.88, 0.12], abs=0.005)
-    assert first["looked"][0] == [1, 0, 0, 0]
-    assert [row.count(0) for row in first["looked"]] == [3, 2, 1, 0]
     # softmax of 1 and .25, as the page says: 1 / (1 + e^-.75) = .68
     assert first["softmax"]["weights"][0] == pytest.approx([0.68, 0.32], abs=0.005)
+    assert first["score_sum"] == "0.7 · 0.8 + 0.3 · 0.2 = 0.62"
+    assert first["products"][0] == [0.56, 0.14]
+    six = first["six_scored"]
+    assert six["scores"][0] == pytest.approx([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865], abs=6e-5)
+    assert six["weights"][0] == pytest.approx([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581], abs=6e-5)
+    assert six["context"][0] == pytest.approx([0.4419, 0.6515, 0.5683], abs=6e-5)
+
+
+def test_attention_by_hand_begins_with_the_lectures_numbers() -> None:
+    """../shared/REFERENCE.md, "Attention, by hand"; tests/lesson/attention/ has the mask's rows."""
+    first = ask("attention_by_hand")
+    assert first["scaling.scaled"] == [[14, 12]]
+    assert first["scaling.weights"][0] == pytest.approx([0.88, 0.12], abs=0.005)
+    assert [row.count(None) for row in first["masking.mask"]] == [3, 2, 1, 0]
+    assert first["masking.weights"][0] == [1, 0, 0, 0]
+    student = first["cross"]["weights"][3]
+    assert student == pytest.approx([0.15, 0.05, 0.8], abs=0.005)
+    # 0.15 · (1, 0) + 0.05 · (0, 1) + 0.8 · (2, 2) = (1.75, 1.65)
+    assert first["cross_sum"].startswith("0.15 · je + 0.05 · suis + 0.80 · étudiant = ")
+    assert first["cross_sum"].endswith(" = (1.75, 1.65)")
+
+
+def test_five_steps_follow_what_the_reader_enters() -> None:
+    """With W_q = W_k = W_v = 1 and word vectors (2, 0), (0, 2) and (1, 1), "street" scores 0, 4 and 2."""
+    one = [[1, 0], [0, 1]]
+    result = ask("attention_by_hand", query_weights=one, key_weights=one, value_weights=one, asking=2)
+    assert result["steps"]["scores"][1] == [0, 4, 2]
+    powers = [math.exp(score / math.sqrt(2)) for score in (0, 4, 2)]
+    shares = [power / sum(powers) for power in powers]
+    assert result["steps"]["weights"][1] == pytest.approx(shares, rel=1e-3)
+    assert result["steps"]["output"][1] == pytest.approx(
+        [2 * shares[0] + shares[2], 2 * shares[1] + shares[2]], rel=1e-3
+    )
+    assert result["score_sum"] == "animal: 0 · 2 + 2 · 0 = 0; street: 0 · 0 + 2 · 2 = 4; it: 0 · 1 + 2 · 1 = 2"
+    assert [row[3]["bar"] for row in result["entries"]] == pytest.approx(shares)
+    assert [row[3]["bar"] for row in ask("attention_by_hand", sharpness=0)["entries"]] == pytest.approx([1 / 3] * 3)
 
 
 def test_positions_begin_with_the_papers_numbers() -> None:

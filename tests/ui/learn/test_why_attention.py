@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ import torch
 
 from model import catalog, names
 from ui.learn import course
-from ui.learn.chapters import recurrence
+from ui.learn.chapters import why_attention
 from ui.runs.models import Models
 
 EMBEDDED = Models(names.embedded(), lambda name, _: catalog.load(name))
@@ -19,7 +18,7 @@ EMBEDDED = Models(names.embedded(), lambda name, _: catalog.load(name))
 
 def ask(**given: Any) -> dict[str, Any]:
     """Ask as the page does, through JSON both ways."""
-    answer = course.answer(EMBEDDED, "recurrence", json.loads(json.dumps(given)))
+    answer = course.answer(EMBEDDED, "why_attention", json.loads(json.dumps(given)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
@@ -29,23 +28,38 @@ def first() -> dict[str, Any]:
     return ask()
 
 
-def test_it_begins_with_the_lectures_numbers(first: dict[str, Any]) -> None:
-    """../shared/REFERENCE.md, "Attention, by hand"."""
-    assert first["score"] == pytest.approx(0.62)
-    assert first["weights"][0] == pytest.approx([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581], abs=6e-5)
-    assert first["products"][0] == pytest.approx([0.56, 0.14])
-    assert first["context"][0] == pytest.approx([0.56 + 0.3 * 0.1, 0.14 + 0.3 * 0.9])
-    assert first["dot"]["scores"][0][0] == pytest.approx(0.62)
+def test_the_papers_table_stands_there(first: dict[str, Any]) -> None:
+    """Vaswani et al., 2017, table 1, and 50² · 512, 50 · 512² and 3 · 50 · 512² operations."""
+    formulas = [[cell["formula"] for cell in row if isinstance(cell, dict)] for row in first["costs"]]
+    assert formulas == [
+        ["O(n² · d)", "O(1)", "O(1)"],
+        ["O(n · d²)", "O(n)", "O(n)"],
+        ["O(k · n · d²)", "O(1)", "O(log_k n)"],
+        ["O(r · n · d)", "O(1)", "O(n/r)"],
+    ]
+    assert [row[2] for row in first["costs"][:3]] == ["1,280,000", "13,107,200", "39,321,600"]
+    assert ask(length=1024)["ratio"] == "0.50"  # d / n = 512 / 1024
 
 
-def test_a_context_vector_is_mixed_as_in_the_lecture(first: dict[str, Any]) -> None:
-    """../shared/REFERENCE.md: the vector of "student" = 0.15 · je + 0.05 · suis + 0.8 · étudiant, whose scores are the
-    logarithms of the weights. With 7, 4 and 2 as second numbers: 1.05 + 0.2 + 1.6 = 2.85."""
-    assert first["words"][:3] == ["je", "suis", "étudiant"]
-    states = [[math.log(weight), number] for weight, number in ((0.15, 7), (0.05, 4), (0.8, 2))]
-    found = ask(query=[[1, 0]], states=states)["dot"]
-    assert found["weights"] == [[0.15, 0.05, 0.8]]
-    assert found["context"][0][1] == 2.85
+def test_curves_show_what_reaches_far(first: dict[str, Any]) -> None:
+    gradients = {curve["name"]: curve["shares"] for curve in first["gradients"]}
+    assert list(gradients) == ["untrained", "gru", "gru-attention", "attend-translate"]
+    assert all(max(shares) == 1 for shares in gradients.values())
+    assert gradients["untrained"][-1] < gradients["gru-attention"][-1] < gradients["attend-translate"][-1]
+    noticed = {curve["name"]: curve["shares"] for curve in first["noticed"]}
+    assert [len(shares) for shares in noticed.values()] == [8] * 3  # 0, 2, … 14 words between
+    short = ask(between="noir")
+    assert [curve["shares"] for curve in short["noticed"]] == [shares[:1] for shares in noticed.values()]
+
+
+def test_times_are_measured_when_they_are_asked_for(first: dict[str, Any]) -> None:
+    assert "timings" not in first
+    rows = ask(measure=True)["timings"]
+    assert [row[:3] for row in rows if row[1] == "120 tokens"] == [
+        ["GRU", "120 tokens", 120],
+        ["GRU with attention", "120 tokens", 120],
+        ["attend-translate", "120 tokens", 5],  # its encoder's layers
+    ]
 
 
 def test_states_are_passed_on(first: dict[str, Any]) -> None:
@@ -53,7 +67,7 @@ def test_states_are_passed_on(first: dict[str, Any]) -> None:
     befores, afters = ([step[row] for step in first["steps"]] for row in (1, 5))
     assert befores[1:] == afters[:-1]
     longer = ask(source="le " * 8)
-    assert [len(step[5]) for step in longer["steps"]] == [recurrence.WIDTH] * 12
+    assert [len(step[5]) for step in longer["steps"]] == [why_attention.WIDTH] * 12
 
 
 def test_a_sentence_is_translated_by_all(first: dict[str, Any]) -> None:
@@ -71,7 +85,7 @@ def test_a_sentence_is_translated_by_all(first: dict[str, Any]) -> None:
 
 def test_without_attend_translate_there_are_the_other_two() -> None:
     models = Models(("none",), lambda name, _: pytest.fail(f"this page has no models, but was asked for {name}"))
-    answer = course.answer(models, "recurrence", {"sentence": "Bonjour !"})
+    answer = course.answer(models, "why_attention", {"sentence": "Bonjour !"})
     assert answer["result"] is not None
     assert [one["name"] for one in answer["result"]["translations"]] == ["gru", "gru-attention"]
 
@@ -94,11 +108,12 @@ def test_the_record_is_complete(first: dict[str, Any]) -> None:
         ({"sentence": "a" * 201}, "The French sentence has 201 characters, but the limit is 200: shorten it."),
         ({"sentence": "é漢" * 20}, "The French sentence has "),
         ({"sentence": "\ud800"}, "The text contains half a character"),
-        ({"pair": [[1, 2]]}, "Pair must have 2 rows of 2 numbers: reload the page to start again."),
-        ({"scores": [[1, 2, 3, 4, 5, None]]}, "Scores can't contain an empty cell"),
-        ({"states": [[1e9, 0], [0, 0], [0, 0]]}, "States can't contain"),
+        ({"long": "é漢" * 24}, "The long sentence has "),
+        ({"other": "hippopotame"}, "The two words take "),
+        ({"between": "é漢 " * 30}, "The sentence has "),
+        ({"meeting": 10}, "Meeting is 10, but must be a whole number from 2 to 9."),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence(given: dict[str, Any], sentence: str) -> None:
-    answer = course.answer(EMBEDDED, "recurrence", given)
+    answer = course.answer(EMBEDDED, "why_attention", given)
     assert answer["result"] is None and answer["error"].startswith(sentence) and "\n" not in answer["error"]

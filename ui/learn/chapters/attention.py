@@ -1,4 +1,4 @@
-"""The chapter on attention as a weighted sum, which `lesson/attention.py` computes."""
+"""The chapter on attention as a weighted sum, which `lesson/attention/weighted_sum.py` computes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from lesson.attention import Mixture, by_division, by_softmax, self_attention
+from lesson.attention.weighted_sum import Mixture, by_division, by_softmax, self_attention
 from lesson.recurrence.by_hand import ScoredStates, by_dot_product, by_small_network
 from model.errors import AttendError
 from ui.learn.chapter import Chapter

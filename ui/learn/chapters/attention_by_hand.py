@@ -1,4 +1,4 @@
-"""The chapter on queries, keys and values, which `lesson/queries.py` computes."""
+"""The chapter on queries, keys and values, which `lesson/attention/by_hand.py` computes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lesson.attention import scale_scores
-from lesson.positions import rotary_scores
-from lesson.queries import (
+from lesson.attention.by_hand import (
     AttentionSteps,
     additive_mask,
     attention_steps,
@@ -18,6 +16,8 @@ from lesson.queries import (
     head_steps,
     soft_lookup,
 )
+from lesson.attention.weighted_sum import scale_scores
+from lesson.positions import rotary_scores
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
 from ui.learn.inputs import Given, choice, matrix, real, text, whole

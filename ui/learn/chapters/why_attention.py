@@ -1,4 +1,4 @@
-"""The chapter on why attention was needed: `lesson/why_attention.py` counts, `lesson/recurrence/` measures."""
+"""The chapter on why attention was needed: `lesson/attention/three_ways.py` counts, `lesson/recurrence/` measures."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
+from lesson.attention.three_ways import LayerCost, layer_costs, meetings
 from lesson.recurrence.by_hand import GruStep, read_and_write
 from lesson.recurrence.translation import RECURRENT, translate
-from lesson.why_attention import LayerCost, layer_costs, meetings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.transformer.checkpoint import read_json

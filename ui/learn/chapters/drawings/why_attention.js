@@ -59,7 +59,7 @@ function layersPicture(layers, path, count) {
 
 /** How much the last vector depends on each token, by the distance. @returns {SlotView} */
 export const gradients = () => redrawn(make('div', { class: 'at-reach' }), ({ gradients: all }) =>
-  [reachPicture(all, { label: 'Gradient by distance', across: 'tokens back from the last', decades: 5, step: 1 })]);
+  [reachPicture(all, { label: 'Gradient by distance', across: 'tokens back from the last', decades: 6, step: 1 })]);
 
 /** How much a vector differs when a distant word does, by the words between. @returns {SlotView} */
 export const noticed = () => redrawn(make('div', { class: 'at-reach' }), ({ noticed: all }) =>

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from lesson.recurrence.reach import Reader, changes, gradient_by_distance, time_reading, untrained
+from lesson.recurrence.reach import Reader, changes, gradient_by_distance, is_differentiable, time_reading, untrained
 from lesson.recurrence.translation import VOCABULARY_OF, WITH_ATTENTION, WITHOUT_ATTENTION, recurrent_translator
 from model.errors import AttendError
 from model.loaded import LoadedModel
@@ -55,6 +55,8 @@ def gradients(loaded: Mapping[str, LoadedModel], sentence: str, own: str) -> lis
     readers = {"untrained": _untrained(), **{name: _reader(translator) for name, translator in loaded.items()}}
     curves = []
     for name, reader in readers.items():
+        if not is_differentiable(reader):
+            continue
 
         def norms(reader: Reader = reader) -> list[float]:
             return gradient_by_distance(reader, tokens).tolist()

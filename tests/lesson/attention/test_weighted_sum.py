@@ -7,9 +7,8 @@ import math
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional
 
-from lesson.attention import by_division, by_softmax, mask_scores, scale_scores, self_attention, word_vectors
+from lesson.attention.weighted_sum import by_division, by_softmax, scale_scores, self_attention, word_vectors
 
 # The expected numbers are those of the lectures that ../shared/REFERENCE.md retells ("Attention, by hand").
 
@@ -31,28 +30,6 @@ def test_scores_are_divided_by_the_root_of_the_width() -> None:
     assert found.scaled.tolist() == [14, 12]
     assert found.weights.tolist() == pytest.approx([0.88, 0.12], abs=0.005)
     assert found.unscaled[0].item() == pytest.approx(1, abs=2e-7)  # e^-16
-
-
-def test_the_mask_hides_what_is_ahead() -> None:
-    rows = [[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3]]
-    printed = [[1, 0, 0, 0], [0.37, 0.62, 0, 0], [0.26, 0.3, 0.43, 0], [0.21, 0.26, 0.26, 0.26]]  # two decimals, cut
-    scores, weights = mask_scores(torch.tensor(rows), mask=True)
-    assert ((weights * 100).floor() / 100 - torch.tensor(printed)).abs().max() < 0.0101
-    # The lecture's third row differs: e^.1 = 1.105, e^.3 = 1.350 and e^.6 = 1.822 make 4.277, so the shares are .258,
-    # .316 and .426. It rounds the first and the last up, and its .3 is neither .31 nor .32: its row makes .99.
-    assert weights[2].tolist() == pytest.approx([0.2584, 0.3156, 0.4260, 0], abs=5e-5)
-    assert (scores == -math.inf).sum() == 6
-    assert weights.sum(dim=-1).tolist() == pytest.approx([1, 1, 1, 1])
-    assert mask_scores(torch.tensor(rows), mask=False)[1].count_nonzero() == 16
-
-
-def test_the_mask_is_that_of_pytorch() -> None:
-    """Its kernel divides scores by the root of the width, here 2, and an identity as values makes it return weights."""
-    scores = torch.randn(4, 4, generator=torch.Generator().manual_seed(7))
-    eye = torch.eye(4)
-    for mask in (True, False):
-        weights = functional.scaled_dot_product_attention(2 * scores, eye, eye, is_causal=mask)
-        torch.testing.assert_close(mask_scores(scores, mask=mask)[1], weights)
 
 
 def test_self_attention_is_pytorchs_module_where_it_has_no_weights() -> None:

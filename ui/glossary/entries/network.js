@@ -49,7 +49,7 @@ export const NETWORK = {
     name: 'Context vector',
     text: 'What attention hands to the decoder for one word: the sum of the encoder’s states, weighted by how well each fits.',
     source: 'Bahdanau, Cho and Bengio (2015)',
-    chapter: 'why_attention',
+    chapter: 'attention',
   },
   'contextual-vector': {
     name: 'Contextual vector',
@@ -62,7 +62,7 @@ export const NETWORK = {
     name: 'Cross-attention',
     text: 'Attention from one text to another: in a translator, the queries come from the translation, the keys and values from '
       + 'the source.',
-    chapter: 'heads',
+    chapter: 'attention_by_hand',
   },
   'decoder': {
     name: 'Decoder',
@@ -129,7 +129,7 @@ export const NETWORK = {
     name: 'Mask',
     text: 'Hides tokens from others: their scores become −∞ before the softmax, so their weights become 0. A decoder’s mask hides '
       + 'all that comes later.',
-    chapter: 'attention',
+    chapter: 'attention_by_hand',
   },
   'parameter': {
     name: 'Parameter',
@@ -151,7 +151,7 @@ export const NETWORK = {
       + 'attends to those whose keys fit its query.',
     formula: 'Q = X W_Q,  K = X W_K,  V = X W_V',
     source: 'In this form: Vaswani et al. (2017)',
-    chapter: 'attention',
+    chapter: 'attention_by_hand',
   },
   'residual': {
     name: 'Residual connection',
@@ -177,15 +177,15 @@ export const NETWORK = {
   },
   'rotary-positions': {
     name: 'Rotary positions',
-    text: 'Turns every query and key by an angle that grows with its position, so their dot product depends on how far apart the '
-      + 'two are.',
+    text: 'Turns each pair of numbers in every query and key by an angle of its own, which grows with the position, so their dot '
+      + 'product depends on how far apart the two are.',
     source: 'Su et al. (2021)',
-    chapter: 'positions',
+    chapter: 'attention_by_hand',
   },
   'self-attention': {
     name: 'Self-attention',
     text: 'Attention within one text: queries, keys and values all come from its own tokens.',
-    chapter: 'heads',
+    chapter: 'attention',
   },
   'softmax': {
     name: 'Softmax',

@@ -185,16 +185,16 @@ CHAPTER = Chapter(
         "weight_of_fruit": NumberExercise(
             lambda compute: compute({"similarities": [[1.0, 0.6]]})["division"]["weights"][0][1], digits=2
         ),
+        "most_lopsided": ChoiceExercise(_first_weights, 3),
+        "half_of_the_weight": ChangeExercise(
+            lambda result: result["asking"] == 2 and result["six_scored"]["weights"][0][4] > 0.5,
+            {"six_vectors": [*SIX_VECTORS[:4], [2.0, 2.0, 2.0], SIX_VECTORS[5]]},
+        ),
         "dot_product": NumberExercise(
             lambda compute: compute({"query": [[0.5, 0.4]], "states": [[0.6, 0.9], [0, 0], [0, 0]]})["dot"]["scores"][
                 0
             ][0],
             digits=2,
-        ),
-        "most_lopsided": ChoiceExercise(_first_weights, 3),
-        "half_of_the_weight": ChangeExercise(
-            lambda result: result["asking"] == 2 and result["six_scored"]["weights"][0][4] > 0.5,
-            {"six_vectors": [*SIX_VECTORS[:4], [2.0, 2.0, 2.0], SIX_VECTORS[5]]},
         ),
     },
     facts={

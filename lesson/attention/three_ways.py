@@ -49,8 +49,8 @@ class Meeting:
 
 
 def meetings(length: int, kernel: int) -> dict[str, Meeting]:
-    """The three ways on a text of `length` words, each with as many layers as it needs; a recurrent layer has one edge
-    a step."""
+    """The three ways on a text of `length` words, each with as many layers as it needs; a recurrent layer counts
+    step by step."""
     found = {}
     for kind, offsets in _offsets(length, kernel).items():
         count = _layers_to_reach(length, offsets)
@@ -59,7 +59,7 @@ def meetings(length: int, kernel: int) -> dict[str, Meeting]:
                 (position - offset, position)
                 for position in range(length)
                 for offset in offsets(layer)
-                if offset <= position and (kind != "recurrent" or position == layer + 1)
+                if 0 <= position - offset < length and (kind != "recurrent" or position == layer + 1)
             )
             for layer in range(count)
         )
@@ -77,7 +77,7 @@ def _offsets(length: int, kernel: int) -> dict[str, Callable[[int], Sequence[int
     return {
         "recurrent": lambda _: range(2),
         "convolution": lambda layer: range(0, kernel ** (layer + 1), kernel**layer),
-        "attention": lambda _: range(length),
+        "attention": lambda _: range(1 - length, length),  # later words, too
     }
 
 

@@ -30,6 +30,7 @@ SOURCE, TARGET = "je suis étudiant", "I am a student"
 MASKS = {"none": "none", "later": "later words", "padding": "padding"}
 ROTARY_POSITIONS = 6
 WIDTHS = (4, 16, 64, 256)  # at which random dot products are measured
+DIGITS = 6  # of a number that is sent: four would be rounded twice by a table of two decimals
 _LABELS = {"maxlength": 60}
 INPUTS = {
     "words": text(WORDS, 60, "The text", **_LABELS),
@@ -83,7 +84,7 @@ def _tensor(rows: Sequence[Sequence[float]]) -> Tensor:
 
 
 def _steps(steps: AttentionSteps) -> dict[str, Any]:
-    return {name: rounded_rows(getattr(steps, name)) for name in AttentionSteps.__slots__}
+    return {name: rounded_rows(getattr(steps, name), DIGITS) for name in AttentionSteps.__slots__}
 
 
 def _written_out(
@@ -146,7 +147,7 @@ def _masked(given: Given) -> dict[str, Any]:
         "line": labels(given["line"], len(scores)),
         "masking.mask": rounded_rows(mask),
         "masking.sum": rounded_rows(scores + mask),
-        "masking.weights": rounded_rows((scores + mask).softmax(dim=-1)),
+        "masking.weights": rounded_rows((scores + mask).softmax(dim=-1), DIGITS),
     }
 
 
@@ -168,10 +169,10 @@ def _cross(given: Given) -> dict[str, Any]:
 def _heads(steps: AttentionSteps, output_weights: Tensor) -> dict[str, Any]:
     heads = head_steps(steps, 2, output_weights)
     return {
-        "weights": [rounded_rows(one) for one in heads.weights],
-        "mixed": [rounded_rows(one) for one in heads.mixed],
-        "joined": rounded_rows(heads.joined),
-        "output": rounded_rows(heads.output),
+        "weights": [rounded_rows(one, DIGITS) for one in heads.weights],
+        "mixed": [rounded_rows(one, DIGITS) for one in heads.mixed],
+        "joined": rounded_rows(heads.joined, DIGITS),
+        "output": rounded_rows(heads.output, DIGITS),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lesson.heads import head_maps, shapes, three_maps
+from lesson.heads import head_maps, previous_shares, shapes, three_maps
 from model.errors import AttendError
 from model.loaded import LoadedModel
 
@@ -47,3 +47,9 @@ def test_a_long_text_is_refused(tiny: LoadedModel, tiny_translator: LoadedModel)
         head_maps(tiny, "The quick brown fox jumps", 3)
     with pytest.raises(AttendError, match="The translation has"):
         three_maps(tiny_translator, "a", "the cat sat on the mat " * 5, 16)
+
+
+def test_what_a_head_gives_to_the_token_before() -> None:
+    """Rows (1), (.4, .6), (.2, .5, .3): .4 and .5 stand left of the diagonal."""
+    weights = torch.tensor([[1.0, 0, 0], [0.4, 0.6, 0], [0.2, 0.5, 0.3]])[None, None]  # (1, 1, 3, 3)
+    assert previous_shares(weights).tolist() == [[pytest.approx(0.45)]]

@@ -7,9 +7,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from lesson.sentences import HeadTargets, WordAttention, attention_of_word, head_targets, token_span
+from lesson.sentences import HeadTargets, WordAttention, attention_of_word, head_targets, token_share, token_span
+from model import catalog, names
 from model.errors import AttendError
 from model.loaded import LoadedModel
+
+EMBEDDED = pytest.mark.skipif("attend-chat" not in names.embedded(), reason="the embedded models are not there")
 
 
 def test_the_tokens_of_a_word_spell_it(tiny: LoadedModel) -> None:
@@ -56,3 +59,22 @@ def test_a_long_text_is_refused_before_its_maps_are_computed(
     monkeypatch.setattr(type(tiny.model), "inspect", lambda *_: pytest.fail("a map was computed"))
     with pytest.raises(AttendError, match=f"has {count} tokens, but at most {count - 1}"):
         attention_of_word(tiny, text, "fox", count - 1)
+
+
+def test_a_tokens_share_stands_beside_chance() -> None:
+    """Two heads of a decoder whose word is third: they can see three tokens, and one favours the first."""
+    weights = torch.tensor([[0.6, 0.1, 0.3, 0.0], [0.2, 0.5, 0.3, 0.0]]).unflatten(0, (2, 1))  # (2, 1, 4)
+    found = token_share(WordAttention((5, 6, 7, 8), range(2, 3), weights), 0)
+    assert (found.favourites, found.best, found.visible) == (1, (1, 1), 3)
+    assert (found.mean, found.best_share, found.even) == pytest.approx((0.4, 0.6, 1 / 3))
+
+
+@EMBEDDED
+def test_the_head_that_finds_the_animal_is_the_best_of_48() -> None:
+    """../shared/COURSE.md: 2 of 48 rank "animal" first; the mean share is 4.9 %, the even share 9.1 %."""
+    found = attention_of_word(
+        catalog.load("attend-chat"), "The animal did not cross the street because it was too tired.", "it", 96
+    )
+    share = token_share(found, 2)
+    assert (share.favourites, share.best, share.visible) == (2, (6, 3), 11)
+    assert (share.mean, share.even) == pytest.approx((0.049, 1 / 11), abs=5e-4)

@@ -16,6 +16,7 @@ from lesson.block import BlockSettings, make_model
 from model import catalog, names
 from model.errors import AttendError
 from ui.learn import course
+from ui.learn.chapters.vectors import GUESSES
 from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Exercise, NumberExercise
 from ui.learn.exercises.exercise import answer as answer_exercise
 from ui.learn.exercises.exercise_text import ExerciseText, Option
@@ -37,6 +38,17 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     ("tokens", "bytes_of_a_text"): 8 + 2 * 2,  # eight characters of ASCII, and two of two bytes in UTF-8
     ("tokens", "most_bytes"): "日本",  # three bytes each
     # e s, es t, est </w>, l o, lo w, n e, ne w, new est</w>: Sennrich et al., 2016
+    ("tokens", "costliest"): "Russian",  # 33 characters, nearly all of two bytes; Hindi has 21, nearly all of three
+    ("tokens", "id_of_dog"): 3,  # the 0, cat 1, saw 2
+    ("vocabulary", "split_of_lowest"): "low and est⏎",  # Sennrich et al., 2016, algorithm 1, after five merges
+    ("vocabulary", "times_of_e_and_s"): 6 + 3,  # newest and widest
+    ("vocabulary", "size_after_five"): len(set("lowlowernewestwidest")) + 1 + 5,  # letters, the end mark, merges
+    ("vectors", "cosine"): 24 / 25,
+    ("vectors", "layer"): 2 * 3 + 1 * 2 - 4,
+    ("heads", "more_heads"): "Just as many",  # 16 · 32 = 8 · 64
+    ("sentences", "heads_for_animal"): "Fewer than 5",  # two: ../shared/COURSE.md
+    ("sentences", "even_share"): 100 / 11,
+    ("sentences", "by_lot"): 48 / 11,
     ("vocabulary", "merges_until_whole"): 8,
     ("positions", "first_number"): math.sin(1),
     ("positions", "second_pair"): math.sin(50 / 10000 ** (2 / 4)),
@@ -131,14 +143,14 @@ def test_the_solutions_of_training_are_pytorchs(models: Models) -> None:
 
 
 def test_the_nearest_word_is_that_of_torchs_cosines(models: Models) -> None:
-    """The nearest of "Monday", by torch's cosines over the whole matrix."""
+    """Those of "dog", by torch's cosines over the whole matrix minus its mean."""
     loaded = models.get(models.default)
-    (monday,) = loaded.tokenizer.encode(" Monday")
+    dog, *guesses = (loaded.tokenizer.encode(f" {word}")[0] for word in ("dog", *GUESSES))
     matrix: torch.Tensor = loaded.model.embedding.weight.detach().float()  # type: ignore[attr-defined]
-    alike = functional.cosine_similarity(matrix, matrix[monday], dim=-1)
-    alike[monday] = -1
-    found = right_answer(models, "vectors", exercise_of("vectors", "nearest_of_monday")[0])
-    assert found == pytest.approx(alike.max().item(), rel=5e-4)
+    centred = matrix - matrix.mean(0)
+    alike = functional.cosine_similarity(centred, centred[dog], dim=-1)
+    found = right_answer(models, "vectors", exercise_of("vectors", "nearest_of_dog")[0])
+    assert found == int(alike[guesses].argmax()) and GUESSES[found] == "cat"
 
 
 @EXERCISES
@@ -201,13 +213,39 @@ def test_a_number_beyond_all_is_wrong(models: Models, answer: float) -> None:
     assert checked is not None and (checked["right"], checked["feedback"], checked["solution"]) == (False, WRONG, "")
 
 
-def test_the_cosine_is_that_of_the_model_chosen_in_the_chapter(models: Models) -> None:
-    solutions = {
-        name: ask(models, "vectors", exercise="nearest_of_monday", state={"model": name}, reveal=True)["solution"]
-        for name in models.names
-    }
-    nearest = course.CHAPTERS["vectors"].answer(models, {"model": "attend-translate", "word": "Monday"})["nearest"]
-    assert solutions["attend-translate"] == f"{nearest[0][1]:.2f}" != solutions["attend-chat"]
+def test_the_solution_is_that_of_the_model_chosen_in_the_chapter(models: Models) -> None:
+    """An even share of attention: attend-chat's "it" sees eleven tokens, as does attend-translate's "la", of a sentence
+    with eleven; heads that chose by lot are 48 and 40."""
+    solutions = [
+        ask(models, "sentences", exercise="by_lot", state={"model": name}, reveal=True)["solution"]
+        for name in ("attend-chat", "attend-translate")
+    ]
+    assert solutions == [f"{48 / 11:.1f}", f"{40 / 11:.1f}"]
+
+
+@EXERCISES
+def test_wrong_options_have_feedback_of_their_own(models: Models, chapter: str, name: str) -> None:
+    """Where one option of an exercise has feedback, each wrong one has, and the right one none."""
+    exercise, text = exercise_of(chapter, name)
+    feedback = [option.feedback for option in text.options]
+    if any(feedback):
+        right = right_answer(models, chapter, exercise)
+        assert [bool(one) for one in feedback] == [index != right for index in range(len(feedback))]
+        assert len(set(feedback)) == len(feedback)
+
+
+@EXERCISES
+def test_a_mistake_leads_to_a_number_of_its_own(models: Models, chapter: str, name: str) -> None:
+    """So its feedback is shown, and never for the right answer."""
+    exercise, text = exercise_of(chapter, name)
+    if not isinstance(exercise, NumberExercise):
+        return
+
+    def compute(given: Any) -> Any:
+        return course.CHAPTERS[chapter].answer(models, given)
+
+    for mistake, number in exercise.mistakes.items():
+        assert exercise.feedback(compute, number(compute), {}, text) == text.mistakes[mistake], mistake
 
 
 def test_a_number_that_is_cut_instead_of_rounded_is_right(models: Models) -> None:
@@ -270,6 +308,6 @@ def test_a_sheet_has_every_question_and_its_answers_only_when_asked_for(models: 
     texts = course.texts()["tokens"].exercises.values()
     assert [one["question"] for one in asked["exercises"]] == [text.question for text in texts]
     assert all(one.keys() == {"question", "options"} for one in asked["exercises"])
-    assert solved["exercises"][0]["solution"] == "12"  # eight characters of ASCII, and two of two bytes in UTF-8
+    assert solved["exercises"][1]["solution"] == "12"  # eight characters of ASCII, and two of two bytes in UTF-8
     assert [one["explanation"] for one in solved["exercises"]] == [text.explanation for text in texts]
     assert course.answer(models, "sheet", {"chapter": "nowhere"})["error"] == "This page is out of date: reload it."

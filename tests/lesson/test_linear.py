@@ -1,0 +1,39 @@
+"""The small steps between vectors, against PyTorch's own modules and by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from lesson.linear import shares, similarity, two_layers
+
+
+def test_a_cosine_is_the_product_over_both_lengths() -> None:
+    """(3, 4) · (4, 3) = 24, both of length 5; a vector of zeros has no direction."""
+    found = similarity(torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0]))
+    assert (found.product, found.lengths, found.cosine) == (24, (5, 5), pytest.approx(0.96))
+    assert similarity(torch.zeros(2), torch.ones(2)).cosine is None
+
+
+def test_two_linear_layers_are_one_until_a_relu_stands_between_them() -> None:
+    torch.manual_seed(2)
+    first, second = nn.Linear(3, 4), nn.Linear(4, 4, bias=False)
+    x = torch.randn(5, 3)
+    found = two_layers(x, first.weight.T, first.bias, second.weight.T)
+    assert torch.allclose(found.without, second(first(x)), atol=1e-6)
+    assert torch.allclose(found.merged, found.without, atol=1e-6)
+    assert torch.allclose(found.with_relu, second(functional.relu(first(x))), atol=1e-6)
+    assert not torch.allclose(found.with_relu, found.without, atol=1e-2)
+
+
+def test_softmax_of_two_scores_is_the_sigmoid_of_their_difference() -> None:
+    """σ(2) = 1 / (1 + e⁻²) = .8808; a high score overflows nothing."""
+    found = shares(torch.tensor([5.0, 3.0]))
+    assert found.sigmoid == pytest.approx(1 / (1 + math.exp(-2))) == pytest.approx(float(found.shares[0]))
+    assert torch.allclose(
+        shares(torch.tensor([1000.0, 1001.0])).shares, functional.softmax(torch.tensor([0.0, 1.0]), -1)
+    )

@@ -62,9 +62,9 @@ def brief(text: str, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: "1 word", "2 words"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: "1 word", "2 words"; `plural` where that isn't the noun with an s."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def labels(line: str, count: int) -> str:

@@ -24,7 +24,8 @@ from lesson.generation.tree import DEPTH, END, ROOT, WORDS, TokenPath, TreeModel
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers.tiny import make_request, random_model
-from ui.learn.chapters.generation import LOGITS, USED, VOCABULARY
+from ui.learn.chapters.generation import LOGITS, USED
+from ui.learn.chapters.views.filters import VOCABULARY
 
 NONE_USED = [0] * len(VOCABULARY)
 

@@ -70,7 +70,9 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     ("heads", "weights_of_a_text"): 8 * 100 * 100,
     ("block", "divisor"): math.sqrt(6 / 2),
     ("block", "loss_of_a_guess"): math.log(10),
-    ("generation", "top_two"): 100 / (1 + math.exp(6.28 - 6.75)),  # the two highest of Raschka's logits
+    ("generation", "text_of_two"): 0.3 * 0.6,
+    ("generation", "nucleus"): 100 * 50 / (50 + 25 + 15),
+    ("generation", "colder"): 100 * 4**2 / (4**2 + 2**2 + 1 + 1),
     ("generation", "reorders"): "frequency penalty 1",  # forward 6.75 - 2, toward 6.28 - 1
     ("context", "furthest_apart"): "spring",  # the season and the coil
     ("context", "closest"): "1 and 2",  # the verb twice

@@ -14,7 +14,9 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.compare.cards import checked_cards
 from ui.learn import course
-from ui.learn.chapters.generation import LOGITS, MAX_TOKENS, VOCABULARY
+from ui.learn.chapters.generation import LOGITS
+from ui.learn.chapters.views.filters import VOCABULARY
+from ui.learn.chapters.views.loop import MAX_TOKENS
 from ui.runs.models import Models
 
 
@@ -90,6 +92,39 @@ def test_other_published_numbers_can_be_typed(
     logits = [*(math.log(weight) for weight in weights), *[-20] * 5]
     bars = {bar["word"]: bar["after"] for bar in ask(models, logits=[logits], **given)["filters"]["bars"]}
     assert [bars[word] for word in VOCABULARY[:4]] == pytest.approx(kept, abs=1e-6)
+
+
+def test_four_weights_by_hand_are_those_of_the_lecture(models: Models) -> None:
+    """../shared/REFERENCE.md: top-k 3 of 30, 15, 5, 1 is 60 %, 30 %, 10 %; at T = 0.5 shares are squared."""
+    first = ask(models)["by_hand"]
+    assert first["rowNames"] == ["share of all", "Top-k 3"] and first["rows"][1] == [0.6, 0.3, 0.1, 0]
+    squared = ask(models, hand_temperature=0.5, hand_top_k=0)["by_hand"]["rows"][1]
+    assert squared == pytest.approx([weight**2 / (900 + 225 + 25 + 1) for weight in (30, 15, 5, 1)], abs=1e-5)
+    assert refusal(models, weights=[[1, 2, 3, 0]]) == "A weight is 0, but must be above 0 and at most 1,000."
+
+
+def test_the_text_so_far_has_the_product_of_its_tokens(models: Models) -> None:
+    written = ask(models, mode="text", to_end=True)
+    factors = [p for _, p, _ in written["loop"]["written"]]
+    assert written["text_measure"] == "written"
+    assert float(written["text_log"].replace("−", "-")) == pytest.approx(sum(map(math.log, factors)), abs=0.01)
+    assert ask(models)["text_measure"] == "nothing"
+
+
+def test_a_recording_gives_way_to_its_checkpoint(models: Models, tiny: LoadedModel) -> None:
+    recorded = ask(models)
+    assert recorded["recording_state"] == "recorded" and recorded["recorded_table"][0][1] == "to 15.13\xa0%"
+    assert recorded["recorded_table"][9][1:] == ["in 1.12\xa0%", "", "", "", ""]
+    dream = ask(models, recorded="I have a dream")
+    assert dream["recorded_table"] == [
+        ["1st", "of 17.00\xa0%", "being 9.68\xa0%", "a (not printed)", "doctor 2.86\xa0%", ". (not printed)"]
+    ]
+    live = ask(Models(("distilgpt2",), lambda *_: tiny))
+    assert live["recording_state"] == "live" and live["recorded_table"] == recorded["own_table"]
+
+
+def refusal(models: Models, **given: Any) -> str:
+    return course.answer(models, "generation", given)["error"]
 
 
 def test_the_search_arrives_in_numbers_that_can_be_read(models: Models) -> None:

@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+import math
+from collections.abc import Callable, Sequence
+from statistics import fmean
 from typing import Any
 
 import torch
 
-from decoding.parameters.parameter import quoted
 from decoding.processors.temperature import TEMPERATURE
 from lesson.generation.filters import SLIDERS, Filters, filter_step
-from lesson.generation.loop import LoopStart, LoopState, run_loop
-from lesson.generation.tree import END, ROOT, WEIGHTS, WORDS, TreeModel, WordTree
-from model.errors import AttendError
-from model.loaded import LoadedModel
-from model.text.conversation import Message
+from lesson.generation.recorded import RECORDINGS
+from lesson.generation.tree import WEIGHTS, WORDS, WordTree
 from ui.learn.chapter import Chapter
-from ui.learn.chapters.views.filters import P_DIGITS, VOCABULARY, bars_of, check_table, stages_of
-from ui.learn.chapters.views.word_search import check_words, search_value, search_words, tree_label
+from ui.learn.chapters.views import four_weights
+from ui.learn.chapters.views.filters import VOCABULARY, bars_of, check_table, stages_of
+from ui.learn.chapters.views.four_weights import filtered_weights
+from ui.learn.chapters.views.greedy_texts import greedy_texts
+from ui.learn.chapters.views.loop import MAX_CHARACTERS, MODES, loop_words, run_of_loop, text_probability_words
+from ui.learn.chapters.views.word_search import check_words, search_value, search_words
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, Input, choice, matrix, own, setting, switch, text, unasked, whole
+from ui.learn.inputs import Given, Input, choice, matrix, own, setting, switch, unasked, whole
 from ui.learn.text.slots import button, cases, drawing, field, options, presets
-from ui.learn.wording import counted, decimals, percent, rounded, short
+from ui.learn.wording import percent, short
 from ui.runs.models import Models
 
-MAX_TOKENS = 48  # of the loop
-MAX_CHARACTERS = 300  # of what it begins with
 MAX_SEED = 10_000
 MAX_BEAMS = 3
 
-MODES = ("message", "text")  # what a model that chats makes of the prompt
-PROMPTS: Mapping[str, str] = {"message": "Hi! How are you today?", "text": "Once upon a time there was a little fox"}
 
 # Raschka, "Build a Large Language Model (From Scratch)", 2024, section 5.3.1: what may follow "every effort moves you".
 LOGITS = (4.51, 0.89, -1.90, 6.75, 1.63, -1.62, -1.89, 6.28, 1.79)
 USED = (0, 0, 0, 2, 0, 0, 0, 1, 0)  # ours, so that the penalties have something to count
+
+PRINTED = tuple(one.prompt for one in RECORDINGS)  # prompts of lectures
 
 INPUTS = {
     # of the loop
@@ -44,7 +43,12 @@ INPUTS = {
     "tokens": own([]),
     "sample": switch(subject="Random draws"),
     "seed": unasked(whole(1, 0, MAX_SEED)),
-    # of the filters
+    "recorded": choice(RECORDINGS[0].prompt, PRINTED, options("life", "dream", values=PRINTED)),
+    # of the filters, by hand and on nine words
+    "weights": matrix([four_weights.WEIGHTS]),
+    "hand_temperature": setting(SLIDERS[0]),
+    "hand_top_k": whole(3, 0, 4),
+    "hand_top_p": setting(SLIDERS[2]),
     "logits": matrix([LOGITS]),
     "used": matrix([USED]),
     **{slider.name: setting(slider) for slider in SLIDERS},
@@ -61,12 +65,16 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
     beams, logits, used = given["beams"], given["logits"], given["used"]
     check_table(logits[0], used[0])
     record = filter_step(torch.tensor(logits[0]), [int(count) for count in used[0]], filters)
-    loop = _loop(models.for_task("generation"), models, given, tree)
+    loop = run_of_loop(models.for_task("generation"), models, given, tree)
     stages, cards = stages_of(record), _cards(filters, beams)
+    by_hand = {name: given[f"hand_{name}"] for name in ("temperature", "top_k", "top_p")}
     return {
         **{name: loop[name] for name in ("mode", "prompt", "tokens")},
         "loop": loop,
-        **_loop_words(loop),
+        **loop_words(loop),
+        **text_probability_words([p for _, p, _ in loop["written"]]),
+        **greedy_texts(models, given["recorded"], loop["model"]),
+        "by_hand": filtered_weights(given["weights"][0], **by_hand),
         "filters": {"bars": bars_of(record), "stages": stages},
         "vocabulary": VOCABULARY,
         "stages": [(name, kept, percent(1 - (mass or 0))) for name, kept, mass in stages],
@@ -74,118 +82,6 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         **search_words(tree, beams),
         "cards": cards,
         "limit": ["temperature"] if filters.temperature > TEMPERATURE.maximum else [],
-    }
-
-
-def _loop(name: str, models: Models, given: Given, tree: WordTree) -> dict[str, Any]:
-    """The loop with a model that continues texts or, where there is none, with the tree."""
-    loaded = models.get(name) if name else None
-    mode = choice(MODES[0] if loaded and loaded.chat else MODES[1], MODES).read(given, "mode")
-    prompt = text(PROMPTS[mode], MAX_CHARACTERS).read(given, "prompt")
-    if loaded is None:
-        prompt, start = tree.words[ROOT], LoopStart(TreeModel(tree), (ROOT,), frozenset({END}))
-        label = partial(tree_label, tree)
-    else:
-        start, label = _start(loaded, prompt, mode), loaded.tokenizer.label
-    sample, seed = given["sample"], given["seed"]
-    to_end = switch(subject="To the end").read(given, "to_end")  # writes the whole text at once
-    tokens = _tokens(given.get("tokens", []), start.model.vocabulary_size)
-    state = run_loop(start, tokens, most=MAX_TOKENS, sample=sample, seed=seed, to_end=to_end)
-    return {
-        "model": name,
-        "chats": bool(loaded and loaded.chat),
-        "vocabulary_size": start.model.vocabulary_size,
-        "mode": mode,
-        "prompt": prompt,
-        "sample": sample,
-        "seed": seed,
-        "most": MAX_TOKENS,
-        "read": [label(token) for token in start.prompt],
-        "tokens": [written.token for written in state.written],
-        "written": [
-            (label(written.token), rounded(written.probability, P_DIGITS), rounded(written.end_probability, P_DIGITS))
-            for written in state.written
-        ],
-        "ended": state.ended,
-        "ends": [label(token) for token in sorted(start.end_tokens)],
-        "next": _next(state, start.end_tokens, label),
-    }
-
-
-def _loop_words(loop: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page says of the loop, case by case."""
-    following, written = loop["next"], loop["written"]
-    words: dict[str, Any] = {
-        "hidden": [
-            *([] if loop["chats"] else ["mode"]),
-            *([] if loop["sample"] else ["draws"]),
-        ],
-        "readonly": [] if loop["model"] else ["prompt"],
-        "missing": [] if loop["model"] else ["no model"],
-        "special": ["message"] if loop["mode"] == "message" else [],
-        "length": counted(len(written), "token"),
-        "end_tokens": " or ".join(f"“{end}”" for end in loop["ends"]),
-        "most": str(loop["most"]),
-        "written_tokens": [
-            (number, {"token": label}, percent(p), {"bar": end, "text": percent(end)})
-            for number, (label, p, end) in enumerate(written, start=1)
-        ],
-    }
-    if following is None:
-        ended = "end token" if loop["ended"] == "end token" else "length"
-        return {**words, "chosen": ended, "ending": ["end token" if loop["ends"] else "no end token", "length"]}
-    chosen = next((entry for entry in following["candidates"] if entry[0] == following["token"]), None)
-    share, draw = following["share"], following["draw"]
-    case = "most probable" if draw is None else "drawn" if share else "drawn from the rest"
-    end_share = sum(p for _, _, p, is_end in following["candidates"] if is_end)
-    return {
-        **words,
-        "chosen": case,
-        "vocabulary_size": f"{loop['vocabulary_size']:,}",
-        "chosen_token": {"token": chosen[1]} if chosen else "another token",
-        "chosen_share": percent(chosen[2]) if chosen else "",
-        "draw": decimals(draw or 0, 3),
-        "stretch": " to ".join(decimals(end, 3) for end in share or ()),
-        "ending": ["end token now" if loop["ends"] else "no end token", "length"],
-        "end_share": percent(end_share),
-    }
-
-
-def _start(loaded: LoadedModel, prompt: str, mode: str) -> LoopStart:
-    if mode == "message":
-        ids = loaded.chat_prompt([Message("user", prompt)], reserve=MAX_TOKENS).ids
-    else:
-        ids = loaded.prompt(prompt)
-    return LoopStart(loaded.model, ids, loaded.end_tokens, loaded.rules, loaded.lock)
-
-
-def _tokens(value: Any, vocabulary_size: int) -> list[int]:
-    if not isinstance(value, list) or not all(type(token) is int and 0 <= token < vocabulary_size for token in value):
-        raise AttendError(f"The tokens are {quoted(value)}, but must be a list of the model's ids: start again.")
-    if len(value) > MAX_TOKENS:
-        raise AttendError(f"The text has {len(value):,} tokens, but this loop stops at {MAX_TOKENS}: start again.")
-    return value
-
-
-def _next(state: LoopState, ends: frozenset[int], label: Callable[[int], str]) -> dict[str, Any] | None:
-    """What can follow: the most probable tokens, an end token in any case, and what is left for all others."""
-    following = state.next
-    if following is None:
-        return None
-    likely = [(one.id, one.probabilities[-1]) for one in following.candidates]
-    before = sum(p for _, p in likely[: following.rank - 1])
-    rest = following.rest[-1]
-    hidden = [(end, p) for end, p in state.next_ends.items() if end not in {token for token, _ in likely}]
-    likely, rest = [*likely, *hidden], max(0.0, rest - sum(p for _, p in hidden))
-    return {
-        "token": following.token,
-        "draw": None if following.draw is None else rounded(following.draw, P_DIGITS),
-        # The part of the line from 0 to 1 that belongs to the token; None where it is not among the most probable.
-        "share": [rounded(before, P_DIGITS), rounded(before + following.final_probability, P_DIGITS)]
-        if following.rank <= len(following.candidates)
-        else None,
-        "candidates": [(token, label(token), rounded(p, P_DIGITS), token in ends) for token, p in likely],
-        "rest": rounded(rest, P_DIGITS),
     }
 
 
@@ -216,16 +112,37 @@ def _reorders(compute: Compute) -> list[bool]:
     return [best({name: value}) != best({}) for name, value in _SETTINGS.items()]
 
 
-def _keeps_five(result: Result) -> bool:
-    left = sum(not bar["cut"] for bar in result["filters"]["bars"])
-    return (result["top_p"], result["top_k"], result["logits"]) == (0.9, 0, [list(LOGITS)]) and left == 5
+def _pair(compute: Compute, combine: Callable[[Sequence[float]], float]) -> float:
+    """What becomes of the probabilities of “nice” and of “house” after it, in another tree."""
+    search = compute({"tree": [(0.3, 0.5, 0.2), (0.2, 0.6, 0.2), *WEIGHTS[2:]]})["search"]
+    return combine(next(path["factors"] for path in search["paths"] if path["path"] == (1, 5)))
+
+
+def _first_share(compute: Compute, weights: Sequence[float], **settings: float) -> float:
+    """The first of four weights after the settings, in percent."""
+    given = {"hand_top_k": 0, **{f"hand_{name}": value for name, value in settings.items()}}
+    return 100 * compute({"weights": [list(weights)], **given})["by_hand"]["rows"][-1][0]
+
+
+_OF_TOP_P, _OF_TEMPERATURE = (50.0, 25.0, 15.0, 10.0), (4.0, 2.0, 1.0, 1.0)  # weights of two exercises
+_GOES_ON = ("and to be understood as a whole", "and that is why we live", "and the end token")
+
+
+def _goes_on(compute: Compute) -> list[int]:
+    """How often each option stands in the recorded text."""
+    return [compute({})["recorded_loop"].count(words) for words in _GOES_ON]
 
 
 def _greedy_wins(result: Result) -> bool:
-    search, weights = result["search"], [list(row) for row in WEIGHTS]
-    others = [row for index, row in enumerate(map(list, search["tree"])) if index != 2]
-    unchanged = others == [*weights[:2], weights[3]] and search["beams"] == 2
-    return unchanged and search["found"]["path"] == search["greedy"]["path"]
+    search = result["search"]
+    allowed = search["beams"] == 2 and not _changes_others(result)
+    return allowed and search["found"]["path"] == search["greedy"]["path"]
+
+
+def _changes_others(result: Result) -> bool:
+    """Whether a number is changed that doesn't stand after “dog”."""
+    rows = zip(map(list, result["search"]["tree"]), map(list, WEIGHTS), strict=True)
+    return any(row != before for index, (row, before) in enumerate(rows) if index != 2)
 
 
 # ---- the chapter ----
@@ -245,7 +162,8 @@ CHAPTER = Chapter(
     INPUTS,
     values="chosen_token chosen_share vocabulary_size draw stretch length end_tokens end_share most written_tokens "
     "vocabulary stages sums greedy_text greedy_product beam_count found_text found_product kept_first kept_second "
-    "won lost best_text best_product",
+    "won lost best_text best_product by_hand text_product text_probability text_log text_perplexity recorded_model "
+    "recorded_prompt recorded_table recorded_loop recorded_repeats own_model own_table own_loop own_repeats",
     slots={
         "missing": cases("no model"),
         "sample": options("greedy", "sample", values=(False, True), also={"tokens": []}),
@@ -253,6 +171,11 @@ CHAPTER = Chapter(
         "special": cases("message"),
         "chosen": cases("most probable", "drawn", "drawn from the rest", "end token", "length"),
         "ending": cases("end token now", "end token", "no end token", "length"),
+        "text_measure": cases("nothing", "written"),
+        "recording_state": cases("recorded", "live"),
+        "has_loop": cases("loop"),
+        "own_state": cases("own"),
+        "own_writes": cases("own"),
         "examples": presets({name: {**_OFF, **changes} for name, changes in _EXAMPLES.items()}),
         "tree_examples": presets({"Reset": {"tree": None, "words": None, "beams": None}}),
         "tree": drawing("found", "kept", "dropped", "unseen"),
@@ -261,10 +184,35 @@ CHAPTER = Chapter(
         "limit": cases("temperature"),
     },
     exercises={
-        "top_two": NumberExercise(lambda compute: 100 * compute({"top_k": 2})["filters"]["bars"][0]["after"], digits=1),
+        "goes_on": ChoiceExercise(_goes_on, len(_GOES_ON), predicted=True),
+        "text_of_two": NumberExercise(
+            lambda compute: _pair(compute, math.prod),
+            digits=2,
+            mistakes={"sum": lambda compute: _pair(compute, sum), "mean": lambda compute: _pair(compute, fmean)},
+        ),
+        "nucleus": NumberExercise(
+            lambda compute: _first_share(compute, _OF_TOP_P, top_p=0.8),
+            digits=1,
+            mistakes={
+                "stopped": lambda compute: _first_share(compute, _OF_TOP_P, top_k=2),
+                "undivided": lambda compute: _first_share(compute, _OF_TOP_P),
+                "by_p": lambda compute: _first_share(compute, _OF_TOP_P) / 0.8,
+            },
+        ),
+        "colder": NumberExercise(
+            lambda compute: _first_share(compute, _OF_TEMPERATURE, temperature=0.5),
+            digits=1,
+            mistakes={
+                "hotter": lambda compute: _first_share(compute, _OF_TEMPERATURE, temperature=2),
+                "unchanged": lambda compute: _first_share(compute, _OF_TEMPERATURE),
+            },
+        ),
         "reorders": ChoiceExercise(_reorders, len(_SETTINGS)),
-        "keeps_five": ChangeExercise(_keeps_five, {"top_p": 0.9, "temperature": 2.5}),
-        "greedy_wins": ChangeExercise(_greedy_wins, {"tree": [*WEIGHTS[:2], (0.4, 0.3, 0.3), WEIGHTS[3]]}),
+        "greedy_wins": ChangeExercise(
+            _greedy_wins,
+            {"tree": [*WEIGHTS[:2], (0.4, 0.3, 0.3), WEIGHTS[3]]},
+            {"one_beam": lambda result: result["beams"] != 2, "other_numbers": _changes_others},
+        ),
     },
     facts={"highest_temperature": short(TEMPERATURE.maximum)},
 )

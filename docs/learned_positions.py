@@ -32,10 +32,13 @@ def bleu_by_positions() -> dict[str, list[float]]:
 def main(folder: str) -> None:
     with safe_open(Path(folder) / "model.safetensors", framework="pt") as weights:
         table = weights.get_tensor("embeddings.position_embeddings.weight").float()  # (512, 384)
+    alike = likeness(table[:LEARNED_COUNT])  # (T, T)
     recorded = {
         "encoder": MODEL,
         "shape": list(table.shape),
-        "likeness": picture(likeness(table[:LEARNED_COUNT])),
+        "likeness": picture(alike),
+        "neighbours": float(alike.diagonal(1).mean()),
+        "far": float(alike.diagonal(LEARNED_COUNT // 2).mean()),
         "bleu": bleu_by_positions(),
     }
     RECORDED_FILE.write_text(json.dumps(recorded) + "\n")

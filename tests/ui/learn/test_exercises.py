@@ -40,6 +40,10 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     ("vocabulary", "merges_until_whole"): 8,
     ("positions", "first_number"): math.sin(1),
     ("positions", "second_pair"): math.sin(50 / 10000 ** (2 / 4)),
+    ("positions", "learned_neighbours"): "Neighbours are alike.",  # what the recorded picture shows
+    ("why_attention", "fades_most"): "The GRU with attention",  # held by tests/lesson/recurrence/test_reach.py
+    ("attention", "shuffled"): "Nothing: it stays exactly the same.",  # a sum has no order
+    ("attention_by_hand", "sharpened"): "It grows towards 1.",  # differences of scores times ten
     ("positions", "uneven"): "Binary digits",  # 1 to 2 changes two of them, √2, and 2 to 3 one
     ("attention", "weight_of_fruit"): 0.6 / 1.6,
     ("attention", "most_lopsided"): "1 and −1",  # a lead of 2, beside 0.75 and 1

@@ -170,6 +170,16 @@ def _first_weights(compute: Compute) -> list[float]:
     return [*firsts, lead_of_two]
 
 
+def _dot(compute: Compute) -> float:
+    return compute({"query": [[0.5, 0.4]], "states": [[0.6, 0.9], [0, 0], [0, 0]]})["dot"]["scores"][0][0]
+
+
+def _shuffled(compute: Compute) -> list[bool]:
+    """What shuffling does to a word's new vector: nothing, a little, or much."""
+    moved = compute({"shuffle": 1})["moved"]
+    return [moved < 1e-5, 1e-5 <= moved < 1, moved >= 1]
+
+
 CHAPTER = Chapter(
     compute,
     INPUTS,
@@ -182,20 +192,21 @@ CHAPTER = Chapter(
         "verdict": cases("not shuffled", "unchanged", "changed", "changed with positions"),
     },
     exercises={
+        "shuffled": ChoiceExercise(_shuffled, 3, predicted=True),
         "weight_of_fruit": NumberExercise(
-            lambda compute: compute({"similarities": [[1.0, 0.6]]})["division"]["weights"][0][1], digits=2
+            lambda compute: compute({"similarities": [[1.0, 0.6]]})["division"]["weights"][0][1],
+            digits=2,
+            mistakes={
+                "ratio": lambda _: 0.6,
+                "softmax": lambda compute: compute({"similarities": [[1.0, 0.6]]})["softmax"]["weights"][0][1],
+            },
         ),
         "most_lopsided": ChoiceExercise(_first_weights, 3),
         "half_of_the_weight": ChangeExercise(
             lambda result: result["asking"] == 2 and result["six_scored"]["weights"][0][4] > 0.5,
             {"six_vectors": [*SIX_VECTORS[:4], [2.0, 2.0, 2.0], SIX_VECTORS[5]]},
         ),
-        "dot_product": NumberExercise(
-            lambda compute: compute({"query": [[0.5, 0.4]], "states": [[0.6, 0.9], [0, 0], [0, 0]]})["dot"]["scores"][
-                0
-            ][0],
-            digits=2,
-        ),
+        "dot_product": NumberExercise(_dot, digits=2, mistakes={"crosswise": lambda _: 0.5 * 0.9 + 0.4 * 0.6}),
     },
     facts={
         "own": short(APPLE[0][0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -195,6 +196,18 @@ def _scaled_score(compute: Compute) -> float:
     return compute({"vectors": [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]]})["steps"]["scaled"][2][0]
 
 
+def _sharpened(compute: Compute) -> list[bool]:
+    """What a longer query does to the largest weight: nothing, raise it, or lower it."""
+    before, after = (
+        max(entry[3]["bar"] for entry in compute({"sharpness": sharpness})["entries"]) for sharpness in (1, 10)
+    )
+    return [math.isclose(after, before), after > before, after < before]
+
+
+def _unmasked(compute: Compute) -> float:
+    return compute({"mask": "none"})["masking.weights"][1][0]
+
+
 CHAPTER = Chapter(
     compute,
     INPUTS,
@@ -204,8 +217,16 @@ CHAPTER = Chapter(
     " last cross.scaled cross.weights cross.output cross_sum"
     " heads.weights heads.mixed heads.joined heads.output rotary rotary_key",
     exercises={
-        "scaled_score": NumberExercise(_scaled_score, digits=2),
-        "masked_row": NumberExercise(_masked_row, digits=2),
+        "sharpened": ChoiceExercise(_sharpened, 3, predicted=True),
+        "scaled_score": NumberExercise(
+            _scaled_score,
+            digits=2,
+            mistakes={
+                "unscaled": lambda compute: _scaled_score(compute) * math.sqrt(2),
+                "width": lambda compute: _scaled_score(compute) / math.sqrt(2),
+            },
+        ),
+        "masked_row": NumberExercise(_masked_row, digits=2, mistakes={"unmasked": _unmasked}),
         "shape_of_cross": ChoiceExercise(_shape_of_cross, 4),
         "one_word_decides": ChangeExercise(
             lambda result: result["steps"]["weights"][1][1] > 0.9, {"query_weights": [[1.0, -1.0], [-1.0, 3.0]]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,8 @@ FARTHEST = 64  # that a position is shifted, or is at before
 COMPARED_WIDTH = 4  # numbers of a position where the ways are compared
 LEARNED_COUNT = 64  # positions of a model that learned them
 RECORDED_FILE = Path(__file__).parent / "positions_recorded.json"
-# `encoder`, its name, `shape` of its table, `likeness` of its first positions, and `bleu` of translators by their
-# positions: of all sentences and by length; made by docs/learned_positions.py
+# `encoder`, its name, `shape` of its table, `likeness` of its first positions, the mean cosine of `neighbours` and of
+# those half as many apart, `far`, and `bleu` of translators by their positions; made by docs/learned_positions.py
 RECORDED: Mapping[str, Any] = json.loads(RECORDED_FILE.read_text())
 INPUTS = {
     "length": whole(50, 2, MAX),
@@ -47,6 +48,8 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         "likeness": picture(likeness(waves)),
         "learned": RECORDED["likeness"],
         "learned_count": LEARNED_COUNT,
+        "neighbours": RECORDED["neighbours"],
+        "far": RECORDED["far"],
         "bleu": [
             (f"{name[:1].upper()}{name[1:]}", *(f"{one:.1f}" for one in scores))
             for name, scores in RECORDED["bleu"].items()
@@ -87,12 +90,20 @@ _CRITERIA = [
     for name, found in criteria(COMPARED_WIDTH).items()
 ]
 _NEAR = 0.05
+_NO_LEAD = 0.1  # of two mean cosines
 
 
 def _spread(compute: Compute) -> list[float]:
     """How much the distances of neighbours differ in each scheme."""
     schemes = compute({})["schemes"]
     return [max(schemes[name]["steps"]) - min(schemes[name]["steps"]) for name in _SCHEMES]
+
+
+def _how_alike(compute: Compute) -> list[bool]:
+    """Of learned positions: no difference, neighbours more alike, or those far apart."""
+    result = compute({})
+    lead = result["neighbours"] - result["far"]
+    return [abs(lead) < _NO_LEAD, lead >= _NO_LEAD, lead <= -_NO_LEAD]
 
 
 def _is_opposite(result: Result) -> bool:
@@ -105,11 +116,19 @@ CHAPTER = Chapter(
     INPUTS,
     values=" ".join(f"schemes.{name}.vectors schemes.{name}.apart" for name in _SCHEMES) + " criteria bleu",
     exercises={
+        "learned_neighbours": ChoiceExercise(_how_alike, 3, predicted=True),
         "first_number": NumberExercise(
-            lambda compute: compute({"position": 1, "shift": 0})["turns"][0]["before"][0], digits=2
+            lambda compute: compute({"position": 1, "shift": 0})["turns"][0]["before"][0],
+            digits=2,
+            mistakes={"degrees": lambda _: math.sin(math.radians(1)), "cosine": lambda _: math.cos(1)},
         ),
         "second_pair": NumberExercise(
-            lambda compute: compute({"width": 4, "position": 50, "shift": 0})["turns"][1]["before"][0], digits=2
+            lambda compute: compute({"width": 4, "position": 50, "shift": 0})["turns"][1]["before"][0],
+            digits=2,
+            mistakes={
+                "first_pair": lambda compute: compute({"position": 50, "shift": 0})["turns"][0]["before"][0],
+                "cosine": lambda _: math.cos(0.5),
+            },
         ),
         "uneven": ChoiceExercise(_spread, len(_SCHEMES)),
         "opposite": ChangeExercise(_is_opposite, {"position": 3, "shift": 22}),
@@ -119,5 +138,8 @@ CHAPTER = Chapter(
         "encoder": RECORDED["encoder"],
         "learned_rows": str(RECORDED["shape"][0]),
         "learned_width": str(RECORDED["shape"][1]),
+        "neighbours_cosine": decimals(RECORDED["neighbours"]),
+        "far_cosine": decimals(RECORDED["far"]),
+        "far_apart": str(LEARNED_COUNT // 2),
     },
 )

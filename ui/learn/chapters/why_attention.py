@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -201,14 +202,23 @@ def _layers(compute: Compute) -> float:
     return compute({"length": 81, "kernel": 3})["counts"]["convolution"][2]
 
 
+def _fades(compute: Compute) -> list[float]:
+    """How little the first word counts for each trained reader; -inf for one that this page doesn't have."""
+    shares = {curve["name"]: curve["shares"][-1] for curve in compute({})["gradients"]}
+    return [-shares.get(name, math.inf) for name in TITLES]
+
+
 CHAPTER = Chapter(
     compute,
     INPUTS,
     values="costs ratio timings sentences middle kept longest metric measured command",
     slots={"translations": drawing(*TITLES, "cut off"), "measure": button({"measure": True}, once=True)},
     exercises={
-        "operations": NumberExercise(_operations, digits=2),
-        "layers": NumberExercise(_layers),
+        "fades_most": ChoiceExercise(_fades, len(TITLES), predicted=True),
+        "operations": NumberExercise(
+            _operations, digits=2, mistakes={"upside_down": lambda compute: 1 / _operations(compute)}
+        ),
+        "layers": NumberExercise(_layers, mistakes={"side_by_side": lambda _: (81 - 1) / (3 - 1)}),
         "passed_on": ChoiceExercise(_passed_on, 3),
         "longer_than_wide": ChangeExercise(
             lambda result: result["counts"]["attention"][0] > result["counts"]["recurrent"][0],

@@ -172,14 +172,14 @@ def test_every_chapter_has_its_text_and_no_more_than_is_small_to_send(name: str)
 @pytest.mark.parametrize(
     ("exercise", "old", "new", "sentence"),
     [
-        ("most_lopsided", "- Option: 1 and 0\n", "", "has 2 lines “Option”, but its chapter expects 3."),
+        ("most_lopsided", "- Option: 1 and −1\n", "", "has 2 lines “Option”, but its chapter expects 3."),
         ("half_of_the_weight", "- Answer: (2, 2, 2)\n", "", "must have a line “Answer”."),
         ("weight_of_fruit", "- Hint: Type 0.6", "- Answer: 1\n- Hint: Type 0.6", "must have no line “Answer”."),
         (
             "weight_of_fruit",
             "- Hint: Type 0.6",
             "- Mistake of_mine: Ah.\n- Hint: Type 0.6",
-            "chapter's mistakes: none.",
+            "chapter's mistakes: ratio, softmax.",
         ),
     ],
 )

@@ -145,6 +145,9 @@ def test_attention_by_hand_explains_each_number_and_follows_what_is_entered(shar
 
 def test_shuffled_words_have_the_same_vectors_until_positions_are_added(shared_page: Page) -> None:
     part = chapter(shared_page, "A weighted sum of words")
+    expect(part.get_by_role("button", name="Shuffle the words")).to_be_hidden()
+    part.get_by_label("Nothing: it stays exactly the same.").check()
+    part.get_by_role("button", name="Guess", exact=True).click()
     part.get_by_role("button", name="Shuffle the words").click()
     expect(part.get_by_text("No vector has changed")).to_be_visible()
     part.get_by_label("add positions").check()

@@ -30,14 +30,14 @@ def test_exercises_are_checked_by_the_chapter_and_counted(shared_page: Page) -> 
     entry = page.locator(".at-lesson-list button", has_text="A weighted sum of words")
     entry.click()
     chapter = page.get_by_role("region", name="A weighted sum of words", exact=True)
-    by_number, by_choice, by_change = (chapter.locator(".at-exercise").nth(index) for index in range(3))
+    by_number, by_choice, by_change = (chapter.locator(".at-exercises > li").nth(index) for index in range(3))
     verdicts = [one.locator(".at-exercise-verdict") for one in (by_number, by_choice, by_change)]
 
     by_number.get_by_role("button", name="Check").click()
     expect(verdicts[0]).to_have_text("Type a number first.")
     by_number.get_by_role("spinbutton").fill("0.6")
     page.keyboard.press("Enter")
-    expect(verdicts[0]).to_have_text("Not yet. Try again, or take the hint.")
+    expect(verdicts[0]).to_have_text("That is the similarity itself. Divide it by the sum of both.")
     by_number.get_by_role("button", name="Hint").click()
     expect(verdicts[0]).to_contain_text("divide it by the sum of both")
     by_number.get_by_role("spinbutton").fill("")

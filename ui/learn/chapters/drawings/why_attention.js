@@ -72,7 +72,7 @@ export const noticed = () => redrawn(make('div', { class: 'at-reach' }), ({ noti
  *   `step`: between two points of a curve
  */
 function reachPicture(curves, { label, across, decades, step }) {
-  const [wide, high, left, ground] = [480, 230, 62, 200];
+  const [wide, high, left, ground] = [490, 230, 76, 200];
   const last = Math.max(1, ...curves.map(({ shares }) => shares.length - 1));
   const at = (/** @type {number} */ index, /** @type {number} */ share) => /** @type {[number, number]} */ ([
     left + ((wide - left - 12) * index) / last, 12 + ((ground - 12) * Math.min(decades, -Math.log10(Math.max(share, 1e-30)))) / decades]);

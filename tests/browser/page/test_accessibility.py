@@ -80,6 +80,7 @@ STATES: tuple[tuple[str, str, Callable[[Page], None]], ...] = (  # its name, wha
     ("vocabulary", TAB, chapter("A vocabulary of your own")),
     ("heads", CHAPTER, chapter("Several heads")),
     ("why attention", CHAPTER, chapter("Why attention")),
+    ("attention by hand", CHAPTER, chapter("Attention by hand")),
     ("today's models", CHAPTER, chapter("From this block to today’s models")),
     ("training", CHAPTER, chapter("One training step")),
     ("generation", CHAPTER, chapter("How a text is generated")),

@@ -86,7 +86,7 @@ function reachPicture(curves, { label, across, decades, step }) {
     return path;
   });
   const legend = make('ul', { class: 'at-reach-legend' }, ...curves.map(({ name, title, shares }) =>
-    make('li', { 'data-reader': name }, make('i', { 'aria-hidden': 'true' }), `${title}: ${shares[0].toPrecision(2)} → ${shares.at(-1).toPrecision(2)}`)));
+    make('li', {}, make('i', { 'aria-hidden': 'true', 'data-reader': name }), `${title}: ${shares[0].toPrecision(2)} → ${shares.at(-1).toPrecision(2)}`)));
   return make('figure', {}, plot([wide, high], label, [...lines, ...paths,
     wordsAt([left, ground + 18], '0', 'middle'), wordsAt([wide - 12, ground + 18], `${last * step} ${across}`, 'end')]), legend);
 }

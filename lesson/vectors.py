@@ -90,8 +90,7 @@ class Vectors:
     def __init__(self, matrix: Tensor, tokenizer: TextTokenizer, *, centred: bool = False) -> None:
         """`matrix`: (V, W), of any dtype, on any device; never copied as a whole. `centred`: minus its mean vector."""
         self._matrix, self._tokenizer = matrix.detach(), tokenizer
-        rows = (part.float().sum(0) for part in self._matrix.split(_ROWS))
-        self._centre = (sum(rows) / len(matrix)).cpu() if centred else torch.zeros(self.size[1])  # (W,)
+        self._centre = self._mean() if centred else torch.zeros(self.size[1])  # (W,)
 
     @classmethod
     def of(cls, loaded: LoadedModel, *, centred: bool = False) -> Self:
@@ -167,6 +166,10 @@ class Vectors:
             rows = _normalized([self.of_token(word) for word in words[start : start + count]])  # (N, W)
             means.append(float((rows.sum(0).square().sum() - len(rows)) / (len(rows) * (len(rows) - 1))))
         return means
+
+    def _mean(self) -> Tensor:
+        sums = [part.float().sum(0) for part in self._matrix.split(_ROWS)]
+        return (torch.stack(sums).sum(0) / self.size[0]).cpu()  # (W,)
 
     def _cosines(self, vectors: Sequence[Tensor]) -> Tensor:
         """Cosine similarities of vectors (W,) and all tokens: (N, V)."""

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 from playwright import sync_api
-from playwright.sync_api import Browser, BrowserContext, Page, Request, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, ViewportSize, expect
 
 from model import catalog, names
 from model.loaded import LoadedModel
@@ -330,3 +330,10 @@ def shared_page(opened: tuple[Page, list[str]]) -> Iterator[Page]:
     faults.clear()
     yield page
     assert faults == []
+
+
+def show_predictions(chapter: Locator) -> None:
+    """Show all of a chapter of Learn, without guessing what it asks to predict."""
+    expect(chapter.locator(".at-exercises")).to_be_visible()
+    for button in chapter.get_by_role("button", name="Show it without a guess").all():
+        button.click()

@@ -12,6 +12,7 @@ from lesson.generation.tree import WORDS
 from model import names
 from tests.helpers.browsing import reload
 from tests.helpers.stage import BROWSER
+from ui.learn import course
 
 pytestmark = [
     *BROWSER,
@@ -91,3 +92,63 @@ def test_a_link_opens_a_chapter_with_a_teachers_numbers(shared_page: Page, url: 
     generation = page.get_by_role("region", name="How a text is generated", exact=True)
     expect(generation.get_by_label("Word 1 after Das")).to_have_value("<b>nice</b>")
     expect(generation.get_by_text("Greedy decoding finds “Das <b>nice</b> woman”")).to_be_visible()
+
+
+def test_a_prediction_shows_its_result_and_a_wrong_answer_is_told_why(shared_page: Page) -> None:
+    page = shared_page
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text="Tokens, side by side").click()
+    chapter = page.get_by_role("region", name="Tokens, side by side", exact=True)
+    asked, table = (
+        chapter.get_by_role("group", name="Your prediction"),
+        chapter.get_by_role("region", name="The same sentence", exact=True),
+    )
+    expect(asked).to_be_visible()
+    expect(table).to_be_hidden()
+    asked.get_by_role("button", name="Guess", exact=True).click()
+    expect(asked.get_by_role("status")).to_have_text("Choose one of the answers first.")
+    asked.get_by_label("French").check()
+    asked.get_by_role("button", name="Guess", exact=True).click()
+    expect(asked.get_by_role("status")).to_contain_text("It is: Russian. attend-chat has no piece for letters")
+    expect(asked.get_by_role("status")).to_contain_text("French shares its letters with English")
+    expect(table).to_contain_text("attend-translate")
+
+    number, verdict = (
+        chapter.locator(".at-exercise:not(.at-prediction)").first.get_by_role(role) for role in ("spinbutton", "status")
+    )
+    number.fill("10")
+    page.keyboard.press("Enter")
+    expect(verdict).to_contain_text("That is the number of characters.")
+
+    reference = chapter.get_by_text("by_bytes in lesson/tokens.py")
+    expect(reference).to_be_hidden()
+    page.get_by_label("Show code").check()
+    reference.click()
+    expect(chapter.get_by_text("return Tokenization(tuple(f")).to_be_visible()
+    page.get_by_label("Show code").uncheck()
+    expect(reference).to_be_hidden()
+    reload(page)
+    expect(table).to_be_visible()  # it was predicted in this browser
+
+
+def test_the_sheet_prints_all_exercises_and_nothing_else(shared_page: Page) -> None:
+    page = shared_page
+    page.evaluate("() => { window.print = () => { document.body.dataset.printed = ''; }; }")
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text="Tokens, side by side").click()
+    chapter = page.get_by_role("region", name="Tokens, side by side", exact=True)
+    sheet = page.locator(".at-sheet")
+    chapter.get_by_role("button", name="Print this chapter").click()
+    expect(page.locator("body[data-printed]")).to_have_count(1)
+    expect(sheet.locator("li")).to_have_count(len(course.CHAPTERS["tokens"].exercises))
+    expect(sheet).not_to_contain_text("Answer: 12")
+    expect(sheet).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(sheet).to_be_visible()
+    expect(page.locator("#attend-tabs")).to_be_hidden()
+    page.emulate_media(media="screen")
+    chapter.get_by_label("with answers").check()
+    chapter.get_by_role("button", name="Print this chapter").click()
+    expect(sheet).to_contain_text("Answer: 12. Ten characters, the space included")
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    expect(sheet).to_have_count(0)

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from lesson.generation.tree import WORDS
 from model.loaded import LoadedModel
-from tests.helpers.browsing import PHONE, Opener, serving
+from tests.helpers.browsing import PHONE, Opener, serving, show_predictions
 from tests.helpers.stage import BROWSER
 from ui.learn import course
 
@@ -158,6 +158,7 @@ def test_shuffled_words_have_the_same_vectors_until_positions_are_added(shared_p
 
 def test_a_words_attention_head_by_head(shared_page: Page) -> None:
     part = chapter(shared_page, "Attention in real sentences")
+    show_predictions(part)
     strip = part.get_by_role("group", name="Tokens, shaded")
     expect(strip.get_by_role("button").first).to_be_visible()
     shades = strip.get_by_role("button").evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")

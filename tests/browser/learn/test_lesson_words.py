@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from model import names
-from tests.helpers.browsing import PHONE, Opener
+from tests.helpers.browsing import PHONE, Opener, show_predictions
 from tests.helpers.stage import BROWSER, HOSTILE
 
 pytestmark = BROWSER
@@ -79,6 +79,7 @@ def test_what_is_refused_leaves_what_is_shown_and_typed(shared_page: Page) -> No
 
 def test_merges_are_stepped_through_and_a_new_word_is_split(shared_page: Page) -> None:
     chapter = learn(shared_page, VOCABULARY)
+    show_predictions(chapter)
     merges, new = chapter.get_by_role("slider", name="Merges"), chapter.locator(".at-segmentations dd").last
     expect(chapter).to_contain_text("Merges: 5 of 15")
     expect(new.locator(".at-piece")).to_have_text(["low", "est</w>"])
@@ -107,6 +108,7 @@ def test_merges_are_stepped_through_and_a_new_word_is_split(shared_page: Page) -
 @EMBEDDED
 def test_analogies_say_where_they_fail(shared_page: Page) -> None:
     chapter = learn(shared_page, VECTORS)
+    show_predictions(chapter)
     expect(chapter).to_contain_text("going − go + come is nearest to coming, as expected. To “come” alone, it is only")
     chapter.get_by_role("button", name="mother − father + brother").click()
     expect(chapter).to_contain_text("But so is “brother” alone, without the step: this analogy shows nothing.")
@@ -114,13 +116,12 @@ def test_analogies_say_where_they_fail(shared_page: Page) -> None:
     expect(chapter).to_contain_text("“unheard” is left out: it is not a single token of this model.")
     chapter.get_by_label("Model", exact=True).select_option("attend-translate")
     expect(chapter).to_contain_text("6,000 tokens")
-    expect(chapter).to_contain_text(
-        "learned from 136,657 short sentence pairs"
-    )  # checkpoints/attend-translate/README.md
+    expect(chapter).to_contain_text("learned from 136,657 short sentence pairs")  # its README.md
     chapter.get_by_role("button", name="mother − father + brother").click()
     expect(chapter).to_contain_text("“sister” is number")
     chapter.get_by_label("Word", exact=True).fill("winter")
-    expect(chapter.locator(".at-near").first.locator("li").first).to_contain_text("summer")
+    neighbours = chapter.get_by_role("region", name="Nearest neighbours").locator("tbody tr")
+    expect(neighbours.first).to_contain_text("summer")
     chapter.get_by_role("button", name="Reset").click()
     expect(chapter).to_contain_text("4,096 tokens")
     expect(chapter).not_to_contain_text("sentence pairs")
@@ -133,7 +134,7 @@ def test_the_map_shows_every_word_once_and_its_neighbours(shared_page: Page) -> 
     chapter.get_by_label("Words to compare").fill("two three four, red blue")
     expect(chapter.locator(".at-word-dot")).to_have_count(5)
     expect(chapter.locator(".at-word-label")).to_have_count(5)
-    expect(chapter.locator(".at-matrix tbody tr")).to_have_count(5)
+    expect(chapter.get_by_role("grid", name="Cosine similarities").locator("tbody tr")).to_have_count(5)
     slider = chapter.get_by_role("slider", name="Neighbours of each")
     slider.focus()
     slider.press("ArrowLeft")
@@ -160,6 +161,6 @@ def test_nothing_is_wider_than_the_page(visit: Opener, path: str, device: dict[s
     page = visit(path, **device)
     wide = {}
     for title in (TOKENS, VOCABULARY, *([VECTORS] if "attend-chat" in names.embedded() else [])):
-        learn(page, title)
+        show_predictions(learn(page, title))
         wide[title] = page.evaluate(_TOO_WIDE)
     assert not any(wide.values()), wide

@@ -11,7 +11,7 @@ from ui.learn.inputs import Given, Input, matrix
 from ui.learn.wording import decimals, dot_terms, rounded, rounded_rows, short, vector
 
 INPUTS: dict[str, Input] = {
-    "two_vectors": matrix([[3, 4], [4, 3]]),
+    "two_vectors": matrix([[3, 1], [2, 4]]),
     "x": matrix([[1, 2]]),
     "weights": matrix([[1, 0], [2, -1]]),
     "bias": matrix([[0, 1]]),

@@ -67,15 +67,20 @@ def _attention(layer: Layer, sub: SubLayer, calls: Calls, inside: Inside, number
     heads = inside.head_outputs if own else inside.cross_head_outputs
     other: Axis = "text" if own else "source"
     assert sub.projection is not None and weights is not None and heads is not None
-    yield "projections", tuple(_matrices(layer, sub.projection, calls))
+    yield "projections", tuple(_matrices(layer, sub.projection, calls, cross=not own))
     yield "weights", (by_head("Weights", weights[0, number], "text", other),)
     yield "mixed", (by_head("Weighted sum", heads[number], "text"),)
 
 
-def _matrices(layer: Layer, last: nn.Module, calls: Calls) -> Iterator[Array]:
-    """The outputs of the matrices that stand beside the last one of a part, under their own names."""
+def _matrices(layer: Layer, last: nn.Module, calls: Calls, *, cross: bool = False) -> Iterator[Array]:
+    """The outputs of the matrices that stand beside the last one of a part, under their own names.
+
+    Args:
+        cross: whether all but the queries are computed from the source.
+    """
     parent = next((one for one in layer.block.modules() if any(child is last for child in one.children())), layer.block)
     for name, module in parent.named_children() if parent is layer.block else parent.named_modules():
         weight = getattr(module, "weight", None)
         if module is not last and isinstance(weight, Tensor) and weight.dim() == 2 and calls.get(module):
-            yield vectors(name, calls[module][0].written)
+            axis: Axis = "source" if cross and not name.startswith("q") else "text"
+            yield vectors(name, calls[module][0].written, axis)

@@ -37,5 +37,6 @@ def _branch(module: nn.Module, seen: set[int]) -> Iterator[str]:
         shape = ", ".join(f"{size:,}" for size in parameter.shape)
         shapes.append(f"{name} ({shape}){' shared' if id(parameter) in seen else ''}")
         seen.add(id(parameter))
-    yield "  ".join([type(module).__name__, *shapes])
+    kind = type(module).__name__.removeprefix("Packed")  # of ours, whose numbers lie in the order of the processor
+    yield "  ".join([kind, *shapes])
     yield from _lines(module, seen)

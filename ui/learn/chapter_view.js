@@ -3,7 +3,7 @@
  *
  * @typedef {{key: string, chapter: import('./course.js').Chapter, input: object,
  *   questions: import('../kit/js/questions.js').Questions, onSolved: () => void,
- *   forms: Record<string, import('./map/drawing.js').MapSide[]>, openMap: (part: string) => void}} ChapterWiring `input`: what a
+ *   forms: Record<string, import('./map/drawing.js').MapSide[]>, openMap: (part: string, form: string) => void}} ChapterWiring `input`: what a
  *   link fills in instead of the chapter's own example; `forms`: the small forms of the map, by their names
  */
 
@@ -42,7 +42,7 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': chapter.title },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
     make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `About ${chapter.minutes} minutes, then exercises` })),
-    ...(chapter.here ? [placeOnMap(forms[chapter.here.form], chapter.here, openMap)] : []), refused, inside, exercises.node,
+    ...(chapter.here ? [placeOnMap(forms[chapter.here.form], chapter.here, (part) => openMap(part, chapter.here.form))] : []), refused, inside, exercises.node,
     sheetRow(key, asked('sheet')), sideBySide(link));
   /** @type {import('./text/chapter_text.js').ChapterPage} */
   let page;

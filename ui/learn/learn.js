@@ -97,9 +97,9 @@ export function start({ element, props, trigger, watch }) {
     }
     const view = chapterView({
       key, chapter: CHAPTERS[key], input, questions, onSolved: () => showProgress(key), forms,
-      openMap(part) {
+      openMap(part, form) {
         goTo(MAP);
-        map?.pick(part);
+        map?.pick(part, form);
       },
     });
     view.node.append(neighbours(key));

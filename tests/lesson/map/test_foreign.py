@@ -49,6 +49,11 @@ def test_what_holds_of_every_family(family: str, tiny: LoadedModel) -> None:
     assert set(values) - parts <= {"decoder.norms", "decoder.final_norm"}, "where the model has none"
     empty = [part for part, arrays in values.items() if not arrays and part in parts]
     assert empty == (["decoder.up"] if family in MIXTURES else [])
+    sizes = {"text": len(text.tokens), "source": len(text.source)}
+    for part, arrays in values.items():
+        for array in arrays:
+            lengths = [(axis, size) for axis, size in zip(array.axes, array.values.shape, strict=True) if axis in sizes]
+            assert all(size == sizes[axis] for axis, size in lengths), f"{part}: {array.name} {lengths}"
     inspection = model.inspect(text.tokens, source=text.source)
     torch.testing.assert_close(values["decoder.weights"][0].values, inspection.attention.decoder[0, 1])
     torch.testing.assert_close(values["decoder.logits"][0].values, inspection.logits)

@@ -152,4 +152,4 @@ def test_the_tree_names_every_shape_once(translate: ModelMap) -> None:
     assert tree.splitlines()[0] == "EncoderDecoder: 8,645,120 parameters"
     assert "    0–4: 5 × Block" in tree.splitlines()
     assert tree.count("weight (6,000, 256)") == 2
-    assert "unembedding: PackedLinear  weight (6,000, 256) shared" in tree
+    assert "unembedding: Linear  weight (6,000, 256) shared" in tree

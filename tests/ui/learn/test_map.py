@@ -107,6 +107,15 @@ def test_a_model_that_cant_be_opened_gives_way_to_one_that_can(models: Models, t
     assert "can't be opened" in course.answer(some, "map", {"model": "closed"}, "closed")["error"]
 
 
+@pytest.mark.skipif("attend-translate" not in names.embedded(), reason="the translator is not there")
+def test_a_chapter_with_an_encoder_opens_a_model_that_has_one(models: Models) -> None:
+    first = answer(models, form="both", part="encoder.weights")
+    assert (first["model"], first["part"]) == ("attend-translate", "encoder.weights")
+    kept = answer(models, model="attend-chat", form="both", part="encoder.weights")
+    assert (kept["model"], kept["part"]) == ("attend-chat", "decoder.weights")
+    assert answer(models, part="decoder.cross_keys_values")["part"] == "decoder.projections"
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -43,12 +43,14 @@ def answer(models: Models, given: Given, in_use: str, chapters: Collection[str])
     """The map of a model and one part of it.
 
     Args:
-        given: model, sentence, translation, layer, head and part; layer and head are counted from 1.
+        given: model, sentence, translation, layer, head and part; layer and head are counted from 1. Without a model,
+            `form` may be "both" for one with an encoder.
         in_use: the visitor's model, whose map is the first.
         chapters: those that there are.
     """
     known = tuple(dict.fromkeys((in_use, *offered(models))))
-    name = choice(_first(models, known), known).read(given, "model")
+    name = given.get("model") or _first(models, known, has_source=given.get("form") == "both")
+    choice(name, known).read({"model": name}, "model")
     loaded = models.get(name)
     shown = ModelMap(loaded)
     sentence = text(SOURCE if shown.has_source else SENTENCE, MAX_CHARACTERS).read(given, "sentence")
@@ -56,7 +58,7 @@ def answer(models: Models, given: Given, in_use: str, chapters: Collection[str])
     layer = whole(LAYER, 1, shown.layers).read(given, "layer")
     head = whole(HEAD, 1, shown.heads).read(given, "head")
     parts = [part for side in shown.sides for part in side.parts]
-    part = choice(PART, parts).read(given, "part")
+    part = choice(PART, parts).read({"part": _nearest(given.get("part", PART), parts)}, "part")
     ids = shown.read(sentence, translation, MAX_TOKENS)
     values = shown.values(ids, layer - 1)
     return {
@@ -77,13 +79,29 @@ def answer(models: Models, given: Given, in_use: str, chapters: Collection[str])
     }
 
 
-def _first(models: Models, known: Sequence[str]) -> str:
-    """The first model that can be opened; the first of all where none can."""
+def _first(models: Models, known: Sequence[str], *, has_source: bool) -> str:
+    """The first model that can be opened, with an encoder if one is asked for; the first of all where there is none."""
+    found = []
     for name in known:
         with suppress(AttendError):
-            ModelMap(models.get(name))
-            return name
-    return known[0]
+            if ModelMap(models.get(name)).has_source >= has_source:
+                return name
+            found.append(name)
+    return next(iter((*found, *known)))
+
+
+def _nearest(part: Any, parts: Sequence[str]) -> Any:
+    """The part of this model that does what a part of another one does; one that is known nowhere stays as it is."""
+    side, _, kind = str(part).partition(".")
+    if part in parts or kind not in PARTS:
+        return part
+    alike = (
+        kind,
+        kind.removeprefix("cross_"),
+        "cross_projections",
+        "norms" if kind.endswith("norm") else "projections",
+    )
+    return next((f"{one}.{other}" for other in alike for one in (side, "decoder") if f"{one}.{other}" in parts), PART)
 
 
 def _labels(shown: ModelMap, part: str, values: Values, ids: Text, layer: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ const HEAD = 32; // for the name of a side
 const FRAME = 22; // for the name of a group
 const WIDEST = 420; // a side
 const NARROW = 230; // a side with less room around its boxes
-const LETTER = 6.3; // the mean width of one
+const DIGIT = 6.3; // the width of one
 
 /**
  * Where everything stands. All rows are counted from the bottom.
@@ -115,7 +115,7 @@ function boxNode({ key, part, x, y, width }, { shape, parameters }, isChosen) {
   const middle = x + width / 2;
   const number = parameters ? counted.format(parameters) : '';
   const notes = [shape, number].filter(Boolean);
-  const note = notes.join(' · ').length * LETTER < width ? notes.join(' · ') : notes.at(-1) ?? '';
+  const note = notes.join(' · ').length * DIGIT < width ? notes.join(' · ') : notes.at(-1) ?? '';
   const side = key.split('.')[0];
   return makeSvg('g', {
     class: 'at-model-map-box', 'data-part': key, 'data-learns': parameters ? 'yes' : 'no', role: 'button', tabindex: isChosen ? 0 : -1,
@@ -125,8 +125,12 @@ function boxNode({ key, part, x, y, width }, { shape, parameters }, isChosen) {
   makeSvg('text', { x: middle, y: y + 33, class: 'at-model-map-note' }, note));
 }
 
-/** What makes a text fit where it is too long. @param {string} text @param {number} room @returns {Record<string, string | number>} */
-const fitted = (text, room) => (text.length * LETTER > room ? { textLength: room, lengthAdjust: 'spacingAndGlyphs' } : {});
+/** What makes a title fit where it is too long. @param {string} text @param {number} room @returns {Record<string, string | number>} */
+function fitted(text, room) {
+  const pen = document.createElement('canvas').getContext('2d');
+  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width > room ? { textLength: room, lengthAdjust: 'spacingAndGlyphs' } : {};
+}
 
 const arrowHead = () => makeSvg('defs', {}, makeSvg('marker', {
   id: 'at-model-map-arrow', viewBox: '0 0 6 6', refX: 5, refY: 3, markerWidth: 6, markerHeight: 6, orient: 'auto',

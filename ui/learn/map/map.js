@@ -97,8 +97,11 @@ export function mapView({ input, questions, openChapter }) {
     });
   }
 
-  /** From a chapter, which names a part as one of our own models has it. @param {string} part */
-  const pick = (part) => ask({ ...now, part }, () => {});
+  /** From a chapter, which names a part of its form of the map. @param {string} part @param {string} form */
+  function pick(part, form) {
+    const lacksEncoder = form === 'both' && (!result || result.translation === null);
+    ask(lacksEncoder ? { part, form } : { ...now, part });
+  }
 
   let width = 0;
   new ResizeObserver(() => {

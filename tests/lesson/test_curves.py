@@ -8,6 +8,7 @@ import pytest
 
 from lesson.curves import POINTS, recorded
 from model.names import EMBEDDED, embedded
+from ui.learn.chapter import TEXTS
 
 
 @pytest.mark.skipif("attend-translate" not in embedded(), reason="the embedded models are not there")
@@ -26,5 +27,24 @@ def test_a_curve_is_the_mean_of_each_part_of_its_file() -> None:
 
 @pytest.mark.skipif("attend-chat" not in embedded(), reason="the embedded models are not there")
 def test_both_trainings_of_the_chat_model_are_there() -> None:
-    names = [curve.name for curve in recorded() if curve.name.startswith("attend-chat")]
-    assert len(names) == 2
+    first, second = (curve for curve in recorded() if curve.name.startswith("attend-chat"))
+    assert [tokens / first.tokens[-1] for tokens in first.changes] == pytest.approx([0.6, 0.8, 0.9], abs=1e-3)
+    # The card's sittings: 161 steps, 366 and so on, of 4,096 tokens each, the last 441 of 2,497 without a change.
+    card = (EMBEDDED / "attend-chat" / "README.md").read_text()
+    sittings = [161, 366, 283, 582, 301, 303, 60, 441]
+    assert all(f"{steps}" in card for steps in sittings) and sum(sittings) == second.steps
+    assert second.changes == tuple(4096 * sum(sittings[:count]) for count in range(1, 8))
+
+
+@pytest.mark.skipif("attend-chat" not in embedded(), reason="the embedded models are not there")
+def test_the_history_in_the_chapter_is_that_of_the_card() -> None:
+    card = (EMBEDDED / "attend-chat" / "README.md").read_text()
+    chapter = (TEXTS / "training.md").read_text()
+    for number, of in (
+        ("17.3 million tokens", "17.3 million tokens"),
+        ("92 minutes", "92 minutes"),
+        ("10.2 million tokens", "10.2 million tokens"),
+        ("345 of 420", "345 of 420 | 1 of 420"),
+        ("from 0.578 to 0.618", "| 0.618 | 0.578 |"),
+    ):
+        assert number in chapter and of in card, number

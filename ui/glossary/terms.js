@@ -34,6 +34,7 @@ export const TERMS = {
   'diverse-beams': ['diverse beams', 'beam group'],
   'dola': ['DoLa'],
   'dot-product': ['dot product'],
+  'dropout': ['dropout'],
   'dry': ['DRY'],
   'embedding': ['embedding', 'embedding matrix', 'word vector'],
   'encoder': ['encoder'],

@@ -1,4 +1,4 @@
-"""What lectures print of the GPT-2 family is kept as printed, and a text has the product of its tokens' probabilities."""
+"""What lectures print of the GPT-2 family is kept as printed; a text has the product of its tokens' probabilities."""
 
 from __future__ import annotations
 

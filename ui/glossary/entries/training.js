@@ -35,6 +35,13 @@ export const TRAINING = {
     help: 'distinct_2',
     source: 'Li et al. (2016)',
   },
+  'dropout': {
+    name: 'Dropout',
+    text: 'In each training step, a random share of numbers is set to 0, so that no part of the network can rely on a single one. '
+      + 'After the training it is switched off.',
+    source: 'Srivastava et al. (2014)',
+    chapter: 'training',
+  },
   'entropy': {
     name: 'Entropy',
     text: 'How uncertain a choice is, in bits: 0 when one token is certain, and one more each time the number of equally likely '
@@ -44,9 +51,9 @@ export const TRAINING = {
   },
   'fine-tuning': {
     name: 'Pre-training and fine-tuning',
-    text: 'First a model learns to predict the next token of very many texts. Then it learns from fewer, chosen ones what it is '
-      + 'meant for, such as answering.',
-    chapter: 'today',
+    text: 'First a model learns from very many texts: a decoder to predict the next token, an encoder to fill in masked ones. Then '
+      + 'it learns from fewer, chosen texts what it is meant for, such as answering.',
+    chapter: 'training',
   },
   'gradient': {
     name: 'Gradient',
@@ -68,7 +75,7 @@ export const TRAINING = {
   'loss': {
     name: 'Loss',
     text: 'How wrong a model is, as one number that training lowers: minus the logarithm of the probability that it gave the '
-      + 'right token, averaged. Also called cross-entropy.',
+      + 'right token, averaged. This loss is called cross-entropy.',
     formula: '−ln p(target)',
     chapter: 'training',
   },
@@ -94,8 +101,8 @@ export const TRAINING = {
   },
   'teacher-forcing': {
     name: 'Teacher forcing',
-    text: 'In training, the decoder reads the correct text so far and not its own guesses, so all positions can be learned in '
-      + 'one pass.',
+    text: 'In training, the decoder reads the correct text so far and not its own guesses. With a look-ahead mask, a transformer '
+      + 'then learns all positions in one pass; a recurrent network still goes step by step.',
     source: 'Williams and Zipser (1989)',
     chapter: 'training',
   },

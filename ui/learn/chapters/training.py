@@ -9,10 +9,12 @@ from typing import Any
 
 from lesson.block import LONGEST, PADDING, WIDTH, WORDS
 from lesson.curves import recorded
+from lesson.parts.learning import smoothed_minimum
 from lesson.training import BETAS, EPSILON, MATRICES, MAX_RATE, MAX_STEPS, StepSettings, TrainingStep, Update, train
 from ui.learn.chapter import Chapter
 from ui.learn.chapters import block
-from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
+from ui.learn.chapters.views.learning import LEARNING_INPUTS, MAX_DRAWS, learning_by_hand
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.inputs import Given, Input, choice, real, unasked, whole
 from ui.learn.text.slots import button, cases, words
 from ui.learn.wording import decimals, rounded, rounded_rows, short
@@ -35,6 +37,7 @@ INPUTS: Mapping[str, Input] = {  # and what else the chapter on the block takes
     "learning_rate": unasked(real(DEFAULT.learning_rate, LEAST_RATE, MAX_RATE)),
     "step": unasked(whole(DEFAULT.step, 1, MAX_STEPS)),
     "matrix": choice(DEFAULT.matrix, tuple(MATRICES)),
+    **LEARNING_INPUTS,
 }
 
 
@@ -42,7 +45,7 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
     own = {name: given[name] for name in ("learning_rate", "step", "matrix")}
     step = train(StepSettings(block=block.read_settings(given), **own))
     return {
-        "limits": {"step": (1, MAX_STEPS)},
+        "limits": {"step": (1, MAX_STEPS), "draw": (0, MAX_DRAWS)},
         "words": WORDS[:PADDING],
         "longest": LONGEST,
         "betas": BETAS,
@@ -63,6 +66,7 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
             "rowNames": [f"→ {WORDS[position.target]}" for position in step.positions],
         },
         **_outcome(step, given["step"]),
+        **learning_by_hand(given),
         "losses": [rounded(loss) for loss in step.losses],
         "norms": {name: rounded(norm) for name, norm in step.norms.items()},
         "update": _update(step.update, given["matrix"]),
@@ -71,6 +75,7 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
                 "name": curve.name,
                 "steps": curve.steps,
                 "tokens": curve.tokens,
+                "changes": curve.changes,
                 "losses": [rounded(loss, 3) for loss in curve.losses],
             }
             for curve in recorded()
@@ -122,11 +127,24 @@ def _digits(largest: float) -> int:
 
 _GOAL, _GOAL_STEPS = 0.2, 20
 _A_LOSS = 1.8
+SMOOTHING, TRANSLATOR_OUTPUTS = 0.1, 5999  # of attend-translate, by its model card
 
 
-def _first_target(compute: Compute) -> float:
-    first = compute({})["positions"][0]
-    return 100 * first["probabilities"][first["target"]]
+_GUESSES = ((6.0, 3.0, 1.0), (98.0, 1.0, 1.0), (1.0, 1.0, 1.0), (9.0, 3.0, 0.1))  # in parts of their sum
+
+
+def _fits(compute: Compute) -> list[float]:
+    """How low the loss of each guess is, for the chapter's counts."""
+    return [-compute({"guess": [list(guess)]})["counted_loss"] for guess in _GUESSES]
+
+
+def _loss_of_quarter(compute: Compute) -> float:
+    """The loss of a word to which the model gives a quarter."""
+    return compute({"counts": [[1.0, 0.0, 0.0]], "guess": [[0.25, 0.5, 0.25]]})["counted_loss"]
+
+
+def _slope(compute: Compute) -> float:
+    return compute({"chain": [[1.0, 1.0, 2.0]]})["chain_slope"]
 
 
 def _has_learned(result: Result) -> bool:
@@ -137,24 +155,58 @@ CHAPTER = Chapter(
     compute,
     INPUTS,
     values="step loss_before loss_after perplexity gradient_norm most_steps words probabilities "
+    "batch_targets counting counted_sum counted_least chain_rows nudged dropped margin preferred preference_loss "
     "update.before update.gradient update.first update.second update.change update.after",
     slots={
         "one_step": button(adds={"step": 1}, primary=True),
         "ten_steps": button(adds={"step": 10}),
+        "redraw": button(adds={"draw": 1}),
         "outcome": cases("better", "worse", "perplexity", "last step"),
     },
     exercises={
-        "first_target": NumberExercise(_first_target, digits=1),
-        "perplexity": NumberExercise(lambda compute: math.exp(compute({})["losses"][0]), digits=1),
+        "best_guess": ChoiceExercise(_fits, len(_GUESSES), predicted=True),
+        "loss_of_quarter": NumberExercise(
+            _loss_of_quarter,
+            digits=2,
+            mistakes={
+                "base_two": lambda compute: _loss_of_quarter(compute) / math.log(2),
+                "base_ten": lambda compute: _loss_of_quarter(compute) / math.log(10),
+            },
+        ),
+        "slope": NumberExercise(
+            _slope,
+            digits=2,
+            mistakes={
+                "outer": lambda compute: _slope(compute) / 2,  # without w₂
+                "probability": lambda compute: 2 + _slope(compute),  # p instead of p - 1
+            },
+        ),
+        "perplexity": NumberExercise(
+            lambda compute: math.exp(compute({})["losses"][0]),
+            digits=1,
+            mistakes={"loss": lambda compute: compute({})["losses"][0]},
+        ),
         "too_large_a_step": ChangeExercise(
             lambda result: result["step"] == 1 and result["losses"][-1] > result["losses"][0],
             {"learning_rate": 1.0},
+            {"later": lambda result: result["step"] > 1, "smaller": lambda result: result["learning_rate"] < 0.1},
         ),
-        "learned": ChangeExercise(_has_learned, {"learning_rate": 0.05, "step": _GOAL_STEPS}),
+        "learned": ChangeExercise(
+            _has_learned,
+            {"learning_rate": 0.05, "step": _GOAL_STEPS},
+            {
+                "late": lambda result: min(result["losses"]) < _GOAL,
+                "early": lambda result: result["step"] < _GOAL_STEPS and result["losses"][-1] < result["losses"][0],
+            },
+        ),
     },
     facts={
         "a_loss": str(_A_LOSS),
         "its_perplexity": decimals(math.exp(_A_LOSS)),
+        "least_smoothed": decimals(smoothed_minimum(SMOOTHING, TRANSLATOR_OUTPUTS)),
+        "smoothing": str(SMOOTHING),
+        "smoothed_vocabulary": f"{TRANSLATOR_OUTPUTS:,}",
+        "preference_at_start": decimals(math.log(2), 3),
         "goal": str(_GOAL),
         "goal_steps": str(_GOAL_STEPS),
     },

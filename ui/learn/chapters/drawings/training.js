@@ -44,6 +44,10 @@ export const loss_curve = () => redrawn(make('div', { class: 'at-loss-curve' }),
   })];
 });
 
+/** Answers of one batch, as long as the longest. @returns {SlotView} */
+export const batch = () => redrawn(make('div', { class: 'at-batch', role: 'img', 'aria-label': 'Three answers in one batch' }), ({ batch_rows: rows }) =>
+  rows.flat().map((word) => make('span', { class: word === '<pad>' ? 'at-batch-pad' : null, text: word })));
+
 /** The trainings that made the page's models. @returns {SlotView} */
 export function curves() {
   const node = make('div', { class: 'at-two' });
@@ -58,23 +62,24 @@ export function curves() {
   return { node, draw };
 }
 
-/** @param {{name: string, steps: number, tokens: number[], losses: number[]}} training */
-function recordedCurve({ name, steps, tokens, losses }) {
+/** @param {{name: string, steps: number, tokens: number[], losses: number[], changes: number[]}} training */
+function recordedCurve({ name, steps, tokens, losses, changes }) {
   const millions = (tokens.at(-1) / 1e6).toFixed(1);
   const ends = `from ${losses[0].toFixed(2)} to ${losses.at(-1).toFixed(2)} nats a token`;
   return make('figure', { class: 'at-loss-curve' },
     make('figcaption', { class: 'at-quiet', text: `${name}. Loss ${ends}, each point the mean of `
       + `${counted.format(Math.ceil(steps / losses.length))} steps.` }),
     lossPicture(losses.map((y, index) => ({ x: tokens[index], y })), {
-      label: `Loss of ${name}`, from: 'start', to: `${counted.format(steps)} steps, ${millions} million tokens`, marked: false,
+      label: `Loss of ${name}`, from: 'start', to: `${counted.format(steps)} steps, ${millions} million tokens`, marked: false, changes,
     }));
 }
 
 /**
  * @param {{x: number, y: number}[]} points y from 0
- * @param {{label: string, from: string, to: string, marked: boolean}} words `marked`: each point has a dot
+ * @param {{label: string, from: string, to: string, marked: boolean, changes?: number[]}} words `marked`: each point has a dot;
+ *   `changes`: where the data changed, numbered
  */
-function lossPicture(points, { label, from, to, marked }) {
+function lossPicture(points, { label, from, to, marked, changes = [] }) {
   const most = Math.max(...points.map(({ y }) => y));
   const last = points.at(-1).x;
   /** @returns {[number, number]} */
@@ -82,7 +87,9 @@ function lossPicture(points, { label, from, to, marked }) {
   const path = points.map(({ x, y }) => at(x, y));
   const [right, ground] = at(last, 0);
   return plot([WIDE, HIGH], label, [
-    line([30, ground], [WIDE - 10, ground], 'axis'), curve(path, 'accent'), ...(marked ? path.map((point) => dot(point, 3, 'accent')) : []),
+    line([30, ground], [WIDE - 10, ground], 'axis'),
+    ...changes.flatMap((x, index) => [line(at(x, most), at(x, 0), 'quiet at-change'), wordsAt([at(x, most)[0], 9], String(index + 1), 'middle')]),
+    curve(path, 'accent'), ...(marked ? path.map((point) => dot(point, 3, 'accent')) : []),
     wordsAt([26, at(0, most)[1] + 4], most.toFixed(1), 'end'), wordsAt([26, ground + 4], '0', 'end'),
     wordsAt([30, HIGH - 4], from, 'start'), wordsAt([right, HIGH - 4], to, 'end'),
   ]);

@@ -1,0 +1,33 @@
+"""Two linear layers are one; with ReLU they are not; and what residual connections do to a gradient."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from lesson.parts.layers import gradients_through, two_layers
+
+
+def test_two_linear_layers_are_one_matrix_and_relu_makes_them_more() -> None:
+    """|x| = max(0, x) + max(0, −x), which no matrix computes: it gives −x for −x."""
+    first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
+    for x in (3.0, -3.0):
+        layers = two_layers(torch.tensor([[x]]), first, second)
+        assert layers.with_relu.item() == abs(x) and layers.linear.item() == 0
+        assert torch.equal(layers.linear, layers.at_once) and layers.product.item() == 0
+    generator = torch.Generator().manual_seed(5)
+    inputs, wide, narrow = (torch.randn(*shape, generator=generator) for shape in ((7, 4), (4, 9), (9, 3)))
+    layers = two_layers(inputs, wide, narrow)
+    torch.testing.assert_close(layers.linear, layers.at_once)
+    torch.testing.assert_close(layers.with_relu, inputs.matmul(wide).clamp(min=0) @ narrow)
+
+
+def test_a_residual_connection_carries_the_gradient_through_any_number_of_layers() -> None:
+    """The derivative of x + f(x) contains 1; that of f(f(x)) is a product, here of factors near 0.2."""
+    depths = (1, 6, 24)
+    added, replaced, bare = (
+        gradients_through(depths, joint) for joint in ("added", "replaced", "replaced without norm")
+    )
+    assert all(1 < gradient < 2 for gradient in added)
+    assert all(gradient < 0.5 for gradient in replaced)
+    assert bare[2] < 1e-12 and bare[2] == pytest.approx(bare[0] ** 24, rel=100)  # within two powers of ten

@@ -40,7 +40,7 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     # e s, es t, est </w>, l o, lo w, n e, ne w, new est</w>: Sennrich et al., 2016
     ("tokens", "costliest"): "Russian",  # 33 characters, nearly all of two bytes; Hindi has 21, nearly all of three
     ("tokens", "id_of_dog"): 3,  # the 0, cat 1, saw 2
-    ("vocabulary", "split_of_lowest"): "low and est⏎",  # Sennrich et al., 2016, algorithm 1, after five merges
+    ("vocabulary", "split_of_lowest"): "low and est</w>",  # Sennrich et al., 2016, algorithm 1, after five merges
     ("vocabulary", "times_of_e_and_s"): 6 + 3,  # newest and widest
     ("vocabulary", "size_after_five"): len(set("lowlowernewestwidest")) + 1 + 5,  # letters, the end mark, merges
     ("vectors", "cosine"): 24 / 25,

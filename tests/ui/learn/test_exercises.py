@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -16,10 +16,12 @@ from lesson.block import BlockSettings, make_model
 from model import catalog, names
 from model.errors import AttendError
 from ui.learn import course
+from ui.learn.chapter import Chapter
 from ui.learn.chapters.vectors import GUESSES
 from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Exercise, NumberExercise
 from ui.learn.exercises.exercise import answer as answer_exercise
 from ui.learn.exercises.exercise_text import ExerciseText, Option
+from ui.learn.inputs import Given
 from ui.runs.models import Models
 
 pytestmark = pytest.mark.skipif(
@@ -83,6 +85,22 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     ("today", "lowest"): "SiLU",  # at -1.25: -1.25 / (1 + e^1.25) = -.28; GELU stays above -.17
     ("today", "cache_of_a_text"): 2 * 6 * 8 * 32 * 512 * 4 / 2**20,
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def computed_once() -> Iterator[None]:
+    """A chapter computes the same from the same input: here only once, since most exercises ask for its own example."""
+    compute, answers = Chapter.answer, dict[str, Any]()
+
+    def answer(chapter: Chapter, models: Models, given: Given) -> dict[str, Any]:
+        asked = f"{id(chapter)} {id(models)} {sorted(given.items())!r}"
+        if asked not in answers:
+            answers[asked] = compute(chapter, models, given)
+        return answers[asked]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Chapter, "answer", answer)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ class SearchValue(TypedDict):
 
 
 class InspectorValue(TypedDict):
-    """What the inspector shows. Its events: `take {index, id}` (in Write), `branch {run, index, id}` and
+    """What the inspector shows. Its events: `take {index, token}` (in Write), `branch {run, index, token}` and
     `explain {run}` (in Chat: the steps of the prompt are wanted, which cost a pass of the model), and `missing {run}`.
 
     While a run streams, send only what is new: with `since` = i, the tokens before i, their steps and their attention

@@ -1,6 +1,6 @@
 /**
- * Runs once when the page has loaded. It wires what belongs to no component: the header's buttons, Escape, submitting by
- * keyboard, Gradio's notices, and what a link brings. Then it shows the page.
+ * Runs once when the page has loaded. It wires what belongs to no component: the header's buttons, Escape, Ctrl+Enter,
+ * Gradio's notices, and what a link brings. Then it shows the page.
  */
 
 import { isTermName, offerGlossary } from '../glossary/glossary.js';

@@ -1,7 +1,7 @@
 """One visitor: the conversation, the written text and the runs behind them, as plain records.
 
 A session lives in gradio's `gr.State` and nowhere else, so visitors share nothing. Runs hold numbers and short
-strings; `ui/runs/memory.py` limits how many. Knows nothing of gradio, of models or of the screen.
+strings; `ui/runs/memory.py` limits how many. Knows nothing of gradio or of the screen.
 """
 
 from __future__ import annotations

@@ -28,11 +28,11 @@ _LONGEST_WAIT = 0.4  # seconds between two updates, however many streams there a
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(Generic[T]):
+class Arrived(Generic[T]):
     """What happened since the last one: nothing (a heartbeat), some steps, or the end."""
 
     steps: tuple[T, ...] = ()
-    ending: Ending | None = None  # set in the last batch
+    ending: Ending | None = None  # set in the last one
 
 
 def stream(
@@ -42,15 +42,15 @@ def stream(
     time_limit: float,
     heartbeat: float = 0.25,
     per_second: float = 20.0,
-) -> Iterator[Batch[T]]:
+) -> Iterator[Arrived[T]]:
     """Run `steps` in a worker and yield its output until it ends, `stop` is set or the time is up.
 
     Args:
         steps: from here on used, and in the end closed, by the worker alone; None stands for nothing yet.
         stop: set it from anywhere to end the run; it is always set when this generator has ended.
         time_limit: seconds from now.
-        heartbeat: seconds after which an empty batch comes.
-        per_second: the most batches per second; fewer where many streams are open.
+        heartbeat: seconds after which an empty one comes.
+        per_second: the most of them per second; fewer where many streams are open.
 
     Raises:
         AttendError: once `finish_all` was called.
@@ -63,7 +63,7 @@ def stream(
     _open.add(worker)
     try:
         worker.start()
-        yield Batch()
+        yield Arrived()
         ending: Ending | None = None
         while ending is None:
             made = worker.take(heartbeat)
@@ -74,7 +74,7 @@ def stream(
             elif time.monotonic() > deadline:
                 ending = "time"
             yielded = time.monotonic()
-            yield Batch(made, ending)
+            yield Arrived(made, ending)
             if worker.ended and worker.error is not None:
                 raise worker.error
             if ending is None:

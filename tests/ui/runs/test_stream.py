@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers.waiting import LONGEST, eventually
 from ui.runs import stream as streaming
-from ui.runs.stream import Batch, stream
+from ui.runs.stream import Arrived, stream
 
 
 class Work:
@@ -55,7 +55,7 @@ def test_it_yields_before_any_work_is_done_and_gives_signs_of_life_while_a_step_
         batches.append(batch)
         if len(batches) == 4:
             go.set()
-    assert batches[:4] == [Batch()] * 4
+    assert batches[:4] == [Arrived()] * 4
     assert [step for batch in batches for step in batch.steps] == ["seen"]
     assert inspect.signature(stream).parameters["heartbeat"].default <= 0.25  # seconds, as a closed tab is noticed
 

@@ -22,11 +22,11 @@ const NARROW = 760; // pixels, below which the part stands under the drawing
 export function mapView({ input, questions, openChapter }) {
   const refused = make('p', { class: 'at-lesson-refused', role: 'alert', hidden: true });
   const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
-  const model = make('select', { onchange: () => ask({ model: model.value }) }); // with a sentence of its own
+  const model = make('select', { 'aria-label': 'Model', onchange: () => ask({ model: model.value }) }); // with a sentence of its own
   const sentence = make('input', { type: 'text', class: 'at-lesson-wide', maxlength: 120, onchange: () => change({ sentence: sentence.value }) });
   const translation = make('input', { type: 'text', class: 'at-lesson-wide', maxlength: 120, onchange: () => change({ translation: translation.value }) });
-  const layer = make('select', { onchange: () => change({ layer: Number(layer.value) }) });
-  const head = make('select', { onchange: () => change({ head: Number(head.value) }) });
+  const layer = make('select', { 'aria-label': 'Layer', onchange: () => change({ layer: Number(layer.value) }) });
+  const head = make('select', { 'aria-label': 'Head', onchange: () => change({ head: Number(head.value) }) });
   const written = labelled('The decoder has written', translation);
   const total = make('p', { class: 'at-quiet' });
   const drawing = make('div', { class: 'at-model-map-drawing' });

@@ -1,0 +1,83 @@
+"""The map in a real browser: from a chapter to its part, along the parts with the keys, and back to a chapter."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.helpers.browsing import PHONE, Opener
+from tests.helpers.stage import BROWSER
+
+pytestmark = BROWSER
+
+
+@pytest.fixture(scope="module")
+def url(embedded_url: str) -> str:
+    return embedded_url
+
+
+def opened(page: Page, title: str) -> Locator:
+    """A chapter, or the map."""
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text=title).click()
+    return page.get_by_role("region", name=title, exact=True)
+
+
+def test_from_a_chapter_along_the_parts_with_the_keys_and_to_another_chapter(visit: Opener) -> None:
+    page = visit()
+    place = opened(page, "Words as vectors").locator(".at-place")
+    expect(place.locator("summary")).to_have_text("You are here: embedding")
+    place.get_by_role("button", name="Open the map").click()
+    part = page.get_by_role("region", name="Map", exact=True)
+    title = part.locator(".at-model-map-panel h3")
+    expect(title).to_have_text("Embedding")
+    chosen = part.get_by_role("button", name="Embedding, decoder, 1,048,576 parameters")
+    chosen.focus()
+    for name in ("Norm", "Queries, keys, values", "Positions", "Weights", "Weighted sum"):
+        page.keyboard.press("ArrowRight" if name == "Weighted sum" else "ArrowUp")
+        expect(part.locator(".at-model-map-box:focus .at-model-map-title")).to_have_text(name)
+    page.keyboard.press("Enter")
+    expect(title).to_have_text("Weighted sum")
+    expect(part.locator(".at-model-map-box:focus")).to_have_attribute("aria-pressed", "true")
+    expect(part.locator(".at-model-map-code > pre")).to_contain_text("grouped @ values")
+    heat = part.locator("canvas").first
+    expect(heat).to_have_js_property("width", 32)  # the width of a head
+    part.get_by_label("Layer", exact=True).select_option("3")
+    expect(part.locator(".at-model-map-place")).to_have_text("layer 3, head 1")
+    part.get_by_role("button", name="Chapter: Several heads").click()
+    expect(page.get_by_role("heading", name="Several heads")).to_be_focused()
+    page.close()
+
+
+def test_a_sentence_that_is_too_long_is_refused_and_the_map_stays(visit: Opener) -> None:
+    page = visit()
+    part = opened(page, "Map")
+    sentence = part.get_by_label("Sentence")
+    expect(sentence).to_have_value("My dog is called Max. My dog is called")
+    sentence.fill("漢" * 40)
+    sentence.press("Enter")
+    expect(part.get_by_role("alert")).to_contain_text("at most 24 can be shown")
+    expect(part.locator(".at-model-map-box")).to_have_count(17)
+    sentence.fill("<b>one</b>")
+    sentence.press("Enter")
+    expect(part.locator(".at-picture-rows")).to_contain_text("<")
+    expect(part.get_by_role("alert")).to_be_hidden()
+    assert part.locator(".at-picture-rows b").count() == 0
+    page.close()
+
+
+def test_on_a_phone_both_sides_fit_and_a_chapters_place_is_one_line(visit: Opener) -> None:
+    page = visit(**PHONE)
+    place = opened(page, "A block by hand").locator(".at-place")
+    expect(place).to_have_js_property("open", False)
+    assert place.bounding_box()["height"] < 30  # type: ignore[index]
+    place.locator("summary").click()
+    place.get_by_role("button", name="Open the map").click()
+    part = page.get_by_role("region", name="Map", exact=True)
+    expect(part.get_by_label("Model", exact=True)).to_have_value("attend-translate")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    box = part.locator("svg.at-model-map").bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
+    part.get_by_role("button", name="Weights, encoder").click()
+    expect(part.locator(".at-model-map-panel h3")).to_be_in_viewport()
+    page.close()

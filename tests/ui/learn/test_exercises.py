@@ -72,6 +72,8 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     ("heads", "weights_of_a_text"): 8 * 100 * 100,
     ("block", "divisor"): math.sqrt(6 / 2),
     ("block", "loss_of_a_guess"): math.log(10),
+    ("block", "absolute"): "3",
+    ("block", "feed_forward_of_512"): 512 * 2048 + 2048 + 2048 * 512 + 512,  # the paper's base model
     ("training", "best_guess"): "60 %, 30 % and 10 %",  # Gibbs' inequality
     ("training", "loss_of_quarter"): math.log(4),
     ("training", "slope"): (1 / (1 + math.exp(-2)) - 1) * 2,

@@ -74,3 +74,21 @@ def _gradient(inputs: Tensor, wanted: Tensor, layers: Sequence[tuple[nn.Module, 
         hidden = hidden + update if joint == "added" else update
     (gradient,) = torch.autograd.grad((hidden * wanted).sum(), inputs)
     return gradient.norm().item()
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSize:
+    """The parameters of one encoder layer as in the paper: biases everywhere, and a feed-forward four times as wide."""
+
+    attention: int  # queries, keys, values and output: four matrices and their biases
+    feed_forward: int
+    norms: int  # a scale and a shift in each of two
+
+    @property
+    def total(self) -> int:
+        return self.attention + self.feed_forward + self.norms
+
+
+def layer_size(width: int) -> LayerSize:
+    inner = 4 * width
+    return LayerSize(4 * (width * width + width), 2 * width * inner + inner + width, 2 * 2 * width)

@@ -37,6 +37,14 @@ def short(value: float, digits: int = 4) -> str:
     return text.replace("-", "−")
 
 
+def scientific(value: float, digits: int = 2) -> str:
+    """A formula for a number that may be tiny: 1.5, 0.056, 3.1 · 10^(−8)."""
+    if not value or abs(value) >= 1e-3:
+        return short(value, digits)
+    factor, _, power = f"{value:.{digits - 1}e}".partition("e")
+    return f"{factor} · 10^({int(power)})".replace("-", "−")
+
+
 def percent(share: float, digits: int = 2) -> str:
     """A share as every view writes it: never a 0 for more than nothing, nor a 100 for less than all."""
     text, least = f"{100 * share:.{digits}f}", 10.0**-digits

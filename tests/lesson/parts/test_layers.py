@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 
-from lesson.parts.layers import gradients_through, two_layers
+from lesson.parts.layers import gradients_through, layer_size, two_layers
 
 
 def test_two_linear_layers_are_one_matrix_and_relu_makes_them_more() -> None:
@@ -31,3 +32,13 @@ def test_a_residual_connection_carries_the_gradient_through_any_number_of_layers
     assert all(1 < gradient < 2 for gradient in added)
     assert all(gradient < 0.5 for gradient in replaced)
     assert bare[2] < 1e-12 and bare[2] == pytest.approx(bare[0] ** 24, rel=100)  # within two powers of ten
+
+
+@pytest.mark.parametrize(("width", "heads"), [(512, 8), (768, 12)])
+def test_a_layer_has_the_parameters_of_pytorchs(width: int, heads: int) -> None:
+    """../shared/REFERENCE.md, "Models": the paper's base model has d_model 512, 8 heads and d_ff 2048."""
+    with torch.device("meta"):
+        reference = nn.TransformerEncoderLayer(width, heads, 4 * width)
+    size = layer_size(width)
+    assert size.total == sum(parameter.numel() for parameter in reference.parameters())
+    assert size.attention == sum(parameter.numel() for parameter in reference.self_attn.parameters())

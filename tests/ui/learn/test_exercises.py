@@ -72,6 +72,8 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     ("heads", "weights_of_a_text"): 8 * 100 * 100,
     ("block", "divisor"): math.sqrt(6 / 2),
     ("block", "loss_of_a_guess"): math.log(10),
+    ("block", "absolute"): "3",
+    ("block", "feed_forward_of_512"): 512 * 2048 + 2048 + 2048 * 512 + 512,  # the paper's base model
     ("training", "best_guess"): "60 %, 30 % and 10 %",  # Gibbs' inequality
     ("training", "loss_of_quarter"): math.log(4),
     ("training", "slope"): (1 / (1 + math.exp(-2)) - 1) * 2,
@@ -81,6 +83,8 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     ("generation", "reorders"): "frequency penalty 1",  # forward 6.75 - 2, toward 6.28 - 1
     ("context", "furthest_apart"): "spring",  # the season and the coil
     ("context", "closest"): "1 and 2",  # the verb twice
+    ("today", "size_of_mixtral"): "47 billion",  # Jiang et al., 2024: 47B parameters, 13B active
+    ("today", "two_of_four"): (10 * math.e + 30) / (math.e + 1),  # softmax of 3 and 2
     ("today", "rms_of_a_constant"): 5 / math.sqrt(5**2),
     ("today", "lowest"): "SiLU",  # at -1.25: -1.25 / (1 + e^1.25) = -.28; GELU stays above -.17
     ("today", "cache_of_a_text"): 2 * 6 * 8 * 32 * 512 * 4 / 2**20,

@@ -9,6 +9,7 @@ import pytest
 
 from model import catalog, names
 from ui.learn import course
+from ui.learn.chapters.views.modern import PRESETS
 from ui.runs.models import Models
 
 NONE = Models(("none",), lambda name, _: pytest.fail(f"these parts need no model, but asked for {name}"))
@@ -88,3 +89,13 @@ def test_what_cannot_be_shown_is_one_sentence(ours: Models, chapter: str, given:
     answer = course.answer(ours, chapter, given)
     assert answer["result"] is None and sentence in answer["error"]
     assert answer["error"].endswith(".") and "\n" not in answer["error"]
+
+
+@EMBEDDED
+def test_a_text_does_more_for_the_sentence_that_follows_it(ours: Models) -> None:
+    """As the chapter claims of both of its examples."""
+    for name in ("next sentence", "classification"):
+        rows = ask(ours, "today", **PRESETS[name])["judged"]
+        first, second = (float(row[3].replace("−", "-")) for row in rows)
+        assert first > 0.5 > -0.5 > second, name
+    assert ask(ours, "today")["mixtral_all"] == "46.7"

@@ -10,15 +10,17 @@ import torch
 from decoding.parameters.parameter import quoted
 from lesson.block import EMBEDDINGS, HEADS, LONGEST, PADDING, WIDTH, WORDS, BlockSettings
 from lesson.forward_trace import Stage, trace_forward
+from lesson.parts.layers import gradients_through, layer_size, two_layers
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, Input, matrix, read_all, switch, unasked
-from ui.learn.text.slots import numbers_of, select, words
-from ui.learn.wording import decimals
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.inputs import Given, Input, matrix, read_all, switch, unasked, whole
+from ui.learn.text.slots import numbers_of, presets, select, words
+from ui.learn.wording import decimals, percent, rounded_rows, scientific
 from ui.runs.models import Models
 
 DIGITS = 3  # behind the point; two are shown
+_DEPTHS = (1, 2, 6, 12, 24)  # of stacks through which a gradient passes
 EDITABLE = {  # the stages that are a setting of the walk
     "encoder.self.queries_weights": "query_weights",
     "encoder.self.keys_weights": "key_weights",
@@ -44,13 +46,21 @@ def _check_heads(name: str, value: Any) -> int:
 
 DEFAULT = BlockSettings()
 MATRICES = ("embeddings", "query_weights", "key_weights", "value_weights", "first_weights")
-INPUTS = {  # the fields of `BlockSettings`, matrices as lists of rows
+_BLOCK_INPUTS = {  # the fields of `BlockSettings`, matrices as lists of rows
     "source": Input(DEFAULT.source, _check_ids, words()),
     "answer": Input(DEFAULT.answer, _check_ids, words()),
     "heads": Input(DEFAULT.heads, _check_heads, select("head_counts")),
     "encoder_mask": switch(subject="The encoder's mask"),
     **{name: unasked(matrix(getattr(DEFAULT, name))) for name in MATRICES},
     "first_bias": unasked(matrix([DEFAULT.first_bias])),
+}
+INPUTS = {
+    **_BLOCK_INPUTS,
+    "number": matrix([[-3.0]]),
+    "one_matrix": matrix([[1.0, -1.0]]),
+    "other_matrix": matrix([[1.0], [1.0]]),
+    "layers": whole(6, 1, 200),
+    "width": whole(512, 1, 20_000),
 }
 
 
@@ -64,6 +74,35 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         **{stage.name: _stage(stage, settings, given) for stage in traced.stages},
         "loss": plain(traced.loss),
         "average_loss": decimals(traced.loss, DIGITS),
+        **_two_layers(given),
+        **_stack(given["layers"], given["width"]),
+    }
+
+
+def _two_layers(given: Given) -> dict[str, Any]:
+    number, first, second = (torch.tensor(given[name]) for name in ("number", "one_matrix", "other_matrix"))
+    layers = two_layers(number, first, second)
+    computed = ("inner", "linear", "at_once", "rectified", "with_relu")
+    return {name: rounded_rows(getattr(layers, name)) for name in computed}
+
+
+def _stack(layers: int, width: int) -> dict[str, Any]:
+    size = layer_size(width)
+    gradients = [gradients_through(_DEPTHS, joint) for joint in ("added", "replaced", "replaced without norm")]
+    return {
+        "size_of_stack": [
+            (name, f"{count:,}")
+            for name, count in (
+                ("attention", size.attention),
+                ("feed-forward", size.feed_forward),
+                ("norms", size.norms),
+            )
+        ],
+        "feed_forward": size.feed_forward,
+        "stack_parameters": f"{layers * size.total:,}",
+        "gradients": [
+            (str(depth), *({"formula": scientific(of[row])} for of in gradients)) for row, depth in enumerate(_DEPTHS)
+        ],
     }
 
 
@@ -81,7 +120,7 @@ def _stage(stage: Stage, settings: BlockSettings, given: Given) -> dict[str, Any
 
 def read_settings(given: Given) -> BlockSettings:
     """What the page sent, checked; `AttendError` for anything else."""
-    values = read_all(INPUTS, given)
+    values = read_all(_BLOCK_INPUTS, given)
     matrices = {name: tuple(map(tuple, values[name])) for name in MATRICES}
     return BlockSettings(**{**values, **matrices, "first_bias": tuple(values["first_bias"][0])})
 
@@ -96,6 +135,8 @@ def plain(values: Any) -> Any:
 # ---- the exercises ----
 
 _SHARP = 0.6
+_UNTRAINED = trace_forward(DEFAULT)
+_SHARPEST_AT_FIRST = _UNTRAINED["encoder.self.weights"].values.max().item()
 
 
 def _divisor(compute: Compute) -> float:
@@ -107,7 +148,24 @@ def _divisor(compute: Compute) -> float:
 
 
 def _is_sharp(result: Result) -> bool:
-    return max(max(row) for head in result["encoder.self.weights"]["rows"] for row in head) > _SHARP
+    return _sharpest(result) > _SHARP
+
+
+def _sharpest(result: Result) -> float:
+    return max(max(row) for head in result["encoder.self.weights"]["rows"] for row in head)
+
+
+_OUTCOMES = (-3, 0, 3, 6)  # of the number −3, of which one is right
+
+
+def _absolutes(compute: Compute) -> list[float]:
+    """How near each option is to what comes out."""
+    outcome = compute({})["with_relu"][0][0]
+    return [-abs(option - outcome) for option in _OUTCOMES]
+
+
+def _feed_forward(compute: Compute) -> float:
+    return compute({"width": 512})["feed_forward"]
 
 
 def _louder_you() -> list[list[float]]:
@@ -119,6 +177,11 @@ def _louder_you() -> list[list[float]]:
 
 # ---- the chapter ----
 
+_SIZES = {
+    "2017’s base model": {"layers": 6, "width": 512},
+    "GPT-2, small": {"layers": 12, "width": 768},
+    "GPT-3": {"layers": 96, "width": 12_288},
+}
 _NORM = ("added", "spread", "normed")
 _FEED_FORWARD = ("before", "after", "output", "first_weights", "first_bias", "second_weights", *_NORM)
 _ATTENTION = (
@@ -138,17 +201,46 @@ _NAMES = (*_MASKED, *(f"{place}.{stage}" for place, stages in _STAGES.items() fo
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values=" ".join(["average_loss", *_NAMES]),
-    slots={name: numbers_of(key) for name, key in EDITABLE.items()},
+    values=" ".join(["average_loss", *_NAMES]) + " inner linear at_once rectified with_relu size_of_stack "
+    "stack_parameters gradients",
+    slots={**{name: numbers_of(key) for name, key in EDITABLE.items()}, "sizes": presets(_SIZES)},
     exercises={
-        "divisor": NumberExercise(_divisor, digits=2),
-        "loss_of_a_guess": NumberExercise(lambda compute: math.log(len(compute({})["words"])), digits=2),
-        "sharp": ChangeExercise(_is_sharp, {"embeddings": _louder_you()}),
+        "absolute": ChoiceExercise(_absolutes, len(_OUTCOMES), predicted=True),
+        "divisor": NumberExercise(
+            _divisor,
+            digits=2,
+            mistakes={
+                "width": lambda compute: _divisor(compute) * math.sqrt(2),
+                "squared": lambda compute: _divisor(compute) ** 2,
+            },
+        ),
+        "loss_of_a_guess": NumberExercise(
+            lambda compute: math.log(len(compute({})["words"])),
+            digits=2,
+            mistakes={
+                "eleven": lambda compute: math.log(len(compute({})["words"]) + 1),
+                "base_ten": lambda compute: math.log10(len(compute({})["words"])),
+            },
+        ),
+        "feed_forward_of_512": NumberExercise(
+            _feed_forward,
+            mistakes={
+                "no_biases": lambda compute: _feed_forward(compute) - 5 * 512,
+                "one_matrix": lambda compute: (_feed_forward(compute) - 5 * 512) / 2,
+            },
+        ),
+        "sharp": ChangeExercise(
+            _is_sharp,
+            {"embeddings": _louder_you()},
+            {"nearly": lambda result: _sharpest(result) > _SHARPEST_AT_FIRST + 0.01},
+        ),
     },
     facts={
         "columns": str(WIDTH),
         "words": str(PADDING),
         "loss_of_a_guess": decimals(math.log(PADDING)),
-        "sharp": f"{_SHARP:.0%}",
+        "sharp": percent(_SHARP, 0),
+        "paper_layers": "six",
+        "untrained_loss": decimals(_UNTRAINED.loss),
     },
 )

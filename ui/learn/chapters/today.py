@@ -12,9 +12,10 @@ from model.text.conversation import Message
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from ui.learn.chapter import Chapter
+from ui.learn.chapters.views.modern import MODERN_INPUTS, PRESETS, modern_parts
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.inputs import Given, choice, matrix, offered, own, switch, text, whole
-from ui.learn.text.slots import button, cases, select
+from ui.learn.text.slots import button, cases, presets, select
 from ui.learn.wording import decimals, percent, rounded, rounded_rows
 from ui.runs.models import Models
 
@@ -29,6 +30,7 @@ INPUTS = {
     "model": own(slot=select("models")),  # whose parameters are counted
     "message": text("Hi! How are you?", MAX_CHARACTERS, maxlength=MAX_CHARACTERS, wide=True),
     "tokens": whole(512, 1, MAX_TOKENS),
+    **MODERN_INPUTS,
 }
 
 
@@ -48,6 +50,7 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         **{f"{kind}.{one}": value for kind, of in OURS.items() for one, value in _described(models, of).items()},
         "chat_tokens": _chat_tokens(reader, given["message"]),
         **_cache(reader, given["tokens"], measure=measure),
+        **modern_parts(given, reader),
     }
 
 
@@ -147,12 +150,27 @@ def _depths(compute: Compute) -> list[float]:
     return [-min(curves[kind]) for kind in _KINDS]
 
 
+def _is_small(result: Result) -> bool:
+    return max(map(abs, result["vector"][0])) < _LEAST
+
+
 def _norms_agree(result: Result) -> bool:
     """Whether the two norms of a vector that isn't near 0 are the same, but for rounding."""
     pairs = zip(result["norms"]["LayerNorm"][0], result["norms"]["RMSNorm"][0], strict=True)
-    return max(map(abs, result["vector"][0])) >= _LEAST and all(
-        math.isclose(one, other, abs_tol=0.005) for one, other in pairs
-    )
+    return not _is_small(result) and all(math.isclose(one, other, abs_tol=0.005) for one, other in pairs)
+
+
+_SIZES = (7e9, 13e9, 47e9, 56e9)  # options of a prediction
+
+
+def _sizes(compute: Compute) -> list[float]:
+    """How near each size is to that of all experts together."""
+    return [-abs(size - compute({})["mixtral"][0]) for size in _SIZES]
+
+
+def _two_of_four(compute: Compute, used: int = 2) -> float:
+    given = {"experts": [[1.0, 3.0, 0.0, 2.0], [5.0, 10.0, 7.0, 30.0]], "used": used}
+    return compute(given)["expert_output"]
 
 
 CHAPTER = Chapter(
@@ -160,13 +178,42 @@ CHAPTER = Chapter(
     INPUTS,
     values=" ".join(f"{kind}.{one}" for kind in OURS for one in COMPARED) + " norms.LayerNorm norms.RMSNorm shares "
     "all_parameters parameters_by_part chat_tokens cache.name cache.width cache.heads cache.layers token_count "
-    "cache_size longest timings",
-    slots={"size": cases("size", "too long"), "measure": button({"measure": True}, once=True)},
+    "cache_size longest timings expert_weights expert_sum mixtral_all mixtral_used codes scale restored largest_error "
+    "cache_kinds latent_share judged reader",
+    slots={
+        "size": cases("size", "too long"),
+        "measure": button({"measure": True}, once=True),
+        "questions": presets(PRESETS),
+    },
     exercises={
-        "rms_of_a_constant": NumberExercise(_rms_of_a_constant, digits=2),
+        "size_of_mixtral": ChoiceExercise(_sizes, len(_SIZES), predicted=True),
+        "rms_of_a_constant": NumberExercise(
+            _rms_of_a_constant,
+            digits=2,
+            mistakes={"layer": lambda compute: compute({"vector": [[5.0] * 4]})["norms"]["LayerNorm"][0][0]},
+        ),
+        "two_of_four": NumberExercise(
+            _two_of_four,
+            digits=2,
+            mistakes={
+                "all": lambda compute: _two_of_four(compute, used=4),
+                "one": lambda compute: _two_of_four(compute, used=1),
+            },
+        ),
+        "cache_of_a_text": NumberExercise(
+            _cache_of_a_text,
+            digits=1,
+            mistakes={
+                "keys_alone": lambda compute: _cache_of_a_text(compute) / 2,
+                "one_layer": lambda compute: _cache_of_a_text(compute) / compute({})["cache"]["layers"],
+            },
+        ),
         "lowest": ChoiceExercise(_depths, len(_KINDS)),
-        "cache_of_a_text": NumberExercise(_cache_of_a_text, digits=1),
-        "norms_agree": ChangeExercise(_norms_agree, {"vector": [[-3.0, -1.0, 1.0, 3.0]]}),
+        "norms_agree": ChangeExercise(
+            _norms_agree,
+            {"vector": [[-3.0, -1.0, 1.0, 3.0]]},
+            {"mean": lambda result: abs(sum(result["vector"][0])) > _LEAST, "small": _is_small},
+        ),
     },
     facts={"least": str(_LEAST)},
 )

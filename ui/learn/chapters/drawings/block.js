@@ -117,11 +117,36 @@ const EXPLANATIONS = {
   }),
 };
 
+/** What the two linear layers at the beginning are computed from. @type {Record<string, [left: string, right: string]>} */
+const PRODUCTS = { inner: ['number', 'one_matrix'], linear: ['inner', 'other_matrix'], with_relu: ['rectified', 'other_matrix'] };
+
+/** @param {string} name @param {MatrixCell} cell @param {any} result @returns {{text: string, lit: Record<string, (cell: MatrixCell) => boolean>}} */
+function twoLayers(name, { row, column }, result) {
+  const { number, one_matrix: first, other_matrix: second } = result.given;
+  const [left, right] = PRODUCTS[name] ?? [];
+  if (left) {
+    const [a, b] = [left, right].map((one) => result.given[one] ?? result[one]);
+    return { text: dotProduct(a[row], columnOf(b, column)), lit: { [left]: cellsWhere({ row }), [right]: cellsWhere({ column }) } };
+  }
+  if (name === 'rectified') {
+    return { text: `the larger of 0 and ${twoDecimals(result.inner[row][column])}`, lit: { inner: cellsWhere({ row, column }) } };
+  }
+  if (name === 'at_once') {
+    return { text: `${twoDecimals(number[row][0])} · [${dotProduct(first[0], columnOf(second, column))}]`, lit: {} };
+  }
+  return { text: 'a number that you can change', lit: {} };
+}
+
 /** @param {string} name of the stage @param {MatrixCell} cell @param {any} result @param {string} caption @returns {Explained} */
 export function explain(name, cell, result, caption) {
   const { given } = result;
   /** @type {BlockStage} */
   const stage = result[name];
+  if (!stage.how) {
+    const { text, lit } = twoLayers(name, cell, result);
+    const value = twoDecimals(result[name][cell.row][cell.column]);
+    return { text: `${caption}: ${text} = ${value}`, lit: { ...lit, [name]: cellsWhere({ row: cell.row, column: cell.column }) } };
+  }
   const all = stage.of.map((other) => matricesOf(result[other]));
   const of = all.map((matrices) => matrices[Math.min(cell.head, matrices.length - 1)]);
   const { text, from } = EXPLANATIONS[stage.how]({ of, heads: given.heads, cell, name, stage, given });

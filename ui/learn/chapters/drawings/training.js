@@ -125,6 +125,9 @@ export const lit = ({ positions }) => ({
 /** @param {string} name @param {MatrixCell} cell @param {any} result @param {string} caption @returns {Explained | null} */
 export function explain(name, { row, column }, result, caption) {
   if (name === 'probabilities') return { text: probabilityText(row, column, result), lit: {} };
+  if (name === 'counting') return { text: countingText(row, column, result), lit: {} };
+  if (name === 'dropped') return { text: droppedText(row, column, result), lit: {} };
+  if (!name.startsWith('update.')) return null;
   const at = (key) => threeDigits(result.update[key].rows[row][column]);
   const key = name.replace('update.', '');
   const cells = (/** @type {MatrixCell} */ cell) => cell.row === row && cell.column === column;
@@ -132,6 +135,19 @@ export function explain(name, { row, column }, result, caption) {
     text: `${caption}: ${FORMULAS[key](at, result)} = ${at(key)}`,
     lit: Object.fromEntries(Object.keys(result.update).map((other) => [`update.${other}`, cells])),
   };
+}
+
+function countingText(row, column, { counting: { rows }, given: { counts, guess } }) {
+  const number = rows[row][column].toFixed(3);
+  if (row === 2) return `−ln ${threeDigits(rows[1][column])} = ${number}`;
+  const [all, what] = row ? [guess[0], 'of the model’s numbers'] : [counts[0], 'of the counts'];
+  return `${all[column]} / (${all.join(' + ')}) = ${number}, a share ${what}`;
+}
+
+function droppedText(row, column, { dropped: { rows }, given: { dropout } }) {
+  const [before, after] = [rows[0][column], rows[1][column]];
+  if (!row) return `${before}, before dropout`;
+  return after ? `${before} / (1 − ${dropout}) = ${after.toFixed(2)}` : `${before} was dropped in this step`;
 }
 
 function probabilityText(row, column, { positions, words }) {

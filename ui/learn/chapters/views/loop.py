@@ -16,7 +16,7 @@ from model.text.conversation import Message
 from ui.learn.chapters.views.filters import P_DIGITS
 from ui.learn.chapters.views.word_search import tree_label
 from ui.learn.inputs import Given, choice, switch, text
-from ui.learn.wording import counted, decimals, percent, rounded, short
+from ui.learn.wording import counted, decimals, percent, rounded, scientific, short
 from ui.runs.models import Models
 
 MAX_TOKENS = 48  # of the loop
@@ -104,11 +104,11 @@ def text_probability_words(factors: list[float]) -> dict[str, Any]:
     """The probability of the text so far, written out."""
     text = text_probability(factors)
     shown = [short(factor, 3) for factor in factors[:MAX_FACTORS]]
-    power = f"$10^({short(text.power_of_ten, 3)})$"
+    p = f"${scientific(text.probability)}$" if text.probability else f"$10^({short(text.power_of_ten, 4)})$"
     return {
         "text_measure": "written" if factors else "nothing",
         "text_product": " × ".join([*shown, *(["…"] if len(factors) > MAX_FACTORS else [])]),
-        "text_probability": short(text.probability, 3) if text.probability >= 1e-4 else power,
+        "text_probability": p,
         "text_log": decimals(text.log),
         "text_perplexity": short(text.perplexity, 3),
     }

@@ -81,6 +81,12 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     ("generation", "nucleus"): 100 * 50 / (50 + 25 + 15),
     ("generation", "colder"): 100 * 4**2 / (4**2 + 2**2 + 1 + 1),
     ("generation", "reorders"): "frequency penalty 1",  # forward 6.75 - 2, toward 6.28 - 1
+    ("inside", "first_seen"): "layer 6, the last",
+    ("inside", "change"): math.log(0.2 / 0.8),
+    ("inside", "restored"): (-1 + 6) / (4 + 6),
+    ("context", "before_attention"): "near 1",  # one token, which differs by position alone
+    ("context", "weighted_sum"): 0.7 * 5 + 0.3 * 6,
+    ("context", "cosine_of_two"): 24 / 25,
     ("context", "furthest_apart"): "spring",  # the season and the coil
     ("context", "closest"): "1 and 2",  # the verb twice
     ("today", "size_of_mixtral"): "47 billion",  # Jiang et al., 2024: 47B parameters, 13B active

@@ -160,6 +160,25 @@ def _last(compute: Compute, word: str) -> Result:
     return compute({"word": word})["layers"][-1]
 
 
+_AT_FIRST = (1.0, 0.66, 0.0)  # options of a prediction
+_PHONE = [5.0, 7.0], [6.0, 0.0]
+
+
+def _before_attention(compute: Compute) -> list[float]:
+    """How near each option is to the cosine of two meanings at layer 0."""
+    return [-abs(option - compute({})["layers"][0]["different"]) for option in _AT_FIRST]
+
+
+def _weighted_sum(compute: Compute, weights: tuple[float, float] = (0.7, 0.3)) -> float:
+    rows = [[weight, *of] for weight, of in zip(weights, _PHONE, strict=True)]
+    return compute({"with_phone": rows})["sums"][1][0]
+
+
+def _cosine_of_two(compute: Compute) -> float:
+    alone = [[1.0, 4.0, 3.0], [0.0, 0.0, 0.0]], [[1.0, 3.0, 4.0], [0.0, 0.0, 0.0]]
+    return compute({"with_fruit": alone[0], "with_phone": alone[1]})["alike"]
+
+
 def _gaps(compute: Compute) -> list[float]:
     return [last["same"] - last["different"] for last in (_last(compute, word) for word in _WORDS)]
 
@@ -175,10 +194,28 @@ CHAPTER = Chapter(
     values="fruit_sum phone_sum cosine missing word_read recorded_from examples reader cosines",
     slots={"source": cases("missing", "recorded", "computed"), "no_reader": cases("no reader")},
     exercises={
-        "points_elsewhere": ChangeExercise(
-            lambda result: result["alike"] < 0.9, {"with_phone": [[0.5, 5, 7], [0.5, 6, 0]]}
+        "before_attention": ChoiceExercise(_before_attention, len(_AT_FIRST), predicted=True),
+        "weighted_sum": NumberExercise(
+            _weighted_sum,
+            digits=1,
+            mistakes={
+                "swapped": lambda compute: _weighted_sum(compute, (0.3, 0.7)),
+                "mean": lambda compute: _weighted_sum(compute, (0.5, 0.5)),
+            },
         ),
-        "different_meanings": NumberExercise(lambda compute: _last(compute, WORD)["different"], digits=2),
+        "cosine_of_two": NumberExercise(
+            _cosine_of_two,
+            digits=2,
+            mistakes={
+                "dot": lambda compute: 25 * _cosine_of_two(compute),
+                "one_length": lambda compute: 5 * _cosine_of_two(compute),
+            },
+        ),
+        "points_elsewhere": ChangeExercise(
+            lambda result: result["alike"] < 0.9,
+            {"with_phone": [[0.5, 5, 7], [0.5, 6, 0]]},
+            {"closer": lambda result: result["alike"] > 0.99},
+        ),
         "furthest_apart": ChoiceExercise(_gaps, len(_WORDS)),
         "closest": ChoiceExercise(_likeness, len(_PAIRS)),
     },

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from lesson.inside import Guesses, Insides, look_inside, patch_word
+from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, own, text, whole
+from ui.learn.inputs import Given, matrix, own, text, whole
 from ui.learn.text.slots import cases, select
-from ui.learn.wording import percent, rounded, rounded_rows
+from ui.learn.wording import decimals, percent, rounded, rounded_rows, short
 from ui.runs.models import Models
 
 READER = "attend-chat"
@@ -23,21 +25,25 @@ INPUTS = {
     "layer": own(LAYER, select("layers")),
     "head": own(HEAD, select("heads")),
     "other": text(OTHER, MAX_CHARACTERS, "The other sentence", **_LOOK),
+    "two_shares": matrix([[0.6, 0.1]]),
+    "three_differences": matrix([[3.0, -5.0, 1.0]]),
 }
 _NOTHING = {"tokens": [], "other_tokens": [], "guesses": None, "effects": None, "places": None, "carriers": None}
 
 
 def compute(models: Models, given: Given) -> dict[str, Any]:
+    by_hand = _by_hand(given["two_shares"][0], given["three_differences"][0])
     if READER not in models.names:
-        return {**_NOTHING, "reader": ["missing"], "layers": LAYER, "heads": HEAD, "layer": LAYER, "head": HEAD} | {
-            name: [] for name in ("with_head", "without_head", "answer", "other_answer")
-        }
+        parts = {name: [] for name in ("with_head", "without_head", "answer", "other_answer")}
+        numbers = {"layers": LAYER, "heads": HEAD, "layer": LAYER, "head": HEAD}
+        return {**_NOTHING, **parts, **numbers, **by_hand, "reader": ["missing"]}
     loaded = models.get(READER)
     layers, heads = loaded.model.layer_count, loaded.model.inspect((0,)).attention.decoder.shape[2]
     layer, head = whole(LAYER, 1, layers).read(given, "layer"), whole(HEAD, 1, heads).read(given, "head")
     inside = look_inside(loaded, given["sentence"], (layer - 1, head - 1), count=GUESSES)
     others, answers, patched = patch_word(loaded, given["sentence"], given["other"])
     return {
+        **by_hand,
         "reader": [],
         "layers": layers,
         "heads": heads,
@@ -56,6 +62,31 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         "places": rounded_rows(patched.positions),
         "carriers": rounded_rows(patched.heads),
     }
+
+
+def _by_hand(shares: list[float], differences: list[float]) -> dict[str, Any]:
+    """What switching off and patching measure, with numbers of the reader's."""
+    if not all(0 < share <= 1 for share in shares):
+        raise AttendError("A probability must be above 0 and at most 1.")
+    first, other, patched = differences
+    if first == other:
+        raise AttendError(
+            "Both sentences have the same difference, so there is nothing to restore: change one of them."
+        )
+    with_head, without = shares
+    change, restored = math.log(without / with_head), (patched - other) / (first - other)
+    way, whole_way = (f"({_term(end)} − {_term(other)})" for end in (patched, first))
+    return {
+        "change": change,
+        "change_by_hand": f"ln {short(without)} − ln {short(with_head)} = {decimals(change)}",
+        "restored": restored,
+        "restored_by_hand": f"{way} / {whole_way} = {decimals(restored)}",
+    }
+
+
+def _term(number: float) -> str:
+    """A number in a difference."""
+    return f"({short(number)})" if number < 0 else short(number)
 
 
 def _row(loaded: LoadedModel, inside: Insides, position: int) -> list[Any]:
@@ -88,21 +119,58 @@ def _last_row(compute: Compute) -> list[float]:
     return [carriers[layer - 1][head - 1] for layer, head in CARRIERS]
 
 
+def _first_seen(compute: Compute) -> list[bool]:
+    """Whether each layer is the first after which the lens shows the answer, after the last token."""
+    result = compute({})
+    shows = [str(guess).startswith(f"{result['answer']} ") for guess in result["guesses"][-1][1:]]
+    return [shows.index(True) == layer for layer in LENS_LAYERS]
+
+
+def _change(compute: Compute) -> float:
+    return compute({"two_shares": [[0.8, 0.2]]})["change"]
+
+
+def _restored(compute: Compute) -> float:
+    return compute({"three_differences": [[4.0, -6.0, -1.0]]})["restored"]
+
+
 def _least_effect(result: Result) -> bool:
     """The head that is off is one without which the answer becomes likelier."""
     return bool(result["effects"]) and result["after"] > result["before"]
 
 
+LENS_LAYERS = (2, 4, 6)  # options of the prediction
 CARRIERS = ((6, 7), (5, 4), (4, 6), (1, 5))  # options of the choice
 
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values="guesses with_head without_head effects other_tokens places carriers answer other_answer",
+    values="guesses with_head without_head effects other_tokens places carriers answer other_answer change_by_hand "
+    "restored_by_hand",
     slots={"reader": cases("missing")},
     exercises={
-        "without_the_head": NumberExercise(lambda compute: 100 * compute({})["after"]),
-        "a_head_against": ChangeExercise(_least_effect, {"layer": 1, "head": 5}),
+        "first_seen": ChoiceExercise(_first_seen, len(LENS_LAYERS), predicted=True),
+        "change": NumberExercise(
+            _change,
+            digits=2,
+            mistakes={
+                "difference": lambda compute: math.exp(_change(compute)) * 0.8 - 0.8,
+                "base_two": lambda compute: _change(compute) / math.log(2),
+            },
+        ),
+        "restored": NumberExercise(
+            _restored,
+            digits=2,
+            mistakes={
+                "way": lambda compute: _restored(compute) * 10 / 4,
+                "from_zero": lambda compute: _restored(compute) - 0.75,
+            },
+        ),
+        "a_head_against": ChangeExercise(
+            _least_effect,
+            {"layer": 1, "head": 5},
+            {"for_it": lambda result: result["after"] < result["before"]},
+        ),
         "who_carries": ChoiceExercise(_last_row, len(CARRIERS)),
     },
     facts={"model": READER, "best_layer": str(LAYER), "best_head": str(HEAD)},

@@ -83,6 +83,11 @@ class Trace:
         return () if self.best is None else self.best.tokens
 
     @property
+    def origin(self) -> TokenOrigin:
+        """Where its tokens come from."""
+        return "search" if self.settings.beams else "chosen"
+
+    @property
     def text(self) -> str:
         """The continuation, up to a stop text."""
         return before_stop(self.request.decode(self.ids), self.settings.stop_texts)
@@ -150,8 +155,7 @@ class Trace:
             AttendError: where candidates were not recorded.
         """
         if steps is None:
-            origin: TokenOrigin = "search" if self.settings.beams else "chosen"
-            steps = [step_entry(choice, origin) for choice in self.choices()]
+            steps = [step_entry(choice, self.origin) for choice in self.choices()]
         search = search_entries(self.steps) if self.is_search else []
         named = ids_in(steps, search).union(self.request.attended, *(one.tokens for one in self.sequences))
         document: RunDocument = {

@@ -20,7 +20,7 @@ from ui.chat.screen import ChatScreen, overview
 from ui.chat.values import conversation_value
 from ui.inspector.opening import open_token as inspect_token
 from ui.kit.validation import checked_message, checked_system
-from ui.runs.answers import GrowingAnswer
+from ui.runs.answers import LiveAnswer
 from ui.runs.models import Models
 from ui.runs.prompts import chat_settings
 from ui.runs.run import RunRecord
@@ -89,7 +89,7 @@ def proceed(session: Session, models: Models, turn: int, settings: DecodingSetti
         run.tokens, loaded, chosen, text=text, messages=messages, interventions=run.interventions
     )
     # nothing is refused from here on
-    growing = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model), answer)
+    growing = LiveAnswer(run, trace, loaded, models.display_name(run.model), answer)
     yield from write_answer(session, models, loaded, growing)
 
 
@@ -112,7 +112,7 @@ def branch(
     # nothing is refused from here on
     branched = session.add_run("chat", before.model, tokens)
     branched.shape, branched.dropped = before.shape, before.dropped
-    answer = GrowingAnswer.of(branched, trace, loaded, models.display_name(before.model))
+    answer = LiveAnswer(branched, trace, loaded, models.display_name(before.model))
     session.conversation.put([*session.turns[:number], answer.turn])
     yield from write_answer(session, models, loaded, answer, selected=index)
 

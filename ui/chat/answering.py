@@ -14,8 +14,9 @@ from ui.chat.values import conversation_value
 from ui.inspector.opening import streamed
 from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_system
-from ui.runs.answers import GrowingAnswer
-from ui.runs.generation import RunProgress, answer_for_visitor
+from ui.runs.answers import LiveAnswer
+from ui.runs.generation import RunProgress, run_for_visitor
+from ui.runs.live_run import explained_tokens
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
 from ui.runs.run import prompt_tokens
@@ -53,7 +54,7 @@ def answer_last(
     session.system, session.cleared = instruction, None
     run = session.add_run("chat", name, prompt_tokens(request), source=request.source)
     run.dropped = prompt.dropped
-    answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
+    answer = LiveAnswer(run, trace, loaded, models.display_name(run.model))
     session.conversation.put([*turns, answer.turn])
     yield from write_answer(session, models, loaded, answer, message)
 
@@ -62,7 +63,7 @@ def write_answer(
     session: Session,
     models: Models,
     loaded: LoadedModel,
-    answer: GrowingAnswer,
+    answer: LiveAnswer,
     message: str | None = None,
     *,
     selected: int | None = None,
@@ -73,12 +74,11 @@ def write_answer(
         message: the new text of the message box.
         selected: number of the token that the inspector shows; None follows the newest.
     """
-    session.shown = answer.live.run.id
+    session.shown = answer.run.id
     session.drop_unused_runs()
-    passes = models.decode(answer.live.trace.call(session.visitor))
-    yield from answer_for_visitor(
-        session, models, answer, passes, _AnswerView(session, loaded, answer, message, selected)
-    )
+    passes = models.decode(answer.trace.call(session.visitor))
+    view = _AnswerView(session, loaded, answer, message, selected)
+    yield from run_for_visitor(session, models, [answer], passes, view)
 
 
 @dataclass(slots=True)
@@ -87,12 +87,12 @@ class _AnswerView:
 
     session: Session
     loaded: LoadedModel
-    answer: GrowingAnswer
+    answer: LiveAnswer
     message: str | None
     selected: int | None
 
     def started(self) -> ChatScreen:
-        live, limit = self.answer.live, self.loaded.model.context_length
+        live, limit = self.answer, self.loaded.model.context_length
         return ChatScreen(
             conversation=conversation_value(self.session),
             prompt=prompt_value(self.session, self.loaded),
@@ -104,9 +104,8 @@ class _AnswerView:
         )
 
     def updated(self, progress: RunProgress) -> ChatScreen:
-        session, run = self.session, self.answer.live.run
-        self.answer.update(progress.ending)
-        if not self._shown:
+        session, run = self.session, self.answer.run
+        if all(turn is not self.answer.turn for turn in session.turns):  # the conversation was cleared
             return ChatScreen()
         has_others = progress.ended and self._add_others()
         answered = 0 if progress.ended else run.length - run.first
@@ -121,23 +120,13 @@ class _AnswerView:
     def _add_others(self) -> bool:
         """Make the other texts that the run returned versions of the answer, each with a run of its own; says whether
         there are any."""
-        run, session, others = self.answer.live.run, self.session, []
-        for tokens, trace in self.answer.live.other_sequences():
+        run, session, others = self.answer.run, self.session, []
+        for trace in self.answer.trace.other_sequences():
+            tokens = [*run.tokens[: len(trace.request.attended)], *explained_tokens(trace)]
             other = session.add_run(run.mode, run.model, tokens, source=run.source)
             other.shape, other.dropped = run.shape, run.dropped
-            answer = GrowingAnswer.of(other, trace, self.loaded, self.answer.turn.model)
-            answer.live.reason = trace.finish_reason
-            answer.update("finished")
+            answer = LiveAnswer(other, trace, self.loaded, self.answer.turn.model)
+            answer.add((), "finished")
             others.append(answer.turn)
         session.conversation.add_versions(self.answer.turn, others)
         return bool(others)
-
-    def failed(self) -> ChatScreen:
-        self.answer.stop()
-        answer = self.answer.value(busy=self.session.busy) if self._shown else None
-        return ChatScreen(answer=answer)
-
-    @property
-    def _shown(self) -> bool:
-        """Whether the answer is still in the conversation, which may have been cleared."""
-        return any(turn is self.answer.turn for turn in self.session.turns)

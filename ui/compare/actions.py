@@ -127,9 +127,6 @@ class _Cards:
             return _update(session, comparison, self.loaded, since, busy=not progress.ended)
         return _whole(session, self.models, self.loaded.name) if progress.ended else CompareScreen()
 
-    def failed(self) -> CompareScreen:
-        return _whole(self.session, self.models, self.loaded.name)
-
 
 def open_token(session: Session, models: Models, run: str, index: int) -> Screen:
     """Show one token of a card in the inspector."""

@@ -23,10 +23,10 @@ from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from ui.compare.metrics import measure
 from ui.kit.validation import checked_start, on_card
-from ui.runs.answers import ending_note, with_others
+from ui.runs.answers import with_others
 from ui.runs.comparison import Card, Comparison, Prompt
 from ui.runs.generation import RunProgress, follow
-from ui.runs.live_run import LiveRun
+from ui.runs.live_run import LiveRun, answer_text
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings
 from ui.runs.run import RunRecord, prompt_tokens
@@ -142,19 +142,20 @@ def prepare(
         request = trace.request
         name, tokens, source = f"{identifier}-{number}", prompt_tokens(request), request.source
         run = RunRecord(name, "compare", loaded.name, tokens, dropped=prompt.dropped, source=source)
-        cards.append(Card(run, card, request.room(card.max_new_tokens), LiveRun.of(run, trace, loaded)))
+        cards.append(
+            Card(run, card, request.room(card.max_new_tokens), LiveRun(run, trace, answer_text(trace, loaded)))
+        )
     return Comparison(loaded.name, prompt, limit, common_draws, tuple(cards))
 
 
 def update_cards(comparison: Comparison, progress: RunProgress) -> None:
     """Let the cards say what their runs say, after every update and at the end."""
     for card, live in zip(comparison.cards, live_runs(comparison), strict=True):
-        reason = live.reason
-        card.tokens = live.answer(finished=progress.ended or reason is not None)
+        card.tokens = live.answer()
         card.ids = card.run.ids[card.run.first :]
         card.metrics = measure(live.trace, live.seconds)
-        card.finish_reason = reason or "cancelled"
-        card.note = with_others(ending_note(card.run, "finished" if reason else progress.ending, reason), card.run)
+        card.finish_reason = live.reason or "cancelled"
+        card.note = with_others(live.note, card.run)
         if progress.ended:
             card.text = live.trace.text
     comparison.ending = progress.ending

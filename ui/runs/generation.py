@@ -15,7 +15,6 @@ from typing import Protocol, TypeVar
 from decoding.call import Passes
 from decoding.run.trace import Trace
 from model.loaded import LoadedModel
-from ui.runs.answers import GrowingAnswer
 from ui.runs.live_run import LiveRun
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models
@@ -50,11 +49,8 @@ class RunView(Protocol[ScreenT]):
         ...
 
     def updated(self, progress: RunProgress) -> ScreenT:
-        """With every update; at the last one the session is no longer busy."""
-        ...
-
-    def failed(self) -> ScreenT:
-        """After an error, whose message is shown elsewhere."""
+        """With every update; at the last one the session is no longer busy. An error, whose message is shown elsewhere,
+        is an ending, too."""
         ...
 
 
@@ -73,10 +69,7 @@ def follow(
             passes_of_run = [each for each in batch.steps if number in each.steps]
             if passes_of_run:
                 live.seconds = passes_of_run[-1].seconds
-            since.append(live.add([each.steps[number] for each in passes_of_run]))
-        if batch.ending is not None:
-            for live in live_runs:
-                live.close()
+            since.append(live.add([each.steps[number] for each in passes_of_run], batch.ending))
         yield RunProgress(tuple(since), batch.ending)
 
 
@@ -88,34 +81,26 @@ def run_for_visitor(
     Raises:
         AttendError: during another run. Errors of decoding are raised again after the view has shown what there is.
     """
-    stop = session.begin()
+    stop, ending = session.begin(), None
     session.growing = tuple(live.run.id for live in live_runs)
     try:
         yield view.started()
         seconds, per_second = models.limits.run_seconds, _SMOOTH if len(live_runs) == 1 else _CALM
         for progress in follow(live_runs, passes, stop=stop, time_limit=seconds, per_second=per_second):
-            if progress.ended:
+            if ending := progress.ending:
                 session.end(stop)
                 session.seed = common_seed(live_runs)
             yield view.updated(progress)
     except Exception:
         session.end(stop)
-        yield view.failed()
+        ending = "failed"
+        yield view.updated(RunProgress(tuple(live.add((), ending) for live in live_runs), ending))
         raise
     finally:
         session.end(stop)
+        for live in live_runs if ending is None else ():  # the visitor has left
+            live.add((), "stopped")
         limit_memory(session)
-
-
-def answer_for_visitor(
-    session: Session, models: Models, answer: GrowingAnswer, passes: Passes, view: RunView[ScreenT]
-) -> Iterator[ScreenT]:
-    """`run_for_visitor` for one answer, which is marked as stopped if the visitor leaves."""
-    try:
-        yield from run_for_visitor(session, models, [answer.live], passes, view)
-    finally:
-        if answer.turn.state == "streaming":
-            answer.stop()
 
 
 def common_seed(live_runs: Sequence[LiveRun]) -> int:

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import zip_longest
-from typing import Self
 
-from decoding.run.document import TokenOrigin
 from decoding.run.trace import Trace
 from decoding.step import FinishReason, Hypothesis, Step
 from model.loaded import LoadedModel
@@ -18,7 +15,10 @@ from ui.runs.answer_text import AnswerText, common_prefix
 from ui.runs.attention import attention_row, shape_of
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.runs_contract import AnswerToken
+from ui.runs.stream import Ending
 from ui.runs.values import answer_tokens
+
+_MAX_OF_A_STOP_TEXT = 24  # characters, in a note
 
 
 class LiveRun:
@@ -37,16 +37,11 @@ class LiveRun:
         self.run, self.text = run, text
         run.trace = trace
         self.settings, self.request = trace.settings, trace.request
-        self.reason: FinishReason | None = None  # why decoding ended, unless it was interrupted
+        self.ending: Ending | None = None  # why the run ended; None while it grows
         self.seconds = 0.0  # of computing
         self._start = len(trace.request.attended)
-        self._path = BestPath.of(trace)
-        self._ended: dict[_Key, Hypothesis] = {}  # as in the trace; a search may return them much later
-
-    @classmethod
-    def of(cls, run: RunRecord, trace: Trace, loaded: LoadedModel) -> Self:
-        """An answer, whose text is apart from its prompt's."""
-        return cls(run, trace, AnswerText(loaded.tokenizer, trace.settings.stop_texts, begins=loaded.starts_new_text))
+        self._living: list[_Tokens] = [explained_tokens(trace)]  # of each text that the next step can continue
+        self._ended: dict[_Key, tuple[Hypothesis, _Tokens]] = {}  # the search may return them much later
 
     @property
     def trace(self) -> Trace:
@@ -54,51 +49,73 @@ class LiveRun:
         assert self.run.trace is not None
         return self.run.trace
 
-    def add(self, steps: Sequence[Step]) -> int:
-        """Bring the run up to date; returns the first token that differs from before."""
-        if not steps:
-            return len(self.run.tokens)
+    @property
+    def reason(self) -> FinishReason | None:
+        """Why decoding ended; None if it goes on or was interrupted."""
+        trace = self.run.trace
+        return trace.steps[-1].finish_reason if trace is not None and trace.steps else None
+
+    @property
+    def note(self) -> str | None:
+        """Why the text ended, if that is not obvious."""
+        if self.ending == "time":
+            return "stopped at the time limit"
+        if self.ending == "finished" and self.reason == "stop_text" and (stop := self.trace.stop_text) is not None:
+            shown = stop.replace("\n", "↵")  # the text ends before it, so it is not shown there
+            return f"stopped at “{shown[:_MAX_OF_A_STOP_TEXT]}{'…' if len(shown) > _MAX_OF_A_STOP_TEXT else ''}”"
+        if self.ending == "finished" and self.reason == "length":
+            full = self.run.length > self.request.context_length
+            return "reached the context limit" if full else "reached the length limit"
+        return None
+
+    def add(self, steps: Sequence[Step], ending: Ending | None = None) -> int:
+        """Bring the run up to date; returns the first token that differs from before.
+
+        Args:
+            ending: why no more steps will follow; None if some may.
+        """
+        tokens: Sequence[TokenRecord] = self.run.tokens[self._start :]
         for step in steps:
-            attention = [hypothesis.choice.attention for hypothesis in step.hypotheses]
-            bare = self._without_attention(step)
-            self.trace.add(bare)
-            self._path.add(bare, [None if weights is None else attention_row(weights) for weights in attention])
-            self.run.shape = next((shape_of(weights) for weights in attention if weights is not None), self.run.shape)
-            self.reason = step.finish_reason
-        tokens = self._path.best
+            tokens = self._add(step)
         agreed = common_prefix(self.run.ids[self._start :], [token.id for token in tokens])
         self.run.replace_from(self._start + agreed, tokens[agreed:])
+        self.ending = "finished" if self.reason is not None else ending  # Stop may have come as the text ended
+        if ending is not None:  # which frees what only a running search needs
+            self._living, self._ended = [], {}
         return self._start + agreed
 
-    def answer(self, *, finished: bool) -> list[AnswerToken]:
+    def answer(self) -> list[AnswerToken]:
         """The answer's tokens with their texts."""
-        return answer_tokens(self.run.tokens[self.run.first :], self.text, finished=finished)
+        return answer_tokens(self.run.tokens[self.run.first :], self.text, finished=self.ending is not None)
 
-    def other_sequences(self) -> list[tuple[list[TokenRecord], Trace]]:
-        """Tokens and trace of each text that the run returned besides the best. Their attention is computed again."""
-        before: list[TokenRecord] = self.run.tokens[: self._start]
-        origin: TokenOrigin = "search" if self.settings.beams else "chosen"
-        return [
-            ([*before, *(TokenRecord(choice.token, origin, choice) for choice in trace.choices())], trace)
-            for trace in self.trace.other_sequences()
-        ]
-
-    def close(self) -> None:
-        """Free what only a running search needs."""
-        self._path = BestPath()
-        self._ended.clear()
-
-    def _without_attention(self, step: Step) -> Step:
-        """The same step without attention, in which equal hypotheses are the same object."""
-        bare = {_key(hypothesis): _bare(hypothesis) for hypothesis in step.hypotheses}
-        known = self._ended | bare
-        self._ended |= {key: hypothesis for key, hypothesis in bare.items() if hypothesis.finished}
-        return replace(
-            step,
-            hypotheses=tuple(bare.values()),
-            best=step.best and known.get(_key(step.best), _bare(step.best)),
-            returned=tuple(_bare(hypothesis) for hypothesis in step.returned),
+    def _add(self, step: Step) -> _Tokens:
+        """Add a step to the trace, where equal hypotheses are the same object; returns the tokens of the best text."""
+        texts: dict[_Key, tuple[Hypothesis, _Tokens]] = {}
+        for hypothesis in step.hypotheses:
+            weights, bare = hypothesis.choice.attention, _bare(hypothesis)
+            row = None if weights is None else attention_row(weights)
+            token = TokenRecord(bare.choice.token, self.trace.origin, bare.choice, row)
+            texts[_key(bare)] = bare, (*self._living[bare.parent], token)
+            self.run.shape = self.run.shape if weights is None else shape_of(weights)
+        self._living = [tokens for text, tokens in texts.values() if not text.finished]
+        self._ended |= {key: text for key, text in texts.items() if text[0].finished}
+        assert step.best is not None
+        best, tokens = (self._ended | texts)[_key(step.best)]
+        returned = tuple(_bare(hypothesis) for hypothesis in step.returned)
+        self.trace.add(
+            replace(step, hypotheses=tuple(text for text, _ in texts.values()), best=best, returned=returned)
         )
+        return tokens
+
+
+def answer_text(trace: Trace, loaded: LoadedModel) -> AnswerText:
+    """The text of an answer, which is apart from its prompt's."""
+    return AnswerText(loaded.tokenizer, trace.settings.stop_texts, begins=loaded.starts_new_text)
+
+
+def explained_tokens(trace: Trace) -> tuple[TokenRecord, ...]:
+    """The tokens that were generated, without their attention."""
+    return tuple(TokenRecord(choice.token, trace.origin, choice) for choice in trace.choices())
 
 
 def run_so_far(run: RunRecord) -> RunRecord:
@@ -106,44 +123,10 @@ def run_so_far(run: RunRecord) -> RunRecord:
     if run.trace is None:
         return run
     trace = replace(run.trace, steps=list(run.trace.steps))
-    path = BestPath.of(trace)
-    return replace(run, tokens=[*run.tokens[: len(trace.request.attended)], *path.best], trace=trace)
+    return replace(run, tokens=[*run.tokens[: len(trace.request.attended)], *explained_tokens(trace)], trace=trace)
 
 
-class BestPath:
-    """Follows the tokens of the best hypothesis, under any strategy."""
-
-    def __init__(self, origin: TokenOrigin = "chosen") -> None:
-        self._origin: TokenOrigin = origin
-        self._living: list[tuple[TokenRecord, ...]] = [()]
-        self._ended: dict[_Key, tuple[TokenRecord, ...]] = {}
-        self.best: tuple[TokenRecord, ...] = ()
-
-    @classmethod
-    def of(cls, trace: Trace) -> Self:
-        """The path of a trace so far."""
-        path = cls("search" if trace.settings.beams else "chosen")
-        for step in trace.steps:
-            path.add(step)
-        return path
-
-    def add(self, step: Step, rows: Sequence[str | None] = ()) -> None:
-        """
-        Args:
-            rows: the encoded attention of each hypothesis, where it is known.
-        """
-        chains = {}
-        for hypothesis, row in zip_longest(step.hypotheses, rows):
-            record = TokenRecord(hypothesis.choice.token, self._origin, hypothesis.choice, row)
-            chains[_key(hypothesis)] = (*self._living[hypothesis.parent], record)
-        self._ended |= {
-            _key(hypothesis): chains[_key(hypothesis)] for hypothesis in step.hypotheses if hypothesis.finished
-        }
-        self._living = [chains[_key(hypothesis)] for hypothesis in step.hypotheses if not hypothesis.finished]
-        if step.best is not None:
-            self.best = chains.get(_key(step.best)) or self._ended[_key(step.best)]
-
-
+_Tokens = tuple[TokenRecord, ...]
 _Key = tuple[int, tuple[int, ...]]
 
 

@@ -20,7 +20,7 @@ from typing import Generic, Literal, TypeVar
 from model.errors import AttendError
 
 T = TypeVar("T")
-Ending = Literal["finished", "stopped", "time"]
+Ending = Literal["finished", "stopped", "time", "failed"]
 
 _CAPACITY = 64  # steps the worker may be ahead of the reader; then it waits
 _UPDATES = 120.0  # a second, of all streams together

@@ -17,8 +17,8 @@ from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
 from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_start
-from ui.runs.answers import GrowingAnswer, with_others
-from ui.runs.generation import RunProgress, answer_for_visitor
+from ui.runs.answers import LiveAnswer, with_others
+from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
 from ui.runs.run import RunRecord, prompt_tokens
@@ -75,14 +75,14 @@ def translate(
     trace = new_trace(loaded, prompt.ids, settings, text=given, messages=messages)
     source = trace.request.source
     run = session.add_run("translate", name, prompt_tokens(trace.request), source=source)
-    answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
+    answer = LiveAnswer(run, trace, loaded, models.display_name(run.model))
     before = session.translation
     key = before.key if before is not None and before.text == given else ""
     session.translation, session.shown = Translation(given, answer.turn, key), run.id
     session.drop_unused_runs()
     passes = models.decode(trace.call(session.visitor))
     view = _Translation(session, loaded, answer, given if example else None)
-    yield from answer_for_visitor(session, models, answer, passes, view)
+    yield from run_for_visitor(session, models, [answer], passes, view)
 
 
 @dataclass(slots=True)
@@ -91,11 +91,11 @@ class _Translation:
 
     session: Session
     loaded: LoadedModel
-    answer: GrowingAnswer
+    answer: LiveAnswer
     given: str | None
 
     def started(self) -> TranslateScreen:
-        live = self.answer.live
+        live = self.answer
         return TranslateScreen(
             given=self.given,
             translation=translation_value(self.session, self.loaded),
@@ -105,28 +105,18 @@ class _Translation:
         )
 
     def updated(self, progress: RunProgress) -> TranslateScreen:
-        session, run = self.session, self.answer.live.run
-        self.answer.update(progress.ending)
+        session, run, turn = self.session, self.answer.run, self.answer.turn
         if progress.ending == "finished":
-            self.answer.turn.note = with_others(self.answer.turn.note or language_hint(run, self.loaded), run)
-        if not self._shown:
+            turn.note = with_others(turn.note or language_hint(run, self.loaded), run)
+        if session.translation is None or session.translation.answer is not turn:  # it was cleared
             return TranslateScreen()
+        looked = progress.ended and progress.ending != "failed"
         return TranslateScreen(
             answer=self.answer.value(busy=session.busy),
-            alignment=alignment_value(run, self.loaded) if progress.ended else None,
+            alignment=alignment_value(run, self.loaded) if looked else None,
             inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
             seed=session.seed if progress.ended else None,
         )
-
-    def failed(self) -> TranslateScreen:
-        self.answer.stop()
-        return TranslateScreen(answer=self.answer.value(busy=self.session.busy) if self._shown else None)
-
-    @property
-    def _shown(self) -> bool:
-        """Whether it is still shown: it may have been cleared."""
-        translation = self.session.translation
-        return translation is not None and translation.answer is self.answer.turn
 
 
 def translate_box(

@@ -17,7 +17,7 @@ from model.loaded import LoadedModel
 from ui.inspector.opening import streamed
 from ui.kit.validation import checked_start
 from ui.runs.answer_text import AnswerText
-from ui.runs.answers import ending_note, with_others
+from ui.runs.answers import with_others
 from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.live_run import LiveRun
 from ui.runs.models import Models
@@ -89,8 +89,7 @@ class _Continuation:
             return WriteScreen(running=False if progress.ended and not session.busy else None)
         self.live.text.update(run.ids[len(self.live.request.prompt) :])
         session.draft.text = self.live.text.text(finished=progress.ended)
-        noted = not self.single or self.live.reason == "stop_text"
-        note = ending_note(run, progress.ending, self.live.reason) if noted else None
+        note = self.live.note if not self.single or self.live.reason == "stop_text" else None
         return WriteScreen(
             inspector=streamed(session, run, progress.since[0], loaded, busy=not progress.ended),
             meter=meter_value(
@@ -101,9 +100,6 @@ class _Continuation:
             seed=session.seed if progress.ended else None,
             history=undo_and_redo(session) if progress.ended else None,
         )
-
-    def failed(self) -> WriteScreen:
-        return WriteScreen(running=False, history=undo_and_redo(self.session))
 
 
 def take(session: Session, models: Models, index: int, token: int) -> WriteScreen:

@@ -9,8 +9,11 @@ import pytest
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import Step
+from model.loaded import LoadedModel
 from tests.helpers.tiny import TinyModel, make_request, random_model, trace_of
-from ui.runs.live_run import BestPath
+from ui.runs.answer_text import AnswerText
+from ui.runs.live_run import LiveRun
+from ui.runs.run import RunRecord, prompt_tokens
 
 SAMPLED = DecodingSettings(temperature=1.2, top_k=8, seed=11, max_new_tokens=12, num_return_sequences=4)
 
@@ -83,7 +86,7 @@ def test_the_document_has_all_sequences_best_first(strategy: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["greedy", "sample", "beam", "beam_sample", "diverse_beam"])
-def test_the_page_follows_the_first_text_at_every_step(strategy: str) -> None:
+def test_the_page_follows_the_first_text_at_every_step(tiny: LoadedModel, strategy: str) -> None:
     """Also when it finishes before the others, and when two texts are the same."""
     for seed in range(6):
         settings = DecodingSettings.from_dict(
@@ -91,12 +94,15 @@ def test_the_page_follows_the_first_text_at_every_step(strategy: str) -> None:
         )
         unstopped = run(random_model(12, seed=6, scale=2.0), settings)
         so_far = Trace("tiny", "3 1", unstopped.request, settings, str)
-        path = BestPath()
-        for step in unstopped.steps:
-            so_far.add(step)
-            path.add(step)
-            assert [token.choice for token in path.best] == so_far.choices()
-            assert [token.id for token in path.best] == list(so_far.ids)
+        live = LiveRun(
+            RunRecord("write-1", "write", "tiny", prompt_tokens(unstopped.request)), so_far, AnswerText(tiny.tokenizer)
+        )
+        for number, step in enumerate(unstopped.steps, start=1):
+            live.add([step])
+            written = live.run.tokens[len(unstopped.request.prompt) :]
+            assert so_far.steps == unstopped.steps[:number]
+            assert [token.choice for token in written] == so_far.choices()
+            assert [token.id for token in written] == list(so_far.ids)
 
 
 def test_a_step_says_what_is_returned_only_when_it_is_the_last() -> None:

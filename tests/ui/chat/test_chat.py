@@ -18,7 +18,7 @@ from ui.chat import actions as chat
 from ui.chat.endpoint import chat_items
 from ui.chat.reproduction import chat_reproduction
 from ui.chat.screen import ChatScreen
-from ui.runs.answers import GrowingAnswer
+from ui.runs.answers import LiveAnswer
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -279,7 +279,6 @@ def test_an_answer_that_ended_as_stop_was_pressed_was_not_stopped(models: Models
     last(chat.send(session, models, models.default, "Hello", GREEDY))
     run = session.run(session.turns[1].run)
     assert run.trace is not None
-    answer = GrowingAnswer.of(run, run.trace, tiny, "")
-    answer.live.reason = run.trace.finish_reason
-    answer.update("stopped")
+    answer = LiveAnswer(run, run.trace, tiny, "")
+    answer.add((), "stopped")
     assert (answer.turn.state, answer.turn.note) == ("done", "reached the length limit")

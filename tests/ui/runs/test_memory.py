@@ -20,7 +20,7 @@ from ui.chat import actions as chat
 from ui.compare import actions as compare
 from ui.inspector.opening import open_token
 from ui.limits import Limits
-from ui.runs.live_run import LiveRun
+from ui.runs.live_run import LiveRun, answer_text
 from ui.runs.memory import Ledger, limit_memory
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
@@ -39,7 +39,9 @@ def made(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> tup
     trace = new_trace(loaded, ids, settings, text="The quick")
     run = RunRecord("write-1", "write", loaded.name, [TokenRecord(token, "given") for token in ids])
     request = Request.of(loaded, ids, attention=True)
-    return LiveRun.of(run, trace, loaded), list(generate(loaded.model, ids, settings.strategy_for(request)))
+    return LiveRun(run, trace, answer_text(trace, loaded)), list(
+        generate(loaded.model, ids, settings.strategy_for(request))
+    )
 
 
 @pytest.mark.parametrize(

@@ -41,37 +41,30 @@ def chat_endpoint(models: Models) -> Callable[..., Iterator[dict[str, Any]]]:
             "finish_reason": null}; a search may still change what it gave. The last item has a finish_reason and, as
             "trace", the run as an attend.trace/2 document.
         """
-        yield from chat_items(models, message, history or [], model, settings or {}, system)
+        loaded = models.get(model)
+        chosen = DecodingSettings.from_dict(plain_settings(settings or {})).seeded()
+        chosen = chat_settings(loaded, chosen)
+        turns = [*checked_history(history or []), Turn("user", checked_message(message))]
+        prompt, messages = chat_prompt(loaded, turns, chosen, checked_system(system))
+        off = without_of(settings or {})
+        trace = new_trace(loaded, prompt.ids, chosen, text=turns[-1].text, messages=messages, interventions=off)
+        written, sent = AnswerText(loaded.tokenizer, chosen.stop_texts, begins=loaded.starts_new_text), 0
+
+        def since_the_last(ids: tuple[int, ...]) -> list[dict[str, Any]]:
+            return [{"id": token, "text": loaded.tokenizer.label(token)} for token in ids[sent:]]
+
+        for _ in stream_for_program(models, loaded, trace):
+            best = trace.best
+            if best is not None and not trace.steps[-1].finished:
+                written.update(best.tokens)
+                tokens = since_the_last(best.tokens)
+                yield {"text": written.text(finished=False), "tokens": tokens, "finish_reason": None}
+                sent = len(best.tokens)
+        yield {
+            "text": trace.text,
+            "tokens": since_the_last(trace.ids),
+            "finish_reason": trace.finish_reason,
+            "trace": trace.document(),
+        }
 
     return chat
-
-
-def chat_items(
-    models: Models, message: object, history: object, model: object, settings: object, system: object = ""
-) -> Iterator[dict[str, Any]]:
-    """What `/chat` streams."""
-    loaded = models.get(model)
-    chosen = DecodingSettings.from_dict(plain_settings(settings)).seeded()
-    chosen = chat_settings(loaded, chosen)
-    turns = [*checked_history(history), Turn("user", checked_message(message))]
-    prompt, messages = chat_prompt(loaded, turns, chosen, checked_system(system))
-    off = without_of(settings)
-    trace = new_trace(loaded, prompt.ids, chosen, text=turns[-1].text, messages=messages, interventions=off)
-    written, sent = AnswerText(loaded.tokenizer, chosen.stop_texts, begins=loaded.starts_new_text), 0
-
-    def since_the_last(ids: tuple[int, ...]) -> list[dict[str, Any]]:
-        return [{"id": token, "text": loaded.tokenizer.label(token)} for token in ids[sent:]]
-
-    for _ in stream_for_program(models, loaded, trace):
-        best = trace.best
-        if best is not None and not trace.steps[-1].finished:
-            written.update(best.tokens)
-            tokens = since_the_last(best.tokens)
-            yield {"text": written.text(finished=False), "tokens": tokens, "finish_reason": None}
-            sent = len(best.tokens)
-    yield {
-        "text": trace.text,
-        "tokens": since_the_last(trace.ids),
-        "finish_reason": trace.finish_reason,
-        "trace": trace.document(),
-    }

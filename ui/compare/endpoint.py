@@ -43,35 +43,21 @@ def compare_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
         Returns:
             The comparison as an attend.compare/1 document, with each run as an attend.trace/2 document.
         """
-        return comparison(models, prompt, model, settings or [], common_draws, chat, history or [], system)
+        loaded = models.get(model)
+        cards = checked_cards(settings or [])
+        without = checked_without(settings or [])
+        turns, instruction = checked_history(history or []), checked_system(system)
+        if checked_switch(chat, "chat"):
+            given = message_prompt(loaded, [*turns, Turn("user", checked_message(prompt))], cards, instruction)
+        elif turns or instruction:
+            subject = "A history" if turns else "A system prompt"
+            raise AttendError(f"{subject} needs a message to answer, not a text to continue: set chat to true as well.")
+        else:
+            given = text_prompt(loaded, prompt)
+        common = checked_switch(common_draws, "common_draws")
+        compared = prepare(loaded, given, cards, without=without, common_draws=common)
+        for _ in run_cards(compared, models, stop=threading.Event(), attention=False, visitor=CALLER.get()):
+            pass
+        return document(compared)
 
     return compare
-
-
-def comparison(
-    models: Models,
-    prompt: object,
-    model: object,
-    settings: object,
-    common_draws: object,
-    chat: object,
-    history: object,
-    system: object = "",
-) -> dict[str, Any]:
-    """What `/compare` returns."""
-    loaded = models.get(model)
-    cards = checked_cards(settings)
-    without = checked_without(cast(list[object], settings))
-    turns, instruction = checked_history(history), checked_system(system)
-    if checked_switch(chat, "chat"):
-        given = message_prompt(loaded, [*turns, Turn("user", checked_message(prompt))], cards, instruction)
-    elif turns or instruction:
-        subject = "A history" if turns else "A system prompt"
-        raise AttendError(f"{subject} needs a message to answer, not a text to continue: set chat to true as well.")
-    else:
-        given = text_prompt(loaded, prompt)
-    common = checked_switch(common_draws, "common_draws")
-    compared = prepare(loaded, given, cards, without=without, common_draws=common)
-    for _ in run_cards(compared, models, stop=threading.Event(), attention=False, visitor=CALLER.get()):
-        pass
-    return document(compared)

@@ -36,23 +36,18 @@ def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
         Returns:
             {"text": the translation, "finish_reason", and with trace "trace"}
         """
-        return translated(models, text, model, settings or {}, trace)
+        loaded = models.get(model)
+        off, settings = without_of(settings or {}), plain_settings(settings or {})
+        if isinstance(settings, Mapping):
+            settings = for_translator(settings)
+        chosen = chat_settings(loaded, DecodingSettings.from_dict(settings).seeded())
+        turn = Turn("user", checked_start(text, "The text to translate"))
+        check_translator(loaded)
+        with_trace = checked_switch(trace, "trace")
+        prompt, messages = chat_prompt(loaded, [turn], chosen)
+        run = new_trace(loaded, prompt.ids, chosen, text=turn.text, messages=messages, interventions=off)
+        run_for_program(models, loaded, run)
+        result = {"text": run.text.strip(), "finish_reason": run.finish_reason}
+        return {**result, "trace": run.document()} if with_trace else result
 
     return translate
-
-
-def translated(models: Models, text: object, model: object, settings: object, trace: object) -> dict[str, Any]:
-    """What `/translate` returns."""
-    loaded = models.get(model)
-    off, settings = without_of(settings), plain_settings(settings)
-    if isinstance(settings, Mapping):
-        settings = for_translator(settings)
-    chosen = chat_settings(loaded, DecodingSettings.from_dict(settings).seeded())
-    turn = Turn("user", checked_start(text, "The text to translate"))
-    check_translator(loaded)
-    with_trace = checked_switch(trace, "trace")
-    prompt, messages = chat_prompt(loaded, [turn], chosen)
-    run = new_trace(loaded, prompt.ids, chosen, text=turn.text, messages=messages, interventions=off)
-    run_for_program(models, loaded, run)
-    result = {"text": run.text.strip(), "finish_reason": run.finish_reason}
-    return {**result, "trace": run.document()} if with_trace else result

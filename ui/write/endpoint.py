@@ -28,16 +28,11 @@ def generate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
         Returns:
             The run as an attend.trace/2 document.
         """
-        return continuation(models, prompt, model, settings or {})
+        loaded = models.get(model)
+        chosen = DecodingSettings.from_dict(plain_settings(settings or {})).seeded()
+        text = checked_start(prompt, "The prompt")
+        trace = new_trace(loaded, loaded.prompt(text), chosen, text=text, interventions=without_of(settings or {}))
+        run_for_program(models, loaded, trace)
+        return dict(trace.document())
 
     return generate
-
-
-def continuation(models: Models, prompt: object, model: object, settings: object) -> dict[str, Any]:
-    """What `/generate` returns."""
-    loaded = models.get(model)
-    chosen = DecodingSettings.from_dict(plain_settings(settings)).seeded()
-    text = checked_start(prompt, "The prompt")
-    trace = new_trace(loaded, loaded.prompt(text), chosen, text=text, interventions=without_of(settings))
-    run_for_program(models, loaded, trace)
-    return dict(trace.document())

@@ -18,12 +18,12 @@ from model.errors import AttendError
 from model.text.conversation import Message
 from tests.helpers.folders import marian, t5
 from ui.chat import actions as chat
-from ui.compare.endpoint import comparison
+from ui.compare.endpoint import compare_endpoint
 from ui.runs.attention import restore_attention
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.write import actions as write
-from ui.write.endpoint import continuation
+from ui.write.endpoint import generate_endpoint
 
 FAMILIES: dict[str, Callable[[Path], Path]] = {"t5": t5, "marian": marian}
 SOURCE = "the cat sat on the mat"
@@ -66,7 +66,7 @@ def test_suppressed_tokens_are_never_generated(folders: dict[str, Path]) -> None
     loaded = catalog.load(str(folders["marian"]))
     padding = loaded.model.vocabulary_size - 1
     assert loaded.rules.suppress_tokens == {padding}
-    document = continuation(Models([loaded.name], lambda *_: loaded), SOURCE, loaded.name, {"strategy": "greedy"})
+    document = generate_endpoint(Models([loaded.name], lambda *_: loaded))(SOURCE, loaded.name, {"strategy": "greedy"})
     assert "suppress_tokens" in document["steps"][0]["stages"]
     assert all(step["kept"][1] == step["kept"][0] - 1 for step in document["steps"])  # it alone is removed
     assert padding not in document["ids"]
@@ -97,5 +97,5 @@ def test_the_page_answers_shows_and_compares(folders: dict[str, Path], name: str
         assert all(abs(now - before) <= 1 for now, before in pairs)  # a pass of one token rounds otherwise
     with pytest.raises(AttendError, match="use it in Translate"):
         list(write.write(session, models, name, SOURCE, settings))
-    compared = comparison(models, SOURCE, name, [{"strategy": "greedy"}, HOW], True, False, [])
+    compared = compare_endpoint(models)(SOURCE, name, [{"strategy": "greedy"}, HOW], True, False, [])
     assert len(compared["cards"]) == 2

@@ -16,7 +16,7 @@ from model.text.conversation import Message, Transcript
 from tests.helpers.folders import gpt2
 from tests.model.huggingface.generation.test_chat_template import TEMPLATES, talk
 from ui.chat import actions as chat
-from ui.chat.endpoint import chat_items
+from ui.chat.endpoint import chat_endpoint
 from ui.chat.reproduction import chat_reproduction
 from ui.compare import actions as comparing
 from ui.runs.models import Models
@@ -103,7 +103,7 @@ def test_an_answer_ends_at_the_next_turn_on_every_path(stopping: tuple[LoadedMod
     list(chat.send(session, models, loaded.name, "the cat", GREEDY))
     assert session.turns[1].text == expected
     assert session.turns[1].note == f"stopped at “{transcript(loaded).stop_texts[0]}”".replace("\n", "↵")
-    *_, last = chat_items(models, "the cat", [], loaded.name, {"strategy": "greedy", "min_new_tokens": 24})
+    *_, last = chat_endpoint(models)("the cat", [], loaded.name, {"strategy": "greedy", "min_new_tokens": 24})
     assert (last["text"], last["finish_reason"]) == (expected, "stop_text")
     cards = [GREEDY.to_dict(), {**GREEDY.to_dict(), "strategy": "beam", "num_beams": 1}]
     options = {"answer": True, "history": False, "common": True, "shared": GREEDY}

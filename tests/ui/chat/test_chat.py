@@ -15,7 +15,7 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from tests.helpers.waiting import steps_of
 from ui.chat import actions as chat
-from ui.chat.endpoint import chat_items
+from ui.chat.endpoint import chat_endpoint
 from ui.chat.reproduction import chat_reproduction
 from ui.chat.screen import ChatScreen
 from ui.runs.answers import LiveAnswer
@@ -268,7 +268,7 @@ def test_empty_lines_at_the_end_of_a_message_are_no_tokens(models: Models, end: 
 
 def test_empty_lines_at_the_end_of_a_programs_message_are_no_tokens(models: Models) -> None:
     ids = [
-        list(chat_items(models, message, [], models.default, GREEDY.to_dict()))[-1]["trace"]["prompt"]["ids"]
+        list(chat_endpoint(models)(message, [], models.default, GREEDY.to_dict()))[-1]["trace"]["prompt"]["ids"]
         for message in ("Hi", "Hi\n\n")
     ]
     assert ids[0] == ids[1]

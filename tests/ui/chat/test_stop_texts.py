@@ -11,10 +11,10 @@ import generate
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
-from ui.chat.endpoint import chat_items
+from ui.chat.endpoint import chat_endpoint
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write.endpoint import continuation
+from ui.write.endpoint import generate_endpoint
 
 BASE = {"seed": 4, "max_new_tokens": 30}
 
@@ -23,7 +23,7 @@ BASE = {"seed": 4, "max_new_tokens": 30}
 def plain(tiny: LoadedModel) -> str:
     """What the tiny model answers to "Hi" when nothing stops it."""
     models = Models((tiny.name,), lambda name, _: tiny)
-    *_, last = chat_items(models, "Hi", [], tiny.name, BASE)
+    *_, last = chat_endpoint(models)("Hi", [], tiny.name, BASE)
     return last["text"]
 
 
@@ -54,14 +54,14 @@ def test_the_chat_on_the_page(models: Models, plain: str, stopped: tuple[list[st
 
 def test_the_endpoints(models: Models, stopped: tuple[list[str], str]) -> None:
     stop_texts, expected = stopped
-    items = list(chat_items(models, "Hi", [], models.default, {**BASE, "stop_texts": stop_texts}))
+    items = list(chat_endpoint(models)("Hi", [], models.default, {**BASE, "stop_texts": stop_texts}))
     assert (items[-1]["text"], items[-1]["finish_reason"]) == (expected, "stop_text")
     assert (
         items[-1]["trace"]["text"] == expected
         and [token["id"] for item in items for token in item["tokens"]] == items[-1]["trace"]["ids"]
     )
     assert all(expected.startswith(item["text"]) for item in items)
-    document = continuation(models, "The quick", models.default, {**BASE, "stop_texts": ["e"]})
+    document = generate_endpoint(models)("The quick", models.default, {**BASE, "stop_texts": ["e"]})
     assert document["finish_reason"] == "stop_text" and "e" not in document["text"]
 
 

@@ -18,12 +18,12 @@ from model.text.conversation import Message
 from tests.helpers.folders import CHATML, gpt2
 from tests.ui.settings.test_code import executed
 from ui.chat import actions as chat
-from ui.chat.endpoint import chat_items
+from ui.chat.endpoint import chat_endpoint
 from ui.chat.prompt_value import prompt_value
 from ui.chat.reproduction import chat_reproduction
 from ui.compare import actions as comparing
 from ui.compare import metrics
-from ui.compare.endpoint import comparison
+from ui.compare.endpoint import compare_endpoint
 from ui.inspector.toolbar import record
 from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.models import Models
@@ -120,7 +120,7 @@ def test_what_is_no_system_prompt_changes_nothing(
         chat.set_system(session, both, chatml.name, system)
     assert session.system == FOX
     with pytest.raises(AttendError, match=sentence):
-        list(chat_items(both, "Hi!", [], chatml.name, {}, system))
+        list(chat_endpoint(both)("Hi!", [], chatml.name, {}, system))
     chat.set_system(session, both, chatml.name, " \n")
     assert session.system == ""
 
@@ -185,16 +185,16 @@ def test_the_code_for_a_model_that_takes_none_has_none(tiny: LoadedModel) -> Non
 @pytest.mark.usefixtures("counted_seeds")
 def test_programs_send_it(both: Models, chatml: LoadedModel, tiny: LoadedModel) -> None:
     history = [{"role": "user", "content": "Hi!"}, {"role": "assistant", "content": "Hello"}]
-    *_, last = chat_items(both, "And you?", history, chatml.name, CARDS[0], FOX)
+    *_, last = chat_endpoint(both)("And you?", history, chatml.name, CARDS[0], FOX)
     assert last["trace"]["prompt"]["messages"][0] == {"role": "system", "content": FOX}
     messages = [Message("user", "Hi!"), Message("assistant", "Hello"), Message("user", "And you?")]
     assert last["trace"]["prompt"]["ids"] == list(chatml.chat_prompt(messages, system=FOX, reserve=4).ids)
-    result = comparison(both, "And you?", chatml.name, CARDS, True, True, history, FOX)
+    result = compare_endpoint(both)("And you?", chatml.name, CARDS, True, True, history, FOX)
     assert result["prompt"]["ids"] == last["trace"]["prompt"]["ids"]
     with pytest.raises(AttendError, match="tiny-chat doesn't support system prompts, because it was trained"):
-        list(chat_items(both, "Hi!", [], tiny.name, {}, FOX))
+        list(chat_endpoint(both)("Hi!", [], tiny.name, {}, FOX))
     with pytest.raises(AttendError, match=r"A system prompt needs a message to answer.*set chat to true"):
-        comparison(both, "Hi!", chatml.name, CARDS, True, False, [], FOX)
+        compare_endpoint(both)("Hi!", chatml.name, CARDS, True, False, [], FOX)
 
 
 @pytest.mark.usefixtures("counted_seeds")

@@ -15,13 +15,13 @@ from tests.helpers.translators import nllb
 from ui.chat import actions as chat
 from ui.chat.prompt_value import prompt_value
 from ui.chat.reproduction import chat_reproduction
-from ui.compare.endpoint import comparison
+from ui.compare.endpoint import compare_endpoint
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.models import select as choosing
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.settings import code
-from ui.write.endpoint import continuation
+from ui.write.endpoint import generate_endpoint
 
 SOURCE = "the cat sat on the mat"
 GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=6)
@@ -47,7 +47,9 @@ def answer(session: Session, page: Models) -> str:
 def alone(translator: LoadedModel, source: str, target: str) -> list[int]:
     """What the same model says between these languages when nobody else is there."""
     translator_with_languages = translator.with_languages(source, target)
-    return continuation(Models(["it"], lambda *_: translator_with_languages), SOURCE, "it", GREEDY.to_dict())["ids"]
+    return generate_endpoint(Models(["it"], lambda *_: translator_with_languages))(SOURCE, "it", GREEDY.to_dict())[
+        "ids"
+    ]
 
 
 def test_two_visitors_translate_between_their_own_languages(page: Models, translator: LoadedModel) -> None:
@@ -95,11 +97,11 @@ def test_a_model_that_translates_nothing_refuses_languages_in_a_sentence(page: M
 
 @pytest.mark.parametrize("name", ["nllb [en->fr]", "nllb [eng_Latn→fra_Latn]"])
 def test_a_program_names_the_languages_with_the_model(name: str, page: Models, translator: LoadedModel) -> None:
-    assert continuation(page, SOURCE, name, GREEDY.to_dict())["ids"] == alone(translator, "en", "fr")
+    assert generate_endpoint(page)(SOURCE, name, GREEDY.to_dict())["ids"] == alone(translator, "en", "fr")
 
 
 def test_a_comparison_of_a_program_names_the_languages_with_the_model(page: Models, translator: LoadedModel) -> None:
-    compared = comparison(page, SOURCE, "nllb [fr->es]", [GREEDY.to_dict()] * 2, True, True, [])
+    compared = compare_endpoint(page)(SOURCE, "nllb [fr->es]", [GREEDY.to_dict()] * 2, True, True, [])
     assert compared["cards"][1]["trace"]["ids"] == alone(translator, "fr", "es")
     for name, sentence in (
         ("nllb [en->xx]", "doesn't know the language 'xx': choose one of its 5, such as"),
@@ -107,7 +109,7 @@ def test_a_comparison_of_a_program_names_the_languages_with_the_model(page: Mode
         ("nowhere [en->fr]", "There is no model nowhere here".replace("nowhere", "'nowhere'")),
     ):
         with pytest.raises(AttendError, match=sentence):
-            continuation(page, SOURCE, name, {})
+            generate_endpoint(page)(SOURCE, name, {})
 
 
 def test_the_code_translates_between_the_same_languages(

@@ -31,7 +31,7 @@ from ui.tabs import TABS
 from ui.translate import actions as translate
 from ui.translate import alignment
 from ui.translate.actions import TranslateScreen
-from ui.translate.endpoint import translate_endpoint, translated
+from ui.translate.endpoint import translate_endpoint
 from ui.translate.translate_contract import AlignmentValue, HeadsValue
 
 SOURCE = "Le chat est grand."
@@ -263,13 +263,13 @@ def test_programs_get_beams_unless_they_say_otherwise(
     both: Models, tiny: LoadedModel, tiny_translator: LoadedModel
 ) -> None:
     name = tiny_translator.name
-    result = translated(both, SOURCE, name, {"max_new_tokens": 9}, True)
+    result = translate_endpoint(both)(SOURCE, name, {"max_new_tokens": 9}, True)
     assert result["trace"]["settings"]["strategy"] == "beam" and result["trace"]["settings"]["num_beams"] == 4
     assert result["text"] == result["trace"]["text"].strip()
-    drawn = translated(both, SOURCE, name, {"temperature": 0.5, "max_new_tokens": 2}, True)
+    drawn = translate_endpoint(both)(SOURCE, name, {"temperature": 0.5, "max_new_tokens": 2}, True)
     assert drawn["trace"]["settings"]["strategy"] == "sample"
     json.dumps(result)
-    assert set(translated(both, SOURCE, name, {"strategy": "greedy", "max_new_tokens": 2}, False)) == {
+    assert set(translate_endpoint(both)(SOURCE, name, {"strategy": "greedy", "max_new_tokens": 2}, False)) == {
         "text",
         "finish_reason",
     }
@@ -280,7 +280,7 @@ def test_programs_get_beams_unless_they_say_otherwise(
         (SOURCE, name, {}, "yes", "true or false"),
     ):
         with pytest.raises(AttendError, match=words):
-            translated(both, text, model, settings, trace)
+            translate_endpoint(both)(text, model, settings, trace)
 
 
 @pytest.mark.skipif(not EMBEDDED.is_file(), reason="the translator is not there")

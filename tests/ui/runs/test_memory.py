@@ -68,8 +68,7 @@ def allocated_and_counted(models: Models, loaded: LoadedModel, settings: Decodin
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
     live, steps = made(models, loaded, settings)
-    live.add(steps)
-    live.close()
+    live.add(steps, "finished")
     del steps
     gc.collect()
     allocated = tracemalloc.get_traced_memory()[0] - before

@@ -31,7 +31,7 @@ def test_from_a_chapter_along_the_parts_with_the_keys_and_to_another_chapter(vis
     part = page.get_by_role("region", name="Map", exact=True)
     title = part.locator(".at-model-map-panel h3")
     expect(title).to_have_text("Embedding")
-    chosen = part.get_by_role("button", name="Embedding, decoder, 1,048,576 parameters")
+    chosen = part.get_by_role("button", name="Embedding (11, 256) · 1,048,576 parameters, decoder")
     chosen.focus()
     for name in ("Norm", "Queries, keys, values", "Positions", "Weights", "Weighted sum"):
         page.keyboard.press("ArrowRight" if name == "Weighted sum" else "ArrowUp")
@@ -78,6 +78,6 @@ def test_on_a_phone_both_sides_fit_and_a_chapters_place_is_one_line(visit: Opene
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     box = part.locator("svg.at-model-map").bounding_box()
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
-    part.get_by_role("button", name="Weights, encoder").click()
+    part.get_by_role("button", name="Weights (8, 11, 11), no parameters, encoder").click()
     expect(part.locator(".at-model-map-panel h3")).to_be_in_viewport()
     page.close()

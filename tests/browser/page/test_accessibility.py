@@ -60,6 +60,12 @@ def chapter(title: str) -> Callable[[Page], None]:
     return learn
 
 
+def course_map(page: Page) -> None:
+    to_tab(page, "Learn")
+    page.locator(".at-lesson-list button", has_text="Map").click()
+    expect(page.locator(".at-model-map-panel canvas").first).to_be_visible()
+
+
 def dialog(button: str, name: str) -> Callable[[Page], None]:
     def show(page: Page) -> None:
         page.locator(button).click()
@@ -78,6 +84,7 @@ STATES: tuple[tuple[str, str, Callable[[Page], None]], ...] = (  # its name, wha
     ("Compare", TAB, compare),
     ("Translate", TAB, translate),
     ("vocabulary", TAB, chapter("A vocabulary of your own")),
+    ("map", CHAPTER, course_map),
     ("heads", CHAPTER, chapter("Several heads")),
     ("why attention", CHAPTER, chapter("Why attention")),
     ("attention by hand", CHAPTER, chapter("Attention by hand")),
@@ -95,7 +102,16 @@ TEXT_FIELDS_ARE_DARK = """() => {
     [...document.querySelectorAll(selector)].map(colour));
   return dark[0] !== 'rgb(255, 255, 255)' && fields.length && fields.every((each) => each === dark[0]);
 }"""
-DARK = {"Chat", "the help", "Write", "Compare", "Translate", "heads", "generation"}  # looked at in the dark as well
+DARK = {
+    "Chat",
+    "the help",
+    "Write",
+    "Compare",
+    "Translate",
+    "map",
+    "heads",
+    "generation",
+}  # looked at in the dark as well
 
 
 def test_axe_finds_nothing(embedded_url: str, visit: Opener) -> None:

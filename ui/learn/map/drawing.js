@@ -119,9 +119,9 @@ function boxNode({ key, part, x, y, width }, { shape, parameters }, isChosen) {
   const side = key.split('.')[0];
   return makeSvg('g', {
     class: 'at-model-map-box', 'data-part': key, 'data-learns': parameters ? 'yes' : 'no', role: 'button', tabindex: isChosen ? 0 : -1,
-    'aria-pressed': String(isChosen), 'aria-label': `${part.title}, ${side}, ${number ? `${number} parameters` : 'no parameters'}${shape ? `, shape ${shape}` : ''}`,
+    'aria-pressed': String(isChosen), 'aria-label': `${part.title} ${note}${number ? ' parameters' : ', no parameters'}, ${side}`,
   }, makeSvg('rect', { x, y, width, height: BOX, rx: 6 }),
-  makeSvg('text', { x: middle, y: y + 17, class: 'at-model-map-title', ...fitted(part.title, width - 6) }, part.title),
+  makeSvg('text', { x: middle, y: y + 17, class: 'at-model-map-title', ...fitted(part.title, width - 6) }, part.title), ' ',
   makeSvg('text', { x: middle, y: y + 33, class: 'at-model-map-note' }, note));
 }
 

@@ -89,10 +89,6 @@ def write_greedily(loaded: LoadedModel, prompt: str, *, most: int) -> GreedyText
     return GreedyText(tuple(steps), text)
 
 
-def recorded_text(recording: Recording) -> GreedyText:
-    return GreedyText(recording.steps, recording.loop)
-
-
 def repeated(text: str) -> tuple[int, int]:
     """How many of a text's stretches of four words occurred before in it, and how many stretches it has."""
     words = text.split()

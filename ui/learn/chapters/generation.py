@@ -17,7 +17,7 @@ from ui.learn.chapter import Chapter
 from ui.learn.chapters.views import four_weights
 from ui.learn.chapters.views.filters import VOCABULARY, bars_of, check_table, stages_of
 from ui.learn.chapters.views.four_weights import filtered_weights
-from ui.learn.chapters.views.greedy_texts import greedy_texts
+from ui.learn.chapters.views.greedy_texts import greedy_texts, looping_text
 from ui.learn.chapters.views.loop import MAX_CHARACTERS, MODES, loop_words, run_of_loop, text_probability_words
 from ui.learn.chapters.views.word_search import check_words, search_value, search_words
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
@@ -74,6 +74,7 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         **loop_words(loop),
         **text_probability_words([p for _, p, _ in loop["written"]]),
         **greedy_texts(models, given["recorded"], loop["model"]),
+        **looping_text(models, loop["model"]),
         "by_hand": filtered_weights(given["weights"][0], **by_hand),
         "filters": {"bars": bars_of(record), "stages": stages},
         "vocabulary": VOCABULARY,
@@ -125,7 +126,7 @@ def _first_share(compute: Compute, weights: Sequence[float], **settings: float) 
 
 
 _OF_TOP_P, _OF_TEMPERATURE = (50.0, 25.0, 15.0, 10.0), (4.0, 2.0, 1.0, 1.0)  # weights of two exercises
-_GOES_ON = ("and to be understood as a whole", "and that is why we live", "and the end token")
+_GOES_ON = ("and to be understood as a whole", "and that is why we live", "the end token")
 
 
 def _goes_on(compute: Compute) -> list[int]:
@@ -173,7 +174,6 @@ CHAPTER = Chapter(
         "ending": cases("end token now", "end token", "no end token", "length"),
         "text_measure": cases("nothing", "written"),
         "recording_state": cases("recorded", "live"),
-        "has_loop": cases("loop"),
         "own_state": cases("own"),
         "own_writes": cases("own"),
         "examples": presets({name: {**_OFF, **changes} for name, changes in _EXAMPLES.items()}),

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from lesson.generation.recorded import (
     LOOP_TOKENS,
     RECORDINGS,
     STEPS,
-    GreedyText,
-    Recording,
+    Candidates,
     ranked,
-    recorded_text,
     repeated,
     write_greedily,
 )
@@ -32,27 +31,31 @@ def greedy_texts(models: Models, prompt: str, own: str) -> dict[str, Any]:
     """
     recording = next(one for one in RECORDINGS if one.prompt == prompt)
     live = _checkpoint(models, recording.name)
-    if live:
-        checkpoint = models.get(live)
-        loop = write_greedily(checkpoint, recording.loop_prompt, most=LOOP_TOKENS).text
-        printed = GreedyText(write_greedily(checkpoint, prompt, most=STEPS).steps, loop)
-    else:
-        printed = recorded_text(recording)
-    ours = write_greedily(models.get(own), prompt, most=_OURS_TOKENS) if own else None
+    printed = write_greedily(models.get(live), prompt, most=STEPS).steps if live else recording.steps
+    ours = write_greedily(models.get(own), prompt, most=STEPS).steps if own else None
     return {
         "recording_state": "live" if live else "recorded",
         "recorded_model": recording.name,
         "recorded_prompt": f"“{prompt}”",
         "recorded_table": _table(printed),
-        "recorded_loop": f"“{recording.loop_prompt}{printed.text}”",
-        "recorded_repeats": _repeats(printed.text),
-        "has_loop": _has_loop(recording),
         "own_model": own,
         "own_state": ["own"] if ours else [],
-        "own_writes": ["own"] if ours else [],
         "own_table": _table(ours) if ours else None,
-        "own_loop": f"“{prompt}{ours.text}”" if ours else "",
-        "own_repeats": _repeats(ours.text) if ours else "",
+    }
+
+
+def looping_text(models: Models, own: str) -> dict[str, Any]:
+    """The values of the recorded text that repeats itself, and of what a model at hand makes of its prompt."""
+    recording = RECORDINGS[0]
+    live = _checkpoint(models, recording.name)
+    loop = write_greedily(models.get(live), recording.loop_prompt, most=LOOP_TOKENS).text if live else recording.loop
+    ours = write_greedily(models.get(own), recording.prompt, most=_OURS_TOKENS).text if own else ""
+    return {
+        "recorded_loop": f"“{recording.loop_prompt}{loop}”",
+        "recorded_repeats": _repeats(loop),
+        "own_writes": ["own"] if ours else [],
+        "own_loop": f"“{recording.prompt}{ours}”" if ours else "",
+        "own_repeats": _repeats(ours) if ours else "",
     }
 
 
@@ -61,11 +64,7 @@ def _checkpoint(models: Models, name: str) -> str:
     return next((one for one in models.in_memory() if names.without_precision(one)[0] == name), "")
 
 
-def _has_loop(recording: Recording) -> list[str]:
-    return ["loop"] if repeated(recording.loop)[0] else []
-
-
-def _table(text: GreedyText) -> list[list[str]]:
+def _table(steps: Sequence[Candidates]) -> list[list[str]]:
     """Rank by rank; a column for each step."""
 
     def cell(candidate: tuple[str, float | None] | None) -> str:
@@ -74,7 +73,7 @@ def _table(text: GreedyText) -> list[list[str]]:
         label, share = candidate
         return f"{label.strip() or '␣'} {percent(share) if share is not None else '(not printed)'}"
 
-    rows = ranked(text.steps[:STEPS])
+    rows = ranked(steps[:STEPS])
     return [[place, *map(cell, row)] for place, row in zip(_PLACES, rows, strict=False)]
 
 

@@ -113,7 +113,7 @@ def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> N
     tokens.nth(20).click()
     expect(page.locator(".at-headline")).to_contain_text("Token 21 of 24")
     kept = tokens.all_text_contents()[:20]
-    page.locator(".at-table tbody tr:not(.at-won):not(.at-rest)").first.get_by_role("button").click()
+    page.locator(".at-table tbody tr:not(.at-won):not(.at-rest)").first.get_by_role("button", name="instead").click()
     expect(page.get_by_role("group", name="Versions of this message")).to_have_text("2/2")
     rest(page)
     expect(tokens).to_have_count(33)  # 20 that stay, the other one, and 12 more
@@ -230,7 +230,7 @@ def test_write_goes_on_token_by_token_and_takes_another(visit: Opener) -> None:
     before = box.input_value()
     assert before.startswith("The dog and the fox")
     page.locator(".at-box").nth(prompt).click()
-    page.locator(".at-table tbody button").first.click()
+    page.locator(".at-table").get_by_role("button", name="instead").first.click()
     expect(page.locator(".at-box")).to_have_count(prompt + 1)
     page.locator("#attend-back").click()
     expect(page.locator(".at-box")).to_have_count(prompt + 2)

@@ -122,16 +122,6 @@ def test_links_lead_somewhere() -> None:
     assert count > 15
 
 
-def test_code_that_the_lesson_names_exists() -> None:
-    texts = [path for kind in ("*.js", "*.md") for path in sorted((ROOT / "ui/learn").rglob(kind))]
-    plain = re.sub(r"'\s*\n\s*\+ '", "", "\n".join(path.read_text(encoding="utf-8") for path in texts))
-    named = re.findall(r"`([\w.]+)`,? (?:as )?in `?([a-z_/]+\.py)", plain)
-    assert len(named) > 12
-    for name, path in named:
-        source = (ROOT / path).read_text(encoding="utf-8")
-        assert [part for part in name.split(".") if not re.search(rf"\b{part}\b", source)] == [], path
-
-
 def settings_row(parameter: Parameter) -> str:
     default = parameter.typed(parameter.default)
     others = [strategy for strategy in STRATEGIES if strategy not in parameter.strategies]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from model.errors import AttendError
 from ui.compare.cards import checked_cards, checked_without, message_prompt, prepare, run_cards, text_prompt

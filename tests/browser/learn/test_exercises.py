@@ -137,7 +137,7 @@ def test_the_sheet_prints_all_exercises_and_nothing_else(shared_page: Page) -> N
     page.locator("#attend-tabs label", has_text="Learn").click()
     page.locator(".at-lesson-list button", has_text="Tokens, side by side").click()
     chapter = page.get_by_role("region", name="Tokens, side by side", exact=True)
-    sheet = page.locator(".at-sheet")
+    sheet = page.locator(".at-printed")
     chapter.get_by_role("button", name="Print this chapter").click()
     expect(page.locator("body[data-printed]")).to_have_count(1)
     expect(sheet.locator("li")).to_have_count(len(course.CHAPTERS["tokens"].exercises))

@@ -37,12 +37,12 @@ def test_a_setting_explains_itself_and_leads_to_its_chapter(visit: Opener) -> No
     entry.get_by_role("link", name="softmax").click()
     softmax = card(page, "Softmax")
     expect(softmax).to_be_focused()
-    softmax.get_by_role("link", name=re.compile("^chapter 5,")).click()
+    softmax.get_by_role("link", name=re.compile("A weighted sum of words")).click()
     expect(softmax).to_be_hidden()
-    expect(page.get_by_role("heading", name="Attention by hand", level=2)).to_be_focused()
+    expect(page.get_by_role("heading", name="A weighted sum of words", level=2)).to_be_focused()
     expect(page).to_have_url(re.compile("tab=Learn.*chapter=attention"))
-    chapter = page.get_by_role("region", name="Attention by hand", exact=True)
-    expect(chapter.locator("> .at-lesson-inside > .at-lesson-text .at-term")).to_have_text(["Attention", "vector"])
+    chapter = page.get_by_role("region", name="A weighted sum of words", exact=True)
+    expect(chapter.locator("> .at-lesson-inside > .at-lesson-text .at-term")).not_to_have_count(0)
     page.go_back()
     expect(page.locator("body")).to_have_attribute("data-tab", "Chat")
 
@@ -71,8 +71,8 @@ def test_all_terms_can_be_searched_and_linked_to(visit: Opener) -> None:
     expect(page).not_to_have_url(re.compile("glossary="))
 
     page.locator(".at-lesson-list").get_by_role("link", name="Glossary").click()
-    glossary.get_by_role("link", name=re.compile("^chapter 5,")).first.click()
-    expect(page.get_by_role("heading", name="Attention by hand", level=2)).to_be_focused()
+    glossary.get_by_role("link", name=re.compile("A weighted sum of words")).first.click()
+    expect(page.get_by_role("heading", name="A weighted sum of words", level=2)).to_be_focused()
     expect(glossary).to_be_hidden()
 
 

@@ -41,8 +41,8 @@ export function sheetRow(key, ask) {
 
 /** @param {ChapterSheet[]} sheets */
 function print(sheets) {
-  document.querySelector('.at-sheet')?.remove();
-  const sheet = make('article', { class: 'at-sheet' },
+  document.querySelector('.at-printed')?.remove();
+  const sheet = make('article', { class: 'at-printed' },
     ...sheets.map(({ title, exercises }) => make('section', {}, make('h1', { text: title }),
       make('ol', {}, ...exercises.map(printed)))));
   document.body.append(sheet); // beside the page, of which nothing else is printed then
@@ -53,7 +53,7 @@ function print(sheets) {
 /** @param {ChapterSheet['exercises'][number]} exercise */
 function printed({ question, options, solution, explanation }) {
   return make('li', {}, make('p', { text: question }),
-    ...options.map((text) => make('p', { class: 'at-sheet-option', text: `☐ ${text}`, dir: 'auto' })),
-    solution ? make('p', { class: 'at-sheet-answer' }, make('strong', { text: `Answer: ${solution}. ` }), explanation ?? '')
-      : make('p', { class: 'at-sheet-space', text: 'Answer:' }));
+    ...options.map((text) => make('p', { class: 'at-printed-option', text: `☐ ${text}`, dir: 'auto' })),
+    solution ? make('p', { class: 'at-printed-answer' }, make('strong', { text: `Answer: ${solution}. ` }), explanation ?? '')
+      : make('p', { class: 'at-printed-space', text: 'Answer:' }));
 }

@@ -42,11 +42,11 @@ def chat_endpoint(models: Models) -> Callable[..., Iterator[dict[str, Any]]]:
             "trace", the run as an attend.trace/2 document.
         """
         loaded = models.get(model)
-        chosen = DecodingSettings.from_dict(plain_settings(settings or {})).seeded()
+        chosen = DecodingSettings.from_dict(plain_settings(settings)).seeded()
         chosen = chat_settings(loaded, chosen)
         turns = [*checked_history(history or []), Turn("user", checked_message(message))]
         prompt, messages = chat_prompt(loaded, turns, chosen, checked_system(system))
-        off = without_of(settings or {})
+        off = without_of(settings)
         trace = new_trace(loaded, prompt.ids, chosen, text=turns[-1].text, messages=messages, interventions=off)
         written, sent = AnswerText(loaded.tokenizer, chosen.stop_texts, begins=loaded.starts_new_text), 0
 

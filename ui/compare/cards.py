@@ -87,8 +87,7 @@ def checked_cards(settings: object, shared: Mapping[str, object] = MappingProxyT
     cards = []
     for number, entry in enumerate(settings, start=1):
         with on_card(number):
-            changes = {} if entry is None else entry
-            own = plain_settings(changes)
+            own = plain_settings(entry)
             cards.append(DecodingSettings.from_dict({**shared, **own} if isinstance(own, Mapping) else own))
     return cards
 

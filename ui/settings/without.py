@@ -33,9 +33,9 @@ def without_of(given: object) -> tuple[Intervention, ...]:
 
 
 def plain_settings(given: object) -> Any:
-    """What remains for `DecodingSettings.from_dict`."""
+    """What remains for `DecodingSettings.from_dict`; of None, nothing."""
     if not isinstance(given, Mapping):
-        return given
+        return {} if given is None else given
     return {name: value for name, value in given.items() if name != WITHOUT.name}
 
 

@@ -37,10 +37,9 @@ def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
             {"text": the translation, "finish_reason", and with trace "trace"}
         """
         loaded = models.get(model)
-        off, settings = without_of(settings or {}), plain_settings(settings or {})
-        if isinstance(settings, Mapping):
-            settings = for_translator(settings)
-        chosen = chat_settings(loaded, DecodingSettings.from_dict(settings).seeded())
+        off, plain = without_of(settings), plain_settings(settings)
+        named = for_translator(plain) if isinstance(plain, Mapping) else plain
+        chosen = chat_settings(loaded, DecodingSettings.from_dict(named).seeded())
         turn = Turn("user", checked_start(text, "The text to translate"))
         check_translator(loaded)
         with_trace = checked_switch(trace, "trace")

@@ -29,9 +29,9 @@ def generate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
             The run as an attend.trace/2 document.
         """
         loaded = models.get(model)
-        chosen = DecodingSettings.from_dict(plain_settings(settings or {})).seeded()
+        chosen = DecodingSettings.from_dict(plain_settings(settings)).seeded()
         text = checked_start(prompt, "The prompt")
-        trace = new_trace(loaded, loaded.prompt(text), chosen, text=text, interventions=without_of(settings or {}))
+        trace = new_trace(loaded, loaded.prompt(text), chosen, text=text, interventions=without_of(settings))
         run_for_program(models, loaded, trace)
         return dict(trace.document())
 

@@ -65,7 +65,7 @@ def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> N
             assert card["since"] <= len(before)
             joined[card["run"]] = before[: card["since"]] + list(card["tokens"])
     cards = [{**card, "seed": 3} for card in WARM]
-    document = endpoint(models, "The fox", models.default, cards, True, False, [])
+    document = compare_endpoint(models)("The fox", models.default, cards, True, False, [])
     texts = ["".join(each["text"] for each in tokens) for tokens in joined.values()]
     assert texts == [card["text"] for card in document["cards"]]
     assert [value["busy"] for value in seen[:1] + seen[-1:]] == [True, False]

@@ -47,9 +47,8 @@ def answer(session: Session, page: Models) -> str:
 def alone(translator: LoadedModel, source: str, target: str) -> list[int]:
     """What the same model says between these languages when nobody else is there."""
     translator_with_languages = translator.with_languages(source, target)
-    return generate_endpoint(Models(["it"], lambda *_: translator_with_languages))(SOURCE, "it", GREEDY.to_dict())[
-        "ids"
-    ]
+    models = Models(["it"], lambda *_: translator_with_languages)
+    return generate_endpoint(models)(SOURCE, "it", GREEDY.to_dict())["ids"]
 
 
 def test_two_visitors_translate_between_their_own_languages(page: Models, translator: LoadedModel) -> None:

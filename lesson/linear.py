@@ -29,23 +29,9 @@ def similarity(one: Tensor, other: Tensor) -> Similarity:
     return Similarity(float(one @ other), (float(one.norm()), float(other.norm())))
 
 
-@dataclass(frozen=True, slots=True)
-class TwoLayers:
-    """Two linear layers, one after the other, without and with a nonlinear function between them."""
-
-    first: Tensor  # x W + b, (N, O)
-    rectified: Tensor  # its ReLU: negative numbers become 0
-    without: Tensor  # the second layer of the first: (N, O)
-    merged: Tensor  # x times the product of both matrices, with b passed through the second: the same numbers
-    with_relu: Tensor  # the second layer of what the ReLU lets through
-
-
-def two_layers(x: Tensor, weights: Tensor, bias: Tensor, second: Tensor) -> TwoLayers:
-    """`x`: (N, W), `weights`: (W, O), `bias`: (O,), `second`: (O, O)."""
-    first = x @ weights + bias
-    merged = x @ (weights @ second) + bias @ second
-    rectified = first.relu()
-    return TwoLayers(first, rectified, first @ second, merged, rectified @ second)
+def linear_layer(x: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
+    """`x`: (N, W), `weights`: (W, O), `bias`: (O,); (N, O) comes out."""
+    return x @ weights + bias
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,14 +223,14 @@ def _cosine_of(compute: Compute) -> Result:
 
 def _layer(compute: Compute, **given: Any) -> float:
     """The second number that comes out of the linear layer of the exercise."""
-    return compute({"x": [[2, 1]], "weights": [[1, 3], [-1, 2]], "bias": [[0, -4]], **given})["layers"]["first"][0][1]
+    return compute({"x": [[2, 1]], "weights": [[1, 3], [-1, 2]], "bias": [[0, -4]], **given})["y"][0][1]
 
 
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values="product_sum cosine_sum layer_sum layers.first layers.rectified layers.without layers.merged "
-    "layers.with_relu scored.powers scored.shares lead sigmoid yardsticks controls frequent_cosine rare_cosine "
+    values="product_sum cosine_sum layer_sum y "
+    "scored.powers scored.shares lead sigmoid yardsticks controls frequent_cosine rare_cosine "
     "tokens numbers chance.words chance.mean chance.low chance.high nearest listed cosines "
     "sum analogy_first third rank_alone expected_word rank analogy_nearest word_pieces analogy_pieces words_pieces",
     slots={

@@ -1,4 +1,4 @@
-"""What the chapter on vectors computes by hand: a cosine, two linear layers, softmax and sigmoid."""
+"""What the chapter on vectors computes by hand: a cosine, a linear layer, softmax and sigmoid."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from lesson.linear import shares, similarity, two_layers
+from lesson.linear import linear_layer, shares, similarity
 from ui.learn.inputs import Given, Input, matrix
 from ui.learn.wording import decimals, dot_terms, rounded, rounded_rows, short, vector
 
@@ -15,7 +15,6 @@ INPUTS: dict[str, Input] = {
     "x": matrix([[1, 2]]),
     "weights": matrix([[1, 0], [2, -1]]),
     "bias": matrix([[0, 1]]),
-    "second": matrix([[1, 1], [0, 2]]),
     "three_scores": matrix([[2, 1, -1]]),
 }
 
@@ -24,7 +23,7 @@ def small_steps(given: Given) -> dict[str, Any]:
     tensors = {name: torch.tensor(given[name], dtype=torch.double) for name in INPUTS}
     one, other = given["two_vectors"]
     compared = similarity(*tensors["two_vectors"])
-    layers = two_layers(tensors["x"], tensors["weights"], tensors["bias"][0], tensors["second"])
+    y = linear_layer(tensors["x"], tensors["weights"], tensors["bias"][0])
     scored = shares(tensors["three_scores"][0])
     (x,), (bias,), columns = given["x"], given["bias"], list(zip(*given["weights"], strict=True))
     sums = [f"{dot_terms(x, column)} + {short(b)}" for column, b in zip(columns, bias, strict=True)]
@@ -38,13 +37,8 @@ def small_steps(given: Given) -> dict[str, Any]:
         else "undefined: a vector of zeros has no direction",
         "product": rounded(compared.product),
         "lengths": [rounded(length) for length in compared.lengths],
-        "layers": {
-            name: rounded_rows(getattr(layers, name))
-            for name in ("first", "rectified", "without", "merged", "with_relu")
-        },
-        "layer_sum": "; ".join(
-            f"{total} = {short(y)}" for total, y in zip(sums, layers.first[0].tolist(), strict=True)
-        ),
+        "y": rounded_rows(y),
+        "layer_sum": "; ".join(f"{total} = {short(number)}" for total, number in zip(sums, y[0].tolist(), strict=True)),
         "scored": {"powers": rounded_rows(scored.powers[None]), "shares": rounded_rows(scored.shares[None])},
         "lead": short(lead),
         "sigmoid": decimals(scored.sigmoid),

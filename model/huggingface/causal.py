@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,6 +22,7 @@ from model.errors import AttendError
 from model.huggingface.attention import forward_with_attention, make_capturable, padded_left, stacked
 from model.huggingface.cache import BRANCHING, JOINING, HuggingFaceCache
 from model.huggingface.inspection.anatomy import final_norm, open_model
+from model.huggingface.inspection.last import last_logits, last_tokens
 from model.huggingface.positions import (
     context_length,
     first_position,
@@ -148,16 +150,11 @@ class HuggingFaceModel:
         check_length(longest, self.context_length)
         padded = [[*row, *[row[-1]] * (longest - len(row))] for row in rows]  # causal: no token sees what follows it
         fed = torch.tensor(padded, device=self.device)  # (R, T)
-        ends = sorted({len(row) - 1 for row in rows})
-        kept = {"logits_to_keep": torch.tensor(ends, device=self.device)} if last else {}
-        answer, weights = forward_with_attention(
-            self._hf_model, longest if attention else 0, input_ids=fed, use_cache=False, **kept
-        )
-        logits = answer.logits  # (R, T, V); (R, ends, V) from a family that leaves out what isn't kept
-        if last:
-            left_out = logits.shape[1] == len(ends)
-            columns = [ends.index(len(row) - 1) if left_out else len(row) - 1 for row in rows]
-            logits = logits[torch.arange(len(rows)), columns][:, None]  # (R, 1, V)
+        with last_tokens(self._hf_model.get_output_embeddings(), rows) if last else nullcontext():
+            answer, weights = forward_with_attention(
+                self._hf_model, longest if attention else 0, input_ids=fed, use_cache=False
+            )
+        logits = last_logits(answer.logits, rows) if last else answer.logits  # (R, 1 or T, V)
         return Pass(logits.float(), Attention(stacked(weights, longest)) if attention else None)
 
     def _forward(self, tokens: Tensor, cache: HuggingFaceCache | None, want: Want) -> Forward[HuggingFaceCache]:

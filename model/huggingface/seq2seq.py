@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -26,6 +26,7 @@ from model.huggingface.attention import forward_with_attention, make_capturable,
 from model.huggingface.cache import cropped, joined, opened, selected, unpadded
 from model.huggingface.causal import input_device
 from model.huggingface.inspection.anatomy import open_model
+from model.huggingface.inspection.last import last_logits, last_tokens
 from model.huggingface.positions import context_length, follow_padding, padded
 from model.inspection.inspector import Inspector, Pass, Texts
 from model.inspection.intervened import Intervened
@@ -224,10 +225,9 @@ class Seq2SeqModel:
             _, seen = self._encoded(sources[0], capture=True)
         texts = torch.tensor([[*row, *[row[-1]] * (longest - len(row))] for row in rows])  # (R, T)
         queries = longest if attention else 0
-        answer, weights = self._decoded(texts, encoded, queries=queries, use_cache=False, **masked)
-        logits = answer.logits  # (R, T, V)
-        if last:
-            logits = logits[torch.arange(len(rows)), [len(row) - 1 for row in rows]][:, None]  # (R, 1, V)
+        with last_tokens(self._hf_model.get_output_embeddings(), rows) if last else nullcontext():
+            answer, weights = self._decoded(texts, encoded, queries=queries, use_cache=False, **masked)
+        logits = last_logits(answer.logits, rows) if last else answer.logits  # (R, 1 or T, V)
         return Pass(logits.float(), _attention(weights, longest, widest, seen) if attention else None)
 
     def _encoded(self, source: Sequence[int], *, capture: bool = False) -> tuple[Tensor, Tensor | None]:

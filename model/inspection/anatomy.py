@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from model.inspection.intervention import Intervention
 
 SubLayerName = Literal["attention", "cross_attention", "feed_forward"]
+WHOLE = slice(None)  # of the vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,9 @@ class Anatomy:
     embedding: nn.Module  # its output is a text's token embeddings, (R, T, W)
     final_norm: nn.Module  # an `nn.Identity` where the stream is normed after each sub-layer
     unembedding: nn.Module  # a linear layer, (V, W)
-    # Logits from the normed stream, (..., W) to (..., V): the unembedding, and what the family does after it.
-    unembed: Callable[[Tensor], Tensor]
+    # Logits of a part of the vocabulary from the normed stream, (..., W) to (..., V of the part): the unembedding, and
+    # what the family does after it.
+    unembed: Callable[[Tensor, slice], Tensor]
     write_scale: float = 1.0
 
     @property
@@ -59,7 +61,7 @@ class Anatomy:
 
     def logits(self, stream: Tensor) -> Tensor:
         """What the residual stream (..., W) would predict if it were the last: (..., V), float32."""
-        return self.unembed(self.final_norm(stream)).float()
+        return self.unembed(self.final_norm(stream), WHOLE).float()
 
     def check(self, intervention: Intervention) -> None:
         """`AttendError` where the model has no such part."""

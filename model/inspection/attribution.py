@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from model.errors import AttendError
-from model.inspection.anatomy import Anatomy, SubLayer
+from model.inspection.anatomy import WHOLE, Anatomy, SubLayer
 from model.inspection.choice import Choice
 from model.inspection.inspector import BATCH, Inspector
 
@@ -61,7 +61,7 @@ def attribute_directly(
     are linear, and each part has a share. Raises `AttendError` for a norm that is not known.
     """
     anatomy, choice = inspector.anatomy, Choice(chosen, rival)
-    inside = inspector.inspect(tokens, source=source)
+    inside = inspector.inspect(tokens, source=source, last=True)
     before = torch.cat([inside.embedded[None, -1], inside.streams[:, -1, -1]])  # the stream between layers, (L + 1, W)
     direction, constant, total = _read_out(anatomy, before[-1], choice)
     layers, names = len(anatomy.layers), anatomy.names
@@ -104,7 +104,7 @@ def _read_out(anatomy: Anatomy, stream: Tensor, choice: Choice) -> tuple[Tensor,
     normed = anatomy.final_norm(stream[None])  # (1, W)
     nothing = torch.zeros_like(normed)
     rows = torch.cat([normed, nothing])
-    logits, plain = anatomy.unembed(rows).float(), anatomy.unembedding(rows).float()  # (2, V) each
+    logits, plain = anatomy.unembed(rows, WHOLE).float(), anatomy.unembedding(rows).float()  # (2, V) each
     choice.check(logits.shape[-1])
     shown, linear = logits[0] - logits[1], plain[0] - plain[1]  # (V,) each
     factor = float((shown @ linear) / (linear @ linear))  # some models scale their logits

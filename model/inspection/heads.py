@@ -79,5 +79,5 @@ def score_induction(inspector: Inspector, *, seed: int, length: int = 50) -> Ten
         raise AttendError("Induction is measured without a source, which this model needs: choose a decoder alone.")
     size = inspector.predictions([[0]]).shape[-1]
     drawn = torch.randint(size, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
-    attention = inspector.inspect([*drawn, *drawn]).attention.decoder[0]  # (L, H, T, T)
+    attention = inspector.inspect([*drawn, *drawn], last=True).attention.decoder[0]  # (L, H, T, T)
     return attention.diagonal(offset=1 - length, dim1=-2, dim2=-1).mean(dim=-1).cpu()

@@ -107,12 +107,21 @@ class Inspector:
 
     @torch.inference_mode()
     def inspect(
-        self, tokens: Sequence[int], *, source: Sequence[int] = (), interventions: Sequence[Intervention] = ()
+        self,
+        tokens: Sequence[int],
+        *,
+        source: Sequence[int] = (),
+        interventions: Sequence[Intervention] = (),
+        last: bool = False,
     ) -> Inside:
-        """Everything inside one text, as it is under the interventions; arguments as in `LanguageModel.inspect`."""
+        """Everything inside one text, as it is under the interventions; arguments as in `LanguageModel.inspect`.
+
+        Args:
+            last: only compute the logits of the last position, (1, V): those of a long text take time and memory.
+        """
         probe = Probe(self.anatomy, rows=1, interventions=[interventions], record=True)
         with probe.attached():
-            result = self._passes([tokens], [source] if source else [], attention=True, last=False)
+            result = self._passes([tokens], [source] if source else [], attention=True, last=last)
         assert result.attention is not None
         names, layers = self.anatomy.names, range(len(self.anatomy.layers))
         writes = torch.stack([torch.stack([probe.writes[layer, name][0] for name in names]) for layer in layers])

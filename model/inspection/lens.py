@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from model.errors import AttendError
+from model.inspection.guesses import read_streams
 from model.inspection.inspector import Inside, Inspector
 from model.inspection.intervention import Intervention
 
@@ -60,11 +61,12 @@ def read_layers(
         first: the first position to read; T counts from there.
         inside: an inspection of this text under these interventions, if there is one.
     """
-    inside = inside or inspector.inspect(tokens, source=source, interventions=interventions)
+    inside = inside or inspector.inspect(tokens, source=source, interventions=interventions, last=True)
     columns = _columns(inspector, inside, sublayers)
     following = torch.tensor([*tokens[first + 1 :], 0], device=inside.embedded.device)  # (T,)
-    rows = [_read(inspector.anatomy.logits(stream[first:]), following) for stream in columns.values()]
-    top, top_probability, chosen = (torch.stack(values).cpu() for values in zip(*rows, strict=True))  # (C, T) each
+    streams = torch.cat([stream[first:] for stream in columns.values()])  # (C * T, W)
+    guesses = read_streams(inspector.anatomy, streams, following.repeat(len(columns)), inside.logits.shape[-1])
+    top, top_probability, chosen = (values.view(len(columns), -1).cpu() for values in guesses)  # (C, T) each
     chosen[:, -1] = 0.0
     whole = [number for number, name in enumerate(columns) if " " not in name]
     stays = (top[whole, :-1] == following[:-1].cpu()).flip(0).cumprod(dim=0).sum(dim=0).tolist()  # (T - 1,) layers
@@ -87,7 +89,7 @@ def read_position(
     """The `count` best guesses of every layer about the token after a position, and the probabilities of `ids`."""
     if not 0 <= position < len(tokens):
         raise AttendError(f"There is no position {position}: the text has positions 0 to {len(tokens) - 1}.")
-    inside = inspector.inspect(tokens, source=source, interventions=interventions)
+    inside = inspector.inspect(tokens, source=source, interventions=interventions, last=True)
     columns = _columns(inspector, inside, sublayers)
     streams = torch.stack([stream[position] for stream in columns.values()])  # (C, W)
     probabilities = inspector.anatomy.logits(streams).softmax(dim=-1).cpu()  # (C, V)
@@ -106,11 +108,3 @@ def _columns(inspector: Inspector, inside: Inside, sublayers: bool) -> dict[str,
             columns.update({f"{layer} {name}": stream for name, stream in between})
         columns[str(layer)] = streams[-1]
     return columns
-
-
-def _read(logits: Tensor, following: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The likeliest token of logits (T, V), its probability and that of the token that follows, (T,) each."""
-    shares = logits.log_softmax(dim=-1)  # of many rows at once: here `logsumexp` takes six times as long
-    best = shares.max(dim=-1)
-    chosen = shares.gather(-1, following[:, None])[:, 0]  # (T,)
-    return best.indices, best.values.exp(), chosen.exp()

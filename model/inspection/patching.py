@@ -58,9 +58,9 @@ def patch(
         )
     layers, heads, choice = len(inspector.anatomy.layers), inspector.anatomy.heads, Choice(answer, rival)
     other = source if corrupted_source is None else corrupted_source
-    inside = inspector.inspect(clean, source=source)
+    inside = inspector.inspect(clean, source=source, last=True)
     before = inspector.predictions([corrupted], sources=[other] if other else [])
-    ends = choice.log_probability(torch.cat([inside.logits[-1:], before]))  # (2,)
+    ends = choice.log_probability(torch.cat([inside.logits, before]))  # (2,)
     if abs(ends[0] - ends[1]) < _LEAST:
         raise AttendError("Both texts lead to the same choice, so no patch can restore it: change another word.")
     changes = [

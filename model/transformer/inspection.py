@@ -5,12 +5,14 @@ Shapes: R rows, T tokens of the longest row, W model width.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from model.inspection.anatomy import Anatomy, Layer, SubLayer
+from model.inspection.anatomy import WHOLE, Anatomy, Layer, SubLayer
 from model.inspection.inspector import Texts
 from model.transformer.layers import Block
 
@@ -26,8 +28,15 @@ def anatomy_of(model: Transformer) -> Anatomy:
         embedding=model.embedding,
         final_norm=model.final_norm,
         unembedding=model.unembedding,
-        unembed=model.unembedding,
+        unembed=partial(unembed, model.unembedding),
     )
+
+
+def unembed(unembedding: nn.Module, hidden: Tensor, part: slice) -> Tensor:
+    """Logits of a part of the vocabulary; layers that are packed in few bits compute all of them."""
+    if part == WHOLE or not isinstance(unembedding, nn.Linear):
+        return unembedding(hidden)[..., part]
+    return functional.linear(hidden, unembedding.weight[part])
 
 
 def _sublayers(block: Block) -> tuple[SubLayer, ...]:

@@ -27,7 +27,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "model.errors": (),
     "model.lazy": (),
     "model.jit": (),
-    "model.inspection": ("model.interface", "model.errors"),
+    "model.inspection": ("model.interface", "model.errors", "model.threads"),
     "model.inspection.intervention": ("model.errors",),
     "model.transformer": ("model.inspection", "model.interface", "model.errors", "model.limits"),
     "model.compiled": ("model.transformer", "model.interface", "model.errors", "model.jit", "model.device"),
@@ -77,6 +77,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "training": ("decoding", "model"),
     "benchmarks": ("training.translate", "ui.tour", "attend", "decoding", "model"),
     "benchmarks.updates": ("benchmarks", "ui.chat", "ui.runs", "ui.kit", "decoding", "model"),
+    "benchmarks.why": ("benchmarks", "ui.inspector", "decoding", "model"),
     "experiments": ("lesson.recurrence.translation", "training", "benchmarks.timing", "decoding", "model"),
 }
 

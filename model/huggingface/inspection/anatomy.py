@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from model.errors import AttendError
 from model.inspection.anatomy import Anatomy, Layer, SubLayer
@@ -174,7 +175,7 @@ def _child(module: nn.Module, names: tuple[str, ...]) -> nn.Module | None:
 
 
 class _Unembedding:
-    """Logits from the normed stream, as a family computes them: (..., W) to (..., V)."""
+    """Logits of a part of the vocabulary from the normed stream, as a family computes them: (..., W) to (..., V)."""
 
     def __init__(self, hf_model: Any, head: Any, before: float) -> None:
         """
@@ -189,10 +190,15 @@ class _Unembedding:
         self._scale /= float(getattr(config, "logits_scaling", None) or 1.0)
         self._cap = getattr(config, "final_logit_softcapping", None)
 
-    def __call__(self, hidden: Tensor) -> Tensor:
+    def __call__(self, hidden: Tensor, part: slice) -> Tensor:
         if self._project is not None:
             hidden = self._project(hidden)
-        logits = self._head((hidden * self._before).to(self._head.weight.dtype)) * self._scale
+        hidden = (hidden * self._before).to(self._head.weight.dtype)
+        if type(self._head) is nn.Linear and self._head.weight.device == hidden.device:
+            bias = None if self._head.bias is None else self._head.bias[part]
+            logits = functional.linear(hidden, self._head.weight[part], bias) * self._scale
+        else:
+            logits = self._head(hidden)[..., part] * self._scale
         if self._bias is not None:
-            logits = logits + self._bias[0]
+            logits = logits + self._bias[0, part]
         return logits if not self._cap else self._cap * torch.tanh(logits / self._cap)

@@ -79,6 +79,20 @@ def test_what_holds_of_every_family(family: str) -> None:
     assert attribute_directly(inspector, text, 5, 7, source=source).gap < 1e-4
 
 
+@pytest.mark.parametrize("family", ["gpt2", "phi", "gptj", "t5", "bart", "marian"])
+def test_the_output_layer_only_reads_what_is_asked_for(family: str) -> None:
+    """The last token of each row, whether or not the family has a switch for it."""
+    model: Any = adapter(family)
+    inspector, sources = model.inspector(), [SOURCE] if family in SEQ2SEQ else []
+    shapes: list[tuple[int, ...]] = []
+    model.network.get_output_embeddings().register_forward_hook(lambda _, __, logits: shapes.append((*logits.shape,)))
+    rows = inspector.predictions([IDS, IDS[:3]], sources=sources)
+    assert shapes == [(2, 1, model.vocabulary_size)]
+    whole = inspector.inspect(IDS, source=sources[0] if sources else ()).logits
+    assert shapes[1:] == [(1, len(IDS), model.vocabulary_size)]
+    assert difference(rows, whole[[-1, 2]]) < 1e-5
+
+
 @pytest.mark.parametrize("family", REFUSED)
 def test_parts_that_do_not_add_up_are_refused(family: str) -> None:
     with pytest.raises(AttendError, match="can't be opened"):

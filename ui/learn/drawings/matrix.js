@@ -37,7 +37,7 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
   function build() {
     cells = numbers.map((row, i) => row.map((_, j) => {
       if (!editable) return make('td', { tabindex: -1 });
-      const name = [names.rowNames[i], names.columnNames[j]].filter(Boolean).join(', ');
+      const name = [names.rowNames[i], names.columnNames[j]].filter(Boolean).join(', ') || `row ${i + 1}, column ${j + 1}`;
       return make('input', {
         inputmode: 'decimal', autocomplete: 'off', spellcheck: 'false', tabindex: -1, 'aria-label': name,
       });

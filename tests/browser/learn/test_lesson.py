@@ -180,6 +180,7 @@ def test_a_words_attention_head_by_head(shared_page: Page) -> None:
 
 def test_a_words_vectors_part_by_meaning_from_layer_to_layer(shared_page: Page) -> None:
     part = chapter(shared_page, "A word in its context")
+    part.get_by_role("button", name="Show it without a guess").click()
     expect(part.get_by_text("After layer 6: average cosine")).to_be_visible()
     points = part.get_by_role("img", name="Map of “apple” in 8 sentences")
     for shape in ("circle", "rect"):

@@ -9,6 +9,7 @@ Needs the development requirements and a Chromium (`apt install chromium`).
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import socket
 import subprocess
@@ -71,11 +72,10 @@ def why(page: Page) -> None:
     expect(page.locator(".at-assistant")).to_have_count(1, timeout=PATIENCE)
     resting(page)
     page.locator(".at-assistant .at-tok", has_text="Tom").click()
-    page.locator(".at-causes > summary").click()
+    page.get_by_role("button", name="Look inside the model").click()
     page.locator(".at-causes label:has(> input[value='heads'])").click()
     page.get_by_role("button", name="Switch off each head in turn").click()
-    expect(page.locator(".at-cell").first).to_be_visible()
-    page.locator(".at-thumbs").click(position={"x": 30, "y": 30})  # the one with the largest effect stands first
+    page.get_by_role("button", name=re.compile(r"^head \d+\.\d+$")).click()  # the one that the token depends on most
     page.get_by_role("button", name="Switch off", exact=True).click()
     expect(page.locator(".at-without .at-changes li").first).to_be_visible()
 

@@ -6,8 +6,8 @@
 /** @import { Run } from './run.js' */
 
 import { isExample } from '../examples/example.js';
-import { iconButton, make } from '../kit/js/dom.js';
-import { askedRival, inspectedStep } from '../kit/js/signals.js';
+import { iconButton, make, makeButton } from '../kit/js/dom.js';
+import { askedWhy, inspectedStep } from '../kit/js/signals.js';
 import { stepStages } from './filters.js';
 import { stepReason } from './reason.js';
 import { stepHeadline } from './step.js';
@@ -56,12 +56,13 @@ export function makeStepPane(run, { move, follow, take }) {
     inspectedStep.publish({ step: step ?? null });
     const index = selected;
     table.replaceChildren(step ? stepTable(step, {
-      take: canTake ? (id) => take(index, id) : null, ask: canAsk ? (id) => askedRival.publish({ id }) : null,
+      take: canTake ? (id) => take(index, id) : null, ask: canAsk ? (id) => askedWhy.publish({ rival: id }) : null,
     })
       : make('p', {
         class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
       }));
-    reason.replaceChildren(...(step ? [stepReason(step)] : []));
+    const lookInside = makeButton('Look inside the model', () => askedWhy.publish({ rival: null }), { class: 'at-plain at-sm', title: 'Which layers, words and heads led to this token?' });
+    reason.replaceChildren(...(step ? [stepReason(step), ...(canAsk ? [lookInside] : [])] : []));
     reason.classList.toggle('at-broad', Boolean(step?.contrastive || step?.contrast)); // it has a table of many columns
     stages.replaceChildren(...(step ? stepStages(step) : []));
   }

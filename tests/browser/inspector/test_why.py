@@ -15,6 +15,7 @@ pytestmark = BROWSER
 
 LAYERS, HEADS = 2, 4  # of the tests' model
 PICKED = re.compile("at-picked")
+HEAD = re.compile(r"^head \d+\.\d+$")
 
 
 def open_fold(page: Page, view: str = "lens") -> None:
@@ -103,6 +104,26 @@ def test_the_table_asks_why_not_another_candidate(visit: Opener) -> None:
     expect(page.locator(".at-causes-part .at-score").first).to_be_visible()
     assert page.locator(".at-causes select").nth(1).locator("option:checked").inner_text().startswith(name)
     expect(page.locator(".at-headline")).to_contain_text("Token 4 of")  # the click used no other token
+
+
+def test_the_head_that_a_token_depends_on_is_six_clicks_away_and_always_in_sight(visit: Opener) -> None:
+    page = visit(f"?method=Custom&{SHORT}", **PHONE)  # where the fold is far below the text
+    say(page, "How are you today?")
+    select(page, 3)
+    page.get_by_role("button", name="Look inside the model").click()
+    expect(page.locator(".at-lens")).to_be_in_viewport()
+    to_view(page, "heads")
+    page.get_by_role("button", name="Switch off each head in turn").click()
+    most = page.get_by_role("button", name=HEAD)
+    expect(most).to_be_in_viewport()
+    name = most.inner_text().removeprefix("head ")
+    most.click()
+    layer, head = name.split(".")
+    heading = page.get_by_role("heading", name=f"Where layer {layer}, head {head} looks")
+    expect(heading).to_be_in_viewport()
+    expect(page.locator(".at-causes-head")).to_be_in_viewport()  # with the progress of what is asked next
+    page.get_by_role("button", name="Switch off", exact=True).click()
+    expect(page.locator(".at-without .at-changes li").first).to_be_in_viewport()
 
 
 def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:

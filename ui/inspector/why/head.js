@@ -42,7 +42,8 @@ export function makeHead({ answerTo }) {
   });
   const save = pictureButton(() => lines, ['head']);
   const colour = makeButton('Colour the text by it', () => shownHead.publish({ run: place.run, ...chosen }), { class: 'at-plain at-sm' });
-  const node = make('section', { class: 'at-stack at-head-large', 'aria-label': 'The chosen head' },
+  const heading = make('h4');
+  const node = make('section', { class: 'at-stack at-head-large', 'aria-label': 'The chosen head' }, heading,
     make('div', { class: 'at-row at-wrap' }, views.node, colour, save), map.node, lines);
   views.choose('map');
 
@@ -63,6 +64,7 @@ export function makeHead({ answerTo }) {
   }
 
   function draw() {
+    heading.textContent = `Where ${title} looks`;
     map.node.hidden = shownAs !== 'map';
     lines.hidden = save.hidden = shownAs !== 'lines';
     if (!answer) return;

@@ -11,7 +11,7 @@ import { makeData } from '../../kit/js/data.js';
 import { percent } from '../../kit/js/text.js';
 import { whenThemed } from '../../kit/js/theme.js';
 import { makeHead } from './head.js';
-import { makeGrid, nats, pictureButton } from './plots.js';
+import { makeGrid, nats, pictureButton, roomBeside } from './plots.js';
 import { makeThumbnails, unpackCells } from './thumbnails.js';
 import { makeWithout } from './without.js';
 
@@ -19,7 +19,7 @@ const PREVIEW = 132; // pixels
 const PATTERNS = {
   previous: 'previous token', duplicate: 'same token', induction: 'induction', first: 'first token', separators: 'punctuation',
 };
-const SHORT = { previous: 'previous', duplicate: 'same', induction: 'induction', first: 'first', separators: 'marks' }; // under a head
+const SHORT = { previous: 'previous', duplicate: 'same', induction: 'induction', first: 'first', separators: 'punctuation' }; // under a head
 const SORTED = { '': 'by layer', ...PATTERNS, effect: 'effect on this token' };
 
 /** @param {Asking} asking */
@@ -54,9 +54,8 @@ export function makeView({ answerTo }) {
     make('div', { class: 'at-row at-wrap at-gap-sm at-sm' }, kind, sort, filter,
       makeButton('Switch off each head in turn', rank, { title: 'How much does this token depend on each head?' }),
       makeButton('Save PNG', () => thumbnails.save(['heads']), { class: 'at-plain' })),
-    thumbnails.node,
-    make('div', { class: 'at-row at-top at-previewed' }, preview, readout),
-    ranking, large, data.node);
+    make('div', { class: 'at-side-by-side' }, ranking, make('div', { class: 'at-row at-top at-previewed' }, preview, readout)),
+    thumbnails.node, large, data.node);
   whenThemed(() => {
     thumbnails.forgetColours();
     head.forgetColours();
@@ -144,21 +143,23 @@ export function makeView({ answerTo }) {
   }
 
   /** @param {number} number */
-  function pick(number) {
+  async function pick(number) {
     locked = number;
     thumbnails.lock(number);
     describe(number);
-    open();
+    await open();
+    large.scrollIntoView({ block: 'nearest' });
   }
 
   /** Open the chosen head at the selected token. */
-  function open() {
+  async function open() {
     thumbnails.lock(locked);
     large.hidden = locked < 0;
     if (locked < 0) return;
     const [layer, at] = placeOf(locked);
-    head.show(place, { layer, head: at, kind: /** @type {'self' | 'cross'} */ (kind.value) }, `layer ${layer + 1}, head ${at + 1}`);
+    const opened = head.show(place, { layer, head: at, kind: /** @type {'self' | 'cross'} */ (kind.value) }, `layer ${layer + 1}, head ${at + 1}`);
     without.show(place, { layer, head: at, isOfSource: kind.value === 'cross' });
+    await opened;
   }
 
   async function rank() {
@@ -169,13 +170,17 @@ export function makeView({ answerTo }) {
     [effects, effectsOf] = [reply.effects, of];
     const values = effects;
     const picture = makeGrid({
-      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), values, across: 'head', room: node.clientWidth,
+      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), values, across: 'head', room: roomBeside(node.clientWidth),
       title: 'How this token’s log-probability changes without each head; other heads may take over what one no longer does',
       describe: (layer, at) => `Without layer ${layer + 1}, head ${at + 1}: ${nats(values[layer][at])}`,
       onPick: (layer, at) => pick(layer * answer.heads + at),
     });
     picture.append(pictureButton(() => picture, ['heads', 'off']));
-    ranking.replaceChildren(picture);
+    const [most] = [...values.flat().keys()].toSorted((one, other) => values.flat()[one] - values.flat()[other]);
+    const [layer, at] = placeOf(most);
+    ranking.replaceChildren(make('p', { class: 'at-md' }, ...(values[layer][at] < 0
+      ? ['Of all heads, this token depends most on ', makeButton(`head ${nameOf(most)}`, () => pick(most), { class: 'at-plain' }), `: without it, its log-probability changes by ${nats(values[layer][at])}.`]
+      : ['No head makes this token likelier: without any of them, it would be at least as likely.'])), picture);
     offer(sort, ['', ...answer.patterns, 'effect'].map((value) => [value, SORTED[value]]));
     sort.value = 'effect';
     arrange();

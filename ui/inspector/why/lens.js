@@ -45,8 +45,8 @@ export function makeView({ answerTo }) {
   const details = make('div', { class: 'at-lens-details' });
   const data = makeData(sheets);
   const node = make('div', { class: 'at-stack' },
-    make('p', { class: 'at-md at-quiet', text: 'Each cell is the token that the model would have written had this layer been its last: the final norm and the output '
-      + 'weights are applied early, and a cell is darker the likelier the token that was really written already was. This reads the layers with the '
+    make('p', { class: 'at-md at-quiet', text: 'A column is a layer, 0 the embeddings before the first one. Each cell is the token that the model would have written had this layer been its last: the final norm and the output '
+      + 'weights are applied early, and a cell is darker the likelier the token that was really written already was; “decided” is the first layer from which on it stays the best guess. This reads the layers with the '
       + 'last one’s eyes: it shows when a guess becomes readable, not when or where the model decided it.' }),
     make('label', { class: 'at-row at-gap-sm at-sm at-quiet' }, middle, 'also between the parts of a layer'),
     grid, details, data.node);

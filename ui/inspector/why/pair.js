@@ -11,12 +11,11 @@ import { makeData } from '../../kit/js/data.js';
 import { percent, signed, visibleText } from '../../kit/js/text.js';
 import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
 import { ranked, rivalOf } from '../step.js';
-import { makeBars, makeGrid, makeScoredText, nats, pictureButton } from './plots.js';
+import { makeBars, makeGrid, makeScoredText, nats, pictureButton, roomBeside } from './plots.js';
 
 const ALONE = ''; // in the place of a rival
 const STEPS = 30;
 const GAP_ALLOWED = 0.1; // of the difference: scores with a larger gap say little
-const [TWO_COLUMNS, COLUMN_GAP] = [640, 24]; // pixels
 const NAMES = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward' };
 
 /** @param {Asking} asking */
@@ -140,9 +139,6 @@ export function makeView({ answerTo }) {
 
   return { node, show };
 }
-
-/** The width of one of two columns, or of the only one, as why.css has them. @param {number} width */
-const roomBeside = (width) => (width >= TWO_COLUMNS ? width / 2 - COLUMN_GAP : width);
 
 /** @param {PartsAnswer} answer */
 const partsOf = ({ embedding, names, sublayers, constant }) => [

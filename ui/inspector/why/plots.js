@@ -8,6 +8,7 @@ import { fitting, signed, visible } from '../../kit/js/text.js';
 import { download } from '../../kit/js/transfer.js';
 
 const CURVES = { height: 190, left: 40, right: 12, top: 10, bottom: 26 };
+const [TWO_COLUMNS, COLUMN_GAP] = [640, 24]; // pixels
 const STYLES = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'dominant-baseline'];
 
 /**
@@ -110,6 +111,9 @@ export function makeGrid({ rows, columns, values, title, describe, onPick = () =
   });
   return make('div', { class: 'at-drawn' }, make('div', { class: 'at-scroll' }, svg), readout);
 }
+
+/** The width of one of two columns, or of the only one, as why.css has them. @param {number} width */
+export const roomBeside = (width) => (width >= TWO_COLUMNS ? width / 2 - COLUMN_GAP : width);
 
 /**
  * A text with a number under each of its words or tokens: blue where it speaks for the choice, orange where against it.

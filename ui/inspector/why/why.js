@@ -17,7 +17,7 @@
 import { isExample } from '../../examples/example.js';
 import { find, make } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
-import { askedRival, inspectedStep, inspectedToken } from '../../kit/js/signals.js';
+import { askedWhy, inspectedStep, inspectedToken } from '../../kit/js/signals.js';
 import { counted } from '../../kit/js/text.js';
 import { followValue } from '../../kit/js/values.js';
 import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
@@ -41,6 +41,7 @@ export function start(component) {
   let step = /** @type {Step | null} */ (null);
   let chosen = /** @type {keyof typeof VIEWS} */ ('lens');
   let rival = /** @type {number | null} */ (null); // that the visitor asked about, until a view has it
+  let isAsked = false; // the visitor has opened it, and it is to be scrolled into view
   /** @type {Partial<Record<string, Promise<WhyView>>>} */
   const made = {};
   let turn = 0;
@@ -58,13 +59,16 @@ export function start(component) {
   const status = make('span', { class: 'at-sm at-quiet', role: 'status' });
   const bar = make('progress', { class: 'at-progress at-causes-progress', hidden: true, 'aria-label': 'How far the answer is' });
   const body = make('div', { class: 'at-causes-body' });
-  const fold = make('details', { class: 'at-ruled at-question at-causes' }, make('summary', { text: 'Why?' }),
+  const fold = make('details', { class: 'at-ruled at-question at-causes' }, make('summary', {}, 'Why? ', make('span', { class: 'at-quiet', text: 'Look inside the model' })),
     make('div', { class: 'at-row at-wrap at-causes-head' }, views.node, bar, status), body);
 
   views.choose(chosen);
   fold.hidden = true;
   root.replaceChildren(fold);
-  fold.addEventListener('toggle', goOn);
+  fold.addEventListener('toggle', () => {
+    isAsked ||= fold.open;
+    goOn();
+  });
   inspectedToken.subscribe(root, ({ run, index, busy }) => {
     if (run === about.run && index === about.index && busy === about.busy) return;
     if (about.busy && !busy) grown += 1;
@@ -77,10 +81,10 @@ export function start(component) {
     step = /** @type {Step | null} */ (inspected.step);
     later();
   });
-  askedRival.subscribe(root, ({ id }) => {
+  askedWhy.subscribe(root, (asked) => {
     if (fold.hidden) return; // a signal of an earlier page
-    [rival, chosen] = [id, 'pair'];
-    views.choose('pair');
+    [rival, isAsked] = [asked.rival, true];
+    if (rival !== null) views.choose(chosen = 'pair');
     if (fold.open) goOn();
     else fold.open = true; // which makes it go on
   });
@@ -102,6 +106,7 @@ export function start(component) {
     const { run, index, busy } = about;
     if (!fold.open || fold.hidden || busy || run === null) return;
     if (index === null || !step) {
+      isAsked = false;
       body.replaceChildren(make('p', { class: 'at-quiet at-md', text: 'This token was given, not written by the model. Select a generated token to ask why it was chosen.' }));
       return;
     }
@@ -111,8 +116,8 @@ export function start(component) {
     if (mine !== turn) return;
     if (view.node.parentNode !== body) body.replaceChildren(view.node);
     view.show({ ...place, rival });
-    if (rival !== null) fold.scrollIntoView();
-    rival = null;
+    if (isAsked) fold.scrollIntoView();
+    [rival, isAsked] = [null, false];
   }
 
   /** @type {Asking['answerTo']} */

@@ -33,8 +33,8 @@ export function makeWithout({ answerTo }) {
   const result = make('div');
   const again = makeButton('Write again without it', write, { title: 'The whole text, with the same settings and random draws' });
   const text = make('div', { class: 'at-rewritten', 'aria-live': 'polite' });
-  const node = make('section', { class: 'at-stack at-without', 'aria-label': 'Switch off' },
-    make('div', { class: 'at-row at-wrap at-gap-sm at-md' }, part, factor, left, add), listed, result, again, text);
+  const node = make('section', { class: 'at-stack at-without', 'aria-label': 'Switch off' }, make('h4', { text: 'What if it were off?' }),
+    make('div', { class: 'at-row at-wrap at-gap-sm at-md' }, part, make('label', { class: 'at-row at-gap-sm' }, 'keep', factor, left), add), listed, result, again, text);
   name();
 
   /** @param {Place} next @param {typeof chosen} head */
@@ -63,17 +63,18 @@ export function makeWithout({ answerTo }) {
 
   function name() {
     const by = Number(factor.value);
-    left.textContent = by === 0 ? 'off' : `× ${by}`;
+    left.textContent = percent(by, 0);
     add.textContent = by === 0 ? 'Switch off' : 'Scale';
   }
 
-  function put() {
+  async function put() {
     const [by, isHead] = [Number(factor.value), part.value === 'head'];
     const change = { layer: chosen.layer, part: isHead ? headPart() : part.value, ...(isHead ? { head: chosen.head } : {}), ...(by ? { action: 'scale', factor: by } : { action: 'zero' }) };
     const isSame = (one) => one.layer === change.layer && one.part === change.part && one.head === change.head;
     changes = [...changes.filter((one) => !isSame(one)), change];
     text.replaceChildren();
-    refresh();
+    await refresh();
+    result.scrollIntoView({ block: 'nearest' });
   }
 
   async function refresh() {

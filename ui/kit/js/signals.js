@@ -54,8 +54,11 @@ export const inspectedStep = new Subject();
  */
 export const shownHead = new Subject();
 
-/** A candidate of the inspected step: why was it not chosen? @type {Subject<{id: number}>} */
-export const askedRival = new Subject();
+/**
+ * Why was the inspected token chosen, and not the candidate of this id? null: and not any other one.
+ * @type {Subject<{rival: number | null}>}
+ */
+export const askedWhy = new Subject();
 
 /** What the tokens' colours mean. @type {Subject<'probability' | 'attention' | 'off'>} */
 export const colourMode = new Subject();

@@ -166,7 +166,7 @@ def inputs(question: Question) -> Replies:
         "ids": list(read),
         "scores": short(found.scores.tolist()),
         "total": significant(found.total),
-        "gap": significant(found.gap, 2),
+        "gap": significant(found.gap),
         "labels": target.labels(read),
     }
     yield {"answer": answer}

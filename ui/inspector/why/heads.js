@@ -170,8 +170,9 @@ export function makeView({ answerTo }) {
     [effects, effectsOf] = [reply.effects, of];
     const values = effects;
     const picture = makeGrid({
-      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), values, across: 'head', room: roomBeside(node.clientWidth),
-      title: 'How this token’s log-probability changes without each head; other heads may take over what one no longer does',
+      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), across: 'head', room: roomBeside(node.clientWidth),
+      values: values.map((line) => line.map((change) => -change)), // blue speaks for the token, as with the words of a pair
+      title: 'Blue heads speak for this token: without them its log-probability falls. Other heads may take over what one no longer does',
       describe: (layer, at) => `Without layer ${layer + 1}, head ${at + 1}: ${nats(values[layer][at])}`,
       onPick: (layer, at) => pick(layer * answer.heads + at),
     });

@@ -28,8 +28,8 @@ export function makeView({ answerTo }) {
 
   const chosen = make('select', { 'aria-label': 'The token to explain', onchange: refresh });
   const rival = make('select', { 'aria-label': 'The token to compare it with', onchange: refresh });
-  const words = makeSection('Which words did it?', 'Under each word: how the log-probability ratio of the two tokens changes without it. Blue words speak '
-    + 'for the first token, orange ones against it. A word without effect may still matter: another may say the same, and a text with a hole may be unlike '
+  const words = makeSection('Which words did it?', 'Under each word: how the log-probability ratio of the two tokens changes without it. Where it falls, the '
+    + 'word speaks for the first token (blue); where it rises, against it (orange). A word without effect may still matter: another may say the same, and a text with a hole may be unlike '
     + 'anything the model has read.');
   const parts = makeSection('Which parts wrote it?', 'How much each part added to the difference of the two logits, with the scale of the final norm held '
     + 'fixed. This is what a part writes directly: it can’t prove that the choice would change without it, since other parts read it or could take its place.');

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from model.causes.reading import Text, left_out_words, named, read, separators, split, token_id
-from model.causes.records import Attributed, Grid, Inputs, Inspected, Numbers, Parts, Patched, Word
+from model.causes.records import Attributed, Grid, Head, Inputs, Inspected, Numbers, Parts, Patched, Word
 from model.errors import AttendError
 from model.inspection.intervention import Interventions, interventions_of
 
@@ -42,13 +42,20 @@ class Causes:
         self._end = time.monotonic() + seconds
 
     def inspect(
-        self, text: Text, *, source: Text = "", interventions: Interventions = (), sublayers: bool = False
+        self,
+        text: Text,
+        *,
+        source: Text = "",
+        interventions: Interventions = (),
+        sublayers: bool = False,
+        head: tuple[int, int] | None = None,
     ) -> Inspected:
         """What each layer would predict after each token of a text, and what each head looks at.
 
         Args:
             text: or its ids. For a translator: the translation; `source` is then what its encoder reads.
             sublayers: also read the stream between attention and feed-forward of each layer.
+            head: a layer and a head of it, counted from 0, whose queries and keys to return.
         """
         from model.inspection.heads import PATTERNS, score_heads
         from model.inspection.lens import read_layers
@@ -58,6 +65,8 @@ class Causes:
             lambda inspector: inspector.inspect(tokenized.ids, source=tokenized.source, interventions=changes)
         )
         lens = self._work(lambda inspector: read_layers(inspector, tokenized.ids, sublayers=sublayers, inside=inside))
+        options: dict[str, Any] = {"source": tokenized.source, "interventions": changes}
+        found = head and self._work(lambda inspector: inspector.match(tokenized.ids, *head, **options))
         scores = score_heads(
             inside.attention.decoder[0], tokenized.ids, separators(self.loaded.tokenizer, tokenized.ids)
         )
@@ -70,6 +79,7 @@ class Causes:
             _grid(lens.chosen),
             lens.decided,
             {name: _grid(getattr(scores, name)) for name in PATTERNS},
+            found and Head(_grid(found.queries), _grid(found.keys), found.scale, _grid(found.weights)),
         )
 
     def attribute(

@@ -27,6 +27,16 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """One head: softmax(queries times keys times scale), over the keys that the mask allows, is `attention`."""
+
+    queries: Grid  # of each token, rotated by its position where the model rotates
+    keys: Grid
+    scale: float
+    attention: Grid  # of each token to each
+
+
+@dataclass(frozen=True, slots=True)
 class Inspected(Record):
     """What every layer would predict after every token, and what every head looks at."""
 
@@ -38,6 +48,7 @@ class Inspected(Record):
     following: Grid  # the probabilities of the token that follows; 0 after the last
     decided: tuple[int | None, ...]  # the first layer from which on the token that follows is the guess
     heads: Mapping[str, Grid]  # the share of attention that each head of each layer spends on a pattern
+    head: Head | None = None  # the one that was asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_
 from transformers.modeling_utils import AttentionInterface
 
 from model.errors import AttendError
+from model.inspection.matching import note
 
 # The names under which transformers knows our attention functions.
 FUSED = "attend"  # the fused kernel, except while weights are captured
@@ -59,6 +60,7 @@ def _explicit(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, atte
     if captured is not None and not (captured.latest and captured.latest[0] is module and captured.latest[1] is key):
         captured.weights.append(weights[:, :, -captured.queries :])
         captured.latest = module, key
+        note(query, key, options.get("scaling") or query.shape[-1] ** -0.5)
     return output, weights
 
 

@@ -19,13 +19,14 @@ from torch import Tensor
 from model.errors import AttendError
 from model.inspection.anatomy import Anatomy
 from model.inspection.intervention import HEADS, Intervention, Part
+from model.inspection.matching import Matching, noting
 from model.inspection.probe import Probe
 from model.interface import Attention, Inspection, LanguageModel
 
 Texts = Sequence[Sequence[int]]
 BATCH = 1024  # tokens of one pass over several rows: more at once leave the fast memory of a processor
 
-_TOLERANCE = 1e-3  # of the largest value: how well the parts of a layer must add up to it
+_TOLERANCE = 1e-3  # of the largest value: how well parts must give what the model computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,40 @@ class Inspector:
                 )
             streams.append(torch.stack([*after[:-1], left]))
         return torch.stack(streams)
+
+    @torch.inference_mode()
+    def match(
+        self,
+        tokens: Sequence[int],
+        layer: int,
+        head: int,
+        *,
+        cross: bool = False,
+        source: Sequence[int] = (),
+        interventions: Sequence[Intervention] = (),
+    ) -> Matching:
+        """The queries and keys of one head over a text, or over its source in cross-attention.
+
+        Raises `AttendError` for a head that the model lacks; for attention that is more than a softmax of their
+        products, as with a bias for distances or with sinks; and for families of transformers that keep them to
+        themselves.
+        """
+        self.anatomy.check(Intervention(layer, "cross_head" if cross else "head", head))
+        probe, kinds = Probe(self.anatomy, rows=1, interventions=[interventions]), len(self.anatomy.names) - 1
+        with noting() as noted, probe.attached():
+            result = self._passes([tokens], [source] if source else [], attention=True, last=True)
+        recorded = result.attention and (result.attention.cross if cross else result.attention.decoder)
+        of_decoder = noted[-len(self.anatomy.layers) * kinds :]  # an encoder comes before
+        if recorded is not None and len(of_decoder) == len(self.anatomy.layers) * kinds:
+            queries, keys, scale = of_decoder[layer * kinds + cross]
+            group = self.anatomy.heads // keys.shape[1]
+            found = Matching(queries[0, head], keys[0, head // group], scale, recorded[0, layer, head])
+            if found.gap() < _TOLERANCE:
+                return found
+        raise AttendError(
+            "What a head of this model compares can't be shown: its attention is more than a softmax of queries times "
+            "keys, or keeps them to itself. Choose another model."
+        )
 
     def batches(
         self, rows: Texts, *, sources: Texts = (), interventions: Sequence[Sequence[Intervention]] = ((),)

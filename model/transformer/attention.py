@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from model.inspection.matching import note
 from model.interface import Attention
 from model.transformer.cache import KeyValueCache
 from model.transformer.config import TransformerConfig
@@ -78,6 +79,7 @@ def attend(
         Output (R, H, T, D) and weights (R, H, capture, K), None for a `capture` of 0.
     """
     length, tokens = queries.shape[2], keys.shape[2]
+    note(queries, keys, queries.shape[-1] ** -0.5)
     if length == 1:
         weights = attention_weights(queries, keys, attention_mask)  # (R, H, 1, K)
         return _weighted_sum(weights, values), weights if capture else None

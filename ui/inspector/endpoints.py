@@ -29,6 +29,7 @@ def cause_endpoints(models: Models) -> Mapping[str, Callable[..., dict[str, Any]
         source: str | list[int] = "",
         interventions: list[dict[str, Any]] | None = None,
         sublayers: bool = False,
+        head: list[int] | None = None,
     ) -> dict[str, Any]:
         """What each layer would predict after each token of a text, and what each head looks at.
 
@@ -38,13 +39,14 @@ def cause_endpoints(models: Models) -> Mapping[str, Callable[..., dict[str, Any]
             source: for a translator, what its encoder reads; the text is then the translation.
             interventions: what is changed inside the model meanwhile, as in a run document.
             sublayers: whether to read the stream between the sub-layers of a layer, too.
+            head: a layer and a head of it, counted from 0, whose queries and keys to return; null for none.
 
         Returns:
-            {"tokens", "source", "columns", "guesses", "probabilities", "following", "decided", "heads"}
+            {"tokens", "source", "columns", "guesses", "probabilities", "following", "decided", "heads", "head"}
         """
         given, between = _text(text, "The text"), checked_switch(sublayers, "sublayers")
         found = causes(model).inspect(
-            given, source=_source(source), interventions=interventions or (), sublayers=between
+            given, source=_source(source), interventions=interventions or (), sublayers=between, head=_head(head)
         )
         return found.document()
 
@@ -111,6 +113,14 @@ def _text(value: object, name: str) -> Text:
 
 def _source(value: object) -> Text:
     return value if isinstance(value, list) else checked_text(value, "The source")
+
+
+def _head(value: object) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != 2 or not all(type(number) is int for number in value):
+        raise AttendError(f"head is {quoted(value)}, but must be a layer and a head, such as [5, 6].")
+    return value[0], value[1]
 
 
 def _token(value: object, name: str) -> str | int | None:

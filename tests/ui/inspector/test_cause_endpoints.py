@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -29,7 +30,12 @@ def test_they_answer_what_attend_answers(client: Client, tiny: LoadedModel) -> N
     inspected = client.predict(text, tiny.name, "", [LOUD], True, api_name="/inspect")
     assert inspected == as_json(model.inspect(text, interventions=[LOUD], sublayers=True))
     assert inspected["columns"] == ["0", "1 attention", "1", "2 attention", "2"]
-    assert inspected != as_json(model.inspect(text, sublayers=True))
+    assert inspected != as_json(model.inspect(text, sublayers=True)) and inspected["head"] is None
+    compared = client.predict(text, tiny.name, "", [LOUD], False, [1, 0], api_name="/inspect")["head"]
+    assert compared == as_json(model.inspect(text, interventions=[LOUD], head=(1, 0)))["head"]
+    last = [sum(a * b for a, b in zip(compared["queries"][-1], key, strict=True)) for key in compared["keys"]]
+    shares = [math.exp(compared["scale"] * product) for product in last]
+    assert compared["attention"][-1] == pytest.approx([share / sum(shares) for share in shares], abs=1e-5)
     ids = list(tiny.prompt(text))
     rival = inspected["tokens"][3]["text"]
     assert client.predict(ids, tiny.name, None, rival, "", 4, api_name="/attribute") == as_json(
@@ -65,6 +71,8 @@ def test_a_text_is_generated_with_a_part_switched_off(client: Client, tiny: Load
         ("/attribute", ["The", "tiny-chat", 10**9], "There is no token 1000000000"),
         ("/attribute", ["The", "tiny-chat", "The quick brown"], "'The quick brown' is "),
         ("/attribute", ["The", "tiny-chat", None, None, "", 101], "steps is 101, but must be between 0 and 100."),
+        ("/inspect", ["Hi", "tiny-chat", "", [], False, [1, "0"]], "head is "),
+        ("/inspect", ["Hi", "tiny-chat", "", [], False, [1, 99]], "There is no head 100"),
         ("/patch", [[1, 5, 9], [1, 5], "tiny-chat", 7, 8], "The texts have 3 and 2 tokens, but a patch needs"),
         ("/patch", [[1, 5, 9], [1, 5, 8], "tiny-chat", 7, 7], "Both texts lead to"),
         ("/patch", [[1] * 129, [1] * 129], "The text has 129 tokens, but at most 128 are explained"),

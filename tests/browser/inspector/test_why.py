@@ -96,6 +96,7 @@ def test_the_table_asks_why_not_another_candidate(visit: Opener) -> None:
     page = visit(f"?method=Custom&{SHORT}")
     say(page, "How are you today?")
     select(page, 3)
+    expect(page.locator(".at-headline")).to_contain_text("Token 4 of")  # and its table
     row = page.locator(".at-table tbody tr:has(.at-take)").nth(2)
     name = row.locator(".at-chip").inner_text()
     row.hover()

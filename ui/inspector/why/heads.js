@@ -185,6 +185,7 @@ export function makeView({ answerTo }) {
     offer(sort, ['', ...answer.patterns, 'effect'].map((value) => [value, SORTED[value]]));
     sort.value = 'effect';
     arrange();
+    ranking.firstElementChild.scrollIntoView({ block: 'nearest' });
   }
 
   /** @returns {Sheet[]} */

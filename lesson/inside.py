@@ -52,11 +52,11 @@ def look_inside(loaded: LoadedModel, text: str, head: tuple[int, int], *, count:
         one = Intervention(head[0], "head", head[1])
         both = inspector.predictions([tokens] * 2, interventions=[[], [one]]).softmax(dim=-1)  # (2, V)
         effects = torch.empty(0)
-        for found in switch_off_each(inspector, tokens, int(both[0].argmax())):
-            effects = found.effects
+        for progress in switch_off_each(inspector, tokens, int(both[0].argmax())):
+            effects = progress.effects
     before, after = (row.topk(count).indices.tolist() for row in both)
-    shown = [*before, *(token for token in after[:2] if token not in before)]
-    return Insides(tokens, lens, effects, *([(token, row[token].item()) for token in shown] for row in both))
+    compared = [*before, *(token for token in after[:2] if token not in before)]
+    return Insides(tokens, lens, effects, *([(token, row[token].item()) for token in compared] for row in both))
 
 
 def patch_word(loaded: LoadedModel, text: str, other: str) -> tuple[tuple[int, ...], Guesses, Patching]:

@@ -43,16 +43,16 @@ class Criteria:
 def criteria(width: int) -> dict[str, Criteria]:
     """Each scheme on texts of 8 and of as many positions as W binary digits can tell apart."""
     short, long = schemes(8, width), schemes(2**width, width)
-    found = {}
+    by_scheme = {}
     for name, scheme in long.items():
         near = short[name].steps
-        found[name] = Criteria(
+        by_scheme[name] = Criteria(
             unique=len(torch.unique(scheme.vectors, dim=0)) == len(scheme.vectors),
             even=bool((scheme.steps - scheme.steps[0]).abs().max() < _SAME),
             same=bool((scheme.steps[: len(near)] - near).abs().max() < _SAME),
             bounded=bool(scheme.vectors.abs().max() <= 1),
         )
-    return found
+    return by_scheme
 
 
 def schemes(length: int, width: int) -> dict[str, Scheme]:

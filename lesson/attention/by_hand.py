@@ -88,8 +88,8 @@ def soft_lookup(query: Tensor, keys: Tensor, values: Tensor, sharpness: float) -
         sharpness: multiplies the query. At 0 all values count the same; the higher it is, the more the best key counts,
             until the lookup is that of an ordinary dictionary.
     """
-    found = attention_steps(sharpness * query[None], keys, values)
-    return found.weights[0], found.output[0]
+    steps = attention_steps(sharpness * query[None], keys, values)
+    return steps.weights[0], steps.output[0]
 
 
 def dot_spread(widths: Sequence[int], *, samples: int, seed: int) -> list[float]:

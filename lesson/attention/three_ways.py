@@ -51,7 +51,7 @@ class Meeting:
 def meetings(length: int, kernel: int) -> dict[str, Meeting]:
     """The three ways on a text of `length` words, each with as many layers as it needs; a recurrent layer counts
     step by step."""
-    found = {}
+    ways = {}
     for kind, offsets in _offsets(length, kernel).items():
         count = _layers_to_reach(length, offsets)
         layers = tuple(
@@ -68,8 +68,8 @@ def meetings(length: int, kernel: int) -> dict[str, Meeting]:
         for layer in reversed(layers):
             path.append((min(source for source, target in layer if target == at), at))
             at = path[-1][0]
-        found[kind] = Meeting(layers, tuple(reversed(path)))
-    return found
+        ways[kind] = Meeting(layers, tuple(reversed(path)))
+    return ways
 
 
 def _offsets(length: int, kernel: int) -> dict[str, Callable[[int], Sequence[int]]]:

@@ -30,19 +30,19 @@ def search_tree(tree: WordTree, beams: int) -> TreeSearch:
     """Beam search from the root to the end of the second word."""
     settings = DecodingSettings(strategy="beam", num_beams=beams, max_new_tokens=DEPTH)
     steps = list(_decode(tree, settings))
-    found = steps[-1].returned[0].tokens
+    best = steps[-1].returned[0].tokens
     ranked = (sorted(step.hypotheses, key=lambda each: -each.score) for step in steps)
     kept = tuple(tuple(hypothesis.tokens for hypothesis in step) for step in ranked)
     followed = {(), *(path for step in kept for path in step)}
 
     def outcome(path: TokenPath) -> Outcome:
-        if path == found[: len(path)]:
+        if path == best[: len(path)]:
             return "found"
         if path in followed:
             return "kept"
         return "dropped" if path[:-1] in followed else "unseen"
 
-    return TreeSearch(found, kept, {path: outcome(path) for path in tree.paths()})
+    return TreeSearch(best, kept, {path: outcome(path) for path in tree.paths()})
 
 
 def greedy_path(tree: WordTree) -> TokenPath:

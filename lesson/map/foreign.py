@@ -49,9 +49,9 @@ def values(anatomy: Anatomy, calls: Calls, inside: Inside, layer: int) -> Iterat
     yield (
         "decoder.norms",
         tuple(
-            vectors(path, made[0].written)
-            for path, made in norms
-            if made and made[0].written.shape[-1] == len(inside.embedded[0])
+            vectors(path, writes[0].written)
+            for path, writes in norms
+            if writes and writes[0].written.shape[-1] == len(inside.embedded[0])
         ),
     )
     if normed := calls[anatomy.final_norm]:

@@ -78,14 +78,14 @@ class ModelMap:
         hooked = own.modules(model, layer) if isinstance(model, Transformer) else foreign.modules(anatomy, layer)
         with self._loaded.lock, recorded(hooked) as calls:
             inside = self._inspector.inspect(text.tokens, source=text.source)
-        made = (
+        arrays = (
             own.values(model, calls, inside.attention, text, layer)
             if isinstance(model, Transformer)
             else foreign.values(anatomy, calls, inside, layer)
         )
         shares = inside.logits.softmax(dim=-1)  # (T, V)
         return {
-            **dict(made),
+            **dict(arrays),
             "decoder.logits": (Array("Logits", ("text", "vocabulary"), inside.logits),),
             "decoder.probabilities": (Array("Probabilities", ("text", "vocabulary"), shares),),
         }

@@ -66,7 +66,7 @@ class Causes:
         )
         lens = self._work(lambda inspector: read_layers(inspector, tokenized.ids, sublayers=sublayers, inside=inside))
         options: dict[str, Any] = {"source": tokenized.source, "interventions": changes}
-        found = head and self._work(lambda inspector: inspector.match(tokenized.ids, *head, **options))
+        matching = head and self._work(lambda inspector: inspector.match(tokenized.ids, *head, **options))
         scores = score_heads(
             inside.attention.decoder[0], tokenized.ids, separators(self.loaded.tokenizer, tokenized.ids)
         )
@@ -79,7 +79,7 @@ class Causes:
             _grid(lens.chosen),
             lens.decided,
             {name: _grid(getattr(scores, name)) for name in PATTERNS},
-            found and Head(_grid(found.queries), _grid(found.keys), found.scale, _grid(found.weights)),
+            matching and Head(_grid(matching.queries), _grid(matching.keys), matching.scale, _grid(matching.weights)),
         )
 
     def attribute(

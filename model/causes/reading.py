@@ -32,14 +32,14 @@ def read(loaded: LoadedModel, text: Text, source: Text = "", *, most_tokens: int
         raise AttendError(f"{loaded.name} is a translator: give the source text as well.")
     if source and not start:
         raise AttendError(f"{loaded.name} has no encoder: leave the source out.")
-    given = tuple(source) if not isinstance(source, str) else loaded.prompt(source) if source else ()
+    encoded = tuple(source) if not isinstance(source, str) else loaded.prompt(source) if source else ()
     if not isinstance(text, str):
         ids = tuple(text)
     elif start:
         ids = (*start, *loaded.tokenizer.encode(text, begins=True))
     else:
         ids = loaded.prompt(text)
-    for part in (ids, given) if start else (ids,):
+    for part in (ids, encoded) if start else (ids,):
         if not part or (text == "" and not start):
             raise AttendError("The text is empty: enter at least one character.")
         if not all(isinstance(one, int) and not isinstance(one, bool) for one in part):
@@ -53,8 +53,8 @@ def read(loaded: LoadedModel, text: Text, source: Text = "", *, most_tokens: int
                 f"The text has {len(part):,} tokens, but at most {most_tokens:,} are explained: shorten it."
             )
     check_length(len(ids), loaded.model.context_length)
-    check_length(max(1, len(given)), loaded.prompt_length)
-    return Tokenized(ids, given)
+    check_length(max(1, len(encoded)), loaded.prompt_length)
+    return Tokenized(ids, encoded)
 
 
 def token_id(loaded: LoadedModel, token: str | int) -> int:

@@ -106,9 +106,9 @@ def _read_out(anatomy: Anatomy, stream: Tensor, choice: Choice) -> tuple[Tensor,
     rows = torch.cat([normed, nothing])
     logits, plain = anatomy.unembed(rows, WHOLE).float(), anatomy.unembedding(rows).float()  # (2, V) each
     choice.check(logits.shape[-1])
-    shown, linear = logits[0] - logits[1], plain[0] - plain[1]  # (V,) each
-    factor = float((shown @ linear) / (linear @ linear))  # some models scale their logits
-    if not _near(factor * linear, shown):  # and some bend them
+    scaled, linear = logits[0] - logits[1], plain[0] - plain[1]  # (V,) each
+    factor = float((scaled @ linear) / (linear @ linear))  # some models scale their logits
+    if not _near(factor * linear, scaled):  # and some bend them
         factor, logits = 1.0, plain
     weight = _direction(anatomy.unembedding, choice, like=normed)  # (W,)
     constant = float(choice.of(_exact(logits[1]))) + factor * float(weight @ norm.bias)

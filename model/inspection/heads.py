@@ -60,12 +60,12 @@ def score_heads(attention: Tensor, tokens: Sequence[int], separators: frozenset[
         name: ((attention * (pattern & earlier)).sum(dim=(-2, -1)) / rest).nan_to_num(0.0).cpu()
         for name, pattern in patterns.items()
     }
-    asked = attention[:, :, 1:].sum(dim=-2) / max(1, length - 1)  # the mean attention to each key, (L, H, T)
+    received = attention[:, :, 1:].sum(dim=-2) / max(1, length - 1)  # the mean attention to each key, (L, H, T)
     marks = torch.tensor([token in separators for token in tokens], device=attention.device)  # (T,)
     return HeadScores(
         **detected,
-        first=asked[..., 0].cpu(),
-        separators=asked[..., marks].sum(dim=-1).cpu(),
+        first=received[..., 0].cpu(),
+        separators=received[..., marks].sum(dim=-1).cpu(),
         rest=(rest / max(1, length - 1)).cpu(),
     )
 

@@ -188,9 +188,9 @@ class Inspector:
         if recorded is not None and len(of_decoder) == len(self.anatomy.layers) * kinds:
             queries, keys, scale = of_decoder[layer * kinds + cross]
             group = self.anatomy.heads // keys.shape[1]
-            found = Matching(queries[0, head], keys[0, head // group], scale, recorded[0, layer, head])
-            if found.gap() < _TOLERANCE:
-                return found
+            matching = Matching(queries[0, head], keys[0, head // group], scale, recorded[0, layer, head])
+            if matching.gap() < _TOLERANCE:
+                return matching
         raise AttendError(
             "What a head of this model compares can't be shown: its attention is more than a softmax of queries times "
             "keys, or keeps them to itself. Choose another model."

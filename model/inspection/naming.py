@@ -46,12 +46,12 @@ def read_names(text: str) -> tuple[Intervention, ...]:
 
 
 def _read(name: str) -> Intervention:
-    found = _FORM.fullmatch(name.strip().lower())
-    part = found and _NAMED.get((re.sub("[ _]", "-", found[1] or ""), found[3] is not None))
-    if not found or not part or not int(found[2]) or not int(found[3] or 1):
+    parts = _FORM.fullmatch(name.strip().lower())
+    part = parts and _NAMED.get((re.sub("[ _]", "-", parts[1] or ""), parts[3] is not None))
+    if not parts or not part or not int(parts[2]) or not int(parts[3] or 1):
         raise AttendError(f"{name.strip()[:40]!r} names no part of a model. Count from 1 and write {EXAMPLES}.")
-    head, factor = int(found[3]) - 1 if found[3] else None, float(found[4] or 0)
-    return Intervention(int(found[2]) - 1, part, head, action="scale" if found[4] else "zero", factor=factor)
+    head, factor = int(parts[3]) - 1 if parts[3] else None, float(parts[4] or 0)
+    return Intervention(int(parts[2]) - 1, part, head, action="scale" if parts[4] else "zero", factor=factor)
 
 
 def name_of(intervention: Intervention) -> str:

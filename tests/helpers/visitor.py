@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 PATIENCE = 120_000  # ms; a busy machine is ten times as slow as a quiet one
 expect.set_options(timeout=PATIENCE)
@@ -46,6 +46,13 @@ def wait_for_drawing(page: Page, rest: int = 0) -> None:
         rest: milliseconds that its drawing may rest before.
     """
     page.wait_for_function(_DRAWN, arg=rest, timeout=PATIENCE)
+
+
+def to_chapter(page: Page, title: str) -> Locator:
+    """Open a chapter of the course, or its map."""
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text=title).click()
+    return page.get_by_role("region", name=title, exact=True)
 
 
 def choose(page: Page, method: str) -> None:

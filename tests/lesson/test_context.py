@@ -26,10 +26,10 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
 
 
 def test_averages_are_those_over_all_pairs(encoder: Encoder) -> None:
-    found = similarities_by_layer(encoder, "apple", MEANINGS)
-    assert len(found) == encoder.layer_count + 1
+    layers = similarities_by_layer(encoder, "apple", MEANINGS)
+    assert len(layers) == encoder.layer_count + 1
     readings = [encoder.read(sentence) for sentence, _ in SENTENCES]
-    for layer, similarities in enumerate(found):
+    for layer, similarities in enumerate(layers):
         same, different, control = [], [], []
         for one, other in product(range(len(SENTENCES)), repeat=2):
             if one == other:

@@ -12,32 +12,32 @@ from model.loaded import LoadedModel
 
 def test_the_learned_shapes_are_those_of_keras() -> None:
     """Of `MultiHeadAttention(num_heads=3, key_dim=2)`, width 16: (16, 3, 2), (3, 2), three times; (3, 2, 16), (16,)."""
-    found = shapes(batch=1, time=5, width=16, heads=3, head_width=2)
-    assert [weight.shape for weight in found.weights] == [*[(16, 3, 2), (3, 2)] * 3, (3, 2, 16), (16,)]
-    assert found.parameters == 3 * (96 + 6) + 96 + 16
-    assert all(len(array.axes) == len(array.shape) for array in (*found.computed, *found.weights))
+    attention = shapes(batch=1, time=5, width=16, heads=3, head_width=2)
+    assert [weight.shape for weight in attention.weights] == [*[(16, 3, 2), (3, 2)] * 3, (3, 2, 16), (16,)]
+    assert attention.parameters == 3 * (96 + 6) + 96 + 16
+    assert all(len(array.axes) == len(array.shape) for array in (*attention.computed, *attention.weights))
 
 
 @pytest.mark.parametrize(("width", "heads"), [(16, 4), (512, 8), (6, 1)])
 def test_the_count_is_that_of_pytorch(width: int, heads: int) -> None:
     module = torch.nn.MultiheadAttention(width, heads)
-    found = shapes(batch=1, time=3, width=width, heads=heads, head_width=width // heads)
-    assert found.parameters == sum(parameter.numel() for parameter in module.parameters())
+    attention = shapes(batch=1, time=3, width=width, heads=heads, head_width=width // heads)
+    assert attention.parameters == sum(parameter.numel() for parameter in module.parameters())
     module.batch_first = True
     _, weights = module(*[torch.zeros(1, 3, width)] * 3, average_attn_weights=False)
-    assert next(array.shape for array in found.computed if array.name.startswith("Scores")) == tuple(weights.shape)
+    assert next(array.shape for array in attention.computed if array.name.startswith("Scores")) == tuple(weights.shape)
 
 
 def test_a_head_that_looks_ahead_is_there_in_the_encoder_alone(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
     alone = head_maps(tiny, "The quick brown fox", 16)
     assert alone.weights.triu(1).abs().max() == 0
-    found = three_maps(tiny_translator, "the cat sat", "the cat", 32)
-    assert found.text[: len(tiny_translator.model.decoder_start)] == tuple(tiny_translator.model.decoder_start)
-    assert found.decoder.triu(1).abs().max() == 0 < found.encoder.triu(1).abs().max()
+    maps = three_maps(tiny_translator, "the cat sat", "the cat", 32)
+    assert maps.text[: len(tiny_translator.model.decoder_start)] == tuple(tiny_translator.model.decoder_start)
+    assert maps.decoder.triu(1).abs().max() == 0 < maps.encoder.triu(1).abs().max()
     for weights, shape in (
-        (found.encoder, (len(found.source), len(found.source))),
-        (found.decoder, (len(found.text), len(found.text))),
-        (found.cross, (len(found.text), len(found.source))),
+        (maps.encoder, (len(maps.source), len(maps.source))),
+        (maps.decoder, (len(maps.text), len(maps.text))),
+        (maps.cross, (len(maps.text), len(maps.source))),
     ):
         assert weights.shape[2:] == shape and (weights.sum(-1) - 1).abs().max() < 1e-5
 

@@ -14,8 +14,8 @@ from lesson.linear import linear_layer, shares, similarity
 
 def test_a_cosine_is_the_product_over_both_lengths() -> None:
     """(3, 4) · (4, 3) = 24, both of length 5; a vector of zeros has no direction."""
-    found = similarity(torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0]))
-    assert (found.product, found.lengths, found.cosine) == (24, (5, 5), pytest.approx(0.96))
+    alike = similarity(torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0]))
+    assert (alike.product, alike.lengths, alike.cosine) == (24, (5, 5), pytest.approx(0.96))
     assert similarity(torch.zeros(2), torch.ones(2)).cosine is None
 
 
@@ -27,8 +27,8 @@ def test_a_linear_layer_is_that_of_pytorch() -> None:
 
 def test_softmax_of_two_scores_is_the_sigmoid_of_their_difference() -> None:
     """σ(2) = 1 / (1 + e⁻²) = .8808; a high score overflows nothing."""
-    found = shares(torch.tensor([5.0, 3.0]))
-    assert found.sigmoid == pytest.approx(1 / (1 + math.exp(-2))) == pytest.approx(float(found.shares[0]))
+    two = shares(torch.tensor([5.0, 3.0]))
+    assert two.sigmoid == pytest.approx(1 / (1 + math.exp(-2))) == pytest.approx(float(two.shares[0]))
     assert torch.allclose(
         shares(torch.tensor([1000.0, 1001.0])).shares, functional.softmax(torch.tensor([0.0, 1.0]), -1)
     )

@@ -30,11 +30,11 @@ def test_what_is_no_word_of_it_is_refused(tiny: LoadedModel) -> None:
 
 
 def test_a_decoders_word_looks_back_and_an_encoders_both_ways(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
-    found = attention_of_word(tiny, "The quick brown fox jumps", "brown", 96)
-    attention = tiny.model.inspect(found.tokens).attention.decoder[0, :, :, list(found.word)].mean(dim=2)
-    assert torch.equal(found.weights, attention.float())
-    assert found.weights[:, :, found.word.stop :].abs().max() == 0
-    assert (found.weights.sum(dim=-1) - 1).abs().max() < 1e-5
+    word = attention_of_word(tiny, "The quick brown fox jumps", "brown", 96)
+    attention = tiny.model.inspect(word.tokens).attention.decoder[0, :, :, list(word.word)].mean(dim=2)
+    assert torch.equal(word.weights, attention.float())
+    assert word.weights[:, :, word.word.stop :].abs().max() == 0
+    assert (word.weights.sum(dim=-1) - 1).abs().max() < 1e-5
     read = attention_of_word(tiny_translator, "the cat sat", "the", 96)
     assert (read.weights.sum(dim=-1) - 1).abs().max() < 1e-5
     assert read.weights[:, :, read.word.stop :].sum() > 0
@@ -44,9 +44,9 @@ def test_heads_are_counted_by_what_gets_most_of_their_attention() -> None:
     """Two layers of two heads on five tokens, the word at 2 and 3: one looks at itself, two at the first token (one of
     them as much at the last), one at the token before the word."""
     weights = [[0.1, 0.2, 0.1, 0.5, 0.1], [0.4, 0.1, 0.1, 0.0, 0.4], [0.3, 0.4, 0.1, 0.1, 0.1], [0.9, 0.1, 0, 0, 0]]
-    found = WordAttention((5, 6, 7, 8, 9), range(2, 4), torch.tensor(weights).unflatten(0, (2, 2)))  # (2, 2, 5)
-    assert head_targets(found) == HeadTargets(itself=1, first=2, previous=1, elsewhere=0)
-    later = replace(found, weights=torch.eye(5)[[4, 4, 3, 1]].unflatten(0, (2, 2)))  # (2, 2, 5)
+    word = WordAttention((5, 6, 7, 8, 9), range(2, 4), torch.tensor(weights).unflatten(0, (2, 2)))  # (2, 2, 5)
+    assert head_targets(word) == HeadTargets(itself=1, first=2, previous=1, elsewhere=0)
+    later = replace(word, weights=torch.eye(5)[[4, 4, 3, 1]].unflatten(0, (2, 2)))  # (2, 2, 5)
     assert head_targets(later) == HeadTargets(itself=1, first=0, previous=1, elsewhere=2)
 
 
@@ -64,17 +64,17 @@ def test_a_long_text_is_refused_before_its_maps_are_computed(
 def test_a_tokens_share_stands_beside_chance() -> None:
     """Two heads of a decoder whose word is third: they can see three tokens, and one favours the first."""
     weights = torch.tensor([[0.6, 0.1, 0.3, 0.0], [0.2, 0.5, 0.3, 0.0]]).unflatten(0, (2, 1))  # (2, 1, 4)
-    found = token_share(WordAttention((5, 6, 7, 8), range(2, 3), weights), 0)
-    assert (found.favourites, found.best, found.visible) == (1, (1, 1), 3)
-    assert (found.mean, found.best_share, found.even) == pytest.approx((0.4, 0.6, 1 / 3))
+    share = token_share(WordAttention((5, 6, 7, 8), range(2, 3), weights), 0)
+    assert (share.favourites, share.best, share.visible) == (1, (1, 1), 3)
+    assert (share.mean, share.best_share, share.even) == pytest.approx((0.4, 0.6, 1 / 3))
 
 
 @EMBEDDED
 def test_the_head_that_finds_the_animal_is_the_best_of_48() -> None:
     """../shared/COURSE.md: 2 of 48 rank "animal" first; the mean share is 4.9 %, the even share 9.1 %."""
-    found = attention_of_word(
+    word = attention_of_word(
         catalog.load("attend-chat"), "The animal did not cross the street because it was too tired.", "it", 96
     )
-    share = token_share(found, 2)
+    share = token_share(word, 2)
     assert (share.favourites, share.best, share.visible) == (2, (6, 3), 11)
     assert (share.mean, share.even) == pytest.approx((0.049, 1 / 11), abs=5e-4)

@@ -66,9 +66,9 @@ def test_a_word_is_its_token_or_the_mean_of_its_tokens(by_hand: Vectors) -> None
 
 def test_neighbours_are_texts_by_their_cosine(by_hand: Vectors) -> None:
     """Of woman, (1, 1, 0) / √2: with man 1/√2 = .707, with girl, (0, 1, 1) / √2, 1/2, with boy 0."""
-    found = by_hand.neighbours([by_hand.word("woman")], 3)[0]
-    assert [neighbour.text for neighbour in found] == [" man", " girl", " boy"]
-    assert [neighbour.cosine for neighbour in found] == pytest.approx([math.sqrt(0.5), 0.5, 0.0], abs=1e-6)
+    nearest = by_hand.neighbours([by_hand.word("woman")], 3)[0]
+    assert [neighbour.text for neighbour in nearest] == [" man", " girl", " boy"]
+    assert [neighbour.cosine for neighbour in nearest] == pytest.approx([math.sqrt(0.5), 0.5, 0.0], abs=1e-6)
     assert len(by_hand.neighbours([by_hand.word("woman")], 99)[0]) == 6  # all words but itself
 
 
@@ -76,10 +76,10 @@ def test_an_analogy_by_hand(by_hand: Vectors) -> None:
     """woman - man + boy: (.707, .707, 0) - (1, 0, 0) + (0, 0, 1) = (-.293, .707, 1), of length 1.259; its cosine with
     girl, (0, .707, .707), is 1.207 / 1.259 = .959, with son, (-1, 0, 0), .293 / 1.259 = .233."""
     a, b, c = map(by_hand.word, ("woman", "man", "boy"))
-    found = by_hand.analogy(a, b, c, 2, by_hand.word("son"))
-    assert [neighbour.text for neighbour in found.nearest] == [" girl", "son"]
-    assert [neighbour.cosine for neighbour in found.nearest] == pytest.approx([0.9586, 0.2326], abs=1e-4)
-    assert found.rank == 2
+    analogy = by_hand.analogy(a, b, c, 2, by_hand.word("son"))
+    assert [neighbour.text for neighbour in analogy.nearest] == [" girl", "son"]
+    assert [neighbour.cosine for neighbour in analogy.nearest] == pytest.approx([0.9586, 0.2326], abs=1e-4)
+    assert analogy.rank == 2
     assert by_hand.analogy(a, b, c, 1, by_hand.word("step")).rank == 4  # behind go, looked for beyond what is listed
     assert by_hand.analogy(a, b, c, 1, by_hand.word("stepson")).rank is None  # no single token
     assert by_hand.analogy(a, b, c, 1, a).rank is None and by_hand.analogy(a, b, c, 1).rank is None  # left out
@@ -97,9 +97,9 @@ def test_the_baseline_is_that_of_all_pairs_of_words(by_hand: Vectors) -> None:
     """Six of the tokens are whole words: " " and "son" are not."""
     words = [by_hand.word(text).vector for text in ("man", "woman", "boy", "girl", "step", "go")]
     cosines = [float(functional.cosine_similarity(a, b, dim=0)) for a, b in itertools.combinations(words, 2)]
-    found = by_hand.baseline()
-    assert found is not None and found.words == 6 and found.mean == pytest.approx(sum(cosines) / 15, abs=1e-6)
-    assert (found.low, found.high) == pytest.approx(np.quantile(cosines, (0.05, 0.95)), abs=1e-6)
+    baseline = by_hand.baseline()
+    assert baseline is not None and baseline.words == 6 and baseline.mean == pytest.approx(sum(cosines) / 15, abs=1e-6)
+    assert (baseline.low, baseline.high) == pytest.approx(np.quantile(cosines, (0.05, 0.95)), abs=1e-6)
     assert Vectors(MATRIX[:4], Words()).baseline() is None  # one word has no pair
 
 
@@ -186,8 +186,8 @@ def test_our_chat_model_knows_no_queens() -> None:
     queen = learned.word("queen")
     assert len(queen.ids) > 1
     a, b, c = map(learned.word, ("woman", "man", "king"))
-    found = learned.analogy(a, b, c, 10, queen)
-    assert found.rank is None and " queen" not in [neighbour.text for neighbour in found.nearest]
+    analogy = learned.analogy(a, b, c, 10, queen)
+    assert analogy.rank is None and " queen" not in [neighbour.text for neighbour in analogy.nearest]
 
 
 def test_centred_vectors_are_compared_minus_the_mean_of_all() -> None:
@@ -205,12 +205,12 @@ def test_centred_vectors_are_compared_minus_the_mean_of_all() -> None:
 
 
 def test_the_share_of_random_pairs_counts_those_at_least_as_similar(by_hand: Vectors) -> None:
-    found = by_hand.baseline()
-    assert found is not None
-    cosines = sorted(found.cosines.tolist())
+    baseline = by_hand.baseline()
+    assert baseline is not None
+    cosines = sorted(baseline.cosines.tolist())
     for place in (0, 7, 14):  # of 15 pairs
-        assert found.share_from(cosines[place]) == pytest.approx(sum(one >= cosines[place] for one in cosines) / 15)
-    assert (found.share_from(1.1), found.share_from(-1.1)) == (0, 1)
+        assert baseline.share_from(cosines[place]) == pytest.approx(sum(one >= cosines[place] for one in cosines) / 15)
+    assert (baseline.share_from(1.1), baseline.share_from(-1.1)) == (0, 1)
 
 
 @EMBEDDED

@@ -53,7 +53,7 @@ def chat_endpoint(models: Models) -> Callable[..., Iterator[dict[str, Any]]]:
         def since_the_last(ids: tuple[int, ...]) -> list[dict[str, Any]]:
             return [{"id": token, "text": loaded.tokenizer.label(token)} for token in ids[sent:]]
 
-        for _ in stream_for_program(models, loaded, trace):
+        for _ in stream_for_program(models, trace):
             best = trace.best
             if best is not None and not trace.steps[-1].finished:
                 written.update(best.tokens)

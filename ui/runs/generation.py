@@ -14,7 +14,6 @@ from typing import Protocol, TypeVar
 
 from decoding.call import Passes
 from decoding.run.trace import Trace
-from model.loaded import LoadedModel
 from ui.runs.live_run import LiveRun
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models
@@ -63,14 +62,14 @@ def follow(
     per_second: float = 20.0,
 ) -> Iterator[RunProgress]:
     """Continue these texts until all have ended, `stop` is set or the time is up. See `stream`."""
-    for batch in stream(passes, stop=stop, time_limit=time_limit, per_second=per_second):
+    for arrived in stream(passes, stop=stop, time_limit=time_limit, per_second=per_second):
         since = []
         for number, live in enumerate(live_runs):
-            passes_of_run = [each for each in batch.steps if number in each.steps]
+            passes_of_run = [each for each in arrived.steps if number in each.steps]
             if passes_of_run:
                 live.seconds = passes_of_run[-1].seconds
-            since.append(live.add([each.steps[number] for each in passes_of_run], batch.ending))
-        yield RunProgress(tuple(since), batch.ending)
+            since.append(live.add([each.steps[number] for each in passes_of_run], arrived.ending))
+        yield RunProgress(tuple(since), arrived.ending)
 
 
 def run_for_visitor(
@@ -109,17 +108,17 @@ def common_seed(live_runs: Sequence[LiveRun]) -> int:
     return live_runs[0].settings.seed if drawn else -1
 
 
-def stream_for_program(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:
-    """Decode into the trace, beside the page's visitors; yields at every batch, with new steps or without, since only
+def stream_for_program(models: Models, trace: Trace) -> Iterator[None]:
+    """Decode into the trace, beside the page's visitors; yields at every update, with new steps or without, since only
     there can a program that has left be noticed."""
     passes = models.decode(trace.call(CALLER.get()))
-    for batch in stream(passes, stop=threading.Event(), time_limit=models.limits.run_seconds):
-        for made in batch.steps:
-            trace.add(made.steps[0])
+    for arrived in stream(passes, stop=threading.Event(), time_limit=models.limits.run_seconds):
+        for decoded in arrived.steps:
+            trace.add(decoded.steps[0])
         yield
 
 
-def run_for_program(models: Models, loaded: LoadedModel, trace: Trace) -> None:
+def run_for_program(models: Models, trace: Trace) -> None:
     """Decode into the trace, to the end."""
-    for _ in stream_for_program(models, loaded, trace):
+    for _ in stream_for_program(models, trace):
         pass

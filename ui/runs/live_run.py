@@ -61,8 +61,8 @@ class LiveRun:
         if self.ending == "time":
             return "stopped at the time limit"
         if self.ending == "finished" and self.reason == "stop_text" and (stop := self.trace.stop_text) is not None:
-            shown = stop.replace("\n", "↵")  # the text ends before it, so it is not shown there
-            return f"stopped at “{shown[:_MAX_OF_A_STOP_TEXT]}{'…' if len(shown) > _MAX_OF_A_STOP_TEXT else ''}”"
+            visible = stop.replace("\n", "↵")  # the text ends before it, so it is not shown there
+            return f"stopped at “{visible[:_MAX_OF_A_STOP_TEXT]}{'…' if len(visible) > _MAX_OF_A_STOP_TEXT else ''}”"
         if self.ending == "finished" and self.reason == "length":
             full = self.run.length > self.request.context_length
             return "reached the context limit" if full else "reached the length limit"

@@ -66,7 +66,7 @@ def stream(
         yield Arrived()
         ending: Ending | None = None
         while ending is None:
-            made = worker.take(heartbeat)
+            arrived = worker.take(heartbeat)
             if worker.ended and worker.error is None:
                 ending = "stopped" if stop.is_set() else "finished"
             elif stop.is_set():
@@ -74,7 +74,7 @@ def stream(
             elif time.monotonic() > deadline:
                 ending = "time"
             yielded = time.monotonic()
-            yield Arrived(made, ending)
+            yield Arrived(arrived, ending)
             if worker.ended and worker.error is not None:
                 raise worker.error
             if ending is None:

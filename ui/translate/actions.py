@@ -66,22 +66,22 @@ def translate(
     Args:
         example: whether the text is an example, which also goes into the box.
     """
-    given = checked_start(text, "The text to translate")
+    source_text = checked_start(text, "The text to translate")
     session.refuse_while_busy()
     loaded = models.get(name)
     check_translator(loaded)
     settings = chat_settings(loaded, settings)
-    prompt, messages = chat_prompt(loaded, [Turn("user", given)], settings)
-    trace = new_trace(loaded, prompt.ids, settings, text=given, messages=messages)
+    prompt, messages = chat_prompt(loaded, [Turn("user", source_text)], settings)
+    trace = new_trace(loaded, prompt.ids, settings, text=source_text, messages=messages)
     source = trace.request.source
     run = session.add_run("translate", name, prompt_tokens(trace.request), source=source)
     answer = LiveAnswer(run, trace, loaded, models.display_name(run.model))
     before = session.translation
-    key = before.key if before is not None and before.text == given else ""
-    session.translation, session.shown = Translation(given, answer.turn, key), run.id
+    key = before.key if before is not None and before.text == source_text else ""
+    session.translation, session.shown = Translation(source_text, answer.turn, key), run.id
     session.drop_unused_runs()
     passes = models.decode(trace.call(session.visitor))
-    view = _Translation(session, loaded, answer, given if example else None)
+    view = _Translation(session, loaded, answer, source_text if example else None)
     yield from run_for_visitor(session, models, [answer], passes, view)
 
 

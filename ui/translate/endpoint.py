@@ -45,7 +45,7 @@ def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
         with_trace = checked_switch(trace, "trace")
         prompt, messages = chat_prompt(loaded, [turn], chosen)
         run = new_trace(loaded, prompt.ids, chosen, text=turn.text, messages=messages, interventions=off)
-        run_for_program(models, loaded, run)
+        run_for_program(models, run)
         result = {"text": run.text.strip(), "finish_reason": run.finish_reason}
         return {**result, "trace": run.document()} if with_trace else result
 

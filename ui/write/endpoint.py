@@ -32,7 +32,7 @@ def generate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
         chosen = DecodingSettings.from_dict(plain_settings(settings)).seeded()
         text = checked_start(prompt, "The prompt")
         trace = new_trace(loaded, loaded.prompt(text), chosen, text=text, interventions=without_of(settings))
-        run_for_program(models, loaded, trace)
+        run_for_program(models, trace)
         return dict(trace.document())
 
     return generate

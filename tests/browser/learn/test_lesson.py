@@ -9,12 +9,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from lesson.generation.tree import WORDS
 from model.loaded import LoadedModel
 from tests.helpers.browsing import PHONE, Opener, serving, show_predictions
 from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import to_chapter
 from ui.learn import course
 
 pytestmark = BROWSER
@@ -23,12 +24,6 @@ pytestmark = BROWSER
 @pytest.fixture(scope="module")
 def url(embedded_url: str) -> str:
     return embedded_url
-
-
-def chapter(page: Page, title: str) -> Locator:
-    page.locator("#attend-tabs label", has_text="Learn").click()
-    page.locator(".at-lesson-list button", has_text=title).click()
-    return page.get_by_role("region", name=title, exact=True)
 
 
 def test_the_switch_shows_a_side_at_once_and_what_was_typed_stays(shared_page: Page) -> None:
@@ -55,7 +50,7 @@ def test_after_a_fault_of_ours_nothing_is_computing_any_more(
     monkeypatch.setattr(course, "answer", fault)
     with serving(tiny) as address:
         page = visit(at=address)
-        part = chapter(page, "Positions")
+        part = to_chapter(page, "Positions")
         expect(part.locator(".at-lesson-waits")).to_have_text("Computing …")
         waiting.set()
         expect(page.locator(".toast-body").first).to_contain_text("Something went wrong on our side")
@@ -64,7 +59,7 @@ def test_after_a_fault_of_ours_nothing_is_computing_any_more(
 
 
 def test_positions_of_any_width_and_length(shared_page: Page) -> None:
-    part = chapter(shared_page, "Positions")
+    part = to_chapter(shared_page, "Positions")
     expect(part.get_by_text("Positions as waves")).to_be_visible()
     for name, value in (("Positions, as a number", "12"), ("Numbers per position, as a number", "7")):
         part.get_by_label(name, exact=True).fill(value)
@@ -84,7 +79,7 @@ def test_positions_of_any_width_and_length(shared_page: Page) -> None:
 
 
 def test_a_weighted_sum_is_computed_again_and_a_wrong_number_loses_nothing(shared_page: Page) -> None:
-    part = chapter(shared_page, "A weighted sum of words")
+    part = to_chapter(shared_page, "A weighted sum of words")
     expect(part.get_by_text("0.80 · (5, 7) + 0.20 · (0, 8) = (4.00, 7.20)")).to_be_visible()
     fruit = part.get_by_role("grid", name="Similarity of apple to").get_by_label("fruit")
     fruit.fill("1")
@@ -100,7 +95,7 @@ def test_a_weighted_sum_is_computed_again_and_a_wrong_number_loses_nothing(share
 
 
 def test_why_attention_from_one_state_to_three_translators(shared_page: Page) -> None:
-    part = chapter(shared_page, "Why attention")
+    part = to_chapter(shared_page, "Why attention")
     cards, maps = part.locator(".at-translator"), part.locator(".at-alignments .at-matrix")
     expect(cards).to_have_count(3)
     expect(maps).to_have_count(2)
@@ -126,7 +121,7 @@ def test_why_attention_from_one_state_to_three_translators(shared_page: Page) ->
 
 
 def test_attention_by_hand_explains_each_number_and_follows_what_is_entered(shared_page: Page) -> None:
-    part = chapter(shared_page, "Attention by hand")
+    part = to_chapter(shared_page, "Attention by hand")
     line, scores = part.locator(".at-explanation"), part.get_by_role("grid", name="Scores Q Kᵀ")
     scores.locator("tbody td").nth(6).focus()  # it → animal
     expect(line).to_contain_text("= 4.00")
@@ -144,7 +139,7 @@ def test_attention_by_hand_explains_each_number_and_follows_what_is_entered(shar
 
 
 def test_shuffled_words_have_the_same_vectors_until_positions_are_added(shared_page: Page) -> None:
-    part = chapter(shared_page, "A weighted sum of words")
+    part = to_chapter(shared_page, "A weighted sum of words")
     expect(part.get_by_role("button", name="Shuffle the words")).to_be_hidden()
     part.get_by_label("Nothing: it stays exactly the same.").check()
     part.get_by_role("button", name="Guess", exact=True).click()
@@ -157,7 +152,7 @@ def test_shuffled_words_have_the_same_vectors_until_positions_are_added(shared_p
 
 
 def test_a_words_attention_head_by_head(shared_page: Page) -> None:
-    part = chapter(shared_page, "Attention in real sentences")
+    part = to_chapter(shared_page, "Attention in real sentences")
     show_predictions(part)
     strip = part.get_by_role("group", name="Tokens, shaded")
     expect(strip.get_by_role("button").first).to_be_visible()
@@ -179,7 +174,7 @@ def test_a_words_attention_head_by_head(shared_page: Page) -> None:
 
 
 def test_a_words_vectors_part_by_meaning_from_layer_to_layer(shared_page: Page) -> None:
-    part = chapter(shared_page, "A word in its context")
+    part = to_chapter(shared_page, "A word in its context")
     part.get_by_role("button", name="Show it without a guess").click()
     expect(part.get_by_text("After layer 6: average cosine")).to_be_visible()
     points = part.get_by_role("img", name="Map of “apple” in 8 sentences")
@@ -201,7 +196,7 @@ def test_a_words_vectors_part_by_meaning_from_layer_to_layer(shared_page: Page) 
 
 
 def test_a_text_grows_token_by_token_and_its_settings_open_in_compare(shared_page: Page) -> None:
-    part = chapter(shared_page, "How a text is generated")
+    part = to_chapter(shared_page, "How a text is generated")
     strip, candidates = part.locator(".at-gen-written"), part.get_by_role("list", name="Most probable next tokens")
     expect(candidates.get_by_role("button").first).to_be_visible()
     for count in (1, 2):
@@ -260,7 +255,7 @@ def test_a_text_grows_token_by_token_and_its_settings_open_in_compare(shared_pag
 
 def test_the_words_of_the_tree_are_ones_own_and_go_into_the_link(shared_page: Page) -> None:
     page = shared_page
-    part = chapter(page, "How a text is generated")
+    part = to_chapter(page, "How a text is generated")
     part.get_by_role("region", name="Greedy decoding or beam search").get_by_role("button", name="Reset").click()
     dog, search = part.get_by_label("Word 2 after The"), part.get_by_text("Beam search with 2 beams finds")
     expect(search).to_contain_text("“The dog has”")
@@ -299,11 +294,11 @@ def test_the_lesson_fits_a_phone(visit: Opener) -> None:
         "How a text is generated",
         "A word in its context",
     ):
-        chapter(page, title)
+        to_chapter(page, title)
         expect(page.locator(".at-lesson-waits").first).to_have_text("")
         assert page.evaluate("document.documentElement.scrollWidth") == 390
         expect(page.locator(".at-lesson-list [aria-current]")).to_be_in_viewport(ratio=1)
-    part = chapter(page, "How a text is generated")
+    part = to_chapter(page, "How a text is generated")
     word = part.get_by_label("Word 1 after nice")
     word.tap()
     word.fill("a word of 20 letters")
@@ -313,7 +308,7 @@ def test_the_lesson_fits_a_phone(visit: Opener) -> None:
 
 
 def test_the_chapters_stand_where_the_settings_were_and_lines_are_short(shared_page: Page) -> None:
-    text = chapter(shared_page, "Positions").locator(".at-lesson-text").first
+    text = to_chapter(shared_page, "Positions").locator(".at-lesson-text").first
     expect(shared_page.locator("#attend-model-chosen")).to_be_hidden()
     chapters, settings = (shared_page.locator(name).bounding_box() for name in (".at-lesson-list", "#attend-settings"))
     assert chapters and settings and (chapters["x"], chapters["width"]) == (settings["x"], settings["width"])
@@ -327,7 +322,7 @@ def test_the_chapters_stand_where_the_settings_were_and_lines_are_short(shared_p
 
 def test_the_end_of_a_chapter_leads_to_those_beside_it(shared_page: Page) -> None:
     page = shared_page
-    first = chapter(page, "Tokens, side by side")
+    first = to_chapter(page, "Tokens, side by side")
     links = first.get_by_role("navigation", name="Previous and next chapter").get_by_role("button")
     expect(links).to_have_text(["A vocabulary of your own →"])
     links.click()

@@ -11,6 +11,7 @@ from lesson.forward_trace import trace_forward
 from lesson.training import StepSettings, train
 from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import to_chapter
 from tests.helpers.waiting import eventually
 
 pytestmark = BROWSER
@@ -19,9 +20,7 @@ BLOCK, TRAINING = "A block by hand", "One training step"
 
 def learn(page: Page, title: str) -> Locator:
     """Open a chapter and wait for its first result."""
-    page.locator("#attend-tabs label", has_text="Learn").click()
-    page.locator(".at-lesson-list button", has_text=title).click()
-    chapter = page.get_by_role("region", name=title, exact=True)
+    chapter = to_chapter(page, title)
     expect(chapter.locator("tbody td:visible").filter(has_text="0.").first).to_be_visible()
     return chapter
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from model import names
 from tests.helpers.browsing import PHONE, Opener, show_predictions
 from tests.helpers.stage import BROWSER, HOSTILE
+from tests.helpers.visitor import to_chapter
 
 pytestmark = BROWSER
 EMBEDDED = pytest.mark.skipif("attend-chat" not in names.embedded(), reason="the embedded models are not there")
@@ -21,9 +22,7 @@ def url(embedded_url: str) -> str:
 
 def learn(page: Page, title: str) -> Locator:
     """Open a chapter and wait for its first result."""
-    page.locator("#attend-tabs label", has_text="Learn").click()
-    page.locator(".at-lesson-list button", has_text=title).click()
-    chapter = page.get_by_role("region", name=title, exact=True)
+    chapter = to_chapter(page, title)
     expect(chapter.locator(".at-cut, .at-small td, .at-word-dot").first).to_be_visible()
     return chapter
 

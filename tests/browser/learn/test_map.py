@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import to_chapter
 
 pytestmark = BROWSER
 
@@ -16,16 +17,9 @@ def url(embedded_url: str) -> str:
     return embedded_url
 
 
-def opened(page: Page, title: str) -> Locator:
-    """A chapter, or the map."""
-    page.locator("#attend-tabs label", has_text="Learn").click()
-    page.locator(".at-lesson-list button", has_text=title).click()
-    return page.get_by_role("region", name=title, exact=True)
-
-
 def test_from_a_chapter_along_the_parts_with_the_keys_and_to_another_chapter(visit: Opener) -> None:
     page = visit()
-    place = opened(page, "Words as vectors").locator(".at-place")
+    place = to_chapter(page, "Words as vectors").locator(".at-place")
     expect(place.locator("summary")).to_have_text("You are here: embedding")
     place.get_by_role("button", name="Open the map").click()
     part = page.get_by_role("region", name="Map", exact=True)
@@ -51,7 +45,7 @@ def test_from_a_chapter_along_the_parts_with_the_keys_and_to_another_chapter(vis
 
 def test_a_sentence_that_is_too_long_is_refused_and_the_map_stays(visit: Opener) -> None:
     page = visit()
-    part = opened(page, "Map")
+    part = to_chapter(page, "Map")
     sentence = part.get_by_label("Sentence")
     expect(sentence).to_have_value("My dog is called Max. My dog is called")
     sentence.fill("漢" * 40)
@@ -68,7 +62,7 @@ def test_a_sentence_that_is_too_long_is_refused_and_the_map_stays(visit: Opener)
 
 def test_on_a_phone_both_sides_fit_and_a_chapters_place_is_one_line(visit: Opener) -> None:
     page = visit(**PHONE)
-    place = opened(page, "A block by hand").locator(".at-place")
+    place = to_chapter(page, "A block by hand").locator(".at-place")
     expect(place).to_have_js_property("open", False)
     assert place.bounding_box()["height"] < 30  # type: ignore[index]
     place.locator("summary").click()

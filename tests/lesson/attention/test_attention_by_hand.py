@@ -41,10 +41,10 @@ def test_heads_are_those_of_pytorchs_module(heads: int) -> None:
         module.in_proj_weight.copy_(joint)
         module.out_proj.weight.copy_(output.T)
         vectors, weights = module(inputs, inputs, inputs, average_attn_weights=False)
-    found = head_steps(attention_steps(*(inputs @ part.T for part in joint.chunk(3))), heads, output)
-    torch.testing.assert_close(found.output, vectors)
-    torch.testing.assert_close(found.weights, weights)
-    torch.testing.assert_close(found.joined[:, : 6 // heads], found.mixed[0])
+    steps = head_steps(attention_steps(*(inputs @ part.T for part in joint.chunk(3))), heads, output)
+    torch.testing.assert_close(steps.output, vectors)
+    torch.testing.assert_close(steps.weights, weights)
+    torch.testing.assert_close(steps.joined[:, : 6 // heads], steps.mixed[0])
 
 
 def test_the_mask_is_added_and_hides_what_is_ahead() -> None:
@@ -74,8 +74,8 @@ def test_a_lookup_is_an_average_at_first_and_a_dictionary_in_the_end() -> None:
     values = torch.tensor([[2.0, 4.0], [6.0, 0.0], [4.0, 2.0]])
     query = torch.tensor([2.0, 0.0])
     assert soft_lookup(query, keys, values, 0)[1].tolist() == pytest.approx([4, 2])  # the mean of the values
-    weights, found = soft_lookup(query, keys, values, 50)
-    assert weights.argmax() == 0 and found.tolist() == pytest.approx([2, 4])
+    weights, value = soft_lookup(query, keys, values, 50)
+    assert weights.argmax() == 0 and value.tolist() == pytest.approx([2, 4])
 
 
 def test_dot_products_grow_like_the_root_of_the_width() -> None:

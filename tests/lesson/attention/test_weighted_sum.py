@@ -26,10 +26,10 @@ def test_similarities_become_weights_by_division_not_by_softmax() -> None:
 
 
 def test_scores_are_divided_by_the_root_of_the_width() -> None:
-    found = scale_scores(torch.tensor([112.0, 96.0]), 64)
-    assert found.scaled.tolist() == [14, 12]
-    assert found.weights.tolist() == pytest.approx([0.88, 0.12], abs=0.005)
-    assert found.unscaled[0].item() == pytest.approx(1, abs=2e-7)  # e^-16
+    scores = scale_scores(torch.tensor([112.0, 96.0]), 64)
+    assert scores.scaled.tolist() == [14, 12]
+    assert scores.weights.tolist() == pytest.approx([0.88, 0.12], abs=0.005)
+    assert scores.unscaled[0].item() == pytest.approx(1, abs=2e-7)  # e^-16
 
 
 def test_self_attention_is_pytorchs_module_where_it_has_no_weights() -> None:
@@ -39,9 +39,9 @@ def test_self_attention_is_pytorchs_module_where_it_has_no_weights() -> None:
         module.in_proj_weight.copy_(torch.eye(6).repeat(3, 1))
         module.out_proj.weight.copy_(torch.eye(6))
         vectors, weights = module(*[word_vectors(words, 6)] * 3)
-    found = self_attention(words, 6, positions=False)
-    torch.testing.assert_close(found.vectors, vectors)
-    torch.testing.assert_close(found.weights, weights)
+    attended = self_attention(words, 6, positions=False)
+    torch.testing.assert_close(attended.vectors, vectors)
+    torch.testing.assert_close(attended.weights, weights)
 
 
 @pytest.mark.parametrize("order", [[4, 3, 2, 1, 0], [1, 2, 3, 4, 0], [0, 2, 1, 3, 4]])
@@ -56,10 +56,10 @@ def test_attention_alone_cannot_see_order_and_with_positions_it_can(order: list[
 
 
 def test_one_word_is_one_vector_wherever_it_stands() -> None:
-    found = self_attention(["the", "dog", "bites", "the", "man"], 6, positions=False)
-    assert torch.equal(found.vectors[0], found.vectors[3])
+    attended = self_attention(["the", "dog", "bites", "the", "man"], 6, positions=False)
+    assert torch.equal(attended.vectors[0], attended.vectors[3])
     twin = self_attention(["man", "the", "bites", "the", "dog"], 6, positions=False)
-    assert (twin.vectors[0] - found.vectors[4]).abs().max() < 1e-6
+    assert (twin.vectors[0] - attended.vectors[4]).abs().max() < 1e-6
 
 
 def test_words_that_begin_alike_have_vectors_of_their_own() -> None:

@@ -51,18 +51,18 @@ def test_temperature_is_that_of_the_book() -> None:
 
 
 def test_top_k_and_top_p_are_those_of_the_book() -> None:
-    found = after(Filters(top_k=3))  # REFERENCE
+    left = after(Filters(top_k=3))  # REFERENCE
     kept = {"closer": 0.061485, "forward": 0.577547, "toward": 0.360968}
-    assert {word: p for word, p in found.items() if p} == pytest.approx(kept, abs=1e-6)
+    assert {word: p for word, p in left.items() if p} == pytest.approx(kept, abs=1e-6)
     nucleus = after(Filters(top_p=0.9))
     assert {word for word, p in nucleus.items() if p} == {"forward", "toward"}  # REFERENCE: p = .9 keeps 2
 
 
 def test_penalties_subtract_once_or_for_every_use() -> None:
     """forward was used twice, toward once: 6.75 - 2 * 0.5 - 0.3 and 6.28 - 0.5 - 0.3, and closer stays at 4.51."""
-    found = after(Filters(frequency_penalty=0.5, presence_penalty=0.3), USED)
-    assert found["forward"] / found["closer"] == pytest.approx(math.exp(6.75 - 1.3 - 4.51), rel=1e-5)
-    assert found["toward"] / found["closer"] == pytest.approx(math.exp(6.28 - 0.8 - 4.51), rel=1e-5)
+    left = after(Filters(frequency_penalty=0.5, presence_penalty=0.3), USED)
+    assert left["forward"] / left["closer"] == pytest.approx(math.exp(6.75 - 1.3 - 4.51), rel=1e-5)
+    assert left["toward"] / left["closer"] == pytest.approx(math.exp(6.28 - 0.8 - 4.51), rel=1e-5)
     assert after(Filters(frequency_penalty=2, presence_penalty=2)) == pytest.approx(
         after(Filters())
     )  # nothing was used
@@ -72,14 +72,14 @@ def test_the_chain_is_the_one_that_decoding_builds() -> None:
     rng = random.Random(3)
     request = make_request(vocabulary_size=len(VOCABULARY))
     for _ in range(40):
-        given = {
+        settings = {
             "temperature": rng.choice([1.0, 0.3, 2.0]),
             "top_k": rng.choice([0, 2, 9]),
             "top_p": rng.choice([1.0, 0.7]),
             "frequency_penalty": rng.choice([0.0, -0.5, 1.0]),
             "presence_penalty": rng.choice([0.0, 0.4]),
         }
-        assert Filters(**given).chain() == DecodingSettings(seed=1, **given).options(request).processors
+        assert Filters(**settings).chain() == DecodingSettings(seed=1, **settings).options(request).processors
 
 
 def test_what_no_slider_reaches_is_refused() -> None:
@@ -164,9 +164,9 @@ def test_one_beam_is_greedy_and_three_look_at_everything() -> None:
         tree = random_tree(rng)
         assert search_tree(tree, 1).found == greedy_path(tree)
         assert search_tree(tree, 3).found == tree.most_probable()
-        found = [tree.probability(search_tree(tree, beams).found) for beams in (1, 2, 3)]
-        assert found == sorted(found)
-        worse += found[0] < found[2]
+        best = [tree.probability(search_tree(tree, beams).found) for beams in (1, 2, 3)]
+        assert best == sorted(best)
+        worse += best[0] < best[2]
     assert 5 < worse < 45  # neither always nor never
 
 

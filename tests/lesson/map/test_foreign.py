@@ -35,17 +35,17 @@ def opened(family: str, tiny: LoadedModel) -> tuple[ModelMap, Any]:
 @torch.inference_mode()
 @pytest.mark.parametrize("family", (*CAUSAL, *SEQ2SEQ))
 def test_what_holds_of_every_family(family: str, tiny: LoadedModel) -> None:
-    shown, model = opened(family, tiny)
-    parts = {part for side in shown.sides for part in side.parts}
+    model_map, model = opened(family, tiny)
+    parts = {part for side in model_map.sides for part in side.parts}
     parameters = dict(model.network.named_parameters())
-    assert sum(map(sum, shown.counts.values())) == sum(one.numel() for one in parameters.values())
-    assert set(shown.counts) <= parts, "each is in the picture"
-    layers = shown.layers
+    assert sum(map(sum, model_map.counts.values())) == sum(one.numel() for one in parameters.values())
+    assert set(model_map.counts) <= parts, "each is in the picture"
+    layers = model_map.layers
     for kind in ("projections", "output", "up" if family in MIXTURES else "down"):
-        assert len(shown.counts[f"decoder.{kind}"]) == layers, kind
+        assert len(model_map.counts[f"decoder.{kind}"]) == layers, kind
 
-    text = Text((*model.decoder_start, *IDS), SOURCE if shown.has_source else ())
-    values = shown.values(text, 1)
+    text = Text((*model.decoder_start, *IDS), SOURCE if model_map.has_source else ())
+    values = model_map.values(text, 1)
     assert set(values) - parts <= {"decoder.norms", "decoder.final_norm"}, "where the model has none"
     empty = [part for part, arrays in values.items() if not arrays and part in parts]
     assert empty == (["decoder.up"] if family in MIXTURES else [])
@@ -57,7 +57,7 @@ def test_what_holds_of_every_family(family: str, tiny: LoadedModel) -> None:
     inspection = model.inspect(text.tokens, source=text.source)
     torch.testing.assert_close(values["decoder.weights"][0].values, inspection.attention.decoder[0, 1])
     torch.testing.assert_close(values["decoder.logits"][0].values, inspection.logits)
-    if shown.norm_first and family != "gpt_neox" and family != "phi":  # these add attention and feed-forward at once
-        pre = "decoder.cross_add" if shown.has_source else "decoder.attention_add"
+    if model_map.norm_first and family not in ("gpt_neox", "phi"):  # which add attention and feed-forward at once
+        pre = "decoder.cross_add" if model_map.has_source else "decoder.attention_add"
         added = values[pre][0].values + values["decoder.down"][0].values
         torch.testing.assert_close(values["decoder.feed_forward_add"][0].values, added, atol=1e-4, rtol=1e-4)

@@ -40,10 +40,10 @@ def parts(model: ModelMap) -> set[str]:
 
 @pytest.mark.parametrize("name", [CHAT, TRANSLATE])
 def test_the_parameters_add_up_to_those_of_the_file(name: str) -> None:
-    shown = ModelMap(catalog.load(name))
+    model_map = ModelMap(catalog.load(name))
     file = sum(checkpoint.weight_sizes(ROOT / "checkpoints" / name / checkpoint.WEIGHTS).values())
-    assert sum(map(sum, shown.counts.values())) == file
-    assert set(shown.counts) <= parts(shown), "each is in the picture"
+    assert sum(map(sum, model_map.counts.values())) == file
+    assert set(model_map.counts) <= parts(model_map), "each is in the picture"
 
 
 def test_each_count_is_that_of_the_paper_and_the_config(chat: ModelMap, translate: ModelMap) -> None:
@@ -142,8 +142,8 @@ def test_every_part_has_a_line_that_stands_where_it_says(chat: ModelMap, transla
         assert line is not None
         file = (ROOT / line.path).read_text(encoding="utf-8").splitlines()
         assert file[line.number - 1].strip() == line.line == line.source[line.at].strip()
-        found = [one for one in inspect.getsource(function).splitlines() if snippet in one]
-        assert len(found) == 1, f"{kind}: {snippet!r} names one line"
+        lines = [one for one in inspect.getsource(function).splitlines() if snippet in one]
+        assert len(lines) == 1, f"{kind}: {snippet!r} names one line"
     assert code_of("probabilities") is None
 
 

@@ -27,9 +27,9 @@ def pytorch_cell(weights: GruWeights) -> nn.GRUCell:
 def test_a_step_is_that_of_pytorchs_cell() -> None:
     weights, cell = GruWeights.random(WIDTH, 0), pytorch_cell(GruWeights.random(WIDTH, 0))
     for seed in range(5):
-        given, before = torch.randn(2, WIDTH, generator=torch.Generator().manual_seed(seed))
-        step = gru_step(weights, given, before)
-        torch.testing.assert_close(step.after, cell(given, before), atol=SAME, rtol=0)
+        word, before = torch.randn(2, WIDTH, generator=torch.Generator().manual_seed(seed))
+        step = gru_step(weights, word, before)
+        torch.testing.assert_close(step.after, cell(word, before), atol=SAME, rtol=0)
         assert ((step.reset > 0) & (step.reset < 1) & (step.update > 0) & (step.update < 1)).all()
 
 
@@ -59,9 +59,9 @@ def test_lectures_numbers() -> None:
 def test_scores_become_weights_and_a_context_vector() -> None:
     """Two states whose dot products with the query differ by ln 3: the weights are 3/4 and 1/4."""
     query, states = torch.tensor([1.0, 0.0]), torch.tensor([[math.log(3.0), 4.0], [0.0, 8.0]])
-    found = by_dot_product(query, states).mixture
-    assert found.weights.tolist() == pytest.approx([0.75, 0.25])
-    assert found.vector.tolist() == pytest.approx([0.75 * math.log(3.0), 5.0])
+    mixture = by_dot_product(query, states).mixture
+    assert mixture.weights.tolist() == pytest.approx([0.75, 0.25])
+    assert mixture.vector.tolist() == pytest.approx([0.75 * math.log(3.0), 5.0])
 
 
 def test_the_additive_score_is_bahdanaus() -> None:
@@ -69,10 +69,10 @@ def test_the_additive_score_is_bahdanaus() -> None:
     generator = torch.Generator().manual_seed(3)
     query, score_weights = torch.randn(2, generator=generator), torch.randn(3, generator=generator)
     states, query_weights, state_weights = (torch.randn(rows, 2, generator=generator) for rows in (5, 3, 3))
-    found = by_small_network(query, states, query_weights, state_weights, score_weights)
+    additive = by_small_network(query, states, query_weights, state_weights, score_weights)
     slow = [float(score_weights @ (query_weights @ query + state_weights @ state).tanh()) for state in states]
-    assert found.scores.tolist() == pytest.approx(slow, abs=SAME)
-    assert found.mixture.vector.tolist() == pytest.approx((found.scores.softmax(dim=0) @ states).tolist())
+    assert additive.scores.tolist() == pytest.approx(slow, abs=SAME)
+    assert additive.mixture.vector.tolist() == pytest.approx((additive.scores.softmax(dim=0) @ states).tolist())
 
 
 def test_the_trained_kind_of_network_scores_the_same_way() -> None:

@@ -55,7 +55,7 @@ def test_a_run_is_that_of_the_changed_model_with_the_same_draws(models: Models, 
     prompt = tiny.prompt("The quick")
     plain, expected = direct(tiny, prompt, ()), direct(tiny, prompt, OFF)
     trace = new_trace(tiny, prompt, SAMPLE, text="The quick", interventions=OFF)
-    run_for_program(models, tiny, trace)
+    run_for_program(models, trace)
     assert trace.ids == expected.ids != plain.ids
     assert draws(trace) == draws(expected)
     shorter = min(len(plain.ids), len(trace.ids))

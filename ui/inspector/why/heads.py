@@ -46,9 +46,9 @@ def heads(question: Question) -> Replies:
     scores: dict[str, list[list[float]]] = {}
     strongest: list[list[int]] | None = None
     if kind == "self":
-        found = score_heads(attention, target.text, separators(target.loaded.tokenizer, target.text))
-        scores = {name: [short(row) for row in getattr(found, name).tolist()] for name in PATTERNS}
-        strongest = found.strongest().tolist()
+        head_scores = score_heads(attention, target.text, separators(target.loaded.tokenizer, target.text))
+        scores = {name: [short(row) for row in getattr(head_scores, name).tolist()] for name in PATTERNS}
+        strongest = head_scores.strongest().tolist()
         if not target.source:  # what repeats is clearer in random tokens than in a text
             yield {"progress": (1, 2)}
             with target.loaded.lock:
@@ -145,9 +145,9 @@ def write_without(question: Question) -> Replies:
     again = replace(trace, steps=[], request=replace(trace.request, resumed=None))
     reported = time.monotonic()
     with closing(question.models.decode(call)) as passes:
-        for made in passes:
-            if made is not None and 0 in made.steps:
-                again.add(made.steps[0])
+        for arrived in passes:
+            if arrived is not None and 0 in arrived.steps:
+                again.add(arrived.steps[0])
             if time.monotonic() - reported > _REPORT_SECONDS:
                 reported = time.monotonic()
                 yield {"progress": (min(len(again.ids), len(trace.ids)), len(trace.ids))}

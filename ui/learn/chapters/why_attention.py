@@ -103,8 +103,8 @@ def _counts(given: Given) -> dict[str, Any]:
         "counts": {kind: (cost.operations, cost.sequential, cost.path) for kind, cost in costs.items()},
         "ratio": decimals(costs["recurrent"].operations / costs["attention"].operations),
         "meetings": {
-            kind: {"layers": found.layers, "path": found.path}
-            for kind, found in meetings(given["meeting"], given["kernel"]).items()
+            kind: {"layers": way.layers, "path": way.path}
+            for kind, way in meetings(given["meeting"], given["kernel"]).items()
         },
     }
 

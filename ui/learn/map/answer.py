@@ -52,42 +52,42 @@ def answer(models: Models, given: Given, in_use: str, chapters: Collection[str])
     name = given.get("model") or _first(models, known, has_source=given.get("form") == "both")
     choice(name, known).read({"model": name}, "model")
     loaded = models.get(name)
-    shown = ModelMap(loaded)
-    sentence = text(SOURCE if shown.has_source else SENTENCE, MAX_CHARACTERS).read(given, "sentence")
+    model_map = ModelMap(loaded)
+    sentence = text(SOURCE if model_map.has_source else SENTENCE, MAX_CHARACTERS).read(given, "sentence")
     translation = text(TRANSLATION, MAX_CHARACTERS).read(given, "translation")
-    layer = whole(LAYER, 1, shown.layers).read(given, "layer")
-    head = whole(HEAD, 1, shown.heads).read(given, "head")
-    parts = [part for side in shown.sides for part in side.parts]
+    layer = whole(LAYER, 1, model_map.layers).read(given, "layer")
+    head = whole(HEAD, 1, model_map.heads).read(given, "head")
+    parts = [part for side in model_map.sides for part in side.parts]
     part = choice(PART, parts).read({"part": _nearest(given.get("part", PART), parts)}, "part")
-    ids = shown.read(sentence, translation, MAX_TOKENS)
-    values = shown.values(ids, layer - 1)
+    ids = model_map.read(sentence, translation, MAX_TOKENS)
+    values = model_map.values(ids, layer - 1)
     return {
         "model": name,
         "models": [(one, models.display_name(one)) for one in known],
         "sentence": sentence,
-        "translation": translation if shown.has_source else None,
+        "translation": translation if model_map.has_source else None,
         "layer": layer,
         "head": head,
         "part": part,
-        "layers": shown.layers,
-        "heads": shown.heads,
-        "sides": sent(shown.sides),
-        "parts": {one: _labels(shown, one, values, ids, layer) for one in parts},
-        "total": sum(map(sum, shown.counts.values())),
-        "tree": module_tree(shown.network),
-        "detail": _detail(shown, loaded, part, values, ids, layer, head, chapters),
+        "layers": model_map.layers,
+        "heads": model_map.heads,
+        "sides": sent(model_map.sides),
+        "parts": {one: _labels(model_map, one, values, ids, layer) for one in parts},
+        "total": sum(map(sum, model_map.counts.values())),
+        "tree": module_tree(model_map.network),
+        "detail": _detail(model_map, loaded, part, values, ids, layer, head, chapters),
     }
 
 
 def _first(models: Models, known: Sequence[str], *, has_source: bool) -> str:
     """The first model that can be opened, with an encoder if one is asked for; the first of all where there is none."""
-    found = []
+    fitting = []
     for name in known:
         with suppress(AttendError):
             if ModelMap(models.get(name)).has_source >= has_source:
                 return name
-            found.append(name)
-    return next(iter((*found, *known)))
+            fitting.append(name)
+    return next(iter((*fitting, *known)))
 
 
 def _nearest(part: Any, parts: Sequence[str]) -> Any:
@@ -104,9 +104,9 @@ def _nearest(part: Any, parts: Sequence[str]) -> Any:
     return next((f"{one}.{other}" for other in alike for one in (side, "decoder") if f"{one}.{other}" in parts), PART)
 
 
-def _labels(shown: ModelMap, part: str, values: Values, ids: Text, layer: int) -> dict[str, Any]:
+def _labels(model_map: ModelMap, part: str, values: Values, ids: Text, layer: int) -> dict[str, Any]:
     """What stands in the box of a part."""
-    return {"shape": _shape(_sizes(part, values, ids)), "parameters": _parameters(shown, part, layer)}
+    return {"shape": _shape(_sizes(part, values, ids)), "parameters": _parameters(model_map, part, layer)}
 
 
 def _sizes(part: str, values: Values, ids: Text) -> list[tuple[str, int]]:
@@ -124,32 +124,32 @@ def _shape(sizes: list[tuple[str, int]]) -> str:
     return f"({', '.join(f'{size:,}' for _, size in sizes)})" if sizes else ""
 
 
-def _layer_of(shown: ModelMap, part: str, layer: int) -> int:
+def _layer_of(model_map: ModelMap, part: str, layer: int) -> int:
     """The layer of a part's side, from 1, or its last one where it has no such layer."""
-    return min(layer, next(side.layers for side in shown.sides if part in side.parts))
+    return min(layer, next(side.layers for side in model_map.sides if part in side.parts))
 
 
-def _parameters(shown: ModelMap, part: str, layer: int) -> int:
-    counts = shown.counts.get(part)
-    return counts[min(_layer_of(shown, part, layer), len(counts)) - 1] if counts else 0
+def _parameters(model_map: ModelMap, part: str, layer: int) -> int:
+    counts = model_map.counts.get(part)
+    return counts[min(_layer_of(model_map, part, layer), len(counts)) - 1] if counts else 0
 
 
-def _about_parameters(shown: ModelMap, part: str, layer: int) -> str:
+def _about_parameters(model_map: ModelMap, part: str, layer: int) -> str:
     """A sentence about the parameters of a part."""
-    counts = shown.counts.get(part)
-    side = next(side for side in shown.sides if part in side.parts)
+    counts = model_map.counts.get(part)
+    side = next(side for side in model_map.sides if part in side.parts)
     if part in ("decoder.logits", "decoder.embedding") and not counts:
         return "It shares its matrix with the embedding, where it is counted."
     if not counts:
         return "It has no parameters: nothing of it is learned."
-    one = counts[min(_layer_of(shown, part, layer), len(counts)) - 1]
+    one = counts[min(_layer_of(model_map, part, layer), len(counts)) - 1]
     if side.layers == 1 or len(counts) == 1:
         return f"It has {counted(one, 'parameter')}."
     return f"It has {counted(one, 'parameter')} in this layer and {sum(counts):,} in all {side.layers}."
 
 
 def _detail(
-    shown: ModelMap,
+    model_map: ModelMap,
     loaded: LoadedModel,
     part: str,
     values: Values,
@@ -163,11 +163,11 @@ def _detail(
     arrays = values.get(part, ())
     sizes = _sizes(part, values, ids)
     repeated = any(
-        group.repeated for one in shown.sides for group in one.groups if any(kind in row for row in group.rows)
+        group.repeated for one in model_map.sides for group in one.groups if any(kind in row for row in group.rows)
     )
-    place = [KIND_OF_SIDE[side]] if shown.has_source else []
+    place = [KIND_OF_SIDE[side]] if model_map.has_source else []
     if repeated:
-        place.append(f"layer {_layer_of(shown, part, layer)}")
+        place.append(f"layer {_layer_of(model_map, part, layer)}")
     if arrays and arrays[0].axes[0] == "heads":
         place.append(f"head {head}")
     read = ids.source if side == "encoder" else ids.tokens
@@ -178,10 +178,10 @@ def _detail(
         "does": PARTS[kind].does,
         "chapters": [one for one in PARTS[kind].chapters if one in chapters],
         "shape": f"{' × '.join(axis for axis, _ in sizes)} = {_shape(sizes)}" if sizes else "",
-        "parameters": _about_parameters(shown, part, layer),
+        "parameters": _about_parameters(model_map, part, layer),
         "tokens": chips,
-        "arrays": [_heat(loaded, array, ids, head, shown.heads) for array in arrays],
-        "code": _code(shown, kind),
+        "arrays": [_heat(loaded, array, ids, head, model_map.heads) for array in arrays],
+        "code": _code(model_map, kind),
     }
 
 
@@ -227,10 +227,10 @@ def _label(loaded: LoadedModel, token: int) -> str:
     return label.strip() or label
 
 
-def _code(shown: ModelMap, kind: str) -> dict[str, Any] | None:
+def _code(model_map: ModelMap, kind: str) -> dict[str, Any] | None:
     """The line of our own code that computes a kind of part."""
-    name = (shown.positions or "rotary") if kind == "positions" else kind
-    if name.endswith("_norm") and name != "final_norm" and not shown.norm_first:
+    name = (model_map.positions or "rotary") if kind == "positions" else kind
+    if name.endswith("_norm") and name != "final_norm" and not model_map.norm_first:
         name = "attention_add"  # where the sum is normed
     line = code_of(name)
     if line is None:
@@ -242,5 +242,5 @@ def _code(shown: ModelMap, kind: str) -> dict[str, Any] | None:
         "line": line.line,
         "source": line.source,
         "at": line.at,
-        "isOwn": shown.is_own,
+        "isOwn": model_map.is_own,
     }

@@ -68,10 +68,10 @@ def read_text(path: Path, slots: Mapping[str, Slot], facts: Sequence[str], exerc
     written = _slots_as_written(path.name, body, slots, facts)
     try:
         blocks = _Blocks(path.name, written).parts(SyntaxTreeNode(PARSER.parse(body)).children)
-        asked = read_exercises(path.name, SyntaxTreeNode(PARSER.parse(end)).children, exercises, facts)
+        exercise_texts = read_exercises(path.name, SyntaxTreeNode(PARSER.parse(end)).children, exercises, facts)
     except UnknownMarkupError as markup:
         raise TextError(f"{path.name} has something that no chapter can show: {markup}.") from markup
-    return ChapterText(head[1], head[2], int(head[3]), blocks, written, asked)
+    return ChapterText(head[1], head[2], int(head[3]), blocks, written, exercise_texts)
 
 
 def _slots_as_written(file: str, body: str, slots: Mapping[str, Slot], facts: Sequence[str]) -> dict[str, Slot]:

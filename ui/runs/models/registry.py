@@ -183,10 +183,10 @@ class Models:
         """The model in use with this display name, where visitors may name folders; `AttendError` for several."""
         if not self.any_name or display_name in self.names:
             return None
-        found = [name for name in self._cache.names() if names.display_name(name) == display_name]
-        if len(found) > 1:
-            raise AttendError(f"{len(found)} folders in use are called {display_name}: give the path of one.")
-        return self.cached(found[0]) if found else None
+        cached = [name for name in self._cache.names() if names.display_name(name) == display_name]
+        if len(cached) > 1:
+            raise AttendError(f"{len(cached)} folders in use are called {display_name}: give the path of one.")
+        return self.cached(cached[0]) if cached else None
 
     def require_loaded(self, name: str) -> LoadedModel:
         """The model of an earlier text; `AttendError` if it is no longer in memory."""

@@ -61,8 +61,8 @@ def gradients(loaded: Mapping[str, LoadedModel], sentence: str, own: str) -> lis
         def norms(reader: Reader = reader) -> list[float]:
             return gradient_by_distance(reader, tokens).tolist()
 
-        found = keep(("gradient", name, sentence), sentence == own, norms)
-        shares = [rounded(norm / max(found)) for norm in found]
+        measured = keep(("gradient", name, sentence), sentence == own, norms)
+        shares = [rounded(norm / max(measured)) for norm in measured]
         curves.append({"name": name, "title": TITLES.get(name, "GRU before training"), "shares": shares})
     return curves
 

@@ -45,6 +45,7 @@ def test_the_history_in_the_chapter_is_that_of_the_card() -> None:
         ("92 minutes", "92 minutes"),
         ("10.2 million tokens", "10.2 million tokens"),
         ("345 of 420", "345 of 420 | 1 of 420"),
+        ("61 of 105", "61 of 105 | 2 of 105"),
         ("from 0.578 to 0.618", "| 0.618 | 0.578 |"),
     ):
         assert number in chapter and of in card, number

@@ -11,6 +11,7 @@ from typing import Any
 
 from decoding.scheduled_run import Pass
 from decoding.step import Step
+from ui.runs.models import Models
 
 LONGEST = 120.0  # seconds; a busy machine is ten times as slow as a quiet one
 
@@ -67,6 +68,10 @@ class Gate:
                     yield step
 
         return gated
+
+    def holding(self, models: Models) -> Models:
+        """The same models, whose tokens wait here."""
+        return Models(models.names, lambda name, _: models.get(name), wrap=self)
 
     def _passes(self) -> bool:
         """Wait a moment for a token's turn."""

@@ -13,7 +13,7 @@ from decoding.call import DecodeCall
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from model.text.conversation import Message
-from tests.helpers.waiting import steps_of
+from tests.helpers.waiting import Gate, steps_of
 from ui.chat import actions as chat
 from ui.chat.endpoint import chat_endpoint
 from ui.chat.reproduction import chat_reproduction
@@ -137,7 +137,8 @@ def test_undo_gives_the_words_back(models: Models) -> None:
 def test_stop_ends_the_run_and_keeps_its_text(models: Models) -> None:
     session = Session()
     screens = []
-    for screen in chat.send(session, models, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1)):
+    held = Gate().holding(models)
+    for screen in chat.send(session, held, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1)):
         screens.append(screen)
         if session.turns[-1].tokens and session.stop:
             session.stop.set()
@@ -148,7 +149,8 @@ def test_stop_ends_the_run_and_keeps_its_text(models: Models) -> None:
 
 def test_a_visitor_who_leaves_ends_the_work(models: Models) -> None:
     session = Session()
-    screens = chat.send(session, models, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
+    held = Gate().holding(models)
+    screens = chat.send(session, held, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
     next(screens)
     next(screens)
     screens.close()  # type: ignore[attr-defined]
@@ -158,7 +160,8 @@ def test_a_visitor_who_leaves_ends_the_work(models: Models) -> None:
 
 def test_clearing_while_it_streams_does_not_bring_the_answer_back(models: Models) -> None:
     session = Session()
-    screens = chat.send(session, models, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
+    held = Gate().holding(models)
+    screens = chat.send(session, held, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
     next(screens)
     next(screens)
     chat.clear(session, models, models.default)

@@ -9,6 +9,7 @@ import pytest
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from tests.helpers.waiting import Gate
 from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
 from ui.chat import actions as chat
 from ui.runs.models import Models
@@ -113,7 +114,8 @@ def test_a_search_goes_on_behind_its_best_text(models: Models) -> None:
 
 def test_a_stopped_answer_goes_on(models: Models) -> None:
     session = Session()
-    for _ in chat.send(session, models, models.default, "Hi", replace(LONG, max_new_tokens=100, min_new_tokens=100)):
+    held = Gate(free=5).holding(models)
+    for _ in chat.send(session, held, models.default, "Hi", replace(LONG, max_new_tokens=100, min_new_tokens=100)):
         if session.turns[-1].tokens and session.stop:
             session.stop.set()
     stopped = generated(session)

@@ -79,7 +79,7 @@ def test_nothing_is_opened_while_the_model_writes(models: Models) -> None:
 def test_an_answer_that_is_being_written_is_kept_as_far_as_it_has_come(models: Models) -> None:
     session = Session.using(models.default)
     gate = Gate(free=4)
-    held = Models(models.names, lambda name, _: models.get(name), wrap=gate)
+    held = gate.holding(models)
     screens = chat.send(session, held, models.default, "Hello", replace(SAMPLE, max_new_tokens=40))
     while len(session.turns) < 2 or len(session.turns[1].tokens or ()) < 3:
         next(screens)

@@ -14,6 +14,7 @@ import generate
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
+from tests.helpers.waiting import Gate
 from ui.chat import actions as chat
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
@@ -108,7 +109,8 @@ def test_a_later_answers_trace_holds_the_conversation(models: Models) -> None:
 
 def test_a_stopped_answer_is_a_cancelled_run(models: Models) -> None:
     session = Session()
-    screens = chat.send(session, models, models.default, "Hello", DecodingSettings(seed=1, max_new_tokens=100))
+    held = Gate().holding(models)
+    screens = chat.send(session, held, models.default, "Hello", DecodingSettings(seed=1, max_new_tokens=100))
     next(screens)
     run = session.newest_answer
     assert run is not None

@@ -88,6 +88,11 @@ def test_a_text_becomes_trees_with_its_numbers_filled_in(tmp_path: Path) -> None
         ("{{width: Width}} ", "", "lesson.md has no slot {{width}}, but its chapter has something to put there."),
         ("| shares", "| share", "lesson.md has a slot {{scores}} that can't be “share”."),
         ("Width}}", "Width | shares}}", "lesson.md has a slot {{width}} that can't be “shares”."),
+        (
+            "{{scores: Scores | {words} × x, y | shares}}",
+            "{{scores | columns: x, y}}",
+            "lesson.md has a slot {{scores}} that has columns but no title, by which a screen reader could call it.",
+        ),
         ("× x, y", "× {xy}", "lesson.md has a slot {{xy}}, but its chapter has nothing of this name."),
         ("is {{loss}}", "is {{los}}", "lesson.md has a slot {{los}}, but its chapter has nothing of this name."),
         ("e^{{steps}}", "e^{{stops}}", "lesson.md has a slot {{stops}}, but its chapter has nothing of this name."),

@@ -12,6 +12,7 @@ import pytest
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
+from tests.helpers.waiting import Gate
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.inspector.toolbar import record
 from ui.runs.models import Models
@@ -78,7 +79,8 @@ def test_token_by_token_it_is_the_trace_of_one_run(models: Models, changes: dict
 
 def test_a_longer_run_goes_on_and_a_stopped_one_too(models: Models) -> None:
     session = Session()
-    for _ in write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=60)):
+    held = Gate(free=5).holding(models)
+    for _ in write.write(session, held, models.default, START, replace(SAMPLE, max_new_tokens=60)):
         if session.stop is not None and (trace := run_of(session).trace) is not None and trace.ids:
             session.stop.set()
     count = len(trace_of(session).ids)

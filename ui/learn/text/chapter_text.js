@@ -86,10 +86,11 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
   /** @param {'p' | 'td' | 'span' | 'li' | 'h3' | 'h4'} tag @param {Parts} parts @param {Record<string, string>} attributes */
   function text(tag, parts, attributes = {}) {
     if (!hasSlots(parts)) return explained(make(tag, attributes, ...say(parts)));
-    const node = make(tag, { ...attributes, role: tag === 'p' && parts.length === 1 ? 'status' : null });
+    const mayHide = tag !== 'td'; // a hidden cell would move its row's others
+    const node = make(tag, { ...attributes, role: tag === 'p' && parts.length === 1 ? 'status' : null, hidden: mayHide });
     texts.push(() => {
       node.replaceChildren(...say(parts));
-      node.hidden = tag === 'p' && !node.textContent;
+      node.hidden = mayHide && !node.textContent;
     });
     return node;
   }

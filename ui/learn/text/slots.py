@@ -7,8 +7,8 @@ text in a sentence or, with a label, a table, unless the look that is written in
 - `word 1, word 2 × x, y`: the names of a table's rows and columns: words, a value such as {pair} that holds them, `#`
   for numbers from 0, `1` for numbers from 1, or none;
 - `shares` or `plain`: a table's colours, which else tell the sign; `3 decimals`, which else are two;
-- `columns: -, pair, times`: a table of texts with these headings, a blank one as `-`. A cell may also be {bar: share},
-  {token}, {formula} or {pieces: […]}, and a row {cells, later};
+- `columns: -, pair, times`: a table of texts under a title, the label, with these headings, a blank one as `-`. A cell
+  may also be {bar: share}, {token}, {formula} or {pieces: […]}, and a row {cells, later};
 - `bars`: a bar for each [name, share, text], where a name may be {token};
 - `tokens`: a row of tokens;
 - `buttons`: buttons that fill in what the result says: [label, changes] each.
@@ -65,6 +65,8 @@ def _value_slot(label: str, looks: Sequence[str]) -> Slot:
     if len(looks) == 1 and looks[0] in _KINDS_BY_LOOK:
         return Slot(_KINDS_BY_LOOK[looks[0]])
     if len(looks) == 1 and looks[0].startswith(_COLUMNS):
+        if not label:
+            raise TextError("has columns but no title, by which a screen reader could call it")
         names = _listed(looks[0].removeprefix(_COLUMNS))
         return Slot("records", {"columns": ["" if name == "-" else name for name in names]})
     return Slot("table", _matrix_look(looks, scale="signed")) if label or looks else Slot("text")

@@ -25,23 +25,23 @@ from ui.kit.errors import for_people
 from ui.kit.events import QUICK
 from ui.kit.events import field as field_of
 from ui.kit.packing import packed
+from ui.page_update import PageUpdate
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.prompts import task_of
 from ui.runs.runs_contract import RunMode
 from ui.runs.session import Session, SessionsByHash
-from ui.screen import Screen
 from ui.settings import panel as settings_panel
 from ui.settings.code import Reproduction
 from ui.settings.panel import Panel
-from ui.view import Changes, Output, View, as_it_is, changes_of
+from ui.view import Changes, Output, Part, View
 
 _GIVEN = ("session", "models", "name")  # what an action's parameters of these names take; see `Frame.bound`
 Endpoint = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(View):
     """The components that every tab may read and change."""
 
     models: Models
@@ -51,6 +51,14 @@ class Frame:
     inspector: gr.HTML
     meter: gr.HTML
     sessions_by_hash: SessionsByHash = field(default_factory=SessionsByHash)
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        return {
+            "inspector": Part(self.inspector, packed, numbered=True),
+            "meter": Part(self.meter),
+            "seed": Part(self.panel.used, settings_panel.seed_button),
+        }
 
     @property
     def outputs(self) -> list[Output]:
@@ -95,23 +103,15 @@ class Frame:
         bound.__name__ = f"on_{getattr(action, 'func', action).__name__}"  # Gradio's: an endpoint may have the action's
         return bound, [self.session, *(sources[name] for name in inputs)]
 
-    def render(self, screen: Screen) -> Changes:
-        """What stands around the tabs."""
-        changes = changes_of(
-            screen,
-            {
-                "inspector": (self.inspector, lambda value: packed({**value, "number": screen.number})),
-                "meter": (self.meter, as_it_is),
-                "seed": (self.panel.used, settings_panel.seed_button),
-            },
-        )
-        return changes if screen.seed is None else {**changes, self.panel.seed: screen.seed}
+    def render(self, update: PageUpdate) -> Changes:
+        changes = View.render(self, update)
+        return changes if update.seed is None else {**changes, self.panel.seed: update.seed}
 
     def screens(
         self,
         views: Sequence[View],
         outputs: Sequence[Output],
-        function: Callable[..., Iterator[Screen]],
+        function: Callable[..., Iterator[PageUpdate]],
         *,
         in_turn: bool = True,
     ) -> Callable[..., Any]:
@@ -132,18 +132,18 @@ class Frame:
                     properties = _properties(properties | changes)
                     yield properties | changes
                 return
-            yield _changes(views, Screen(), outputs)  # a run that yields nothing would empty every component
+            yield _changes(views, PageUpdate(), outputs)  # a run that yields nothing would empty every component
 
         return handler
 
     def screen(
-        self, views: Sequence[View], outputs: Sequence[Output], function: Callable[..., Screen]
+        self, views: Sequence[View], outputs: Sequence[Output], function: Callable[..., PageUpdate]
     ) -> Callable[..., Any]:
         """The handler of a function, of the session first, that gives one screen."""
 
         @wraps(function)
         def handler(session: Session, *arguments: Any) -> Changes:
-            update = Screen()  # where something goes wrong, nothing changes
+            update = PageUpdate()  # where something goes wrong, nothing changes
             with for_people(), session.lock:
                 number = session.next_update()
                 update = replace(function(session, *arguments), number=number)
@@ -152,7 +152,7 @@ class Frame:
         return handler
 
 
-def _numbered(session: Session, screens: Iterator[Screen], *, in_turn: bool) -> Iterator[Screen]:
+def _numbered(session: Session, screens: Iterator[PageUpdate], *, in_turn: bool) -> Iterator[PageUpdate]:
     """Number each update before its token is computed, so that what the visitor does meanwhile is newer."""
     with session.lock if in_turn else nullcontext():  # all that a run is made of, and its claim of the session
         number, update = session.next_update(), next(screens, None)
@@ -161,7 +161,7 @@ def _numbered(session: Session, screens: Iterator[Screen], *, in_turn: bool) -> 
         number, update = session.next_update(), next(screens, None)
 
 
-def _changes(views: Sequence[View], screen: Screen, outputs: Sequence[Output]) -> Changes:
+def _changes(views: Sequence[View], screen: PageUpdate, outputs: Sequence[Output]) -> Changes:
     """The new values of these components; those that are not named stay as they are."""
     rendered = {component: value for view in views for component, value in view.render(screen).items()}
     changes = {component: value for component, value in rendered.items() if component in outputs}
@@ -173,7 +173,7 @@ def _properties(changes: Changes) -> Changes:
     return {name: change for name, change in changes.items() if is_prop_update(change) and "value" not in change}
 
 
-class Tab:
+class Tab(View):
     """One side of the page, shown when its entry of the switch is chosen. What a tab has not, it leaves out."""
 
     name: ClassVar[str]  # its entry of the switch
@@ -204,18 +204,9 @@ class Tab:
     def wire(self, frame: Frame) -> None:
         """Say which function answers which of its events."""
 
-    @property
-    def outputs(self) -> Sequence[Output]:
-        """See `View`."""
-        return ()
-
-    def render(self, screen: Screen) -> Changes:
-        """See `View`."""
-        return {}
-
-    def overview(self, session: Session, models: Models, name: str) -> Screen:
+    def overview(self, session: Session, models: Models, name: str) -> PageUpdate:
         """The tab's current state, with the visitor's model of this name."""
-        return Screen()
+        return PageUpdate()
 
     @property
     def reproduced(self) -> Sequence[Component]:
@@ -244,7 +235,7 @@ class Tab:
     def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
         """Put what was kept in place of what is in view; `AttendError` for what the tab did not write."""
 
-    def reopened(self, session: Session, models: Models, name: str) -> Screen:
+    def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         """The overview, with the boxes that visitors type into as they were kept."""
         return self.overview(session, models, name)
 

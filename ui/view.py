@@ -1,45 +1,54 @@
-"""What every part of the page is to its handlers: some components, and the values that a screen gives them."""
+"""What every part of the page is to its handlers: some components, and the values that an update gives them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import gradio as gr
 from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
-from ui.screen import Screen
+from ui.page_update import PageUpdate
 
 Output = Component | BlockContext
 Changes = dict[Block, Any]  # new values of components
 
 
-class View(Protocol):
-    """Some components, and what they show of a screen."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A component that shows one field of an update."""
+
+    component: Output
+    value: Callable[[Any], Any] = lambda field: field  # what the component is given
+    numbered: bool = False  # whether its value has the number of the update as well
+
+    def change(self, field: Any, number: int) -> Any:
+        return self.value({**field, "number": number} if self.numbered else field)
+
+
+class View:
+    """Some components, and what they show of an update."""
+
+    shows: ClassVar[type[PageUpdate]] = PageUpdate  # the updates that it is for
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """Its components by the fields that they show; of two fields of a component the last counts."""
+        return {}
 
     @property
     def outputs(self) -> Sequence[Output]:
         """Everything that its functions change: each costs the browser a little with every update."""
-        ...
+        return list(dict.fromkeys(part.component for part in self.parts.values()))
 
-    def render(self, screen: Screen) -> Changes:
-        """The new values of its components; nothing of a screen that is another's."""
-        ...
-
-
-Parts = Mapping[str, tuple[Block, Callable[[Any], Any]]]  # a component and what makes its value, by a screen's field
-
-
-def changes_of(screen: Screen, parts: Parts) -> Changes:
-    """The new values of the components whose fields the screen sets; of two fields of a component the last counts."""
-    values = ((component, value, getattr(screen, name)) for name, (component, value) in parts.items())
-    return {component: value(field) for component, value, field in values if field is not None}
-
-
-def as_it_is(value: Any) -> Any:
-    """The value of a component that shows the field itself."""
-    return value
+    def render(self, update: PageUpdate) -> Changes:
+        """The new values of its components; nothing of an update that is another's."""
+        if not isinstance(update, self.shows):
+            return {}
+        fields = ((part, getattr(update, name)) for name, part in self.parts.items())
+        return {part.component: part.change(field, update.number) for part, field in fields if field is not None}
 
 
 def visible(value: bool) -> Any:

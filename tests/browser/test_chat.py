@@ -22,10 +22,10 @@ from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import WITH_TEXT, boxes, choose, rest, say, send, set_number, take, to_chat, to_write
 from tests.helpers.waiting import Gate, eventually
 from ui.chat import actions as chat
-from ui.chat.screen import ChatScreen
 from ui.chat.tab import ChatTab
+from ui.chat.update import ChatUpdate
+from ui.page_update import PageUpdate
 from ui.runs.session import Session
-from ui.screen import Screen
 from ui.view import Changes
 
 pytestmark = BROWSER
@@ -147,16 +147,16 @@ def test_several_answers_are_versions_with_their_own_tokens(visit: Opener) -> No
 
 def test_lost_updates_are_requested(tiny: LoadedModel, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page receives none of the updates while the answer grows."""
-    asking, lost = list[Session](), list[ChatScreen]()
+    asking, lost = list[Session](), list[ChatUpdate]()
     render, resend = ChatTab.render, chat.resend
 
-    def lossy(tab: ChatTab, screen: Screen) -> Changes:
-        if not (isinstance(screen, ChatScreen) and screen.answer and screen.answer["busy"]):
+    def lossy(tab: ChatTab, screen: PageUpdate) -> Changes:
+        if not (isinstance(screen, ChatUpdate) and screen.answer and screen.answer["busy"]):
             return render(tab, screen)
         lost.append(screen)
         return render(tab, replace(screen, answer=None))
 
-    def at_first(session: Session) -> ChatScreen:
+    def at_first(session: Session) -> ChatUpdate:
         asking.append(session)
         return resend(session)
 

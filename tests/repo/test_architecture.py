@@ -52,22 +52,22 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.examples": ("ui.inspector.inspector_contract", "ui.runs.runs_contract"),
     "ui.settings": ("ui.runs", "ui.kit", "decoding", "model"),
     "ui.page.page_contract": (),
-    "ui.screen": (
+    "ui.page_update": (
         "ui.page.page_contract",
         "ui.history.history_contract",
         "ui.inspector.inspector_contract",
         "ui.runs.runs_contract",
     ),
-    "ui.view": ("ui.screen",),
-    "ui.frame": ("ui.view", "ui.screen", "ui.settings", "ui.runs", "ui.kit", "decoding", "model"),
+    "ui.view": ("ui.page_update",),
+    "ui.frame": ("ui.view", "ui.page_update", "ui.settings", "ui.runs", "ui.kit", "decoding", "model"),
     **{
         f"ui.{feature}": (
-            *("ui.frame", "ui.view", "ui.screen", "ui.examples", "ui.inspector", "ui.settings", "ui.runs", "ui.kit"),
-            *("lesson", "decoding", "model"),
+            *("ui.frame", "ui.view", "ui.page_update", "ui.examples", "ui.inspector", "ui.settings", "ui.runs"),
+            *("ui.kit", "lesson", "decoding", "model"),
         )
         for feature in ("chat", "write", "translate", "compare", "learn", "encoder", "models")
     },
-    "ui.history": ("ui.models", "ui.frame", "ui.view", "ui.screen", "ui.runs", "ui.kit", "decoding", "model"),
+    "ui.history": ("ui.models", "ui.frame", "ui.view", "ui.page_update", "ui.runs", "ui.kit", "decoding", "model"),
     "ui.history.history_contract": (),
     "ui.tour": (),
     "ui.server": ("ui", "decoding", "model"),

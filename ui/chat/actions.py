@@ -16,10 +16,11 @@ from model.limits import check_room
 from model.loaded import LoadedModel
 from ui.chat.answering import answer_last, write_answer
 from ui.chat.prompt_value import prompt_value
-from ui.chat.screen import ChatScreen, overview
+from ui.chat.update import ChatUpdate, overview
 from ui.chat.values import conversation_value
 from ui.inspector.opening import open_token as inspect_token
 from ui.kit.validation import checked_message, checked_system
+from ui.page_update import PageUpdate
 from ui.runs.answers import LiveAnswer
 from ui.runs.models import Models
 from ui.runs.prompts import chat_settings
@@ -27,18 +28,17 @@ from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.versions.conversation import Conversation, Turn
 from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
-from ui.screen import Screen
 
 
-def set_system(session: Session, models: Models, name: str, system: object) -> ChatScreen:
+def set_system(session: Session, models: Models, name: str, system: object) -> ChatUpdate:
     """Use this system prompt for all answers from now on."""
     session.system = checked_system(system)
-    return ChatScreen(prompt=prompt_value(session, models.get(name)))
+    return ChatUpdate(prompt=prompt_value(session, models.get(name)))
 
 
 def send(
     session: Session, models: Models, name: str, text: object, settings: DecodingSettings, *, system: object = None
-) -> Iterator[ChatScreen]:
+) -> Iterator[ChatUpdate]:
     """A new message and its answer.
 
     Args:
@@ -50,7 +50,7 @@ def send(
 
 def retry(
     session: Session, models: Models, name: str, turn: int, settings: DecodingSettings, *, system: object = None
-) -> Iterator[ChatScreen]:
+) -> Iterator[ChatUpdate]:
     """The answer at `turn` once more; the one before stays a version, with what came after it."""
     number = _user_turn_before(session, turn)
     yield from answer_last(session, models, name, session.turns[: number + 1], settings, system=system)
@@ -65,7 +65,7 @@ def edit(
     settings: DecodingSettings,
     *,
     system: object = None,
-) -> Iterator[ChatScreen]:
+) -> Iterator[ChatUpdate]:
     """The user's message at `turn` in new words, and its answer; the one before stays a version, with what came after
     it."""
     number = _user_turn_before(session, turn)
@@ -73,7 +73,7 @@ def edit(
     yield from answer_last(session, models, name, turns, settings, system=system)
 
 
-def proceed(session: Session, models: Models, turn: int, settings: DecodingSettings) -> Iterator[ChatScreen]:
+def proceed(session: Session, models: Models, turn: int, settings: DecodingSettings) -> Iterator[ChatUpdate]:
     """Let the model go on where the last answer ends, with the settings that wrote it, for as many tokens more as
     `settings` allow; from the same stream of random numbers."""
     session.refuse_while_busy()
@@ -95,7 +95,7 @@ def proceed(session: Session, models: Models, turn: int, settings: DecodingSetti
 
 def branch(
     session: Session, models: Models, run: str, index: int, token: int, settings: DecodingSettings
-) -> Iterator[ChatScreen]:
+) -> Iterator[ChatUpdate]:
     """Take another token in the place of token `index` of an answer's run, and let the model go on behind it with the
     settings and the random numbers of that answer, which stays a version."""
     session.refuse_while_busy()
@@ -117,7 +117,7 @@ def branch(
     yield from write_answer(session, models, loaded, answer, selected=index)
 
 
-def show_version(session: Session, models: Models, name: str, turn: int, version: int) -> ChatScreen:
+def show_version(session: Session, models: Models, name: str, turn: int, version: int) -> ChatUpdate:
     """Show another version of a message, with what followed it, and its answer in the inspector."""
     session.refuse_while_busy()
     session.conversation.show(turn, version)
@@ -125,7 +125,7 @@ def show_version(session: Session, models: Models, name: str, turn: int, version
     return overview(session, models, name, session.runs.get(shown or ""))
 
 
-def undo(session: Session, models: Models, name: str, turn: int) -> ChatScreen:
+def undo(session: Session, models: Models, name: str, turn: int) -> ChatUpdate:
     """Take the exchange of `turn` out of view; its words return to the message box."""
     session.refuse_while_busy()
     number = _user_turn_before(session, turn)
@@ -134,7 +134,7 @@ def undo(session: Session, models: Models, name: str, turn: int) -> ChatScreen:
     return replace(overview(session, models, name), message=words)
 
 
-def redo(session: Session, models: Models, name: str, text: object) -> ChatScreen:
+def redo(session: Session, models: Models, name: str, text: object) -> ChatUpdate:
     """Bring back the exchange that was undone last; `text`, what is in the message box, goes if it is its message."""
     session.refuse_while_busy()
     number = len(session.turns)
@@ -143,7 +143,7 @@ def redo(session: Session, models: Models, name: str, text: object) -> ChatScree
     return replace(overview(session, models, name), message="" if back and text == back[0].text else None)
 
 
-def clear(session: Session, models: Models, name: str) -> ChatScreen:
+def clear(session: Session, models: Models, name: str) -> ChatUpdate:
     """Clear the conversation; it can be restored until the next message."""
     session.cancel()
     if session.turns:
@@ -153,7 +153,7 @@ def clear(session: Session, models: Models, name: str) -> ChatScreen:
     return replace(overview(session, models, name), cleared=session.cleared is not None)
 
 
-def restore(session: Session, models: Models, name: str) -> ChatScreen:
+def restore(session: Session, models: Models, name: str) -> ChatUpdate:
     """Restore the conversation as it was before Clear, with its runs."""
     session.refuse_while_busy()
     if session.cleared is not None:
@@ -162,15 +162,15 @@ def restore(session: Session, models: Models, name: str) -> ChatScreen:
     return replace(overview(session, models, name), cleared=False)
 
 
-def open_token(session: Session, models: Models, turn: int, index: int) -> Screen:
+def open_token(session: Session, models: Models, turn: int, index: int) -> PageUpdate:
     """Show one token of an answer in the inspector."""
     run = session.run(_turn(session, turn).run)
-    return Screen(inspector=inspect_token(session, models, run, index, again="retry the answer"))
+    return PageUpdate(inspector=inspect_token(session, models, run, index, again="retry the answer"))
 
 
-def resend(session: Session) -> ChatScreen:
+def resend(session: Session) -> ChatUpdate:
     """The conversation, for a page that missed an update."""
-    return ChatScreen(conversation=conversation_value(session))
+    return ChatUpdate(conversation=conversation_value(session))
 
 
 def _same_settings(

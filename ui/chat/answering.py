@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.chat.prompt_value import prompt_value
-from ui.chat.screen import ChatScreen
+from ui.chat.update import ChatUpdate
 from ui.chat.values import conversation_value
 from ui.inspector.opening import streamed
 from ui.inspector.values import inspector_value
@@ -35,7 +35,7 @@ def answer_last(
     *,
     system: object,
     message: str | None = None,
-) -> Iterator[ChatScreen]:
+) -> Iterator[ChatUpdate]:
     """Let the model answer the last of `turns`, which come into view.
 
     Args:
@@ -67,7 +67,7 @@ def write_answer(
     message: str | None = None,
     *,
     selected: int | None = None,
-) -> Iterator[ChatScreen]:
+) -> Iterator[ChatUpdate]:
     """Let an answer of the conversation grow.
 
     Args:
@@ -91,9 +91,9 @@ class _AnswerView:
     message: str | None
     selected: int | None
 
-    def started(self) -> ChatScreen:
+    def started(self) -> ChatUpdate:
         live, limit = self.answer, self.loaded.model.context_length
-        return ChatScreen(
+        return ChatUpdate(
             conversation=conversation_value(self.session),
             prompt=prompt_value(self.session, self.loaded),
             inspector=inspector_value(live.run, self.loaded.tokenizer, busy=True, selected=self.selected),
@@ -103,19 +103,20 @@ class _AnswerView:
             undone=False,
         )
 
-    def updated(self, progress: RunProgress) -> ChatScreen:
+    def updated(self, progress: RunProgress) -> ChatUpdate:
         session, run = self.session, self.answer.run
         if all(turn is not self.answer.turn for turn in session.turns):  # the conversation was cleared
-            return ChatScreen()
-        has_others = progress.ended and self._add_others()
+            return ChatUpdate()
         answered = 0 if progress.ended else run.length - run.first
-        return ChatScreen(
-            conversation=conversation_value(session) if has_others else None,
+        update = ChatUpdate(
             answer=self.answer.value(busy=session.busy),
             inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
             meter=meter_value(run.length, self.loaded.model.context_length, session.dropped, answered=answered),
-            seed=session.seed if progress.ended else None,
         )
+        if not progress.ended:
+            return update
+        conversation = conversation_value(session) if self._add_others() else None
+        return replace(update, conversation=conversation, seed=session.seed)
 
     def _add_others(self) -> bool:
         """Make the other texts that the run returned versions of the answer, each with a run of its own; says whether

@@ -19,7 +19,7 @@ from ui.chat.formatted.markdown import trees
 from ui.chat.message_tokens import find_message_tokens
 from ui.chat.prompt_value import prompt_value
 from ui.chat.reproduction import chat_reproduction
-from ui.chat.screen import ChatScreen, overview
+from ui.chat.update import ChatUpdate, overview
 from ui.chat.values import conversation_value
 from ui.examples.recorded import offers_examples
 from ui.frame import Endpoint, Frame, Tab
@@ -30,12 +30,12 @@ from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
 from ui.kit.packing import packed
 from ui.kit.validation import checked_system, checked_text
+from ui.page_update import PageUpdate
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
-from ui.screen import Screen
 from ui.settings.code import Reproduction
-from ui.view import Changes, Output, as_it_is, changes_of, visible
+from ui.view import Part, visible
 
 
 class ChatTab(Tab):
@@ -47,6 +47,7 @@ class ChatTab(Tab):
     keeps_documents = True
     task = "generation"
     takes_system_prompt = True
+    shows = ChatUpdate
 
     def unusable(self, loaded: LoadedModel) -> str:
         if loaded.chat is not None:
@@ -98,25 +99,17 @@ class ChatTab(Tab):
             )
 
     @property
-    def outputs(self) -> Sequence[Output]:
-        return [self.conversation, self.message, self.prompt, self.restore, self.redo]
+    def parts(self) -> Mapping[str, Part]:
+        return {
+            "answer": Part(self.conversation, packed),
+            "conversation": Part(self.conversation, packed, numbered=True),
+            "message": Part(self.message),
+            "prompt": Part(self.prompt, packed),
+            "cleared": Part(self.restore, visible),
+            "undone": Part(self.redo, visible),
+        }
 
-    def render(self, screen: Screen) -> Changes:
-        if not isinstance(screen, ChatScreen):
-            return {}
-        return changes_of(
-            screen,
-            {
-                "answer": (self.conversation, packed),
-                "conversation": (self.conversation, lambda value: packed({**value, "number": screen.number})),
-                "message": (self.message, as_it_is),
-                "prompt": (self.prompt, packed),
-                "cleared": (self.restore, visible),
-                "undone": (self.redo, visible),
-            },
-        )
-
-    def overview(self, session: Session, models: Models, name: str) -> Screen:
+    def overview(self, session: Session, models: Models, name: str) -> PageUpdate:
         return overview(session, models, name)
 
     def document(self, session: Session, *, key: str = "") -> Document | None:
@@ -125,7 +118,7 @@ class ChatTab(Tab):
     def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
         open_chat(session, document)
 
-    def reopened(self, session: Session, models: Models, name: str) -> Screen:
+    def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         return replace(overview(session, models, name), system=session.system, cleared=False)
 
     @property
@@ -146,11 +139,11 @@ class ChatTab(Tab):
     def wire(self, frame: Frame) -> None:
         models = frame.models
 
-        def missing_run(session: Session, run: str) -> Screen:
-            return Screen(inspector=open_run(session, models, run))
+        def missing_run(session: Session, run: str) -> PageUpdate:
+            return PageUpdate(inspector=open_run(session, models, run))
 
-        def explained(session: Session, run: str) -> Screen:
-            return Screen(inspector=explained_prompt(session, models, run))
+        def explained(session: Session, run: str) -> PageUpdate:
+            return PageUpdate(inspector=explained_prompt(session, models, run))
 
         def formatted(event: gr.EventData) -> Any:
             return reply(event, lambda: {"trees": trees(field(event, "texts", list))})

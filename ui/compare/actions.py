@@ -32,6 +32,7 @@ from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
 from ui.kit.validation import checked_message, checked_switch, checked_system
+from ui.page_update import PageUpdate
 from ui.runs.comparison import Comparison
 from ui.runs.documents.document import first_words
 from ui.runs.generation import RunProgress, run_for_visitor
@@ -41,16 +42,14 @@ from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.runs.versions.conversation import Turn
-from ui.screen import Screen
 from ui.settings.without import typed_without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompareScreen(Screen):
+class CompareUpdate(PageUpdate):
     """What changes in Compare."""
 
     comparison: CompareValue | None = None
-    update: int = 0  # taken before `comparison` was made, so that of two the higher one has seen more
 
 
 def compare(
@@ -65,7 +64,7 @@ def compare(
     common: object,
     shared: DecodingSettings,
     system: object = None,
-) -> Iterator[CompareScreen]:
+) -> Iterator[CompareUpdate]:
     """Run the cards over a text, or over a message to be answered.
 
     The last comparison stays until the first token is there, so a failure loses nothing.
@@ -112,11 +111,11 @@ class _Cards:
     loaded: LoadedModel
     comparison: Comparison
 
-    def started(self) -> CompareScreen:
+    def started(self) -> CompareUpdate:
         screen = _whole(self.session, self.models, self.loaded.name)
         return replace(screen, comparison={**cast(CompareValue, screen.comparison), "busy": True})
 
-    def updated(self, progress: RunProgress) -> CompareScreen:
+    def updated(self, progress: RunProgress) -> CompareUpdate:
         session, comparison = self.session, self.comparison
         update_cards(comparison, progress)
         since = progress.since
@@ -125,20 +124,22 @@ class _Cards:
             since = (0,) * len(since)
         if session.comparison is comparison:
             return _update(session, comparison, self.loaded, since, busy=not progress.ended)
-        return _whole(session, self.models, self.loaded.name) if progress.ended else CompareScreen()
+        return _whole(session, self.models, self.loaded.name) if progress.ended else CompareUpdate()
 
 
-def open_token(session: Session, models: Models, run: str, index: int) -> Screen:
+def open_token(session: Session, models: Models, run: str, index: int) -> PageUpdate:
     """Show one token of a card in the inspector."""
-    return Screen(inspector=inspect_token(session, models, _run_of_card(session, run), index, again="compare again"))
+    return PageUpdate(
+        inspector=inspect_token(session, models, _run_of_card(session, run), index, again="compare again")
+    )
 
 
-def remove(session: Session, models: Models, name: str, runs: Sequence[object]) -> CompareScreen:
+def remove(session: Session, models: Models, name: str, runs: Sequence[object]) -> CompareUpdate:
     """Take cards and their texts away; the others are compared with what is then the first."""
     session.refuse_while_busy()
     comparison = session.comparison
     if comparison is None:
-        return CompareScreen()
+        return CompareUpdate()
     comparison.cards = tuple(card for card in comparison.cards if card.run.id not in runs)
     if not comparison.cards:
         session.comparison = None
@@ -147,13 +148,13 @@ def remove(session: Session, models: Models, name: str, runs: Sequence[object]) 
     return screen if session.shown in session.runs else replace(screen, inspector=_first_card(session, models))
 
 
-def overview(session: Session, models: Models, name: str) -> CompareScreen:
+def overview(session: Session, models: Models, name: str) -> CompareUpdate:
     """The current state of Compare: the cards, the first one's numbers, and the context usage."""
     session.shown = None
     return replace(resend(session, models, name), inspector=_first_card(session, models))
 
 
-def resend(session: Session, models: Models, name: str) -> CompareScreen:
+def resend(session: Session, models: Models, name: str) -> CompareUpdate:
     """All of the comparison, and the meter; the inspector stays. The model that is chosen may be another by now."""
     comparison = session.comparison
     if comparison is None:
@@ -176,14 +177,14 @@ def file(session: Session, kind: str) -> tuple[list[str], str]:
     return [session.comparison.model, "compare", first_words(session.comparison.prompt.text)], text
 
 
-def _whole(session: Session, models: Models, name: str) -> CompareScreen:
+def _whole(session: Session, models: Models, name: str) -> CompareUpdate:
     """All of the comparison."""
     update = session.next_update()
     chats, comparison, history = models.get(name).chat is not None, session.comparison, bool(session.turns)
     if comparison is None:
-        return CompareScreen(comparison=no_comparison(chats=chats, history=history), update=update)
+        return CompareUpdate(comparison={**no_comparison(chats=chats, history=history), "update": update})
     value = comparison_value(comparison, busy=_growing(session), chats=chats, history=history)
-    return CompareScreen(comparison=value, update=update)
+    return CompareUpdate(comparison={**value, "update": update})
 
 
 def _keep(session: Session, comparison: Comparison) -> None:
@@ -196,18 +197,18 @@ def _keep(session: Session, comparison: Comparison) -> None:
 
 def _update(
     session: Session, comparison: Comparison, loaded: LoadedModel, since: Sequence[int], *, busy: bool
-) -> CompareScreen:
+) -> CompareUpdate:
     """The new tokens of the cards; at the end, the complete cards."""
     sent, update = since if busy else None, session.next_update()
     chats = loaded.chat is not None
+    value = comparison_value(comparison, busy=busy, chats=chats, history=bool(session.turns), since=sent)
     shown = [
         streamed(session, card.run, new, loaded, busy=busy)
         for card, new in zip(comparison.cards, since, strict=True)
         if card.run.id == session.shown
     ]
-    return CompareScreen(
-        comparison=comparison_value(comparison, busy=busy, chats=chats, history=bool(session.turns), since=sent),
-        update=update,
+    return CompareUpdate(
+        comparison={**value, "update": update},
         inspector=shown[0] if shown else None,
         meter=meter_value(_longest(comparison), loaded.model.context_length, comparison.prompt.dropped),
         seed=None if busy else session.seed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.compare import actions as compare
-from ui.compare.actions import CompareScreen
+from ui.compare.actions import CompareUpdate
 from ui.compare.document import compare_document, open_comparison
 from ui.compare.endpoint import compare_endpoint
 from ui.compare.values import card_settings, compare_form, no_comparison
@@ -21,12 +21,12 @@ from ui.frame import Endpoint, Frame, Tab
 from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
 from ui.kit.packing import packed
+from ui.page_update import PageUpdate
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
-from ui.screen import Screen
 from ui.settings.code import Reproduction
-from ui.view import Changes, Output
+from ui.view import Part
 
 
 class CompareTab(Tab):
@@ -38,6 +38,7 @@ class CompareTab(Tab):
     fallback_task = "generation"
     keeps_documents = True
     takes_system_prompt = True
+    shows = CompareUpdate
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         form = compare_form()
@@ -57,15 +58,10 @@ class CompareTab(Tab):
         self.comparison.value = packed(no_comparison(chats=models.first.chat is not None))
 
     @property
-    def outputs(self) -> Sequence[Output]:
-        return [self.comparison]
+    def parts(self) -> Mapping[str, Part]:
+        return {"comparison": Part(self.comparison, packed)}
 
-    def render(self, screen: Screen) -> Changes:
-        if not isinstance(screen, CompareScreen) or screen.comparison is None:
-            return {}
-        return {self.comparison: packed({**screen.comparison, "update": screen.update})}
-
-    def overview(self, session: Session, models: Models, name: str) -> Screen:
+    def overview(self, session: Session, models: Models, name: str) -> PageUpdate:
         return compare.overview(session, models, name)
 
     def document(self, session: Session, *, key: str = "") -> Document | None:

@@ -11,9 +11,9 @@ from model.encoder import Encoder, Reading, cosines
 from model.errors import AttendError
 from ui.encoder.encoder_contract import InspectionValue, ReadingValue, WordsValue
 from ui.kit.validation import checked_text
+from ui.page_update import PageUpdate
 from ui.runs.attention import attention_row
 from ui.runs.values import MAX_ROWS
-from ui.screen import Screen
 
 TEXT, WORD = "My favorite fruit is apple", "apple"  # what the page begins with
 SENTENCES = (
@@ -27,7 +27,7 @@ MAX_LETTERS = 100  # of a word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EncoderScreen(Screen):
+class EncoderUpdate(PageUpdate):
     """An encoder, shown instead of the tabs until a generating model is chosen."""
 
     inspection: InspectionValue

@@ -10,21 +10,21 @@ from gradio.components import Component
 
 from model.encoder import Encoder
 from ui.encoder import actions
-from ui.encoder.actions import EncoderScreen
+from ui.encoder.actions import EncoderUpdate
 from ui.encoder.encoder_contract import InspectionValue
 from ui.kit.button import button
 from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import RUNNING
 from ui.kit.packing import packed
-from ui.screen import Screen
-from ui.view import Changes, Output
+from ui.page_update import PageUpdate
+from ui.view import Changes, Output, View
 
 _NEWEST = {**RUNNING, "trigger_mode": "always_last"}  # of several questions the last one counts
 _SENTENCES = "\n".join(actions.SENTENCES)
 
 
-class EncoderView:
+class EncoderView(View):
     """Hidden until an encoder is chosen; then a style hides everything else."""
 
     def lay_out(self, value: InspectionValue | None = None) -> None:
@@ -82,11 +82,11 @@ class EncoderView:
         fields = [self.text, self.sentences, self.word, self.layer]
         return [self.side, self.about, self.reading, self.words, *fields]
 
-    def render(self, screen: Screen) -> Changes:
-        """Hidden again by every screen of the switch."""
-        if not isinstance(screen, EncoderScreen):
-            return {} if screen.tab is None else {self.side: gr.update(visible=False)}
-        value = screen.inspection
+    def render(self, update: PageUpdate) -> Changes:
+        """Hidden again by every update of the switch."""
+        if not isinstance(update, EncoderUpdate):
+            return {} if update.tab is None else {self.side: gr.update(visible=False)}
+        value = update.inspection
         return {
             self.side: gr.update(visible=True),
             self.about: value["about"],

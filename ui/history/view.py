@@ -18,16 +18,16 @@ from ui.kit.component import component
 from ui.kit.events import QUICK, field, reply
 from ui.kit.packing import packed
 from ui.models import select
-from ui.models.select import PickerScreen
+from ui.models.select import PickerUpdate
+from ui.page_update import PageUpdate
 from ui.runs.documents.document import read_document
 from ui.runs.models import Models
 from ui.runs.prompts import drawn_seed
 from ui.runs.session import Session
-from ui.screen import Screen
-from ui.view import Changes, Output
+from ui.view import Part, View
 
 
-class History:
+class History(View):
     """The component, for all tabs that have documents."""
 
     def __init__(self, tabs: Sequence[Tab], models: Models) -> None:
@@ -40,11 +40,8 @@ class History:
         self.component = component("history/history.js", "keep", "open", form=form)
 
     @property
-    def outputs(self) -> Sequence[Output]:
-        return [self.component]
-
-    def render(self, screen: Screen) -> Changes:
-        return {} if screen.history_reply is None else {self.component: packed(screen.history_reply)}
+    def parts(self) -> Mapping[str, Part]:
+        return {"history_reply": Part(self.component, packed)}
 
     def wire(self, frame: Frame) -> None:
         def keep(session: Session, event: gr.EventData) -> Any:
@@ -61,7 +58,7 @@ class History:
             value = document.value(self._models, {str(name) for name in known})
             return {"document": value, "busy": session.busy}
 
-    def open(self, session: Session, event: gr.EventData) -> Iterator[Screen]:
+    def open(self, session: Session, event: gr.EventData) -> Iterator[PageUpdate]:
         """Open a saved document, with the model that wrote it if that is available.
 
         The page asks again if no reply arrives; a document that is already open is then shown in its current state.
@@ -88,10 +85,10 @@ class History:
                     screen = replace(screen, seed=session.seed)
                 is_newest = session.opened[kind] == attempt
         except AttendError:
-            yield Screen(history_reply={"number": number})
+            yield PageUpdate(history_reply={"number": number})
             raise
         if session.model.languages.get(session.model.name) != languages:
-            yield PickerScreen(model=select.picker_value(session, self._models))
+            yield PickerUpdate(model=select.picker_value(session, self._models))
         yield replace(screen, history_reply={"number": number, "opened": is_newest})
 
     def _tab(self, kind: str) -> Tab:

@@ -16,17 +16,17 @@ from ui.kit.events import LOADING, QUICK, QUIET, field
 from ui.kit.packing import packed
 from ui.models import select
 from ui.models.models_contract import ModelValue
-from ui.models.select import PickerScreen
+from ui.models.select import PickerUpdate
+from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.screen import Screen
 from ui.view import Changes, Output, View
 
-Load = Callable[[Session, gr.EventData], Iterator[Screen]]
+Load = Callable[[Session, gr.EventData], Iterator[PageUpdate]]
 
 
 @dataclass(frozen=True, slots=True)
-class Picker:
+class Picker(View):
     """The controls, once they are on the page."""
 
     model: gr.HTML
@@ -36,11 +36,11 @@ class Picker:
     def outputs(self) -> list[Output]:
         return [self.model, self.languages]
 
-    def render(self, screen: Screen) -> Changes:
+    def render(self, update: PageUpdate) -> Changes:
         """Always update both components, since Gradio's page may lose one that a generator leaves out."""
-        if not isinstance(screen, PickerScreen) or screen.model is None:
+        if not isinstance(update, PickerUpdate) or update.model is None:
             return {}
-        return {self.model: _without_languages(screen.model), self.languages: packed(screen.model["languages"])}
+        return {self.model: _without_languages(update.model), self.languages: packed(update.model["languages"])}
 
     def wire(self, page: gr.Blocks, frame: Frame) -> list[Dependency]:
         """Connect the events to their functions.
@@ -50,7 +50,7 @@ class Picker:
         """
         models, sessions, outputs = frame.models, frame.sessions_by_hash, self.outputs
 
-        def choose(session: Session, event: gr.EventData) -> Iterator[Screen]:
+        def choose(session: Session, event: gr.EventData) -> Iterator[PageUpdate]:
             return select.choose(session, models, field(event, "name", str), typed=field(event, "typed", bool))
 
         def leave(request: gr.Request) -> None:
@@ -58,7 +58,7 @@ class Picker:
                 with session.lock:  # an event that is still being handled may use the model
                     select.leave(session)
 
-        def set_languages(session: Session, event: gr.EventData) -> Screen:
+        def set_languages(session: Session, event: gr.EventData) -> PageUpdate:
             return select.translate(session, models, field(event, "source", str), field(event, "target", str))
 
         chosen = self.loads(self.model.choose, frame, choose)
@@ -84,7 +84,7 @@ class Picker:
             outputs: their components.
         """
 
-        def loading(session: Session, data: gr.EventData, request: gr.Request) -> Iterator[Screen]:
+        def loading(session: Session, data: gr.EventData, request: gr.Request) -> Iterator[PageUpdate]:
             if request.session_hash:
                 frame.sessions_by_hash[request.session_hash] = session
             return load(session, data)

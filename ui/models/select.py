@@ -19,17 +19,17 @@ from model.progress import in_words
 from ui.kit.validation import checked_text
 from ui.models.models_contract import ChoiceValue, LanguagesValue, ModelValue
 from ui.models.precisions import precisions
+from ui.page_update import PageUpdate
 from ui.runs.documents.document import complete_runs
 from ui.runs.models import Models
 from ui.runs.models.cache import AnyModel, LoadProgress
 from ui.runs.prompts import is_translator, task_of
 from ui.runs.session import Choosing, Session
-from ui.screen import Screen
 from ui.settings.methods import default_method
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PickerScreen(Screen):
+class PickerUpdate(PageUpdate):
     """What changes in the model picker."""
 
     model: ModelValue | None = None
@@ -37,7 +37,7 @@ class PickerScreen(Screen):
 
 def choose(
     session: Session, models: Models, name: object, *, typed: bool = False, for_tab: bool = False
-) -> Iterator[PickerScreen]:
+) -> Iterator[PickerUpdate]:
     """Load a model for the visitor, unless they choose another one meanwhile.
 
     An encoder's page replaces the tabs; the generating model and its texts stay in the session. The screens update only
@@ -52,12 +52,12 @@ def choose(
     if not for_tab and session.tab.task and not (coming and coming.name == wanted):
         session.tab.task, session.model.changed = None, True  # the tab follows the visitor's choice
     if wanted == _selected_name(session):  # in use or being loaded already
-        yield PickerScreen()
+        yield PickerUpdate()
         return
     cancel(session)
     if wanted == session.model.name:
         session.model.encoder, session.model.changed = None, session.model.changed or session.model.encoder is not None
-        yield PickerScreen(model={**picker_value(session, models), "clears_input": typed})
+        yield PickerUpdate(model={**picker_value(session, models), "clears_input": typed})
         return
     mine = session.model.coming = Choosing(wanted, for_tab)
     loaded: AnyModel | None = None
@@ -71,7 +71,7 @@ def choose(
                     break
                 if mine.cancelled:
                     break
-                yield PickerScreen(model=_loading_value(session, models, wanted, progress))
+                yield PickerUpdate(model=_loading_value(session, models, wanted, progress))
         with session.lock:  # an event that is still being handled uses the previous model, or cancels
             if mine.cancelled or loaded is None or (for_tab and not _still_needed(session, loaded)):
                 typed = False
@@ -82,11 +82,11 @@ def choose(
             session.model.coming = None
             session.model.changed = True  # a tab may have been kept open for the model that was loading
         del loaded  # from here on only the session keeps it in memory
-        yield PickerScreen(model={**picker_value(session, models), "clears_input": typed})
+        yield PickerUpdate(model={**picker_value(session, models), "clears_input": typed})
     except Exception:
         if session.model.coming is mine:
             session.model.coming, session.model.changed = None, True
-            yield PickerScreen(model=picker_value(session, models))
+            yield PickerUpdate(model=picker_value(session, models))
         raise
     finally:
         if session.model.coming is mine:
@@ -116,14 +116,14 @@ def cancel(session: Session) -> None:
         session.model.coming = None
 
 
-def translate(session: Session, models: Models, source: str, target: str) -> PickerScreen:
+def translate(session: Session, models: Models, source: str, target: str) -> PickerUpdate:
     """Let the visitor's model translate between other languages; texts already on the page don't change."""
     loaded = models.with_languages(session.model.name, source, target)
     if (languages := loaded.languages) is None:
         raise AttendError(f"{loaded.name} takes no languages: choose a translator.")
     session.model.languages[session.model.name] = (languages.source, languages.target)
     session.model.changed = True
-    return PickerScreen(model=picker_value(session, models))
+    return PickerUpdate(model=picker_value(session, models))
 
 
 def leave(session: Session) -> None:

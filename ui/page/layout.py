@@ -31,11 +31,11 @@ from ui.limits import Limits
 from ui.models import picker as model_picker
 from ui.page import header
 from ui.page.switch import Switch, SwitchState
+from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.prompts import is_translator
 from ui.runs.session import Session
 from ui.runs.values import meter_value
-from ui.screen import Screen
 from ui.server import endpoints
 from ui.server.refusals import Page
 from ui.settings import code, system_prompt
@@ -43,7 +43,7 @@ from ui.settings import panel as settings_panel
 from ui.settings.methods import default_method, misread_link
 from ui.settings.panel import FORM_READY
 from ui.tabs import TABS
-from ui.view import Changes, Output
+from ui.view import Changes, Output, View
 
 
 def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
@@ -111,18 +111,22 @@ def build_encoder(encoder: Encoder, limits: Limits = Limits()) -> Page:
     return page
 
 
-class _System:
+class _System(View):
     """The box of the system prompt and its examples; not every model takes one."""
 
     def __init__(self, box: gr.Textbox, examples: gr.HTML) -> None:
-        self.outputs: list[Output] = [box, examples]
+        self._box, self._examples = box, examples
 
-    def render(self, screen: Screen) -> Changes:
+    @property
+    def outputs(self) -> list[Output]:
+        return [self._box, self._examples]
+
+    def render(self, update: PageUpdate) -> Changes:
         changes: Changes = {}
-        if screen.no_system is not None:
-            changes |= zip(self.outputs, system_prompt.update(screen.no_system), strict=True)
-        if screen.system is not None:
-            changes[self.outputs[0]] = gr.update(**changes.get(self.outputs[0], {}), value=screen.system)
+        if update.no_system is not None:
+            changes |= zip(self.outputs, system_prompt.update(update.no_system), strict=True)
+        if update.system is not None:
+            changes[self._box] = gr.update(**changes.get(self._box, {}), value=update.system)
         return changes
 
 

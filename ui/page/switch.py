@@ -15,7 +15,7 @@ import gradio as gr
 
 from model import names
 from model.loaded import LoadedModel
-from ui.encoder.actions import EncoderScreen
+from ui.encoder.actions import EncoderUpdate
 from ui.encoder.actions import overview as encoder_overview
 from ui.frame import Frame, Tab
 from ui.inspector.values import empty_inspector
@@ -24,11 +24,11 @@ from ui.kit.errors import warn
 from ui.kit.events import QUICK, field
 from ui.models import select
 from ui.page.page_contract import SwitchValue
+from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
-from ui.screen import Screen
-from ui.view import Changes, Output, View
+from ui.view import Output, Part, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class SwitchState:
         return cls(tab if isinstance(tab, str) else "", clicks if isinstance(clicks, int) else 0)
 
 
-class Switch:
+class Switch(View):
     """The switch, with an entry for each tab for which there is a model."""
 
     def __init__(self, tabs: Sequence[Tab], models: Models) -> None:
@@ -111,11 +111,8 @@ class Switch:
         )
 
     @property
-    def outputs(self) -> Sequence[Output]:
-        return [self.component]
-
-    def render(self, screen: Screen) -> Changes:
-        return {} if screen.switch is None else {self.component: {**screen.switch, "number": screen.number}}
+    def parts(self) -> Mapping[str, Part]:
+        return {"switch": Part(self.component, numbered=True)}
 
     def wire(self, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
         """Connect the event of a click.
@@ -124,7 +121,7 @@ class Switch:
             views: everything that a click can change.
         """
 
-        def show(session: Session, event: gr.EventData) -> Screen:
+        def show(session: Session, event: gr.EventData) -> PageUpdate:
             state = SwitchState(field(event, "tab", str), field(event, "clicks", int))
             if state.clicks > session.tab.clicks:  # the second of two clicks may arrive first
                 session.tab.clicks = state.clicks
@@ -143,19 +140,19 @@ class Switch:
         handler = frame.screen(views, outputs, show)
         self.component.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
 
-    def bring(self, session: Session, _: gr.EventData) -> Iterator[Screen]:
+    def bring(self, session: Session, _: gr.EventData) -> Iterator[PageUpdate]:
         """Load the model that the chosen tab needs at the time when this runs."""
         if name := self.awaited(session):
             yield from select.choose(session, self._models, name, for_tab=True)
         else:
-            yield Screen()
+            yield PageUpdate()
 
     def follow(self, event: Any, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
         """Update the page after an event that may have changed the visitor's model."""
 
-        def show(session: Session, value: object) -> Screen:
+        def show(session: Session, value: object) -> PageUpdate:
             if not session.model.changed:
-                return Screen()
+                return PageUpdate()
             session.model.changed = False
             state = SwitchState.of(value)
             if state.clicks > session.tab.clicks or not session.tab.requested:  # the last click may still be on the way
@@ -168,7 +165,7 @@ class Switch:
         inputs = [frame.session, self.component]
         event.then(frame.screen(views, outputs, show), inputs, outputs, trigger_mode="multiple", **QUICK)
 
-    def _overview(self, session: Session, awaited: str) -> tuple[LoadedModel, Screen]:
+    def _overview(self, session: Session, awaited: str) -> tuple[LoadedModel, PageUpdate]:
         """The visitor's model, and an update of the whole page.
 
         Args:
@@ -178,12 +175,12 @@ class Switch:
         name = models.current(session)
         loaded = models.get(name)
         if session.model.encoder is not None:
-            screen: Screen = EncoderScreen(
+            screen: PageUpdate = EncoderUpdate(
                 inspection=encoder_overview(session.model.encoder, names.display_name(session.model.name))
             )
         elif awaited:
             tab = self._named(wanted)
-            screen = Screen(tab=wanted, inspector=empty_inspector((tab and tab.mode) or "chat"))
+            screen = PageUpdate(tab=wanted, inspector=empty_inspector((tab and tab.mode) or "chat"))
         else:
             tab = self.possible(loaded, wanted, loading=session.model.coming is not None)
             screen = replace(tab.overview(session, models, name), tab=tab.name, no_system=loaded.no_system)
@@ -191,7 +188,7 @@ class Switch:
             "entries": self.entries(session),
             "tab": screen.tab or wanted,
             "loading": names.display_name(awaited) if session.model.encoder is None else "",
-            "encoder": isinstance(screen, EncoderScreen),
+            "encoder": isinstance(screen, EncoderUpdate),
             "clicks": session.tab.clicks,
         }
         return loaded, replace(screen, switch=value)

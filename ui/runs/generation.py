@@ -37,17 +37,17 @@ class RunProgress:
         return self.ending is not None
 
 
-ScreenT = TypeVar("ScreenT", covariant=True)
+UpdateT = TypeVar("UpdateT", covariant=True)
 
 
-class RunView(Protocol[ScreenT]):
+class RunView(Protocol[UpdateT]):
     """What a tab shows of the texts that it generates."""
 
-    def started(self) -> ScreenT:
+    def started(self) -> UpdateT:
         """Before the first token."""
         ...
 
-    def updated(self, progress: RunProgress) -> ScreenT:
+    def updated(self, progress: RunProgress) -> UpdateT:
         """With every update; at the last one the session is no longer busy. An error, whose message is shown elsewhere,
         is an ending, too."""
         ...
@@ -73,8 +73,8 @@ def follow(
 
 
 def run_for_visitor(
-    session: Session, models: Models, live_runs: Sequence[LiveRun], passes: Passes, view: RunView[ScreenT]
-) -> Iterator[ScreenT]:
+    session: Session, models: Models, live_runs: Sequence[LiveRun], passes: Passes, view: RunView[UpdateT]
+) -> Iterator[UpdateT]:
     """Continue these texts for a visitor, who has one such run at a time.
 
     Raises:

@@ -17,6 +17,7 @@ from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
 from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_start
+from ui.page_update import PageUpdate
 from ui.runs.answers import LiveAnswer, with_others
 from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
@@ -27,7 +28,6 @@ from ui.runs.session import Session, Translation
 from ui.runs.traces import new_trace
 from ui.runs.values import meter_value, turn_value
 from ui.runs.versions.conversation import Turn
-from ui.screen import Screen
 from ui.translate.alignment import alignment_value, no_alignment
 from ui.translate.language_hint import language_hint, language_read
 from ui.translate.translate_contract import AlignmentValue, TranslationValue
@@ -44,7 +44,7 @@ EXAMPLES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TranslateScreen(Screen):
+class TranslateUpdate(PageUpdate):
     """What changes in Translate."""
 
     given: str | None = None  # the text in the box
@@ -60,7 +60,7 @@ def examples(address: str) -> tuple[str, ...]:
 
 def translate(
     session: Session, models: Models, name: str, text: object, settings: DecodingSettings, *, example: bool = False
-) -> Iterator[TranslateScreen]:
+) -> Iterator[TranslateUpdate]:
     """Translate a text; replaces the last translation, whose place in the visitor's browser the same text keeps.
 
     Args:
@@ -94,9 +94,9 @@ class _Translation:
     answer: LiveAnswer
     given: str | None
 
-    def started(self) -> TranslateScreen:
+    def started(self) -> TranslateUpdate:
         live = self.answer
-        return TranslateScreen(
+        return TranslateUpdate(
             given=self.given,
             translation=translation_value(self.session, self.loaded),
             alignment=False,
@@ -104,24 +104,23 @@ class _Translation:
             meter=meter_value(len(live.request.source), self.loaded.prompt_length),
         )
 
-    def updated(self, progress: RunProgress) -> TranslateScreen:
+    def updated(self, progress: RunProgress) -> TranslateUpdate:
         session, run, turn = self.session, self.answer.run, self.answer.turn
         if progress.ending == "finished":
             turn.note = with_others(turn.note or language_hint(run, self.loaded), run)
         if session.translation is None or session.translation.answer is not turn:  # it was cleared
-            return TranslateScreen()
-        looked = progress.ended and progress.ending != "failed"
-        return TranslateScreen(
-            answer=self.answer.value(busy=session.busy),
-            alignment=alignment_value(run, self.loaded) if looked else None,
-            inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
-            seed=session.seed if progress.ended else None,
-        )
+            return TranslateUpdate()
+        inspector = streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended)
+        update = TranslateUpdate(answer=self.answer.value(busy=session.busy), inspector=inspector)
+        if not progress.ended:
+            return update
+        alignment = None if progress.ending == "failed" else alignment_value(run, self.loaded)
+        return replace(update, alignment=alignment, seed=session.seed)
 
 
 def translate_box(
     session: Session, models: Models, name: str, text: str, settings: DecodingSettings
-) -> Iterator[TranslateScreen]:
+) -> Iterator[TranslateUpdate]:
     """Translate the text that is in the box; if it is refused, what is shown of another text goes."""
     try:
         yield from translate(session, models, name, text, settings)
@@ -130,14 +129,14 @@ def translate_box(
         raise
 
 
-def withdraw(session: Session, models: Models, name: str, text: str) -> TranslateScreen:
+def withdraw(session: Session, models: Models, name: str, text: str) -> TranslateUpdate:
     """Take away a translation of another text than this one, which was refused."""
     if session.busy or session.translation is None or session.translation.text.strip() == text.strip():
-        return TranslateScreen()
+        return TranslateUpdate()
     return replace(clear(session, models, name), given=None)
 
 
-def clear(session: Session, models: Models, name: str) -> TranslateScreen:
+def clear(session: Session, models: Models, name: str) -> TranslateUpdate:
     """An empty box and nothing translated."""
     session.cancel()
     session.translation = None
@@ -145,23 +144,23 @@ def clear(session: Session, models: Models, name: str) -> TranslateScreen:
     return replace(overview(session, models, name), given="")
 
 
-def open_token(session: Session, models: Models, index: int) -> Screen:
+def open_token(session: Session, models: Models, index: int) -> PageUpdate:
     """Show one token of the translation in the inspector."""
     run = session.run(session.translation and session.translation.answer.run)
-    return Screen(inspector=inspect_token(session, models, run, index, again="translate the text again"))
+    return PageUpdate(inspector=inspect_token(session, models, run, index, again="translate the text again"))
 
 
-def resend(session: Session, models: Models, name: str) -> TranslateScreen:
+def resend(session: Session, models: Models, name: str) -> TranslateUpdate:
     """The translation, for a page that missed an update."""
-    return TranslateScreen(translation=translation_value(session, models.get(name)))
+    return TranslateUpdate(translation=translation_value(session, models.get(name)))
 
 
-def overview(session: Session, models: Models, name: str) -> TranslateScreen:
+def overview(session: Session, models: Models, name: str) -> TranslateUpdate:
     """The current state of Translate; the translation may be another model's."""
     loaded = models.get(name)
     run = session.runs.get(session.translation.answer.run or "") if session.translation else None
     source = () if run is None else run.source
-    return TranslateScreen(
+    return TranslateUpdate(
         translation=translation_value(session, loaded),
         alignment=_alignment(session, models, run),
         inspector=opened_if_loaded(session, models, run, "translate"),

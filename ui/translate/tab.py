@@ -18,17 +18,17 @@ from ui.kit.component import component
 from ui.kit.events import QUIET, RUNNING
 from ui.kit.packing import packed
 from ui.kit.validation import checked_text
+from ui.page_update import PageUpdate
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
-from ui.screen import Screen
 from ui.settings.code import Reproduction
 from ui.translate import actions as translate
-from ui.translate.actions import TranslateScreen, awaiting_model, translation_value
+from ui.translate.actions import TranslateUpdate, awaiting_model, translation_value
 from ui.translate.document import open_translation, translate_document
 from ui.translate.endpoint import translate_endpoint
 from ui.translate.reproduction import translate_reproduction
-from ui.view import Changes, Output, as_it_is, changes_of
+from ui.view import Part
 
 
 class TranslateTab(Tab):
@@ -39,6 +39,7 @@ class TranslateTab(Tab):
     mode = "translate"
     keeps_documents = True
     task = "translation"
+    shows = TranslateUpdate
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         with gr.Column(elem_id="attend-translate"):
@@ -69,23 +70,15 @@ class TranslateTab(Tab):
         self.translation.value = packed(translation_value(Session(), models.first) if first else brought)
 
     @property
-    def outputs(self) -> Sequence[Output]:
-        return [self.given, self.translation, self.alignment]
+    def parts(self) -> Mapping[str, Part]:
+        return {
+            "given": Part(self.given),
+            "answer": Part(self.translation, packed),
+            "translation": Part(self.translation, packed, numbered=True),
+            "alignment": Part(self.alignment, lambda value: packed(value) if value else ""),
+        }
 
-    def render(self, screen: Screen) -> Changes:
-        if not isinstance(screen, TranslateScreen):
-            return {}
-        return changes_of(
-            screen,
-            {
-                "given": (self.given, as_it_is),
-                "answer": (self.translation, packed),
-                "translation": (self.translation, lambda value: packed({**value, "number": screen.number})),
-                "alignment": (self.alignment, lambda value: packed(value) if value else ""),
-            },
-        )
-
-    def overview(self, session: Session, models: Models, name: str) -> Screen:
+    def overview(self, session: Session, models: Models, name: str) -> PageUpdate:
         return translate.overview(session, models, name)
 
     def document(self, session: Session, *, key: str = "") -> Document | None:
@@ -94,7 +87,7 @@ class TranslateTab(Tab):
     def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
         open_translation(session, document)
 
-    def reopened(self, session: Session, models: Models, name: str) -> Screen:
+    def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         given = session.translation and session.translation.text
         return replace(translate.overview(session, models, name), given=given)
 

@@ -25,12 +25,12 @@ from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
 from ui.write.draft import draft_run, replace_run, update_draft, without_stop_text
-from ui.write.screen import WriteScreen, empty_screen, ended_by_model, screen_of, typed_screen, undo_and_redo
+from ui.write.update import WriteUpdate, empty_screen, ended_by_model, screen_of, typed_screen, undo_and_redo
 
 
 def write(
     session: Session, models: Models, name: str, text: object, unseeded: DecodingSettings
-) -> Iterator[WriteScreen]:
+) -> Iterator[WriteUpdate]:
     """Continue the text that is in the box.
 
     Args:
@@ -65,7 +65,7 @@ def write(
 
 def next_token(
     session: Session, models: Models, name: str, text: object, unseeded: DecodingSettings
-) -> Iterator[WriteScreen]:
+) -> Iterator[WriteUpdate]:
     """Continue the text that is in the box by one token."""
     yield from write(session, models, name, text, replace(unseeded, max_new_tokens=1))
 
@@ -80,29 +80,29 @@ class _Continuation:
     live: LiveRun
     single: bool  # whether one token was requested, so the length limit is no news
 
-    def started(self) -> WriteScreen:
+    def started(self) -> WriteUpdate:
         return replace(screen_of(self.session, self.models, self.live.run), running=True)
 
-    def updated(self, progress: RunProgress) -> WriteScreen:
+    def updated(self, progress: RunProgress) -> WriteUpdate:
         session, run, loaded = self.session, self.live.run, self.loaded
         if session.draft.run != run.id:  # the box was cleared meanwhile
-            return WriteScreen(running=False if progress.ended and not session.busy else None)
+            return WriteUpdate(running=False if progress.ended and not session.busy else None)
         self.live.text.update(run.ids[len(self.live.request.prompt) :])
         session.draft.text = self.live.text.text(finished=progress.ended)
         note = self.live.note if not self.single or self.live.reason == "stop_text" else None
-        return WriteScreen(
+        update = WriteUpdate(
             inspector=streamed(session, run, progress.since[0], loaded, busy=not progress.ended),
             meter=meter_value(
                 len(run.tokens), loaded.model.context_length, note=with_others(ended_by_model(run, loaded) or note, run)
             ),
-            running=False if progress.ended else None,
             text=session.draft.text,
-            seed=session.seed if progress.ended else None,
-            history=undo_and_redo(session) if progress.ended else None,
         )
+        if not progress.ended:
+            return update
+        return replace(update, running=False, seed=session.seed, history=undo_and_redo(session))
 
 
-def take(session: Session, models: Models, index: int, token: int) -> WriteScreen:
+def take(session: Session, models: Models, index: int, token: int) -> WriteUpdate:
     """Exchange token `index` for another one of its table; the text after it goes."""
     session.refuse_while_busy()
     run = session.run(session.draft.run)
@@ -112,14 +112,14 @@ def take(session: Session, models: Models, index: int, token: int) -> WriteScree
     return screen_of(session, models, replace_run(session, loaded, [*run.tokens[:index], taken], run.shape))
 
 
-def preview(session: Session, models: Models, name: str, text: object) -> WriteScreen:
+def preview(session: Session, models: Models, name: str, text: object) -> WriteUpdate:
     """The tokens of the text being typed, with the candidates that the model would have chosen from."""
     overtaken = session.draft.overtaken
     if overtaken and isinstance(text, str) and text and overtaken.startswith(text):
         session.draft.overtaken = None if text == overtaken else overtaken
-        return WriteScreen()
+        return WriteUpdate()
     if session.busy:
-        return WriteScreen()
+        return WriteUpdate()
     session.draft.overtaken = None
     loaded = models.get(name)
     before = session.runs.get(session.draft.run or "")
@@ -128,7 +128,7 @@ def preview(session: Session, models: Models, name: str, text: object) -> WriteS
     return replace(screen, text=None)  # the visitor is typing in the box
 
 
-def overview(session: Session, models: Models, name: str) -> WriteScreen:
+def overview(session: Session, models: Models, name: str) -> WriteUpdate:
     """The current state of Write, without the box's text: the visitor may be typing in it already."""
     loaded = models.get(name)
     if not session.draft.text:

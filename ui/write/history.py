@@ -8,22 +8,22 @@ from model.errors import AttendError
 from ui.runs.models import Models
 from ui.runs.session import Session, Version
 from ui.write.draft import empty_draft, replace_run, update_draft
-from ui.write.screen import WriteScreen, empty_screen, screen_of
+from ui.write.update import WriteUpdate, empty_screen, screen_of
 
 
-def undo(session: Session, models: Models, name: str, text: object) -> WriteScreen:
+def undo(session: Session, models: Models, name: str, text: object) -> WriteUpdate:
     """Take back the last change: typing, a continuation, an exchanged token, or Clear."""
     update_draft(session, models.get(name), text)
     return _restore(session, models, name, "undo", session.draft.undo, session.draft.redo)
 
 
-def redo(session: Session, models: Models, name: str, text: object) -> WriteScreen:
+def redo(session: Session, models: Models, name: str, text: object) -> WriteUpdate:
     """Bring back what Undo took back last, unless something else has changed since."""
     update_draft(session, models.get(name), text)
     return _restore(session, models, name, "redo", session.draft.redo, session.draft.undo)
 
 
-def clear(session: Session, models: Models, name: str) -> WriteScreen:
+def clear(session: Session, models: Models, name: str) -> WriteUpdate:
     """Empty the draft; Undo brings the text back. The page has emptied the box, and the visitor may be typing again."""
     session.cancel()
     if session.draft.run is not None:
@@ -34,7 +34,7 @@ def clear(session: Session, models: Models, name: str) -> WriteScreen:
 
 def _restore(
     session: Session, models: Models, name: str, verb: str, source: list[Version], target: list[Version]
-) -> WriteScreen:
+) -> WriteUpdate:
     """Show the last version of `source`; the one shown so far becomes the last of `target`."""
     if not source:
         raise AttendError(f"There is nothing to {verb}.")

@@ -15,10 +15,10 @@ from ui.frame import Endpoint, Frame, Tab
 from ui.kit.button import button
 from ui.kit.events import PREVIEW, QUIET, RUNNING
 from ui.kit.validation import checked_text
+from ui.page_update import PageUpdate
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
-from ui.screen import Screen
 from ui.settings.code import Reproduction
 from ui.view import Changes, Output
 from ui.write import actions as write
@@ -26,7 +26,7 @@ from ui.write import history
 from ui.write.document import open_text, write_document
 from ui.write.endpoint import generate_endpoint
 from ui.write.reproduction import write_reproduction
-from ui.write.screen import WriteScreen
+from ui.write.update import WriteUpdate
 
 # The box is emptied at once, since the server's answer could meet new text. While there is no server, nothing is lost.
 _EMPTIED = "(text) => (document.body.hasAttribute('data-offline') ? text : '')"
@@ -65,25 +65,25 @@ class WriteTab(Tab):
     def outputs(self) -> Sequence[Output]:
         return [self.text, self.go, self.next_token, self.halt, self.back, self.forth, self.empty]
 
-    def render(self, screen: Screen) -> Changes:
-        if not isinstance(screen, WriteScreen):
+    def render(self, update: PageUpdate) -> Changes:
+        if not isinstance(update, WriteUpdate):
             return {}
         changes: Changes = {}
-        if screen.text is not None:
-            changes[self.text] = screen.text
-        if screen.running is not None:
-            free = gr.update(interactive=not screen.running)  # what is typed meanwhile would be overwritten
-            changes[self.text] = free if screen.text is None else {**free, "value": screen.text}
-            changes[self.empty] = gr.update(interactive=not screen.running)
-            changes[self.halt] = gr.update(visible=screen.running)
+        if update.text is not None:
+            changes[self.text] = update.text
+        if update.running is not None:
+            free = gr.update(interactive=not update.running)  # what is typed meanwhile would be overwritten
+            changes[self.text] = free if update.text is None else {**free, "value": update.text}
+            changes[self.empty] = gr.update(interactive=not update.running)
+            changes[self.halt] = gr.update(visible=update.running)
             for start in (self.go, self.next_token):
-                changes[start] = gr.update(visible=not screen.running)
-        if screen.history is not None:
-            for turn, possible in zip((self.back, self.forth), screen.history, strict=True):
+                changes[start] = gr.update(visible=not update.running)
+        if update.history is not None:
+            for turn, possible in zip((self.back, self.forth), update.history, strict=True):
                 changes[turn] = gr.update(interactive=possible)
         return changes
 
-    def overview(self, session: Session, models: Models, name: str) -> Screen:
+    def overview(self, session: Session, models: Models, name: str) -> PageUpdate:
         return write.overview(session, models, name)
 
     def document(self, session: Session, *, key: str = "") -> Document | None:
@@ -92,7 +92,7 @@ class WriteTab(Tab):
     def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
         open_text(session, document)
 
-    def reopened(self, session: Session, models: Models, name: str) -> Screen:
+    def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         return replace(write.overview(session, models, name), text=session.draft.text)
 
     @property

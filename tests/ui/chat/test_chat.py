@@ -17,7 +17,7 @@ from tests.helpers.waiting import Gate, steps_of
 from ui.chat import actions as chat
 from ui.chat.endpoint import chat_endpoint
 from ui.chat.reproduction import chat_reproduction
-from ui.chat.screen import ChatScreen
+from ui.chat.update import ChatUpdate
 from ui.runs.answers import LiveAnswer
 from ui.runs.models import Models
 from ui.runs.session import Session
@@ -26,7 +26,7 @@ GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=12)
 SAMPLE = DecodingSettings(strategy="sample", max_new_tokens=12, seed=3)
 
 
-def last(screens: Iterator[ChatScreen]) -> ChatScreen:
+def last(screens: Iterator[ChatUpdate]) -> ChatUpdate:
     return list(screens)[-1]
 
 

@@ -15,7 +15,7 @@ from tests.ui.compare.test_compare import WARM, full_value, run
 from tests.ui.history.test_history_view import ask
 from ui.chat import actions as chat
 from ui.compare import actions as comparing
-from ui.compare.actions import CompareScreen
+from ui.compare.actions import CompareUpdate
 from ui.compare.document import compare_document, open_comparison
 from ui.runs.documents.document import read_document
 from ui.runs.models import Models
@@ -42,7 +42,7 @@ def test_a_comparison_that_came_back_is_the_same(models: Models, answer: bool) -
     run(session, models, answer=answer)
     document = kept(session, models)
     screen = ask(again, models, document, 1)
-    assert isinstance(screen, CompareScreen) and screen.comparison is not None
+    assert isinstance(screen, CompareUpdate) and screen.comparison is not None
     before, after = full_value(session, models), screen.comparison
     names = [card["run"] for card in before["cards"]]  # which every session counts anew
     cards = [{**card, "run": name} for card, name in zip(after["cards"], names, strict=True)]
@@ -72,7 +72,7 @@ def test_what_a_card_switches_off_comes_back(models: Models) -> None:
     run(session, models, [{"temperature": 0.5}, {"without": "head 2.3,feed forward 1 x 40"}])
     document = kept(session, models)
     screen = ask(again, models, document, 1)
-    assert isinstance(screen, CompareScreen) and screen.comparison is not None and again.comparison is not None
+    assert isinstance(screen, CompareUpdate) and screen.comparison is not None and again.comparison is not None
     request = screen.comparison["request"]  # pyright: ignore[reportTypedDictNotRequiredAccess]
     assert request["cards"] == [{"temperature": 0.5}, {"without": "2.3, feed-forward 1 x 40"}]
     off = (Intervention(1, "head", 2), Intervention(0, "feed_forward", action="scale", factor=40))

@@ -13,15 +13,15 @@ from tests.helpers.waiting import Gate
 from tests.ui.chat.test_chat import SAMPLE, last, texts_of
 from tests.ui.runs.documents.test_documents import kept
 from ui.chat import actions as chat
-from ui.chat.screen import ChatScreen
+from ui.chat.update import ChatUpdate
 from ui.history.view import History
+from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.screen import Screen
 from ui.tabs import TABS
 
 
-def ask(session: Session, models: Models, document: object, attempt: int, *, shown: bool = True) -> Screen:
+def ask(session: Session, models: Models, document: object, attempt: int, *, shown: bool = True) -> PageUpdate:
     history = History([tab() for tab in TABS], models)
     data: dict[str, Any] = {"attempt": attempt, "document": document, "shown": shown, "bring": False, "number": 9}
     return list(history.open(session, gr.EventData(None, data)))[-1]
@@ -40,7 +40,7 @@ def test_a_document_that_another_tab_wrote_is_opened_as_it_was_kept(models: Mode
     last(chat.send(session, models, models.default, "More", SAMPLE))
     screen = ask(session, models, document, 1)  # the first reply was lost: asked again, it takes nothing back
     assert screen.history_reply == {"number": 9, "opened": True} and len(session.turns) == 6
-    assert isinstance(screen, ChatScreen) and screen.conversation and len(screen.conversation["turns"]) == 6
+    assert isinstance(screen, ChatUpdate) and screen.conversation and len(screen.conversation["turns"]) == 6
     ask(session, models, document, 2)
     assert len(session.turns) == 2
     late = ask(session, models, kept(other, models), 1)

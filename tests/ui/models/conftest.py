@@ -16,7 +16,7 @@ from model.loaded import LoadedModel
 from model.progress import Progress
 from ui.models import select as choosing
 from ui.models.models_contract import ModelValue
-from ui.models.select import PickerScreen
+from ui.models.select import PickerUpdate
 from ui.runs.models import Models
 from ui.runs.models.cache import LoadProgress
 from ui.runs.session import Session
@@ -78,12 +78,12 @@ def visitor(page: Models) -> Session:
     return session
 
 
-def model_value(screen: PickerScreen) -> ModelValue:
+def model_value(screen: PickerUpdate) -> ModelValue:
     assert screen.model is not None
     return screen.model
 
 
-def there(screen: PickerScreen) -> dict[str, str]:
+def there(screen: PickerUpdate) -> dict[str, str]:
     """What the list says of whether each model is here."""
     return {choice["name"]: choice["availability"] for choice in model_value(screen)["choices"]}
 

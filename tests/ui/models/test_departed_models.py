@@ -19,7 +19,7 @@ from tests.helpers.folders import bert, gpt2
 from tests.helpers.waiting import eventually
 from tests.ui.models.conftest import SAMPLE, Slow, model_value, use, visitor
 from ui.chat import actions as chat
-from ui.chat.screen import overview
+from ui.chat.update import overview
 from ui.compare import actions as comparing
 from ui.models import select as choosing
 from ui.runs.models import Models

@@ -13,7 +13,7 @@ from tests.helpers.waiting import eventually
 from tests.ui.models.conftest import SAMPLE, Slow, model_value, result, there, visitor
 from ui.chat import actions as chat
 from ui.models import select as choosing
-from ui.models.select import PickerScreen
+from ui.models.select import PickerUpdate
 from ui.runs.models import Models
 from ui.runs.models.cache import ModelCache
 
@@ -87,11 +87,11 @@ def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) ->
     session = visitor(page)
     screens = choosing.choose(session, page, "second")
     next(screens)
-    assert list(choosing.choose(session, page, " second ")) == [PickerScreen()]
+    assert list(choosing.choose(session, page, " second ")) == [PickerUpdate()]
     assert session.model.coming is not None and not session.model.coming.cancelled
     assert [model_value(screen)["name"] for screen in choosing.choose(session, page, "first")] == ["first"]
     assert [model_value(screen)["name"] for screen in screens] == ["first"]  # given up by that
-    assert list(choosing.choose(session, page, "first")) == [PickerScreen()]
+    assert list(choosing.choose(session, page, "first")) == [PickerUpdate()]
     assert slow.requested == ["first", "second"]
 
 

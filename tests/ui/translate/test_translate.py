@@ -30,7 +30,7 @@ from ui.runs.session import Choosing, Session
 from ui.tabs import TABS
 from ui.translate import actions as translate
 from ui.translate import alignment
-from ui.translate.actions import TranslateScreen
+from ui.translate.actions import TranslateUpdate
 from ui.translate.endpoint import translate_endpoint
 from ui.translate.translate_contract import AlignmentValue, HeadsValue
 
@@ -48,7 +48,7 @@ def both(tiny: LoadedModel, tiny_translator: LoadedModel) -> Models:
 
 def run(
     session: Session, models: Models, name: str, text: str, settings: DecodingSettings = BEAMS
-) -> list[TranslateScreen]:
+) -> list[TranslateUpdate]:
     return list(translate.translate(session, models, name, text, settings))
 
 
@@ -60,7 +60,7 @@ def weights(heads: HeadsValue | None) -> Iterator[np.ndarray]:
         yield (numbers.reshape(heads["layers"], heads["heads"], -1) / 255) ** 2
 
 
-def shown(screens: list[TranslateScreen]) -> AlignmentValue:
+def shown(screens: list[TranslateUpdate]) -> AlignmentValue:
     value = screens[-1].alignment
     assert value
     return value
@@ -163,7 +163,7 @@ def test_a_refused_text_takes_the_translation_of_another_away(both: Models, tiny
     session, name = Session.using(tiny_translator.name), tiny_translator.name
     run(session, both, name, SOURCE)
     kept = translate.withdraw(session, both, name, f" {SOURCE}\n")  # its own text, refused for a setting
-    assert kept == TranslateScreen() and session.translation is not None
+    assert kept == TranslateUpdate() and session.translation is not None
     gone = translate.withdraw(session, both, name, "Another text")
     assert gone.given is None  # what was typed stays
     assert gone.translation is not None and not gone.translation["turns"] and gone.alignment is False

@@ -14,12 +14,12 @@ from tests.helpers.translators import nllb
 from tests.ui.history.test_history_view import ask
 from tests.ui.translate.test_translate import BEAMS, SOURCE
 from ui.models import select
-from ui.models.select import PickerScreen
+from ui.models.select import PickerUpdate
 from ui.runs.documents.document import read_document
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.translate import actions as translate
-from ui.translate.actions import TranslateScreen
+from ui.translate.actions import TranslateUpdate
 from ui.translate.document import open_translation, translate_document
 
 NAME = "attend-translate"
@@ -44,7 +44,7 @@ def kept(session: Session, models: Models) -> dict[str, Any]:
     return json.loads(json.dumps(document.value(models, ())))
 
 
-def shown(session: Session, models: Models) -> TranslateScreen:
+def shown(session: Session, models: Models) -> TranslateUpdate:
     return translate.overview(session, models, models.current(session))
 
 
@@ -56,7 +56,7 @@ def test_a_translation_that_came_back_is_the_same(both: Models) -> None:
     again = Session.using(NAME)
     screen = ask(again, both, document, 1)
     before, after = (shown(each, both) for each in (session, again))
-    assert isinstance(screen, TranslateScreen) and screen.given == SOURCE
+    assert isinstance(screen, TranslateUpdate) and screen.given == SOURCE
     assert before.translation is not None and after.translation is not None
     (one,), (other,) = before.translation["turns"], after.translation["turns"]
     assert {**one, "version": 0} == {**other, "version": 0}
@@ -106,7 +106,7 @@ def test_its_languages_come_back(tiny: LoadedModel, tmp_path_factory: pytest.Tem
     assert again.model.languages == {"nllb": ("eng_Latn", "fra_Latn")} and models.current(again) == models.current(
         session
     )
-    model = PickerScreen(model=select.picker_value(again, models)).model
+    model = PickerUpdate(model=select.picker_value(again, models)).model
     assert model is not None and model["languages"]["target"] == "fra_Latn"
     later = Models(tuple(loaded), lambda name, _: loaded[name])  # a server that has not loaded the translator yet
     hidden = Session.using("tiny")

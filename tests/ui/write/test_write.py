@@ -17,14 +17,14 @@ from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.write import actions as write
 from ui.write import history
-from ui.write.screen import WriteScreen
+from ui.write.update import WriteUpdate
 
 SAMPLE = DecodingSettings(strategy="sample", max_new_tokens=6, seed=11)
 ONE = replace(SAMPLE, max_new_tokens=1)
 START = "The quick brown fox"
 
 
-def last(screens: Iterator[WriteScreen]) -> WriteScreen:
+def last(screens: Iterator[WriteUpdate]) -> WriteUpdate:
     return list(screens)[-1]
 
 
@@ -32,11 +32,11 @@ def run_of(session: Session) -> RunRecord:
     return session.run(session.draft.run)
 
 
-def undo(session: Session, models: Models) -> WriteScreen:
+def undo(session: Session, models: Models) -> WriteUpdate:
     return history.undo(session, models, models.default, session.draft.text)
 
 
-def redo(session: Session, models: Models) -> WriteScreen:
+def redo(session: Session, models: Models) -> WriteUpdate:
     return history.redo(session, models, models.default, session.draft.text)
 
 

@@ -15,7 +15,7 @@ from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.write import actions as write
 from ui.write import history
-from ui.write.screen import WriteScreen
+from ui.write.update import WriteUpdate
 
 MAX_BYTES = 200_000
 STORY = "Once upon a time there was a small dog who liked to play in the park with all of its friends. " * 20
@@ -28,7 +28,7 @@ def embedded() -> Models:
     return Models((loaded.name,), lambda name, _: loaded)
 
 
-def shown(screen: WriteScreen) -> InspectorValue:
+def shown(screen: WriteUpdate) -> InspectorValue:
     assert screen.inspector is not None
     return screen.inspector
 
@@ -87,7 +87,7 @@ def test_a_preview_that_comes_after_its_text_was_continued_takes_nothing_back(mo
     list(write.write(session, models, models.default, "The quick brown", SAMPLE))
     continued = session.run(session.draft.run).ids
     for late in ("The quick", "The quick brown"):  # of what was typed, and of all of it
-        assert write.preview(session, models, models.default, late) == WriteScreen()
+        assert write.preview(session, models, models.default, late) == WriteUpdate()
         assert session.run(session.draft.run).ids == continued
     write.preview(session, models, models.default, "The quick brown")  # what was generated has been deleted
     assert session.draft.text == "The quick brown"

@@ -1,6 +1,6 @@
 """One update of the page, as plain values; the frame and the tabs know which components they belong to.
 
-`Screen` holds what any tab may change; each tab's subclass adds its own parts.
+`PageUpdate` holds what any tab may change; each tab's subclass adds its own parts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ui.runs.runs_contract import MeterValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Screen:
+class PageUpdate:
     """What changes; None leaves a part as it is."""
 
     number: int = 0  # of the update, counted per visitor in the order in which they began

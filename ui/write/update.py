@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from model.loaded import LoadedModel
 from ui.inspector.opening import opened, typed
 from ui.inspector.values import empty_inspector
+from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.values import meter_value
-from ui.screen import Screen
 from ui.write.retokenize import shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriteScreen(Screen):
+class WriteUpdate(PageUpdate):
     """What changes in Write."""
 
     text: str | None = None  # of the box
@@ -24,10 +24,10 @@ class WriteScreen(Screen):
     history: tuple[bool, bool] | None = None  # whether there is anything to undo, and to redo
 
 
-def screen_of(session: Session, models: Models, run: RunRecord) -> WriteScreen:
+def screen_of(session: Session, models: Models, run: RunRecord) -> WriteUpdate:
     """Write with the draft's run, open in the inspector."""
     loaded = models.require_loaded(run.model)
-    return WriteScreen(
+    return WriteUpdate(
         inspector=opened(session, models, run),
         meter=meter_value(len(run.tokens), loaded.model.context_length, note=ended_by_model(run, loaded)),
         text=session.draft.text,
@@ -35,13 +35,13 @@ def screen_of(session: Session, models: Models, run: RunRecord) -> WriteScreen:
     )
 
 
-def typed_screen(session: Session, before: RunRecord | None, run: RunRecord, loaded: LoadedModel) -> WriteScreen:
+def typed_screen(session: Session, before: RunRecord | None, run: RunRecord, loaded: LoadedModel) -> WriteUpdate:
     """Write with a text that is being typed.
 
     Args:
         before: the run of the text as it was.
     """
-    return WriteScreen(
+    return WriteUpdate(
         inspector=typed(
             session,
             run,
@@ -54,10 +54,10 @@ def typed_screen(session: Session, before: RunRecord | None, run: RunRecord, loa
     )
 
 
-def empty_screen(session: Session, loaded: LoadedModel) -> WriteScreen:
+def empty_screen(session: Session, loaded: LoadedModel) -> WriteUpdate:
     """Write with an empty box."""
     session.shown = None
-    return WriteScreen(
+    return WriteUpdate(
         inspector=empty_inspector("write"),
         meter=meter_value(len(loaded.prefix_tokens), loaded.model.context_length),
         text=session.draft.text,

@@ -11,17 +11,17 @@ from ui.chat.chat_contract import ConversationValue, PromptValue
 from ui.chat.prompt_value import prompt_value
 from ui.chat.values import conversation_value
 from ui.inspector.opening import opened_if_loaded
+from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.prompts import supported_system_prompt
 from ui.runs.run import RunRecord
 from ui.runs.runs_contract import AnswerUpdate, MeterValue
 from ui.runs.session import Session
 from ui.runs.values import meter_value
-from ui.screen import Screen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatScreen(Screen):
+class ChatUpdate(PageUpdate):
     """What changes in Chat."""
 
     conversation: ConversationValue | None = None
@@ -32,7 +32,7 @@ class ChatScreen(Screen):
     undone: bool | None = None  # whether Undo can be undone
 
 
-def overview(session: Session, models: Models, name: str, shown: RunRecord | None = None) -> ChatScreen:
+def overview(session: Session, models: Models, name: str, shown: RunRecord | None = None) -> ChatUpdate:
     """The current state of Chat: the conversation, an answer in the inspector, and the context usage.
 
     Args:
@@ -41,7 +41,7 @@ def overview(session: Session, models: Models, name: str, shown: RunRecord | Non
     loaded = models.get(name)
     session.shown = None
     run = session.newest_answer
-    return ChatScreen(
+    return ChatUpdate(
         conversation=conversation_value(session),
         prompt=prompt_value(session, loaded),
         inspector=opened_if_loaded(session, models, shown or run, "chat"),

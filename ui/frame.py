@@ -55,7 +55,7 @@ class Frame(View):
     @property
     def parts(self) -> Mapping[str, Part]:
         return {
-            "inspector": Part(self.inspector, packed, numbered=True),
+            "inspector": Part(self.inspector, packed, beside=("number",)),
             "meter": Part(self.meter),
             "seed": Part(self.panel.used, settings_panel.seed_button),
         }
@@ -174,7 +174,7 @@ def _properties(changes: Changes) -> Changes:
 
 
 class Tab(View):
-    """One side of the page, shown when its entry of the switch is chosen. What a tab has not, it leaves out."""
+    """One side of the page, shown when its entry of the switch is chosen. Most members are optional."""
 
     name: ClassVar[str]  # its entry of the switch
     element: ClassVar[str]  # the id of the element that holds all of it; hidden while another tab is shown
@@ -184,6 +184,14 @@ class Tab(View):
     mode: ClassVar[RunMode | None] = None  # of its runs, which the inspector beside it shows; None: it has none
     takes_system_prompt: ClassVar[bool] = False
     takes_settings: ClassVar[bool] = True
+    # Functions, as `staticmethod`s. The tab's current state, with the visitor's model of this name:
+    overview: Callable[[Session, Models, str], PageUpdate] = staticmethod(lambda session, models, name: PageUpdate())
+    # What the visitor's browser is to keep (None: nothing yet), under this name from now on ("": under the one it has);
+    # and what puts it in place of what is in view, or raises `AttendError` for what the tab did not write.
+    document: Callable[[Session, str], Document | None] = staticmethod(lambda session, key: None)
+    open_document: Callable[[Session, OpenedDocument], None] = staticmethod(lambda session, document: None)
+    # Makes a function for programs, with a docstring and annotations, which raises `AttendError`:
+    endpoint: Callable[[Models], Endpoint] | None = None
 
     def suits(self, loaded: LoadedModel) -> bool:
         """Whether the model is for what the tab does."""
@@ -204,10 +212,6 @@ class Tab(View):
     def wire(self, frame: Frame) -> None:
         """Say which function answers which of its events."""
 
-    def overview(self, session: Session, models: Models, name: str) -> PageUpdate:
-        """The tab's current state, with the visitor's model of this name."""
-        return PageUpdate()
-
     @property
     def reproduced(self) -> Sequence[Component]:
         """The components whose values `reproduction` is given."""
@@ -224,24 +228,9 @@ class Tab(View):
         """
         return None
 
-    def document(self, session: Session, *, key: str = "") -> Document | None:
-        """What the visitor's browser is to keep; None where there is nothing.
-
-        Args:
-            key: what it is called from now on; "" leaves it its name.
-        """
-        return None
-
-    def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
-        """Put what was kept in place of what is in view; `AttendError` for what the tab did not write."""
-
     def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         """The overview, with the boxes that visitors type into as they were kept."""
         return self.overview(session, models, name)
-
-    def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
-        """For programs, by their names: functions with a docstring and annotations, which raise `AttendError`."""
-        return {}
 
     # ---- for the functions that its events call ----
 

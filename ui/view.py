@@ -22,10 +22,7 @@ class Part:
 
     component: Output
     value: Callable[[Any], Any] = lambda field: field  # what the component is given
-    numbered: bool = False  # whether its value has the number of the update as well
-
-    def change(self, field: Any, number: int) -> Any:
-        return self.value({**field, "number": number} if self.numbered else field)
+    beside: Sequence[str] = ()  # other fields that its value has, too
 
 
 class View:
@@ -47,8 +44,12 @@ class View:
         """The new values of its components; nothing of an update that is another's."""
         if not isinstance(update, self.shows):
             return {}
-        fields = ((part, getattr(update, name)) for name, part in self.parts.items())
-        return {part.component: part.change(field, update.number) for part, field in fields if field is not None}
+        changes: Changes = {}
+        for name, part in self.parts.items():
+            if (field := getattr(update, name)) is not None:
+                beside = {other: getattr(update, other) for other in part.beside}
+                changes[part.component] = part.value({**field, **beside} if beside else field)
+        return changes
 
 
 def visible(value: bool) -> Any:

@@ -22,7 +22,7 @@ from ui.chat.reproduction import chat_reproduction
 from ui.chat.update import ChatUpdate, overview
 from ui.chat.values import conversation_value
 from ui.examples.recorded import offers_examples
-from ui.frame import Endpoint, Frame, Tab
+from ui.frame import Frame, Tab
 from ui.inspector.opening import explained_prompt, open_run
 from ui.kit import assets
 from ui.kit.button import button
@@ -31,7 +31,6 @@ from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
 from ui.kit.packing import packed
 from ui.kit.validation import checked_system, checked_text
 from ui.page_update import PageUpdate
-from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
 from ui.settings.code import Reproduction
@@ -44,10 +43,14 @@ class ChatTab(Tab):
     name = "Chat"
     element = "attend-chat"
     mode = "chat"
-    keeps_documents = True
     task = "generation"
     takes_system_prompt = True
     shows = ChatUpdate
+    keeps_documents = True
+    overview = staticmethod(overview)
+    document = staticmethod(chat_document)
+    open_document = staticmethod(open_chat)
+    endpoint = staticmethod(chat_endpoint)
 
     def unusable(self, loaded: LoadedModel) -> str:
         if loaded.chat is not None:
@@ -102,21 +105,12 @@ class ChatTab(Tab):
     def parts(self) -> Mapping[str, Part]:
         return {
             "answer": Part(self.conversation, packed),
-            "conversation": Part(self.conversation, packed, numbered=True),
+            "conversation": Part(self.conversation, packed, beside=("number",)),
             "message": Part(self.message),
             "prompt": Part(self.prompt, packed),
             "cleared": Part(self.restore, visible),
             "undone": Part(self.redo, visible),
         }
-
-    def overview(self, session: Session, models: Models, name: str) -> PageUpdate:
-        return overview(session, models, name)
-
-    def document(self, session: Session, *, key: str = "") -> Document | None:
-        return chat_document(session, key)
-
-    def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
-        open_chat(session, document)
 
     def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         return replace(overview(session, models, name), system=session.system, cleared=False)
@@ -132,9 +126,6 @@ class ChatTab(Tab):
         return chat_reproduction(
             session, loaded, checked_text(message, "The message"), settings, checked_system(system)
         )
-
-    def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
-        return {"chat": chat_endpoint(models)}
 
     def wire(self, frame: Frame) -> None:
         models = frame.models

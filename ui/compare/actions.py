@@ -50,6 +50,7 @@ class CompareUpdate(PageUpdate):
     """What changes in Compare."""
 
     comparison: CompareValue | None = None
+    update: int = 0  # taken before `comparison` was made, so that of two the higher one has seen more
 
 
 def compare(
@@ -182,9 +183,9 @@ def _whole(session: Session, models: Models, name: str) -> CompareUpdate:
     update = session.next_update()
     chats, comparison, history = models.get(name).chat is not None, session.comparison, bool(session.turns)
     if comparison is None:
-        return CompareUpdate(comparison={**no_comparison(chats=chats, history=history), "update": update})
+        return CompareUpdate(comparison=no_comparison(chats=chats, history=history), update=update)
     value = comparison_value(comparison, busy=_growing(session), chats=chats, history=history)
-    return CompareUpdate(comparison={**value, "update": update})
+    return CompareUpdate(comparison=value, update=update)
 
 
 def _keep(session: Session, comparison: Comparison) -> None:
@@ -201,14 +202,14 @@ def _update(
     """The new tokens of the cards; at the end, the complete cards."""
     sent, update = since if busy else None, session.next_update()
     chats = loaded.chat is not None
-    value = comparison_value(comparison, busy=busy, chats=chats, history=bool(session.turns), since=sent)
     shown = [
         streamed(session, card.run, new, loaded, busy=busy)
         for card, new in zip(comparison.cards, since, strict=True)
         if card.run.id == session.shown
     ]
     return CompareUpdate(
-        comparison={**value, "update": update},
+        comparison=comparison_value(comparison, busy=busy, chats=chats, history=bool(session.turns), since=sent),
+        update=update,
         inspector=shown[0] if shown else None,
         meter=meter_value(_longest(comparison), loaded.model.context_length, comparison.prompt.dropped),
         seed=None if busy else session.seed,

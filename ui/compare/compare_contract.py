@@ -89,7 +89,7 @@ class CompareValue(TypedDict):
     seed: int  # of the first card's random numbers; -1 if no card drew any
     cards: list[CardValue]
     request: NotRequired[CompareRequest]  # where the cards are sent as a whole
-    update: NotRequired[int]  # taken before it was made; an older one that arrives late is ignored
+    update: NotRequired[int]  # number of the page's update; an older one that arrives late is ignored
 
 
 class RecordedComparison(TypedDict):

@@ -17,12 +17,10 @@ from ui.compare.document import compare_document, open_comparison
 from ui.compare.endpoint import compare_endpoint
 from ui.compare.values import card_settings, compare_form, no_comparison
 from ui.examples.recorded import offers_examples
-from ui.frame import Endpoint, Frame, Tab
+from ui.frame import Frame, Tab
 from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
 from ui.kit.packing import packed
-from ui.page_update import PageUpdate
-from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
 from ui.settings.code import Reproduction
@@ -36,9 +34,13 @@ class CompareTab(Tab):
     element = "attend-compare"
     mode = "compare"
     fallback_task = "generation"
-    keeps_documents = True
     takes_system_prompt = True
     shows = CompareUpdate
+    keeps_documents = True
+    overview = staticmethod(compare.overview)
+    document = staticmethod(compare_document)
+    open_document = staticmethod(open_comparison)
+    endpoint = staticmethod(compare_endpoint)
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         form = compare_form()
@@ -59,24 +61,12 @@ class CompareTab(Tab):
 
     @property
     def parts(self) -> Mapping[str, Part]:
-        return {"comparison": Part(self.comparison, packed)}
-
-    def overview(self, session: Session, models: Models, name: str) -> PageUpdate:
-        return compare.overview(session, models, name)
-
-    def document(self, session: Session, *, key: str = "") -> Document | None:
-        return compare_document(session, key)
-
-    def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
-        open_comparison(session, document)
+        return {"comparison": Part(self.comparison, packed, beside=("update",))}
 
     def reproduction(
         self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
     ) -> Reproduction:
         raise AttendError("A comparison can't be copied as one command: download it as JSON, or switch to another tab.")
-
-    def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
-        return {"compare": compare_endpoint(models)}
 
     def wire(self, frame: Frame) -> None:
         panel = frame.panel

@@ -52,7 +52,7 @@ class History(View):
     def _kept(self, session: Session, event: gr.EventData) -> dict[str, Any]:
         tab, known = self._tab(field(event, "kind", str)), field(event, "known", list)
         with session.lock:
-            document = tab.document(session, key=field(event, "key", str))
+            document = tab.document(session, field(event, "key", str))
             if document is None:
                 return {"busy": session.busy}
             value = document.value(self._models, {str(name) for name in known})
@@ -74,7 +74,7 @@ class History(View):
                 languages = session.model.languages.get(session.model.name)
                 if attempt > session.opened.get(kind, 0):
                     session.refuse_while_running()
-                    tab.open_document(session, self._models, read_document(session, self._models, document))
+                    tab.open_document(session, read_document(session, self._models, document))
                     session.opened[kind] = attempt
                 inspected_run = session.shown
                 screen = tab.reopened(session, self._models, self._models.current(session))

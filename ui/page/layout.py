@@ -94,8 +94,8 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
         why.wire(session, causes, models)
         _wire_settings(frame, switch, instances)
         page.departed = lambda session: models.forget(session.visitor)
-        of_tabs = {name: function for tab in instances for name, function in tab.endpoints(models).items()}
-        endpoints.register({**of_tabs, **cause_endpoints(models)}, limits)
+        of_tabs = [tab.endpoint(models) for tab in instances if tab.endpoint is not None]
+        endpoints.register({**{each.__name__: each for each in of_tabs}, **cause_endpoints(models)}, limits)
         limit_runs(page, limits.runs)
     return page
 

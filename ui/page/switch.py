@@ -112,7 +112,7 @@ class Switch(View):
 
     @property
     def parts(self) -> Mapping[str, Part]:
-        return {"switch": Part(self.component, numbered=True)}
+        return {"switch": Part(self.component, beside=("number",))}
 
     def wire(self, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
         """Connect the event of a click.

@@ -12,14 +12,13 @@ from gradio.components import Component
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.examples.recorded import offers_examples
-from ui.frame import Endpoint, Frame, Tab
+from ui.frame import Frame, Tab
 from ui.kit.button import button
 from ui.kit.component import component
 from ui.kit.events import QUIET, RUNNING
 from ui.kit.packing import packed
 from ui.kit.validation import checked_text
 from ui.page_update import PageUpdate
-from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
 from ui.settings.code import Reproduction
@@ -37,9 +36,13 @@ class TranslateTab(Tab):
     name = "Translate"
     element = "attend-translate"
     mode = "translate"
-    keeps_documents = True
     task = "translation"
     shows = TranslateUpdate
+    keeps_documents = True
+    overview = staticmethod(translate.overview)
+    document = staticmethod(translate_document)
+    open_document = staticmethod(open_translation)
+    endpoint = staticmethod(translate_endpoint)
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         with gr.Column(elem_id="attend-translate"):
@@ -74,18 +77,9 @@ class TranslateTab(Tab):
         return {
             "given": Part(self.given),
             "answer": Part(self.translation, packed),
-            "translation": Part(self.translation, packed, numbered=True),
+            "translation": Part(self.translation, packed, beside=("number",)),
             "alignment": Part(self.alignment, lambda value: packed(value) if value else ""),
         }
-
-    def overview(self, session: Session, models: Models, name: str) -> PageUpdate:
-        return translate.overview(session, models, name)
-
-    def document(self, session: Session, *, key: str = "") -> Document | None:
-        return translate_document(session, key)
-
-    def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
-        open_translation(session, document)
 
     def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         given = session.translation and session.translation.text
@@ -100,9 +94,6 @@ class TranslateTab(Tab):
     ) -> Reproduction:
         (given,) = values
         return translate_reproduction(session, loaded, checked_text(given, "The text"), settings)
-
-    def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
-        return {"translate": translate_endpoint(models)}
 
     def wire(self, frame: Frame) -> None:
         bind = partial(self.bind, frame)

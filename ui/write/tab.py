@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,12 +11,11 @@ from gradio.components import Component
 
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
-from ui.frame import Endpoint, Frame, Tab
+from ui.frame import Frame, Tab
 from ui.kit.button import button
 from ui.kit.events import PREVIEW, QUIET, RUNNING
 from ui.kit.validation import checked_text
 from ui.page_update import PageUpdate
-from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
 from ui.settings.code import Reproduction
@@ -38,8 +37,12 @@ class WriteTab(Tab):
     name = "Write"
     element = "attend-write"
     mode = "write"
-    keeps_documents = True
     task = "generation"
+    keeps_documents = True
+    overview = staticmethod(write.overview)
+    document = staticmethod(write_document)
+    open_document = staticmethod(open_text)
+    endpoint = staticmethod(generate_endpoint)
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         with gr.Column(elem_id="attend-write"):
@@ -83,15 +86,6 @@ class WriteTab(Tab):
                 changes[turn] = gr.update(interactive=possible)
         return changes
 
-    def overview(self, session: Session, models: Models, name: str) -> PageUpdate:
-        return write.overview(session, models, name)
-
-    def document(self, session: Session, *, key: str = "") -> Document | None:
-        return write_document(session, key)
-
-    def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
-        open_text(session, document)
-
     def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         return replace(write.overview(session, models, name), text=session.draft.text)
 
@@ -104,9 +98,6 @@ class WriteTab(Tab):
     ) -> Reproduction:
         (text,) = values
         return write_reproduction(session, loaded, checked_text(text, "The text"), settings)
-
-    def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
-        return {"generate": generate_endpoint(models)}
 
     def wire(self, frame: Frame) -> None:
         bind, text = partial(self.bind, frame), {"text": self.text}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -21,25 +20,10 @@ from ui.compare.values import form_settings
 from ui.runs.comparison import Card, CardMetrics, Comparison, Prompt
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.runs import run_name
-from ui.runs.documents.turns import ShortText, Tokens, read_tokens
+from ui.runs.documents.turns import ShortText, Tokens
 from ui.runs.run import RunRecord, name_kept
 from ui.runs.session import Session
 from ui.settings.without import plain_settings, typed_without, without_of
-
-LARGEST = math.exp(700.0)  # the largest perplexity there is
-Metric = Annotated[float, Field(ge=-LARGEST, le=LARGEST)] | None
-
-
-class KeptMetrics(TypedDict):
-    """`CardMetrics` but for the first difference, which is found again."""
-
-    tokens: Annotated[int, Field(ge=0, le=MAX_STEPS)]
-    tokens_per_second: Metric
-    mean_log_probability: Metric
-    perplexity: Metric
-    mean_entropy: Metric
-    distinct_2: Metric
-    top_share: Metric
 
 
 class KeptCard(TypedDict):
@@ -51,7 +35,7 @@ class KeptCard(TypedDict):
     ids: Annotated[TokenIds, Field(max_length=MAX_STEPS)]
     finish_reason: FinishReason
     note: Label | None
-    metrics: KeptMetrics
+    metrics: CardMetrics  # but for the first difference, which is found again
 
 
 class KeptComparison(TypedDict):
@@ -144,7 +128,7 @@ def _read_comparison(document: OpenedDocument, identifier: str) -> Comparison:
 
 
 def _read_card(card: KeptCard, runs: Mapping[str, RunRecord], model: str, identifier: str) -> Card:
-    known, tokens = runs.get(card["run"]), read_tokens(card["tokens"])
+    known, tokens = runs.get(card["run"]), card["tokens"]
     if known is None:
         run = RunRecord(identifier, "compare", model, [], forgotten=True)
     else:
@@ -160,7 +144,7 @@ def _read_card(card: KeptCard, runs: Mapping[str, RunRecord], model: str, identi
         text=run.trace.text if run.trace else "".join(token["text"] for token in tokens),
         finish_reason=card["finish_reason"],
         note=card["note"],
-        metrics=CardMetrics(**card["metrics"]),
+        metrics=dataclasses.replace(card["metrics"], first_difference=None),
     )
 
 

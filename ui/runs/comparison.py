@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
+
+from decoding.run.document import MAX_STEPS
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import FinishReason, Step
@@ -17,6 +20,8 @@ from ui.runs.live_run import LiveRun
 from ui.runs.run import RunRecord
 from ui.runs.runs_contract import AnswerToken
 from ui.runs.stream import Ending
+
+Number = Annotated[float, Field(allow_inf_nan=False)] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +38,13 @@ class Prompt:
 class CardMetrics:
     """The metrics of one card; None while there is nothing to count."""
 
-    tokens: int = 0
-    tokens_per_second: float | None = None  # while all cards run in one batch
-    mean_log_probability: float | None = None  # nats per token, the model's own, before any filter
-    perplexity: float | None = None  # exp(-mean log-probability)
-    mean_entropy: float | None = None  # bits, of the model's own distributions along the text
-    distinct_2: float | None = None  # distinct bigrams / all bigrams (after Li et al. 2016)
-    top_share: float | None = None  # how often the model's most probable token was taken
+    tokens: Annotated[int, Field(ge=0, le=MAX_STEPS)] = 0
+    tokens_per_second: Number = None  # while all cards run in one batch
+    mean_log_probability: Number = None  # nats per token, the model's own, before any filter
+    perplexity: Number = None  # exp(-mean log-probability)
+    mean_entropy: Number = None  # bits, of the model's own distributions along the text
+    distinct_2: Number = None  # distinct bigrams / all bigrams (after Li et al. 2016)
+    top_share: Number = None  # how often the model's most probable token was taken
     first_difference: int | None = None  # the first token that is not the first card's, from 0; None where none is
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict  # see decoding.run.document
+
+from decoding.run.document import Name, Share, Text
 
 AnswerState = Literal["done", "streaming", "stopped"]
 RunMode = Literal["chat", "write", "translate", "compare", "file"]  # where a run comes from, or is awaited
@@ -12,9 +16,9 @@ TokenKind = Literal["control", "prompt", "generated"]
 class AnswerToken(TypedDict):
     """A token of a text that a model wrote."""
 
-    text: str  # "" for a piece of a character that is not complete
-    probability: float  # the model's own
-    label: NotRequired[str]  # what a token without a text is called, once the text has ended
+    text: Text  # "" for a piece of a character that is not complete
+    probability: Share  # the model's own
+    label: NotRequired[Name]  # what a token without a text is called, once the text has ended
 
 
 class TurnValue(TypedDict):

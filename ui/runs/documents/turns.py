@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import Field, StrictBool
+from pydantic import BeforeValidator, Field, StrictBool
 from typing_extensions import TypedDict
 
-from decoding.run.document import MAX_STEPS, InvalidDocument, Label, Name, Share
+from decoding.run.document import MAX_STEPS, InvalidDocument, Label, Name
 from decoding.run.reader import checked
 from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.answers import is_unfinished
@@ -21,13 +20,12 @@ from ui.runs.versions.conversation import Conversation, PlacedTurn, Turn
 ShortText = Annotated[str, Field(max_length=MAX_CHARACTERS)]
 
 
-class KeptToken(TypedDict):
-    text: ShortText
-    probability: Share
-    label: NotRequired[Name]
+def _token(kept: object) -> object:
+    """A token of an older document is a pair."""
+    return dict(zip(("text", "probability"), kept, strict=True)) if isinstance(kept, list) and len(kept) == 2 else kept
 
 
-Tokens = Annotated[list[KeptToken | tuple[ShortText, Share]], Field(max_length=MAX_STEPS)]  # pairs: of older documents
+Tokens = Annotated[list[Annotated[AnswerToken, BeforeValidator(_token)]], Field(max_length=MAX_STEPS)]
 
 
 class KeptTurn(TypedDict):
@@ -77,12 +75,15 @@ def read_turn(value: object, runs: Mapping[str, RunRecord]) -> Turn:
 
 
 def _turn(turn: KeptTurn, runs: Mapping[str, RunRecord]) -> Turn:
-    name = turn["run"] or ""
+    name, tokens = turn["run"] or "", turn["tokens"]
+    for number, label in turn.get("labels") or ():
+        if tokens is not None and 0 <= number < len(tokens):
+            tokens[number]["label"] = label
     known = runs.get(name)
     return Turn(
         turn["role"],
         turn["text"],
-        None if turn["tokens"] is None else read_tokens(turn["tokens"], dict(turn.get("labels") or ())),
+        tokens,
         known and known.id,
         turn["state"],
         turn["note"],
@@ -90,25 +91,6 @@ def _turn(turn: KeptTurn, runs: Mapping[str, RunRecord]) -> Turn:
         turn["unfinished"] and known is not None,
         kept_run="" if known else name,
     )
-
-
-def read_tokens(
-    tokens: Sequence[KeptToken | tuple[str, float]], labels: Mapping[int, str] = MappingProxyType({})
-) -> list[AnswerToken]:
-    """
-    Args:
-        labels: of tokens without a text, by their numbers, where the document has them beside the tokens.
-    """
-    read: list[AnswerToken] = []
-    for number, token in enumerate(tokens):
-        if isinstance(token, tuple):
-            text, probability = token
-            read.append({"text": text, "probability": probability})
-            if number in labels:
-                read[-1]["label"] = labels[number]
-        else:
-            read.append(token)
-    return read
 
 
 def conversation_document(conversation: Conversation, runs: Mapping[str, RunRecord]) -> list[dict[str, Any]]:

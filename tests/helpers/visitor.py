@@ -64,7 +64,12 @@ def choose(page: Page, method: str) -> None:
 def set_number(page: Page, name: str, value: float | str) -> None:
     box = page.locator(f"#attend-{name} input[type=number]")
     box.evaluate(UNFOLD)
-    box.fill(str(value))
+    enter(box, str(value))
+
+
+def enter(box: Locator, text: str) -> None:
+    """Fill a box and leave it."""
+    box.fill(text)
     box.press("Tab")
 
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.compare.test_compare import card, compare, ended, headings, to_compare
 from tests.helpers.browsing import Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import set_number
+from tests.helpers.visitor import enter, set_number
 
 pytestmark = BROWSER
+
+
+def open_second(page: Page) -> tuple[Locator, Locator]:
+    """The second card of a sweep of strategies, and the form of its settings."""
+    to_compare(page)
+    page.get_by_role("button", name="Strategy", exact=True).click()
+    second = card(page, 2)
+    second.get_by_role("button", name="Change the settings").click()
+    return second, second.locator(".at-form")
 
 
 def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
@@ -35,16 +44,14 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     form.locator("[data-name=strategy]").select_option("sample")
     expect(form.locator("[data-name=num_beams]")).to_have_count(0)
     heat = form.locator("[data-name=temperature]")
-    heat.fill("9")
-    heat.press("Tab")
+    enter(heat, "9")
     expect(form.locator(".at-wrong", has_text="a number from 0 to 2")).to_be_visible()
     expect(heat).to_have_attribute("aria-invalid", "true")  # without a value, readers take it for right
     page.locator(".attend-compare .at-primary").click()
     expect(heat).to_be_focused()  # nothing runs with a value that is not the one in sight
     expect(page.locator(".attend-compare .at-stop")).to_be_hidden()
     heat.fill("0.3")
-    form.locator("[data-name=max_new_tokens]").fill("7")
-    form.locator("[data-name=max_new_tokens]").press("Tab")
+    enter(form.locator("[data-name=max_new_tokens]"), "7")
     expect(card(page, 2).locator("h3")).to_have_text("2 Sampling · Temperature 0.3 · Maximum length 7")
 
     page.locator(".at-ask-row label", has_text="answer as a message").click()
@@ -103,19 +110,14 @@ def test_a_sweep_of_ones_own_values_a_wide_card_and_settings_that_changed(visit:
     set_number(page, "max-new-tokens", 8)
     expect(status).to_contain_text("Done")
     second.get_by_role("button", name="Change the settings").click()
-    second.locator("[data-name=temperature]").fill("0.4")
-    second.locator("[data-name=temperature]").press("Tab")
+    enter(second.locator("[data-name=temperature]"), "0.4")
     expect(status).to_have_text("Settings changed, run again.")
     expect(page.locator(".at-card.at-stale")).to_have_count(1)
 
 
 def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None:
     page = visit()
-    to_compare(page)
-    page.get_by_role("button", name="Strategy", exact=True).click()
-    second = card(page, 2)
-    second.get_by_role("button", name="Change the settings").click()
-    form = second.locator(".at-form")
+    second, form = open_second(page)
     options = form.locator("[data-name=strategy] option")
     assert options.all_inner_texts() == [
         *("Greedy", "Sampling", "Beam search", "Beam sampling", "Diverse beams", "Contrastive", "DoLa")
@@ -126,11 +128,9 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
     penalty = form.locator("[data-name=repetition_penalty]")
     expect(penalty).to_be_focused()
     expect(penalty).to_have_value("1")
-    penalty.fill("1.3")
-    penalty.press("Tab")
+    enter(penalty, "1.3")
     more.select_option(label="Banned words")
-    form.locator("[data-name=banned_words]").fill("cat, dog")
-    form.locator("[data-name=banned_words]").press("Tab")
+    enter(form.locator("[data-name=banned_words]"), "cat, dog")
     length = form.locator("[data-name=max_new_tokens]")
     expect(length).to_have_attribute("placeholder", "12")  # the panel's holds
     set_number(page, "max-new-tokens", 8)
@@ -150,8 +150,7 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
 
     more.select_option(label="Logit bias")
     bias = form.locator("[data-name=logit_bias]")
-    bias.fill("cat")
-    bias.press("Tab")
+    enter(bias, "cat")
     page.locator(".attend-compare .at-primary").click()
     expect(page.locator(".toast-body").last).to_contain_text("Card 2: Logit bias")
     expect(bias).to_have_value("cat")
@@ -164,20 +163,14 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
 
 def test_a_card_switches_off_a_part_of_the_model(visit: Opener) -> None:
     page = visit()
-    to_compare(page)
-    page.get_by_role("button", name="Strategy", exact=True).click()
-    second = card(page, 2)
-    second.get_by_role("button", name="Change the settings").click()
-    form = second.locator(".at-form")
+    second, form = open_second(page)
     form.get_by_label("Add a setting").select_option(label="Without")
     without = form.locator("[data-name=without]")
     expect(without).to_have_attribute("placeholder", "e.g. 6.5, layer 2")
-    without.fill("head 9.9")
-    without.press("Tab")
+    enter(without, "head 9.9")
     page.locator(".attend-compare .at-primary").click()
     expect(page.locator(".toast-body").last).to_contain_text("Card 2: There is no layer 9 (8, counted from 0)")
-    without.fill("2.3, feed-forward 1 x 40")
-    without.press("Tab")
+    enter(without, "2.3, feed-forward 1 x 40")
     compare(page)
     ended(page)
     expect(second.locator("h3")).to_have_text("2 Sampling · Without 2.3, feed-forward 1 x 40")

@@ -1,7 +1,7 @@
 """What a tab is, and what stands around every tab: the settings, the inspector, the meter.
 
 A tab is a folder of ui/ with a `tab.py`; `ui/tabs.py` lists them. It says what its model must be for, lays out its
-components, joins them with its functions, and shows the screens that these return. Tabs do not know each other.
+components, joins them with its functions, and shows the updates that these return. Tabs do not know each other.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Frame(View):
         changes = View.render(self, update)
         return changes if update.seed is None else {**changes, self.panel.seed: update.seed}
 
-    def screens(
+    def run_handler(
         self,
         views: Sequence[View],
         outputs: Sequence[Output],
@@ -115,10 +115,10 @@ class Frame(View):
         *,
         in_turn: bool = True,
     ) -> Callable[..., Any]:
-        """The handler of a function, of the session first, that gives one screen after another.
+        """The handler of a function, of the session first, that gives one update after another.
 
         Args:
-            in_turn: whether its first screen waits until the visitor's earlier events are answered.
+            in_turn: whether its first update waits until the visitor's earlier events are answered.
         """
 
         @wraps(function)  # gradio reads the signature, to know who wants the event
@@ -127,8 +127,8 @@ class Frame(View):
             with for_people():
                 for update in _numbered(session, function(session, *arguments), in_turn=in_turn):
                     changes = _changes(views, update, outputs)
-                    # Gradio sends the difference from the screen before, and its page changes that one in place, even
-                    # if it has not shown it yet. What this screen left out would be lost: Stop would not appear.
+                    # Gradio sends the difference from the update before, and its page changes that one in place, even
+                    # if it has not shown it yet. What this update left out would be lost: Stop would not appear.
                     properties = _properties(properties | changes)
                     yield properties | changes
                 return
@@ -136,10 +136,10 @@ class Frame(View):
 
         return handler
 
-    def screen(
+    def handler(
         self, views: Sequence[View], outputs: Sequence[Output], function: Callable[..., PageUpdate]
     ) -> Callable[..., Any]:
-        """The handler of a function, of the session first, that gives one screen."""
+        """The handler of a function, of the session first, that gives one update."""
 
         @wraps(function)
         def handler(session: Session, *arguments: Any) -> Changes:
@@ -152,18 +152,18 @@ class Frame(View):
         return handler
 
 
-def _numbered(session: Session, screens: Iterator[PageUpdate], *, in_turn: bool) -> Iterator[PageUpdate]:
+def _numbered(session: Session, updates: Iterator[PageUpdate], *, in_turn: bool) -> Iterator[PageUpdate]:
     """Number each update before its token is computed, so that what the visitor does meanwhile is newer."""
     with session.lock if in_turn else nullcontext():  # all that a run is made of, and its claim of the session
-        number, update = session.next_update(), next(screens, None)
+        number, update = session.next_update(), next(updates, None)
     while update is not None:
         yield replace(update, number=number)
-        number, update = session.next_update(), next(screens, None)
+        number, update = session.next_update(), next(updates, None)
 
 
-def _changes(views: Sequence[View], screen: PageUpdate, outputs: Sequence[Output]) -> Changes:
+def _changes(views: Sequence[View], update: PageUpdate, outputs: Sequence[Output]) -> Changes:
     """The new values of these components; those that are not named stay as they are."""
-    rendered = {component: value for view in views for component, value in view.render(screen).items()}
+    rendered = {component: value for view in views for component, value in view.render(update).items()}
     changes = {component: value for component, value in rendered.items() if component in outputs}
     return changes or {outputs[0]: gr.skip()}
 
@@ -247,14 +247,14 @@ class Tab(View):
         boxes: Mapping[str, Component] = MappingProxyType({}),
         **options: Any,
     ) -> None:
-        """Let an action of the session answer an event, or several: a generator gives one screen after another.
+        """Let an action of the session answer an event, or several: a generator gives one update after another.
 
         Args:
             kind: of the event; see `ui/kit/events.py`.
             boxes: components whose values the action takes; see `Frame.bound`.
         """
         function, inputs = frame.bound(action, boxes)
-        make = frame.screens if inspect.isgeneratorfunction(action) else frame.screen
+        make = frame.run_handler if inspect.isgeneratorfunction(action) else frame.handler
         outputs = self.all_outputs(frame)
         handler = make((frame, self), outputs, function)
         for each in [event] if callable(event) else event:

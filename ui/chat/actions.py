@@ -1,6 +1,6 @@
 """The actions of Chat: send, retry, edit, go on, take another token, undo, redo, clear, restore, and opening a token.
 
-Each function takes the session and the request, and returns the new screen, or yields successive screens while the
+Each function takes the session and the request, and returns an update of the page, or yields successive ones while the
 model writes. Everything is checked before anything changes, so an error leaves the conversation as it was. Knows
 nothing of gradio.
 """

@@ -1,6 +1,6 @@
 """The actions of Compare: run the cards, open a token of one, remove one, and save the results.
 
-Each function takes the session and the request, and returns the new screen, or yields successive screens while the
+Each function takes the session and the request, and returns an update of the page, or yields successive ones while the
 model writes. Everything is checked before anything changes. Knows nothing of gradio.
 """
 
@@ -113,8 +113,8 @@ class _Cards:
     comparison: Comparison
 
     def started(self) -> CompareUpdate:
-        screen = _whole(self.session, self.models, self.loaded.name)
-        return replace(screen, comparison={**cast(CompareValue, screen.comparison), "busy": True})
+        update = _whole(self.session, self.models, self.loaded.name)
+        return replace(update, comparison={**cast(CompareValue, update.comparison), "busy": True})
 
     def updated(self, progress: RunProgress) -> CompareUpdate:
         session, comparison = self.session, self.comparison
@@ -145,8 +145,8 @@ def remove(session: Session, models: Models, name: str, runs: Sequence[object]) 
     if not comparison.cards:
         session.comparison = None
     session.drop_unused_runs()
-    screen = resend(session, models, name)
-    return screen if session.shown in session.runs else replace(screen, inspector=_first_card(session, models))
+    update = resend(session, models, name)
+    return update if session.shown in session.runs else replace(update, inspector=_first_card(session, models))
 
 
 def overview(session: Session, models: Models, name: str) -> CompareUpdate:

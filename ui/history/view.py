@@ -77,19 +77,19 @@ class History(View):
                     tab.open_document(session, read_document(session, self._models, document))
                     session.opened[kind] = attempt
                 inspected_run = session.shown
-                screen = tab.reopened(session, self._models, self._models.current(session))
+                update = tab.reopened(session, self._models, self._models.current(session))
                 if not field(event, "shown", bool):
-                    session.shown, screen = inspected_run, replace(screen, inspector=None, meter=None)
+                    session.shown, update = inspected_run, replace(update, inspector=None, meter=None)
                 elif (run := session.runs.get(session.shown or "")) is not None and run.trace is not None:
                     session.seed = drawn_seed(run.trace.settings)  # so that Reuse and copied code repeat it
-                    screen = replace(screen, seed=session.seed)
+                    update = replace(update, seed=session.seed)
                 is_newest = session.opened[kind] == attempt
         except AttendError:
             yield PageUpdate(history_reply={"number": number})
             raise
         if session.model.languages.get(session.model.name) != languages:
             yield PickerUpdate(model=select.picker_value(session, self._models))
-        yield replace(screen, history_reply={"number": number, "opened": is_newest})
+        yield replace(update, history_reply={"number": number, "opened": is_newest})
 
     def _tab(self, kind: str) -> Tab:
         if kind not in self._tabs:

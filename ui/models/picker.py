@@ -63,7 +63,7 @@ class Picker(View):
 
         chosen = self.loads(self.model.choose, frame, choose)
         translated = self.languages.translate(
-            frame.screen((self,), outputs, set_languages), frame.session, outputs, trigger_mode="multiple", **QUICK
+            frame.handler((self,), outputs, set_languages), frame.session, outputs, trigger_mode="multiple", **QUICK
         )
         self.model.cancel(select.cancel, frame.session, None, queue=False, **QUIET)
         page.unload(leave)
@@ -90,7 +90,7 @@ class Picker(View):
             return load(session, data)
 
         everything = [*self.outputs, *outputs]
-        handler = frame.screens((self, *views), everything, loading, in_turn=False)
+        handler = frame.run_handler((self, *views), everything, loading, in_turn=False)
         return event(handler, frame.session, everything, trigger_mode="multiple", **LOADING)
 
 

@@ -130,14 +130,14 @@ class Switch(View):
             if session.model.coming is not None and session.model.coming.for_tab and not awaited:
                 select.cancel(session)  # the visitor has left the tab that it was for
             session.model.changed = False  # this updates the whole page
-            loaded, screen = self._overview(session, awaited)
+            loaded, update = self._overview(session, awaited)
             chosen = self._named(state.tab)
-            moved = screen.tab is not None and screen.tab != state.tab
+            moved = update.tab is not None and update.tab != state.tab
             if moved and chosen and chosen.suits(loaded) and (why := chosen.unusable(loaded)):
                 warn(why)
-            return screen
+            return update
 
-        handler = frame.screen(views, outputs, show)
+        handler = frame.handler(views, outputs, show)
         self.component.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
 
     def bring(self, session: Session, _: gr.EventData) -> Iterator[PageUpdate]:
@@ -163,7 +163,7 @@ class Switch(View):
         # If two models are loaded in quick succession, the page may still be following the first when the second
         # arrives.
         inputs = [frame.session, self.component]
-        event.then(frame.screen(views, outputs, show), inputs, outputs, trigger_mode="multiple", **QUICK)
+        event.then(frame.handler(views, outputs, show), inputs, outputs, trigger_mode="multiple", **QUICK)
 
     def _overview(self, session: Session, awaited: str) -> tuple[LoadedModel, PageUpdate]:
         """The visitor's model, and an update of the whole page.
@@ -175,20 +175,20 @@ class Switch(View):
         name = models.current(session)
         loaded = models.get(name)
         if session.model.encoder is not None:
-            screen: PageUpdate = EncoderUpdate(
+            update: PageUpdate = EncoderUpdate(
                 inspection=encoder_overview(session.model.encoder, names.display_name(session.model.name))
             )
         elif awaited:
             tab = self._named(wanted)
-            screen = PageUpdate(tab=wanted, inspector=empty_inspector((tab and tab.mode) or "chat"))
+            update = PageUpdate(tab=wanted, inspector=empty_inspector((tab and tab.mode) or "chat"))
         else:
             tab = self.possible(loaded, wanted, loading=session.model.coming is not None)
-            screen = replace(tab.overview(session, models, name), tab=tab.name, no_system=loaded.no_system)
+            update = replace(tab.overview(session, models, name), tab=tab.name, no_system=loaded.no_system)
         value: SwitchValue = {
             "entries": self.entries(session),
-            "tab": screen.tab or wanted,
+            "tab": update.tab or wanted,
             "loading": names.display_name(awaited) if session.model.encoder is None else "",
-            "encoder": isinstance(screen, EncoderUpdate),
+            "encoder": isinstance(update, EncoderUpdate),
             "clicks": session.tab.clicks,
         }
-        return loaded, replace(screen, switch=value)
+        return loaded, replace(update, switch=value)

@@ -1,7 +1,7 @@
 """The actions of Translate: an encoder-decoder translates a text, and its attention is shown.
 
-Texts are independent, so there is no conversation: a new translation replaces the last. Each function returns the new
-screen, or yields successive screens while the model writes. Knows nothing of gradio.
+Texts are independent, so there is no conversation: a new translation replaces the last. Each function returns an
+update of the page, or yields successive ones while the model writes. Knows nothing of gradio.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
 from ui.write.draft import draft_run, replace_run, update_draft, without_stop_text
-from ui.write.update import WriteUpdate, empty_screen, ended_by_model, screen_of, typed_screen, undo_and_redo
+from ui.write.update import WriteUpdate, empty_update, ended_by_model, typed_update, undo_and_redo, update_of
 
 
 def write(
@@ -81,7 +81,7 @@ class _Continuation:
     single: bool  # whether one token was requested, so the length limit is no news
 
     def started(self) -> WriteUpdate:
-        return replace(screen_of(self.session, self.models, self.live.run), running=True)
+        return replace(update_of(self.session, self.models, self.live.run), running=True)
 
     def updated(self, progress: RunProgress) -> WriteUpdate:
         session, run, loaded = self.session, self.live.run, self.loaded
@@ -109,7 +109,7 @@ def take(session: Session, models: Models, index: int, token: int) -> WriteUpdat
     loaded = models.require_loaded(run.model)
     taken = exchanged(run, index, token, loaded)
     session.remember_draft()
-    return screen_of(session, models, replace_run(session, loaded, [*run.tokens[:index], taken], run.shape))
+    return update_of(session, models, replace_run(session, loaded, [*run.tokens[:index], taken], run.shape))
 
 
 def preview(session: Session, models: Models, name: str, text: object) -> WriteUpdate:
@@ -124,14 +124,14 @@ def preview(session: Session, models: Models, name: str, text: object) -> WriteU
     loaded = models.get(name)
     before = session.runs.get(session.draft.run or "")
     run = update_draft(session, loaded, text)
-    screen = typed_screen(session, before, run, loaded) if run is not None else empty_screen(session, loaded)
-    return replace(screen, text=None)  # the visitor is typing in the box
+    update = typed_update(session, before, run, loaded) if run is not None else empty_update(session, loaded)
+    return replace(update, text=None)  # the visitor is typing in the box
 
 
 def overview(session: Session, models: Models, name: str) -> WriteUpdate:
     """The current state of Write, without the box's text: the visitor may be typing in it already."""
     loaded = models.get(name)
     if not session.draft.text:
-        return replace(empty_screen(session, loaded), text=None)
+        return replace(empty_update(session, loaded), text=None)
     run = draft_run(session, loaded, session.draft.text)
-    return replace(screen_of(session, models, run), text=None)
+    return replace(update_of(session, models, run), text=None)

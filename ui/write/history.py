@@ -8,7 +8,7 @@ from model.errors import AttendError
 from ui.runs.models import Models
 from ui.runs.session import Session, Version
 from ui.write.draft import empty_draft, replace_run, update_draft
-from ui.write.update import WriteUpdate, empty_screen, screen_of
+from ui.write.update import WriteUpdate, empty_update, update_of
 
 
 def undo(session: Session, models: Models, name: str, text: object) -> WriteUpdate:
@@ -29,7 +29,7 @@ def clear(session: Session, models: Models, name: str) -> WriteUpdate:
     if session.draft.run is not None:
         session.remember_draft()
     empty_draft(session)
-    return replace(empty_screen(session, models.get(name)), text=None)
+    return replace(empty_update(session, models.get(name)), text=None)
 
 
 def _restore(
@@ -45,8 +45,8 @@ def _restore(
     session.draft.typed = False
     if not version.tokens:
         empty_draft(session)
-        return empty_screen(session, models.get(name))
+        return empty_update(session, models.get(name))
     run = replace_run(session, models.require_loaded(version.model), version.tokens, version.shape, version.text)
     run.trace = version.trace
     session.draft.key = version.key or session.draft.key
-    return screen_of(session, models, run)
+    return update_of(session, models, run)

@@ -24,7 +24,7 @@ class WriteUpdate(PageUpdate):
     history: tuple[bool, bool] | None = None  # whether there is anything to undo, and to redo
 
 
-def screen_of(session: Session, models: Models, run: RunRecord) -> WriteUpdate:
+def update_of(session: Session, models: Models, run: RunRecord) -> WriteUpdate:
     """Write with the draft's run, open in the inspector."""
     loaded = models.require_loaded(run.model)
     return WriteUpdate(
@@ -35,7 +35,7 @@ def screen_of(session: Session, models: Models, run: RunRecord) -> WriteUpdate:
     )
 
 
-def typed_screen(session: Session, before: RunRecord | None, run: RunRecord, loaded: LoadedModel) -> WriteUpdate:
+def typed_update(session: Session, before: RunRecord | None, run: RunRecord, loaded: LoadedModel) -> WriteUpdate:
     """Write with a text that is being typed.
 
     Args:
@@ -54,7 +54,7 @@ def typed_screen(session: Session, before: RunRecord | None, run: RunRecord, loa
     )
 
 
-def empty_screen(session: Session, loaded: LoadedModel) -> WriteUpdate:
+def empty_update(session: Session, loaded: LoadedModel) -> WriteUpdate:
     """Write with an empty box."""
     session.shown = None
     return WriteUpdate(

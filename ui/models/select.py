@@ -40,8 +40,8 @@ def choose(
 ) -> Iterator[PickerUpdate]:
     """Load a model for the visitor, unless they choose another one meanwhile.
 
-    An encoder's page replaces the tabs; the generating model and its texts stay in the session. Only the picker is updated
-    here; `ChosenModel.changed` makes the rest of the page follow.
+    An encoder's page replaces the tabs; the generating model and its texts stay in the session. Here only the picker is
+    updated; `ChosenModel.changed` makes the rest of the page follow.
 
     Args:
         typed: whether the name was typed into the box, which is emptied once the model is loaded.

@@ -42,6 +42,7 @@ class Options:
     public: bool
     share: bool
     allowed_hosts: tuple[str, ...] = ()  # further host names under which the page answers
+    allowed_origins: tuple[str, ...] = ()  # other web pages that may call /v1
     limits: Limits = Limits()
     accounts: Accounts | None = None  # who may open the page; None for everybody
 
@@ -75,6 +76,13 @@ def add_page_flags(parser: ArgumentParser) -> None:
         help="another host name for the page, such as that of a proxy; .example.org allows all names that end so",
     )
     parser.add_argument(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="another web page that may call /v1, such as https://chat.example.org; null is a page opened from a file",
+    )
+    parser.add_argument(
         "--auth", default="", metavar="FILE", help="ask for a name and a password: NAME:PASSWORD, one on each line"
     )
     parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
@@ -87,7 +95,8 @@ def page_options(flags: Namespace, model: ModelArguments) -> Options:
         raise AttendError("A public page answers under every name: leave out --allow-host, or --public.")
     limits = Limits.of(public=flags.public, environment=os.environ)
     accounts = Accounts.read(flags.auth, os.environ)
-    return Options(flags.host, port, model, flags.public, flags.share, tuple(flags.allow_host), limits, accounts)
+    hosts, origins = tuple(flags.allow_host), tuple(origin.rstrip("/") for origin in flags.allow_origin)
+    return Options(flags.host, port, model, flags.public, flags.share, hosts, origins, limits, accounts)
 
 
 def _port_of_environment() -> int:
@@ -185,6 +194,7 @@ def launch(page: Page, chosen: Options, description: str, started: float, metric
         share=chosen.share,
         limits=chosen.limits,
         names=None if chosen.public else own_names(chosen.host, added=chosen.allowed_hosts, share=chosen.share),
+        origins=frozenset(chosen.allowed_origins),
         accounts=chosen.accounts,
         metrics=metrics,
         ready=lambda url: print(

@@ -182,41 +182,35 @@ class Stream(Iterator[Token]):
     @property
     def run(self) -> Run:
         """The run so far; its finish reason is "cancelled" until the end."""
-        from decoding.stop import before_stop
+        from decoding.run.token_texts import TokenTexts
 
         trace, tokenizer = self._trace, self._loaded.tokenizer
         detokenizer = tokenizer.detokenizer(begins=self._loaded.starts_new_text)
-        texts = [detokenizer.push(token) for token in trace.ids]
-        texts[-1:] = [text + detokenizer.finish() for text in texts[-1:]]
-        room, tokens = len(before_stop("".join(texts), self.settings.stop_texts)), []
-        for text, choice in zip(texts, trace.choices(), strict=True):
-            tokens.append(_token(choice, text[:room], tokenizer))
-            room = max(0, room - len(text))
+        texts: TokenTexts[Choice] = TokenTexts(detokenizer, self.settings.stop_texts)
+        certain = [each for choice in trace.choices() for each in texts.push(choice.token, choice)]
+        tokens = [_token(choice, text, tokenizer) for text, choice in [*certain, *texts.finish()]]
         return Run(trace.text, tuple(tokens), tuple(map(tokenizer.label, trace.request.attended)), trace)
 
     def _decode(self) -> Generator[Token, None, None]:
         from decoding.generate import generate
-        from decoding.stop import certain
+        from decoding.run.token_texts import TokenTexts
         from model.inspection.inspector import under
 
         loaded, trace, settings = self._loaded, self._trace, self.settings
         model = under(loaded.model, trace.request.interventions)
         steps = generate(model, trace.request.input_ids, settings.strategy_for(trace.request))
-        detokenizer, text, yielded = loaded.tokenizer.detokenizer(begins=loaded.starts_new_text), "", 0
-        waiting: deque[tuple[int, Token]] = deque()  # each with the length of the text up to its end
+        detokenizer = loaded.tokenizer.detokenizer(begins=loaded.starts_new_text)
+        texts: TokenTexts[Choice] = TokenTexts(detokenizer, settings.stop_texts)
+        yielded = 0
         while trace.finish_reason == "cancelled":
             with loaded.lock:
                 step = next(steps)
             trace.add(step)
             if step.finished or step.best is None or settings.beams or settings.sequences > 1:
                 continue
-            choice = step.best.choice
-            text += (added := detokenizer.push(choice.token))
-            waiting.append((len(text), _token(choice, added, loaded.tokenizer)))
-            length = len(certain(text, settings.stop_texts))
-            while waiting and waiting[0][0] <= length:
+            for text, choice in texts.push(step.best.tokens[-1], step.best.choice):
                 yielded += 1
-                yield waiting.popleft()[1]
+                yield _token(choice, text, loaded.tokenizer)
         yield from islice(self.run.tokens, yielded, None)
 
 
@@ -280,30 +274,38 @@ class Model(Causes):
         under(loaded.model, changes)  # refuses parts that it lacks
         return Stream(loaded, Trace(loaded.name, prompt, request, chosen, loaded.tokenizer.label, conversation))
 
-    def score(self, text: str, *, prompt: str = "", top_candidates: int = 10) -> Score:
+    def score(self, text: str, *, prompt: str = "", top_candidates: int = 10, stride: int = 0) -> Score:
         """Score every token of a text; the very first is left out if the model predicts none without a token before it.
 
         Args:
             prompt: text before it that is not scored. For a translator: the source, of which the text is a translation.
             top_candidates: how many candidates to record for each token.
+            stride: of the windows in which a text longer than the context is read, in tokens; 0 is half of the context.
         """
-        from decoding.recorder import record_text
-        from model.limits import check_characters
+        from decoding.scoring import score
 
         loaded, tokenizer = self.loaded, self.loaded.tokenizer
         if loaded.model.decoder_start and not prompt.strip():
             raise AttendError(f"{loaded.name} is a translator: give the source text as prompt.")
-        check_characters(text, loaded.model.context_length)
         begins = not prompt or loaded.starts_new_text
         before, ids = loaded.prompt(prompt) if prompt else loaded.prefix_tokens, tokenizer.encode(text, begins=begins)
-        first = 0 if before else 1
-        if len(ids) <= first:
+        source, whole = (before, [*ids]) if loaded.model.decoder_start else ((), [*before, *ids])
+        scored = len(whole) - len(ids) if before else 1
+        if len(whole) <= scored:
             raise AttendError(f"There is nothing to score in {text[:40]!r}: give a longer text.")
-        with loaded.lock:
-            logits = loaded.model.logits(before or ids[:1], ids[first:])  # (tokens, vocabulary)
+        passes = score(
+            loaded.model,
+            whole,
+            scored=scored,
+            top_candidates=top_candidates,
+            prefix=len(loaded.prefix_tokens),
+            stride=stride,
+            source=source,
+            lock=loaded.lock,
+        )
         detokenizer = tokenizer.detokenizer(begins=begins)
-        texts = [detokenizer.push(token) for token in ids][first:]
-        choices = record_text(ids[first:], logits, top_candidates)
+        texts = [detokenizer.push(token) for token in ids][0 if before else 1 :]
+        choices = [choice for choices in passes for choice in choices]
         return Score(tuple(_token(choice, text, tokenizer) for choice, text in zip(choices, texts, strict=True)))
 
 

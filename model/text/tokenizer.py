@@ -65,6 +65,10 @@ class TextTokenizer(ABC):
     def is_special(self, piece: int) -> bool:
         return piece in self._special
 
+    def bytes_of(self, piece: int) -> bytes:
+        """The exact bytes of a token; a special token has none."""
+        return self._bytes_of[piece]
+
     def label(self, piece: int) -> str:
         """A token for display: its text, or `<end>` for a special token.
 

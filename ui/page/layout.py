@@ -37,6 +37,7 @@ from ui.runs.prompts import is_translator
 from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.server import endpoints
+from ui.server.callers import ConcurrencyLimiter
 from ui.server.refusals import Page
 from ui.settings import code, system_prompt
 from ui.settings import panel as settings_panel
@@ -95,7 +96,9 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
         _wire_settings(frame, switch, instances)
         page.departed = lambda session: models.forget(session.visitor)
         of_tabs = [tab.endpoint(models) for tab in instances if tab.endpoint is not None]
-        endpoints.register({**{each.__name__: each for each in of_tabs}, **cause_endpoints(models)}, limits)
+        page.models, page.calls = models, ConcurrencyLimiter(limits.calls)
+        named = {each.__name__: each for each in of_tabs}
+        endpoints.register({**named, **cause_endpoints(models)}, limits, page.calls)
         limit_runs(page, limits.runs)
     return page
 
@@ -107,7 +110,8 @@ def build_encoder(encoder: Encoder, limits: Limits = Limits()) -> Page:
         view = EncoderView()
         view.lay_out(encoder_overview(encoder))
         view.wire(lambda: encoder)
-        endpoints.register(encoder_endpoint.endpoints(encoder), limits)
+        page.encoder, page.calls = encoder, ConcurrencyLimiter(limits.calls)
+        endpoints.register(encoder_endpoint.endpoints(encoder), limits, page.calls)
     return page
 
 

@@ -13,7 +13,7 @@ import contextvars
 import queue
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
@@ -42,7 +42,7 @@ def stream(
     time_limit: float,
     heartbeat: float = 0.25,
     per_second: float = 20.0,
-) -> Iterator[Arrived[T]]:
+) -> Generator[Arrived[T], None, None]:
     """Run `steps` in a worker and yield its output until it ends, `stop` is set or the time is up.
 
     Args:

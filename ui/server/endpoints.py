@@ -18,9 +18,12 @@ from ui.server.callers import ConcurrencyLimiter, ReadTimeout, caller, unread_me
 from ui.server.queue import PROGRAMS
 
 
-def register(endpoints: Mapping[str, Callable[..., Any]], limits: Limits) -> None:
-    """Add the functions as endpoints to the page that is being built, under these names."""
-    limiter = ConcurrencyLimiter(limits.calls)
+def register(endpoints: Mapping[str, Callable[..., Any]], limits: Limits, limiter: ConcurrencyLimiter) -> None:
+    """Add the functions as endpoints to the page that is being built, under these names.
+
+    Args:
+        limiter: of the calls of each address.
+    """
     for name, function in endpoints.items():
         handler = _for_programs(function, limiter, limits)
         api(handler, api_name=name, concurrency_limit=limits.program_runs, concurrency_id=PROGRAMS)

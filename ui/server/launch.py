@@ -29,6 +29,7 @@ from ui.server.connections.log import limit_log
 from ui.server.connections.server import serving_with
 from ui.server.connections.sockets import within_open_files
 from ui.server.metrics import CountRequests, Metrics
+from ui.server.openai.routes import OpenAI
 from ui.server.queue import FairQueue
 from ui.server.refusals import Page, refusals
 from ui.server.security import CheckForwarded, Guard
@@ -111,6 +112,7 @@ def launch(
     share: bool = False,
     limits: Limits = Limits(),
     names: frozenset[str] | None = None,
+    origins: frozenset[str] = frozenset(),
     accounts: Accounts | None = None,
     metrics: Metrics | None = None,
     ready: Callable[[str], None] = lambda url: None,
@@ -121,6 +123,7 @@ def launch(
     Args:
         names: the host names under which the page answers. None, for a public page, means all names, and that other
             websites may call the page, but without cookies.
+        origins: those of other web pages that may call /v1.
         accounts: who may open the page, after signing in; None for everyone.
         metrics: where to count; by default in metrics of its own.
         ready: called with the address as soon as the page can be opened.
@@ -135,6 +138,8 @@ def launch(
     page.queue(api_open=False)
     queue = page._queue = FairQueue(page, limits)
     sign_ins = SignIns(limits)
+    numbers = monitoring.routes(metrics, open_to_all=bool(limits.metrics))
+    openai = OpenAI(page.models, page.encoder, page.calls, limits, origins)
     with serving_with(limits, partial(CheckForwarded, names=names)):
         _, local_url, share_url = page.launch(
             server_name=host,
@@ -159,12 +164,12 @@ def launch(
                 "middleware": [
                     Middleware(CountRequests, metrics=metrics),
                     Middleware(LimitRequests, limit=limits.connections),
-                    Middleware(Guard, max_bytes=limits.request_bytes, names=names),
-                    *([] if accounts is None else [Middleware(SignIn, sign_ins=sign_ins)]),
+                    Middleware(Guard, max_bytes=limits.request_bytes, names=names, origins=origins),
+                    *([] if accounts is None else [Middleware(SignIn, sign_ins=sign_ins, admits=accounts.admits)]),
                     Middleware(TrackVisits, visits=queue.visits),
                 ],
                 "exception_handlers": refusals(page),
-                "routes": [*assets.routes(), *monitoring.routes(metrics, open_to_all=bool(limits.metrics))],
+                "routes": [*assets.routes(), *openai.routes(), *numbers],
             },
         )
     page.app.state_holder = page.state_holder = queue.visits

@@ -17,9 +17,12 @@ from gradio.route_utils import FnIndexInferError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from model.encoder import Encoder
 from model.errors import AttendError
 from ui.kit.errors import for_programs
+from ui.runs.models import Models
 from ui.runs.session import Session
+from ui.server.callers import ConcurrencyLimiter
 from ui.server.responses import refusal
 
 Refusal = Callable[[Request, Exception], Response | Awaitable[Response]]
@@ -29,6 +32,9 @@ class Page(gr.Blocks):
     """The page's blocks, which refuse values that no function of the page could take."""
 
     departed: Callable[[Session], None] = staticmethod(lambda session: None)  # called when a visitor has left
+    models: Models | None = None  # that generate; None on the page of an encoder alone
+    encoder: Encoder | None = None  # of such a page
+    calls: ConcurrencyLimiter  # of programs, by address
 
     def validate_inputs(self, block_fn: BlockFunction, inputs: list[Any]) -> None:
         """Raises `AttendError` for too few values, which Gradio would refuse without a reason, and for files."""

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.responses import JSONResponse
+
+_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+_CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+
+
+def error_entry(status: int, sentence: str, *, field: str | None = None, code: str | None = None) -> dict[str, Any]:
+    """An error in OpenAI's form.
+
+    Args:
+        field: the one that is wrong.
+        code: OpenAI's name of the error, where that of the status is not enough.
+    """
+    kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return {"message": sentence, "type": kind, "code": code or _CODES.get(status), "param": field}
 
 
 def refusal(status: int, sentence: str, *, close: bool = False) -> JSONResponse:
-    """A response in FastAPI's form, {"detail": sentence}, which no cache may keep.
+    """A response that no cache may keep, in FastAPI's form, {"detail": sentence}, and in OpenAI's, {"error": …}.
 
     Args:
         close: whether the connection ends with the refusal.
     """
     headers = {"cache-control": "no-store", **({"connection": "close"} if close else {})}
-    return JSONResponse({"detail": sentence}, status, headers)
+    return JSONResponse({"detail": sentence, "error": error_entry(status, sentence)}, status, headers)

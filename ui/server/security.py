@@ -18,6 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from ui.limits import Limits
 from ui.server.hosts import is_added, is_host, is_own
+from ui.server.openai.paths import is_program_path
 from ui.server.responses import refusal
 
 POLICY = (
@@ -65,14 +66,21 @@ class Guard:
     """Adds `_HEADERS` to every response, and refuses requests that are too large, useless or from other websites."""
 
     def __init__(
-        self, app: ASGIApp, *, max_bytes: int = Limits().request_bytes, names: frozenset[str] | None = None
+        self,
+        app: ASGIApp,
+        *,
+        max_bytes: int = Limits().request_bytes,
+        names: frozenset[str] | None = None,
+        origins: frozenset[str] = frozenset(),
     ) -> None:
         """
         Args:
             max_bytes: the size limit of a request.
             names: the host names under which the page answers, see `ui.server.hosts`; None for any.
+            origins: those of other web pages that may call /v1.
         """
         self._app = app
+        self._origins = origins
         self._max_bytes = max_bytes
         self._names = names
 
@@ -124,7 +132,10 @@ class Guard:
         host, length = headers.get("host", ""), headers.get("content-length", "")
         if host and not is_host(host):
             return refusal(400, "The Host header of this request is not valid: open the page at its address.")
-        if self._names is not None and not is_own(host, headers.get("origin") or None, self._names):
+        origin = headers.get("origin") or None
+        if origin in self._origins and is_program_path(scope["path"]):
+            origin = None
+        if self._names is not None and not is_own(host, origin, self._names):
             return refusal(403, _ELSEWHERE)
         _, api, route = scope["path"].partition(_API)
         if api and route.partition("/")[0] not in _ALLOWED_ROUTES:

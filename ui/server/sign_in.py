@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 
 from starlette.requests import Request
@@ -17,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.server.accounts import SignIns
 from ui.server.callers import address_of
+from ui.server.openai.paths import is_program_path
 from ui.server.responses import refusal
 
 # These reveal nothing about the page; Gradio calls the last one itself.
@@ -30,9 +32,13 @@ _PAGE = (Path(__file__).parent / "sign_in.html").read_bytes()
 class SignIn:
     """Lets through requests of visitors who have signed in; others get the sign-in page, or else one sentence."""
 
-    def __init__(self, app: ASGIApp, sign_ins: SignIns) -> None:
+    def __init__(self, app: ASGIApp, sign_ins: SignIns, admits: Callable[[str, str], bool]) -> None:
+        """
+        Args:
+            admits: whether a name and a password are an account.
+        """
         self._app = app
-        self._sign_ins = sign_ins
+        self._sign_ins, self._admits = sign_ins, admits
         self._attempts: OrderedDict[str, list[float]] = OrderedDict()  # times by address, without successful ones
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,9 +51,26 @@ class SignIn:
             return await self._sign_in(scope, receive, send)
         if path in OPEN or self._has_signed_in(scope):
             return await self._app(scope, receive, send)
+        if is_program_path(path):
+            return await self._with_key(scope, receive, send)
         if path == "/" and scope["method"] in ("GET", "HEAD"):
             return await HTMLResponse(_PAGE, 401, {"cache-control": "no-store"})(scope, receive, send)
         await refusal(401, "Sign in first: this page asks for a name and a password.")(scope, receive, send)
+
+    async def _with_key(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a program through whose key, sent as a bearer token, is an account: NAME:PASSWORD."""
+        address = address_of(Request(scope))
+        if len(self._recent(address)) >= _ATTEMPTS:
+            sentence = f"{_ATTEMPTS} wrong keys came from your address: try again in a minute."
+            return await refusal(429, sentence)(scope, receive, send)
+        scheme, _, key = Request(scope).headers.get("authorization", "").partition(" ")
+        name, _, password = key.strip().partition(":")
+        if scheme.lower() == "bearer" and self._admits(name, password):
+            return await self._app(scope, receive, send)
+        if key:
+            self._count(address)
+        sentence = "This server asks for a key: send NAME:PASSWORD of an account as the API key."
+        await refusal(401, sentence)(scope, receive, send)
 
     async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let Gradio check the password, unless there were too many wrong ones from its address."""

@@ -154,6 +154,11 @@ class Models:
         entry = next((entry for entry in names.ENTRIES if entry.name == plain), None)
         return self.cached(name) is not None or (self._offers(name) and (entry is None or names.is_installed(entry)))
 
+    def is_known(self, name: str) -> bool:
+        """Whether `get` takes the name, though the model may yet fail to load."""
+        plain, _ = self._unmarked(name)
+        return self._offers(plain) or self.cached(plain) is not None or self._cached_as(plain) is not None
+
     def _offers(self, name: str) -> bool:
         """Whether the model is one of `names`, in any precision."""
         return name in self.names or names.without_precision(name)[0] in self.names

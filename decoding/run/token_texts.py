@@ -1,0 +1,60 @@
+"""The text that each generated token adds to an answer, as soon as it is certain.
+
+A token waits while its text could still be a part of a stop text, or of a character that isn't complete.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar
+
+from decoding.stop import before_stop, certain, first_stop
+
+T = TypeVar("T")
+
+
+class Detokenizer(Protocol):
+    """Turns ids into text one at a time."""
+
+    def push(self, piece: int, /) -> str: ...
+    def finish(self) -> str: ...
+
+
+class TokenTexts(Generic[T]):
+    """A growing answer, whose tokens come with things of the caller's."""
+
+    def __init__(self, detokenizer: Detokenizer, stop_texts: Sequence[str] = ()) -> None:
+        self._detokenizer, self._stop_texts = detokenizer, stop_texts
+        self._text, self._begin = "", 0
+        self._waiting: deque[tuple[str, T]] = deque()
+
+    def push(self, token: int, thing: T) -> list[tuple[str, T]]:
+        """Add a token; returns those that are certain now, in order, each with its text."""
+        added = self._detokenizer.push(token)
+        self._text += added
+        self._waiting.append((added, thing))
+        length, ready = len(certain(self._text, self._stop_texts)), []
+        while self._waiting and self._begin + len(self._waiting[0][0]) <= length:
+            text, waited = self._waiting.popleft()
+            self._begin += len(text)
+            ready.append((text, waited))
+        return ready
+
+    def finish(self) -> list[tuple[str, T]]:
+        """The other tokens once the answer has ended; the text of a stop text and of all after it is empty."""
+        if self._waiting:
+            text, thing = self._waiting.pop()
+            self._waiting.append((text + (rest := self._detokenizer.finish()), thing))
+            self._text += rest
+        room = len(before_stop(self._text, self._stop_texts)) - self._begin
+        ready = []
+        for text, thing in self._waiting:
+            ready.append((text[: max(0, room)], thing))
+            room -= len(text)
+        return ready
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a stop text has ended the answer."""
+        return first_stop(self._text, self._stop_texts) is not None

@@ -1,0 +1,89 @@
+"""How probable a given text is to a model, token by token; a text longer than the context is read in windows.
+
+All numbers are the model's own, before every filter. The windows overlap, as in transformers' guide to perplexity: each
+token is scored once, with as much before it as its window has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from decoding.recorder import record_text
+from decoding.step import Choice
+from model.interface import LanguageModel
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_MOST_NUMBERS = 2**26  # of the logits of one pass: 256 MB
+
+
+class Reading(TypedDict, total=False):
+    """How a text is read."""
+
+    prefix: int  # how many special tokens begin it; they begin every window
+    stride: (
+        int  # how many tokens a window scores at most: a smaller one leaves more text before each. 0: half a context
+    )
+    source: Sequence[int]  # what the encoder reads, for an encoder-decoder
+    lock: AbstractContextManager[Any]  # held for one pass at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One pass over a part of a text: its tokens first to end, of which those from `scored` on are scored."""
+
+    first: int
+    scored: int
+    end: int
+
+
+def windows(length: int, scored: int, room: int, stride: int) -> Iterator[Window]:
+    """The windows that score a text's tokens from `scored` to `length`, each once.
+
+    Args:
+        room: how many tokens a window may have.
+        stride: how many tokens each scores at most.
+    """
+    while scored < length:
+        end = min(length, scored + stride)
+        yield Window(max(0, end - room), scored, end)
+        scored = end
+
+
+def score(
+    model: LanguageModel[Any], ids: Sequence[int], *, scored: int, top_candidates: int, **reading: Unpack[Reading]
+) -> Iterator[list[Choice]]:
+    """The tokens of a text from `scored` on as choices of the model, window by window; see `predictions`."""
+    for tokens, logits in predictions(model, ids, scored=scored, **reading):
+        yield record_text(tokens, logits, top_candidates)
+
+
+def predictions(
+    model: LanguageModel[Any], ids: Sequence[int], *, scored: int, **reading: Unpack[Reading]
+) -> Iterator[tuple[Sequence[int], Tensor]]:
+    """The tokens of a text from `scored` on, window by window, and the logits (tokens, V) that predict each of them.
+
+    Args:
+        ids: the whole text of the decoder.
+        scored: the first token that is scored: 1 or more, since something must stand before it. For an encoder-decoder,
+            whose text begins with its `decoder_start`, 0 or more.
+        reading: how the text is read.
+    """
+    source, lock = reading.get("source", ()), reading.get("lock") or nullcontext()
+    prefix = 0 if source else reading.get("prefix", 0)
+    begin, text = ids[:prefix], ids[prefix:]
+    room = model.context_length + 1 - (len(model.decoder_start) if source else prefix)  # the last token is never read
+    stride = reading.get("stride", 0) or (room if len(text) <= room else max(1, model.context_length // 2))
+    most = min(stride, max(1, _MOST_NUMBERS // model.vocabulary_size))
+    for window in windows(len(text), scored - prefix, room, most):
+        before, tokens = text[window.first : window.scored], text[window.scored : window.end]
+        with lock:
+            if source:
+                logits = model.logits(source, [*before, *tokens])[len(before) :]  # (tokens, V)
+            else:
+                logits = model.logits([*begin, *before], tokens)  # (tokens, V)
+        yield tokens, logits

@@ -1,0 +1,62 @@
+"""Server-sent events, one for each chunk, to a client that must read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import anyio
+from starlette.responses import StreamingResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from ui.server.openai.errors import error_body
+
+_DONE = b"data: [DONE]\n\n"
+
+
+class EventStream(StreamingResponse):
+    """Sends chunks as they come, those of one update in one piece, and [DONE] or an error at the end."""
+
+    def __init__(
+        self,
+        chunks: AsyncIterator[list[dict[str, Any]]],
+        *,
+        headers: dict[str, str],
+        unread_seconds: float,
+        ended: Callable[[], None],
+    ) -> None:
+        """
+        Args:
+            unread_seconds: how long the client may leave a piece unread.
+            ended: called at the end, however the stream ends.
+        """
+        super().__init__(_events(chunks), media_type="text/event-stream", headers=headers)
+        self._unread_seconds, self._ended = unread_seconds, ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_in_time(message: Message) -> None:
+            with anyio.fail_after(self._unread_seconds):
+                await send(message)
+
+        try:
+            await super().__call__(scope, receive, send_in_time)
+        except* TimeoutError:
+            pass  # nobody reads it
+        finally:
+            self._ended()
+
+
+async def _events(chunks: AsyncIterator[list[dict[str, Any]]]) -> AsyncIterator[bytes]:
+    try:
+        async for update in chunks:
+            if update:
+                yield b"".join(map(_event, update))
+    except Exception as error:
+        yield _event(error_body(error))
+        return
+    yield _DONE
+
+
+def _event(value: dict[str, Any]) -> bytes:
+    return b"data: " + json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace") + b"\n\n"

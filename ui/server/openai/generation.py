@@ -1,0 +1,129 @@
+"""What chat and completions have in common: the answer to one request, as a whole or in chunks of one token."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any, ClassVar
+
+from decoding.run.trace import Trace
+from model.loaded import LoadedModel
+from ui.runs.models import Models
+from ui.server.openai.body import Explanation, GenerationBody
+from ui.server.openai.choices import FINISH_REASONS, Choices, Written, written_tokens
+from ui.server.openai.log_probabilities import explained
+
+_TOGETHER = 8  # prompts of one request that are continued at the same time
+
+Chunk = dict[str, Any]
+
+
+class Generation(ABC):
+    """The answer to one request."""
+
+    identifier: ClassVar[str]  # how its id begins
+    whole_object: ClassVar[str]
+    chunk_object: ClassVar[str]
+
+    def __init__(self, loaded: LoadedModel, body: GenerationBody, runs: Sequence[Choices]) -> None:
+        """
+        Args:
+            runs: one for each prompt; none if nothing is generated.
+        """
+        self.loaded, self.body, self.runs = loaded, body, runs
+        self._explanation = body.attend or Explanation()
+        self._head = {
+            "id": f"{self.identifier}-{uuid.uuid4().hex}",
+            "created": int(time.time()),
+            "model": loaded.name,
+            "system_fingerprint": fingerprint(loaded),
+        }
+
+    @property
+    @abstractmethod
+    def prompt_tokens(self) -> int: ...
+
+    @abstractmethod
+    def token_choice(self, written: Written) -> dict[str, Any]:
+        """A token in a chunk."""
+
+    @abstractmethod
+    def last_choice(self, index: int, finish_reason: str) -> dict[str, Any]:
+        """The end of a text in a chunk."""
+
+    @abstractmethod
+    def whole_choice(self, index: int, tokens: Sequence[Written], finish_reason: str) -> dict[str, Any]:
+        """A text in the whole answer."""
+
+    def first_choices(self) -> Iterator[dict[str, Any]]:
+        """What the first chunks hold, before a token."""
+        return iter(())
+
+    def selected(self) -> list[tuple[int, Trace]]:
+        """The finished texts that are returned, with their indexes."""
+        return [each for run in self.runs for each in enumerate(run.finished(), start=run.first)]
+
+    def run(self, models: Models, visitor: str) -> Generator[list[Written], None, None]:
+        """Decode all texts to the end; yields the tokens that became certain, or none, at every update."""
+        for first in range(0, len(self.runs), _TOGETHER):
+            running = [run.run(models, visitor) for run in self.runs[first : first + _TOGETHER]]
+            try:
+                while running:
+                    for each in [*running]:
+                        try:
+                            yield next(each)
+                        except StopIteration:
+                            running.remove(each)
+            finally:
+                for each in running:
+                    each.close()
+
+    def chunks(self, models: Models, visitor: str) -> Generator[list[Chunk], None, None]:
+        """The answer in chunks of one token, those of one update together, which may be none."""
+        usage = self.body.stream_options is not None and self.body.stream_options.include_usage
+        later = {"usage": None} if usage else {}
+        yield [self._chunk(each) | later for each in self.first_choices()]
+        for tokens in self.run(models, visitor):
+            yield [self._chunk(self._with_explanation(self.token_choice(each), [each])) | later for each in tokens]
+        last = [self.last_choice(index, FINISH_REASONS[trace.finish_reason]) for index, trace in self.selected()]
+        yield [self._chunk(each) | later for each in last]
+        if usage:
+            yield [{**self._head, "object": self.chunk_object, "choices": [], "usage": self._usage()}]
+
+    def whole(self) -> dict[str, Any]:
+        """The whole answer, after `run`."""
+        choices = []
+        for index, trace in self.selected():
+            tokens = written_tokens(self.loaded, trace, index)
+            choice = self.whole_choice(index, tokens, FINISH_REASONS[trace.finish_reason])
+            choices.append(self._with_explanation(choice, tokens))
+        return {**self._head, "object": self.whole_object, "choices": choices, "usage": self._usage()}
+
+    def _with_explanation(self, choice: dict[str, Any], tokens: Sequence[Written]) -> dict[str, Any]:
+        if not (self._explanation.stages or self._explanation.attention):
+            return choice
+        origin = self.runs[0].traces[0].origin
+        return {
+            **choice,
+            "attend": explained([each.choice for each in tokens if each.choice], origin, self._explanation),
+        }
+
+    def _chunk(self, choice: dict[str, Any]) -> Chunk:
+        return {**self._head, "object": self.chunk_object, "choices": [choice]}
+
+    def _usage(self) -> dict[str, int]:
+        generated = sum(len(trace.ids) for run in self.runs for trace in run.finished())
+        return {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": generated,
+            "total_tokens": self.prompt_tokens + generated,
+        }
+
+
+def fingerprint(loaded: LoadedModel) -> str:
+    """Names the weights and their precision, so that a program sees when another model answers under the same name."""
+    told = f"{loaded.name}\0{loaded.address}\0{loaded.dtype}\0{loaded.model.vocabulary_size}"
+    return f"fp_{hashlib.sha256(told.encode(errors='replace')).hexdigest()[:10]}"

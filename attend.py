@@ -282,7 +282,7 @@ class Model(Causes):
             top_candidates: how many candidates to record for each token.
             stride: of the windows in which a text longer than the context is read, in tokens; 0 is half of the context.
         """
-        from decoding.scoring import score
+        from decoding.run.scoring import score
 
         loaded, tokenizer = self.loaded, self.loaded.tokenizer
         if loaded.model.decoder_start and not prompt.strip():

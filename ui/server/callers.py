@@ -92,7 +92,8 @@ class LimitRequests:
             try:
                 request.enter_context(self._limiter.acquire(address))
             except AttendError as error:
-                return await refusal(503, str(error), close=True)(scope, receive, send)
+                refused = refusal(503, str(error), path=scope["path"], close=True)
+                return await refused(scope, receive, send)
             if scope["path"].rstrip("/") in _COSTLY:
                 turn = self._turns.setdefault(address, asyncio.Semaphore(_COSTLY_AT_ONCE))
                 await request.enter_async_context(turn)

@@ -6,6 +6,8 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
+from ui.server.openai.paths import is_program_path
+
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 _CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
 
@@ -21,11 +23,13 @@ def error_entry(status: int, sentence: str, *, field: str | None = None, code: s
     return {"message": sentence, "type": kind, "code": code or _CODES.get(status), "param": field}
 
 
-def refusal(status: int, sentence: str, *, close: bool = False) -> JSONResponse:
-    """A response that no cache may keep, in FastAPI's form, {"detail": sentence}, and in OpenAI's, {"error": …}.
+def refusal(status: int, sentence: str, *, path: str = "", close: bool = False) -> JSONResponse:
+    """A response that no cache may keep, in FastAPI's form, {"detail": sentence}; in OpenAI's where programs call.
 
     Args:
+        path: of the request.
         close: whether the connection ends with the refusal.
     """
     headers = {"cache-control": "no-store", **({"connection": "close"} if close else {})}
-    return JSONResponse({"detail": sentence, "error": error_entry(status, sentence)}, status, headers)
+    body = {"error": error_entry(status, sentence)} if is_program_path(path) else {"detail": sentence}
+    return JSONResponse(body, status, headers)

@@ -122,32 +122,33 @@ class Guard:
             if not too_large:
                 raise
         if too_large and not begun:
-            await self._too_large()(scope, receive, answer)
+            await self._too_large(scope["path"])(scope, receive, answer)
         elif too_large and not ended:  # the status has been sent: the response can only end early
             await answer({"type": "http.response.body"})
 
     def _refusal(self, scope: Scope) -> Response | None:
         """The response to a request that its headers or its path rule out; None for all other requests."""
-        headers = Headers(scope=scope)
+        headers, path = Headers(scope=scope), scope["path"]
         host, length = headers.get("host", ""), headers.get("content-length", "")
         if host and not is_host(host):
-            return refusal(400, "The Host header of this request is not valid: open the page at its address.")
+            return refusal(400, _NO_HOST, path=path)
         origin = headers.get("origin") or None
-        if origin in self._origins and is_program_path(scope["path"]):
+        if origin in self._origins and is_program_path(path):
             origin = None
         if self._names is not None and not is_own(host, origin, self._names):
-            return refusal(403, _ELSEWHERE)
-        _, api, route = scope["path"].partition(_API)
+            return refusal(403, _ELSEWHERE, path=path)
+        _, api, route = path.partition(_API)
         if api and route.partition("/")[0] not in _ALLOWED_ROUTES:
             return refusal(404, "This page takes no files." if route == "upload" else "Not Found")
         if length.isascii() and length.isdigit() and int(length) > self._max_bytes:
-            return self._too_large()
+            return self._too_large(path)
         return None
 
-    def _too_large(self) -> Response:
-        return refusal(413, f"This request is larger than {self._max_bytes:,} bytes: send less at once.")
+    def _too_large(self, path: str) -> Response:
+        return refusal(413, f"This request is larger than {self._max_bytes:,} bytes: send less at once.", path=path)
 
 
+_NO_HOST = "The Host header of this request is not valid: open the page at its address."
 _ELSEWHERE = (
     "This page answers only under its own host names: open the address that was printed when it started, or start it "
     "with --allow-host and this name."

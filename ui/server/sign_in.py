@@ -62,15 +62,15 @@ class SignIn:
         address = address_of(Request(scope))
         if len(self._recent(address)) >= _ATTEMPTS:
             sentence = f"{_ATTEMPTS} wrong keys came from your address: try again in a minute."
-            return await refusal(429, sentence)(scope, receive, send)
+            return await refusal(429, sentence, path=scope["path"])(scope, receive, send)
         scheme, _, key = Request(scope).headers.get("authorization", "").partition(" ")
         name, _, password = key.strip().partition(":")
         if scheme.lower() == "bearer" and self._admits(name, password):
             return await self._app(scope, receive, send)
         if key:
             self._count(address)
-        sentence = "This server asks for a key: send NAME:PASSWORD of an account as the API key."
-        await refusal(401, sentence)(scope, receive, send)
+        sentence = "Sign in first: send NAME:PASSWORD of an account as the API key."
+        await refusal(401, sentence, path=scope["path"])(scope, receive, send)
 
     async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let Gradio check the password, unless there were too many wrong ones from its address."""

@@ -25,6 +25,7 @@ from ui.page.layout import build
 from ui.runs.models import Models
 from ui.server import launch as serve
 from ui.server.accounts import VARIABLE, Accounts, SignIns
+from ui.server.openai.paths import is_program_path
 from ui.server.sign_in import OPEN, SignIn
 
 NAME, PASSWORD = "ada", "correct: hörse"
@@ -111,7 +112,10 @@ def test_strangers_get_one_sentence_whatever_they_ask_for(page: gr.Blocks, url: 
             answer = stranger.request(method, path)
             unused = answer.status_code == 404  # by anyone
             assert unused or answer.status_code == 401, (method, path)
-            assert method == "HEAD" or answer.json()["detail"] == ("Not Found" if unused else STRANGER)
+            if method != "HEAD":
+                refused = answer.json()
+                assert refused.get("detail") == ("Not Found" if unused else STRANGER) or is_program_path(path)
+                assert set(refused) == {"error" if is_program_path(path) else "detail"}
             assert answer.headers["x-content-type-options"] == "nosniff"
 
 
@@ -236,7 +240,7 @@ def answers(sign_in: SignIn, scope: dict[str, Any]) -> list[Any]:
 
 
 def test_who_guesses_has_to_wait_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, sign_in = [0.0], SignIn(Gradio(), SignIns(Limits()))
+    now, sign_in = [0.0], SignIn(Gradio(), SignIns(Limits()), lambda name, password: False)
     monkeypatch.setattr("ui.server.sign_in.time.monotonic", lambda: now[0])
 
     def guess(address: str) -> int:
@@ -250,7 +254,7 @@ def test_who_guesses_has_to_wait_and_nobody_else(monkeypatch: pytest.MonkeyPatch
 
 
 def test_guesses_that_overlap_count_as_well() -> None:
-    sign_in, statuses = SignIn(Gradio(), SignIns(Limits())), list[int]()
+    sign_in, statuses = SignIn(Gradio(), SignIns(Limits()), lambda name, password: False), list[int]()
 
     async def guess_at_once() -> None:
         everybody = asyncio.Barrier(10)
@@ -278,6 +282,5 @@ def test_guesses_that_overlap_count_as_well() -> None:
 
 
 def test_no_socket_opens() -> None:
-    assert answers(SignIn(Gradio(), SignIns(Limits())), {"type": "websocket", "path": "/socket"}) == [
-        {"type": "websocket.close", "code": 1008}
-    ]
+    sign_in = SignIn(Gradio(), SignIns(Limits()), lambda name, password: False)
+    assert answers(sign_in, {"type": "websocket", "path": "/socket"}) == [{"type": "websocket.close", "code": 1008}]

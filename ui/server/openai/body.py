@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.config import ConfigDict
 
-from decoding.parameters.parameter import SettingError, quoted
+from decoding.parameters.parameter import quoted
 from decoding.settings import DecodingSettings, for_translator, parameters
 from decoding.stop import TOKEN_LIMIT
 from decoding.uniform import SEEDS
@@ -207,10 +207,7 @@ def settings_of(
     if most is not None or "max_new_tokens" not in named:
         named["max_new_tokens"] = max(1, min(length if most is None else most, TOKEN_LIMIT))
     named["num_return_sequences"] = 1  # `n` says how many
-    try:
-        return DecodingSettings.from_dict(for_translator(named) if is_translator(loaded) else named).seeded()
-    except SettingError as error:
-        raise RequestError(str(error), field=error.names[0] if error.names else None) from error
+    return DecodingSettings.from_dict(for_translator(named) if is_translator(loaded) else named).seeded()
 
 
 def check_format(body: GenerationBody) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from decoding.parameters.parameter import quoted
 from decoding.recorder import record_text
+from decoding.run.scoring import predictions
 from decoding.run.trace import Trace
-from decoding.scoring import predictions
 from decoding.step import Choice
 from model.inspection.inspector import under
 from model.interface import Forward

@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
+from decoding.parameters.parameter import SettingError
 from model.errors import AttendError
 from ui.kit.errors import OURS
 from ui.server.responses import error_entry
@@ -27,6 +28,8 @@ def error_body(error: Exception) -> dict[str, Any]:
     if not isinstance(error, AttendError):
         _log.error("unexpected error at /v1", exc_info=error)
         return {"error": error_entry(500, OURS)}
+    if isinstance(error, SettingError):
+        return {"error": error_entry(400, str(error), field=error.names[0] if error.names else None)}
     if isinstance(error, RequestError):
         return {"error": error_entry(error.status, str(error), field=error.field, code=error.code)}
     return {"error": error_entry(400, str(error))}

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import anyio
+from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
@@ -52,6 +53,8 @@ async def _events(chunks: AsyncIterator[list[dict[str, Any]]]) -> AsyncIterator[
         async for update in chunks:
             if update:
                 yield b"".join(map(_event, update))
+    except ClientDisconnect:
+        return
     except Exception as error:
         yield _event(error_body(error))
         return

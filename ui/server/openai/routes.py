@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
@@ -158,14 +159,14 @@ class OpenAI:
             address = await self._admit(request, stack)
             generation = await self._in_thread(lambda: make(self._loaded(body.model), body, value))
             assert self._models is not None
+            left = _watch(request, stack)
             if body.stream:
-                chunks = self._updates(generation.chunks(self._models, address))
+                chunks = self._updates(left, generation.chunks(self._models, address))
                 return EventStream(
                     chunks, headers=headers, unread_seconds=self._limits.unread_seconds, ended=stack.pop_all().close
                 )
-            async for _ in self._updates(generation.run(self._models, address)):
-                if await request.is_disconnected():
-                    raise ClientDisconnect
+            async for _ in self._updates(left, generation.run(self._models, address)):
+                pass
             return JSONResponse(await self._in_thread(generation.whole), headers=headers)
 
     async def _embed(self, request: Request) -> Response:
@@ -217,17 +218,35 @@ class OpenAI:
     async def _in_thread(self, function: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(function, limiter=self._threads)
 
-    async def _updates(self, iterator: Generator[T, None, None]) -> AsyncIterator[T]:
-        """What a generator yields, which runs in other threads; it is closed once nobody asks any more."""
+    async def _updates(self, left: Callable[[], bool], iterator: Generator[T, None, None]) -> AsyncIterator[T]:
+        """What a generator yields, which runs in other threads; it is closed at its end and when the client has left,
+        which raises `ClientDisconnect`."""
         try:
             while (item := await self._in_thread(lambda: next(iterator, None))) is not None:
                 yield item
+                if left():
+                    raise ClientDisconnect
         finally:
             iterator.close()
 
 
 def _model_entry(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "attend"}
+
+
+def _watch(request: Request, stack: ExitStack) -> Callable[[], bool]:
+    """Says whether the client has left, until the stack is closed.
+
+    A task waits for it, since `Request.is_disconnected` misses it where a middleware's own `receive` gives way first.
+    """
+
+    async def disconnected() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    watching = asyncio.create_task(disconnected())
+    stack.callback(watching.cancel)
+    return watching.done
 
 
 def _is_own(request: Request, origin: str) -> bool:

@@ -1,0 +1,146 @@
+"""/v1/chat/completions through the openai package, held equal to the same run without a server."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import openai
+import pytest
+
+import attend
+from decoding.run.writer import step_entry
+from model.loaded import LoadedModel
+
+HELLO: list[Any] = [{"role": "user", "content": "Hello! How are you?"}]
+SETTINGS: list[dict[str, Any]] = [
+    {"temperature": 0},
+    {"temperature": 0.8, "top_p": 0.9, "seed": 7},
+    {"temperature": 1.2, "seed": 3, "frequency_penalty": 0.5, "presence_penalty": 0.2},
+    {"seed": 5, "extra_body": {"top_k": 5, "min_p": 0.05}},
+    {"extra_body": {"strategy": "beam", "num_beams": 3}},
+]
+
+
+def expected(chat: LoadedModel, settings: dict[str, Any], **more: Any) -> attend.Run:
+    named = {"max_new_tokens": 24, **settings, **settings.get("extra_body", {}), **more}
+    named.pop("extra_body", None)
+    return attend.Model(chat).chat(HELLO, **named)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_an_answer_and_its_log_probabilities_are_those_of_the_model(
+    client: openai.OpenAI, chat: LoadedModel, settings: dict[str, Any]
+) -> None:
+    run = expected(chat, settings)
+    answer = client.chat.completions.create(
+        model=chat.name, messages=HELLO, max_completion_tokens=24, logprobs=True, top_logprobs=5, **settings
+    )
+    (choice,) = answer.choices
+    assert choice.message.content == run.text and choice.message.role == "assistant"
+    assert choice.finish_reason == {"stop": "stop", "length": "length", "stop_text": "stop"}[run.finish_reason]
+    assert choice.logprobs is not None and choice.logprobs.content is not None
+    for got, token in zip(choice.logprobs.content, run.tokens, strict=True):
+        assert got.token == chat.tokenizer.label(token.id)
+        assert bytes(got.bytes or ()) == chat.tokenizer.bytes_of(token.id)
+        assert got.logprob == pytest.approx(token.log_probability, abs=1e-4), "raw, before every filter"
+        assert [top.token for top in got.top_logprobs] == [each.text for each in token.candidates[:5]]
+        assert got.top_logprobs[0].logprob == pytest.approx(math.log(token.candidates[0].probability), abs=1e-4)
+    assert answer.usage is not None
+    assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (len(run.context), len(run.tokens))
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_a_stream_has_one_token_a_chunk_and_the_same_text_and_numbers(
+    client: openai.OpenAI, chat: LoadedModel, settings: dict[str, Any]
+) -> None:
+    asked: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 24, "logprobs": True, **settings}
+    whole = client.chat.completions.create(**asked)
+    chunks = list(client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True}))
+    *tokens, usage = chunks
+    assert not usage.choices and usage.usage == whole.usage and all(each.usage is None for each in tokens)
+    first, *middle, last = (each.choices[0] for each in tokens)
+    assert first.delta.role == "assistant" and not first.delta.content
+    assert last.finish_reason == whole.choices[0].finish_reason and all(each.finish_reason is None for each in middle)
+    assert "".join(each.delta.content or "" for each in middle) == whole.choices[0].message.content
+    assert whole.choices[0].logprobs is not None and whole.choices[0].logprobs.content is not None
+    for each, token in zip(middle, whole.choices[0].logprobs.content, strict=True):
+        assert each.logprobs is not None and each.logprobs.content is not None
+        (streamed,) = each.logprobs.content
+        assert streamed.token == token.token and streamed.logprob == pytest.approx(token.logprob, abs=1e-4)
+
+
+def test_several_samples_have_the_seeds_that_follow(client: openai.OpenAI, chat: LoadedModel) -> None:
+    asked: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 24, "temperature": 0.9, "n": 3}
+    texts = [expected(chat, {"temperature": 0.9, "seed": seed}).text for seed in (11, 12, 13)]
+    answer = client.chat.completions.create(**asked, seed=11)
+    assert [each.message.content for each in answer.choices] == texts and len(set(texts)) > 1
+    streamed = ["", "", ""]
+    for chunk in client.chat.completions.create(**asked, seed=11, stream=True):
+        streamed[chunk.choices[0].index] += chunk.choices[0].delta.content or ""
+    assert streamed == texts
+
+
+def test_where_nothing_is_drawn_all_texts_are_the_same(client: openai.OpenAI, chat: LoadedModel) -> None:
+    asked: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 8, "temperature": 0, "n": 2}
+    first, second = (each.message.content for each in client.chat.completions.create(**asked).choices)
+    streamed = ["", ""]
+    for chunk in client.chat.completions.create(**asked, stream=True):
+        streamed[chunk.choices[0].index] += chunk.choices[0].delta.content or ""
+    assert streamed == [first, second] == [expected(chat, {"temperature": 0}, max_new_tokens=8).text] * 2
+
+
+def test_beams_return_their_best_texts(client: openai.OpenAI, chat: LoadedModel) -> None:
+    settings = {"strategy": "beam", "num_beams": 4}
+    run = expected(chat, settings, num_return_sequences=2)
+    answer = client.chat.completions.create(
+        model=chat.name, messages=HELLO, max_tokens=24, n=2, extra_body=settings, logprobs=True
+    )
+    assert tuple(each.message.content for each in answer.choices) == run.texts and len(set(run.texts)) == 2
+
+
+def test_a_stop_text_ends_it_and_its_tokens_are_left_out(client: openai.OpenAI, chat: LoadedModel) -> None:
+    text = expected(chat, {"temperature": 0}).text
+    stop = text[6:10]
+    answer = client.chat.completions.create(
+        model=chat.name, messages=HELLO, temperature=0, stop=[stop, "never"], logprobs=True
+    )
+    assert answer.choices[0].message.content == text[: text.index(stop)]
+    assert answer.choices[0].finish_reason == "stop"
+    tokens = answer.choices[0].logprobs and answer.choices[0].logprobs.content
+    assert tokens and b"".join(bytes(each.bytes or ()) for each in tokens).decode().startswith(text[: text.index(stop)])
+
+
+def test_attend_adds_what_the_table_shows(client: openai.OpenAI, chat: LoadedModel) -> None:
+    settings = {"temperature": 0.8, "seed": 7, "top_k": 20}
+    run = attend.Model(chat).chat(HELLO, max_new_tokens=6, attention=True, **settings)
+    body = {"attend": {"stages": True, "attention": True}, "top_k": 20}
+    asked: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 6, "temperature": 0.8, "seed": 7}
+    whole = client.chat.completions.create(**asked, extra_body=body).choices[0].to_dict()["attend"]
+    chunks = client.chat.completions.create(**asked, extra_body=body, stream=True)
+    streamed = [entry for chunk in chunks for entry in chunk.choices[0].to_dict().get("attend", [])]
+    assert isinstance(whole, list) and len(whole) == len(streamed) == len(run.tokens)
+    for got, later, token in zip(whole, streamed, run.tokens, strict=True):
+        wanted = step_entry(token.choice)
+        assert got["stages"] == list(wanted["stages"]) and got["kept"] == list(wanted["kept"])
+        assert got["draw"] == later["draw"] == wanted["draw"] and got["rank"] == wanted["rank"]
+        assert got["entropy"] == pytest.approx(list(wanted["entropy"]), abs=1e-3)
+        assert got["attention"]["layers"] == chat.model.layer_count and got["attention"]["row"]
+
+
+def test_a_system_prompt_and_text_parts(client: openai.OpenAI, tiny: LoadedModel) -> None:
+    parts = [{"type": "text", "text": "Hello, "}, {"type": "text", "text": "you."}]
+    asked: dict[str, Any] = {"model": tiny.name, "temperature": 0, "max_tokens": 5}
+    one = client.chat.completions.create(**asked, messages=[{"role": "user", "content": "Hello, you."}])
+    other = client.chat.completions.create(**asked, messages=[{"role": "user", "content": parts}])
+    assert one.choices[0].message.content == other.choices[0].message.content and one.usage == other.usage
+    with pytest.raises(openai.BadRequestError, match="doesn't support system prompts"):
+        client.chat.completions.create(**asked, messages=[{"role": "system", "content": "Be kind."}, *HELLO])
+
+
+def test_a_translator_answers_each_message_on_its_own(client: openai.OpenAI, tiny_translator: LoadedModel) -> None:
+    text = attend.Model(tiny_translator).generate("Le chat 1 est petit.", max_new_tokens=12).text
+    answer = client.chat.completions.create(
+        model=tiny_translator.name, messages=[{"role": "user", "content": "Le chat 1 est petit."}], max_tokens=12
+    )
+    assert answer.choices[0].message.content == text

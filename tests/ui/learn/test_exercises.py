@@ -86,7 +86,7 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     ("inside", "restored"): (-1 + 6) / (4 + 6),
     ("context", "before_attention"): "near 1",  # one token, which differs by position alone
     ("context", "weighted_sum"): 0.7 * 5 + 0.3 * 6,
-    ("context", "cosine_of_two"): 24 / 25,
+    ("context", "cosine_of_two"): (4 * 5 + 3 * 0) / (5 * 5),
     ("context", "furthest_apart"): "spring",  # the season and the coil
     ("context", "closest"): "1 and 2",  # the verb twice
     ("today", "size_of_mixtral"): "47 billion",  # Jiang et al., 2024: 47B parameters, 13B active

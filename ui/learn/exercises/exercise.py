@@ -26,7 +26,7 @@ _MAX = 1e12  # of a typed number; JSON has integers that no float can hold
 
 @dataclass(frozen=True, slots=True)
 class NumberExercise:
-    """A number to type; right within one unit of its last digit, since some round and some cut."""
+    """A number to type; right within half a unit of its last digit: if it is the solution, rounded or not."""
 
     solve: Callable[[Compute], float]
     digits: int = 0  # behind the point
@@ -49,7 +49,7 @@ class NumberExercise:
         return self._slip(answer, right)
 
     def _is(self, answer: float, number: float) -> bool:
-        return abs(answer - number) <= (10.0**-self.digits if self.digits else 0.0) + 1e-9
+        return abs(answer - number) <= (0.5 * 10.0**-self.digits if self.digits else 0.0) + 1e-9
 
     def _slip(self, answer: float, right: float) -> str:
         """What is said of a mistake that can happen with any number."""
@@ -59,6 +59,8 @@ class NumberExercise:
             return "You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for."
         if any(abs(answer - round(right, digits)) < 1e-9 for digits in range(1, self.digits)):
             return f"That is rounded too much: {self.digits} digits behind the point are asked for."
+        if self.digits and abs(answer - right) < 10.0**-self.digits:
+            return "Only the last digit is off: round the result, and only at the end."
         return WRONG
 
     def solution(self, compute: Compute, text: ExerciseText) -> str:

@@ -18,7 +18,7 @@ from model.errors import AttendError
 from ui.learn import course
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.vectors import GUESSES
-from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Exercise, NumberExercise
+from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Compute, Exercise, NumberExercise
 from ui.learn.exercises.exercise import answer as answer_exercise
 from ui.learn.exercises.exercise_text import ExerciseText, Option
 from ui.learn.inputs import Given
@@ -338,6 +338,24 @@ def test_a_prediction_tells_the_result_after_any_guess() -> None:
     replies = [answer_exercise(exercises, lambda _: {}, {"exercise": "one", "answer": option}) for option in range(3)]
     assert [(reply["right"], reply["feedback"]) for reply in replies] == [(True, ""), (False, "Not b."), (False, "")]
     assert all((reply["solution"], reply["explanation"]) == ("a", BY_HAND.explanation) for reply in replies)
+
+
+def test_an_attempt_computes_the_same_input_once() -> None:
+    """The solution and the mistake ask for one input, each time the attempt is made."""
+    asked: list[Given] = []
+
+    def compute(given: Given) -> dict[str, Any]:
+        asked.append(given)
+        return {"x": 2.0}
+
+    def solve(chapter: Compute) -> float:
+        return chapter({"x": [1, 2]})["x"]
+
+    mistakes = {"product": lambda chapter: solve(chapter) * 2}
+    exercises = {"one": (NumberExercise(solve, digits=1, mistakes=mistakes), BY_HAND)}
+    replies = [answer_exercise(exercises, compute, {"exercise": "one", "answer": number}) for number in (3.0, 4.0)]
+    assert [reply["feedback"] for reply in replies] == [WRONG, "You multiplied."]
+    assert asked == [{"x": [1, 2]}] * 2
 
 
 def test_a_sheet_has_every_question_and_its_answers_only_when_asked_for(models: Models) -> None:

@@ -7,6 +7,7 @@ the reader has guessed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -166,7 +167,7 @@ def answer(exercises: Exercises, compute: Compute, given: Given) -> dict[str, An
     if not isinstance(name, str) or name not in exercises or not isinstance(state, Mapping):
         raise AttendError("This page is out of date: reload it.")
     exercise, text = exercises[name]
-    compute = _with_model(compute, state)
+    compute = _once(_with_model(compute, state))
     reply: dict[str, Any] = {"right": None, "feedback": "", "explanation": "", "solution": ""}
     if given.get("reveal") is True:
         example = exercise.example if isinstance(exercise, ChangeExercise) else None
@@ -180,6 +181,7 @@ def answer(exercises: Exercises, compute: Compute, given: Given) -> dict[str, An
 
 def sheet(exercises: Exercises, compute: Compute, *, solved: bool) -> list[dict[str, Any]]:
     """The exercises of a chapter as they are printed, with their solutions or without."""
+    compute = _once(compute)
     return [
         {
             "question": text.question,
@@ -192,6 +194,19 @@ def sheet(exercises: Exercises, compute: Compute, *, solved: bool) -> list[dict[
 
 def _solved(exercise: Exercise, text: ExerciseText, compute: Compute) -> dict[str, str]:
     return {"solution": exercise.solution(compute, text), "explanation": text.explanation}
+
+
+def _once(compute: Compute) -> Compute:
+    """The chapter, which computes the same input only once: the solution and each mistake of an exercise ask for it."""
+    results: dict[str, Result] = {}
+
+    def remembered(given: Given) -> Result:
+        key = json.dumps(given, sort_keys=True)
+        if key not in results:
+            results[key] = compute(given)
+        return results[key]
+
+    return remembered
 
 
 def _with_model(compute: Compute, state: Given) -> Compute:

@@ -109,6 +109,9 @@ def test_a_prediction_shows_its_result_and_a_wrong_answer_is_told_why(shared_pag
     expect(asked.get_by_role("status")).to_have_text("Choose one of the answers first.")
     asked.get_by_label("French").check()
     asked.get_by_role("button", name="Guess", exact=True).click()
+    expect(asked.get_by_role("button")).to_have_count(0)  # what was guessed stays
+    expect(asked.get_by_label("French")).to_be_checked()
+    expect(asked.get_by_label("Russian")).to_be_disabled()
     expect(asked.get_by_role("status")).to_contain_text("It is: Russian. attend-chat has no piece for letters")
     expect(asked.get_by_role("status")).to_contain_text("French shares its letters with English")
     expect(table).to_contain_text("attend-translate")
@@ -129,6 +132,24 @@ def test_a_prediction_shows_its_result_and_a_wrong_answer_is_told_why(shared_pag
     expect(reference).to_be_hidden()
     reload(page)
     expect(table).to_be_visible()  # it was predicted in this browser
+    asked.get_by_role("button").click()
+    expect(asked.get_by_role("status")).to_contain_text("It is: Russian.")
+    expect(asked.get_by_role("button")).to_have_count(0)
+
+
+def test_the_row_that_was_guessed_is_in_sight(shared_page: Page) -> None:
+    """The last row of the lens: its table doesn't scroll."""
+    page = shared_page
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text="Inside").click()
+    chapter = page.get_by_role("region", name="Inside", exact=True)
+    lens = chapter.get_by_role("region", name="Each layer’s guess")
+    asked = chapter.get_by_role("group", name="Your prediction")
+    asked.get_by_label("layer 4").check()
+    expect(lens).to_be_hidden()
+    asked.get_by_role("button", name="Guess", exact=True).click()
+    expect(lens.locator("tbody tr").last).to_contain_text("called")
+    assert lens.evaluate("box => box.scrollHeight === box.clientHeight")
 
 
 def test_the_sheet_prints_all_exercises_and_nothing_else(shared_page: Page) -> None:

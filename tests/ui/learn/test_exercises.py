@@ -18,7 +18,7 @@ from model.errors import AttendError
 from ui.learn import course
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.vectors import GUESSES
-from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Exercise, NumberExercise
+from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Compute, Exercise, NumberExercise
 from ui.learn.exercises.exercise import answer as answer_exercise
 from ui.learn.exercises.exercise_text import ExerciseText, Option
 from ui.learn.inputs import Given
@@ -86,7 +86,7 @@ SOLUTIONS: Mapping[tuple[str, str], float | str] = {  # by hand, or what the exp
     ("inside", "restored"): (-1 + 6) / (4 + 6),
     ("context", "before_attention"): "near 1",  # one token, which differs by position alone
     ("context", "weighted_sum"): 0.7 * 5 + 0.3 * 6,
-    ("context", "cosine_of_two"): 24 / 25,
+    ("context", "cosine_of_two"): (4 * 5 + 3 * 0) / (5 * 5),
     ("context", "furthest_apart"): "spring",  # the season and the coil
     ("context", "closest"): "1 and 2",  # the verb twice
     ("today", "size_of_mixtral"): "47 billion",  # Jiang et al., 2024: 47B parameters, 13B active
@@ -152,6 +152,8 @@ def test_the_solution_is_right_and_explained(models: Models, chapter: str, name:
     revealed = ask(models, chapter, exercise=name, reveal=True)
     assert revealed["right"] is None and revealed["solution"] and revealed["explanation"] == text.explanation
     assert revealed["example"] == (json.loads(json.dumps(state)) or None)
+    if isinstance(exercise, NumberExercise):  # as it is printed, it is right, too
+        assert ask(models, chapter, exercise=name, answer=float(revealed["solution"]))["right"] is True
 
 
 @pytest.mark.parametrize(("chapter", "name"), SOLUTIONS)
@@ -199,7 +201,7 @@ def test_anything_else_is_wrong(models: Models, chapter: str, name: str) -> None
     exercise, text = exercise_of(chapter, name)
     right = right_answer(models, chapter, exercise)
     if isinstance(exercise, NumberExercise):
-        wrong = [right + 3 * 10.0**-exercise.digits, right - 3 * 10.0**-exercise.digits, -right - 1]
+        wrong = [right + 0.6 * 10.0**-exercise.digits, right - 0.6 * 10.0**-exercise.digits, -right - 1]
     elif isinstance(exercise, ChoiceExercise):
         wrong = [option for option in range(len(text.options)) if option != right]
     else:
@@ -255,13 +257,12 @@ def test_the_solution_is_that_of_the_model_chosen_in_the_chapter(models: Models)
 
 @EXERCISES
 def test_wrong_options_have_feedback_of_their_own(models: Models, chapter: str, name: str) -> None:
-    """Where one option of an exercise has feedback, each wrong one has, and the right one none."""
+    """Each wrong option has feedback, and the right one none."""
     exercise, text = exercise_of(chapter, name)
     feedback = [option.feedback for option in text.options]
-    if any(feedback):
-        right = right_answer(models, chapter, exercise)
-        assert [bool(one) for one in feedback] == [index != right for index in range(len(feedback))]
-        assert len(set(feedback)) == len(feedback)
+    right = right_answer(models, chapter, exercise)
+    assert [bool(one) for one in feedback] == [index != right for index in range(len(feedback))]
+    assert len(set(feedback)) == len(feedback)
 
 
 @EXERCISES
@@ -278,15 +279,23 @@ def test_a_mistake_leads_to_a_number_of_its_own(models: Models, chapter: str, na
         assert exercise.feedback(compute, number(compute), {}, text) == text.mistakes[mistake], mistake
 
 
-def test_a_number_that_is_cut_instead_of_rounded_is_right(models: Models) -> None:
-    """sin 1 = 0.8415: 0.84 and 0.85 lie within a unit of the last digit, 0.86 doesn't."""
-    verdicts = [
-        ask(models, "positions", exercise="first_number", answer=answer)["right"] for answer in (0.84, 0.85, 0.86)
-    ]
-    assert verdicts == [True, True, False]
+@pytest.mark.parametrize(
+    ("solution", "right", "wrong"),
+    [
+        (0.8415, (0.84, 0.8415), (0.83, 0.85)),  # sin 1: 0.84 is 0.0015 away, 0.85 is 0.0085
+        (0.378, (0.38,), (0.37, 0.39)),  # 0.37 is cut, not rounded
+        (0.375, (0.38, 0.375), (0.36, 0.39)),  # half a unit, rounded up
+        (-1.3863, (-1.39,), (-1.38, -1.4)),
+    ],
+)
+def test_a_number_is_right_if_it_is_the_solution_rounded_or_not(
+    solution: float, right: tuple[float, ...], wrong: tuple[float, ...]
+) -> None:
+    exercise = NumberExercise(lambda _: solution, digits=2)
+    assert all(exercise.feedback(lambda _: {}, answer, {}, BY_HAND) is None for answer in right)
+    assert all(exercise.feedback(lambda _: {}, answer, {}, BY_HAND) for answer in wrong)
     with pytest.raises(AttendError):
-        exercise, text = exercise_of("positions", "first_number")
-        exercise.feedback(lambda _: {}, "0.84", {}, text)
+        exercise.feedback(lambda _: {}, str(right[0]), {}, BY_HAND)
 
 
 BY_HAND = ExerciseText(
@@ -306,6 +315,7 @@ BY_HAND = ExerciseText(
         (-0.375, "The size is right. Check the sign."),
         (37.5, "You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for."),
         (0.38, "That is rounded too much: 3 digits behind the point are asked for."),
+        (0.3756, "Only the last digit is off: round the result, and only at the end."),
         (0.5, WRONG),
     ],
 )
@@ -328,6 +338,24 @@ def test_a_prediction_tells_the_result_after_any_guess() -> None:
     replies = [answer_exercise(exercises, lambda _: {}, {"exercise": "one", "answer": option}) for option in range(3)]
     assert [(reply["right"], reply["feedback"]) for reply in replies] == [(True, ""), (False, "Not b."), (False, "")]
     assert all((reply["solution"], reply["explanation"]) == ("a", BY_HAND.explanation) for reply in replies)
+
+
+def test_an_attempt_computes_the_same_input_once() -> None:
+    """The solution and the mistake ask for one input, each time the attempt is made."""
+    asked: list[Given] = []
+
+    def compute(given: Given) -> dict[str, Any]:
+        asked.append(given)
+        return {"x": 2.0}
+
+    def solve(chapter: Compute) -> float:
+        return chapter({"x": [1, 2]})["x"]
+
+    mistakes = {"product": lambda chapter: solve(chapter) * 2}
+    exercises = {"one": (NumberExercise(solve, digits=1, mistakes=mistakes), BY_HAND)}
+    replies = [answer_exercise(exercises, compute, {"exercise": "one", "answer": number}) for number in (3.0, 4.0)]
+    assert [reply["feedback"] for reply in replies] == [WRONG, "You multiplied."]
+    assert asked == [{"x": [1, 2]}] * 2
 
 
 def test_a_sheet_has_every_question_and_its_answers_only_when_asked_for(models: Models) -> None:

@@ -175,7 +175,7 @@ def _weighted_sum(compute: Compute, weights: tuple[float, float] = (0.7, 0.3)) -
 
 
 def _cosine_of_two(compute: Compute) -> float:
-    alone = [[1.0, 4.0, 3.0], [0.0, 0.0, 0.0]], [[1.0, 3.0, 4.0], [0.0, 0.0, 0.0]]
+    alone = [[1.0, 4.0, 3.0], [0.0, 0.0, 0.0]], [[1.0, 5.0, 0.0], [0.0, 0.0, 0.0]]
     return compute({"with_fruit": alone[0], "with_phone": alone[1]})["alike"]
 
 

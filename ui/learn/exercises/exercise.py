@@ -7,6 +7,7 @@ the reader has guessed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -26,7 +27,7 @@ _MAX = 1e12  # of a typed number; JSON has integers that no float can hold
 
 @dataclass(frozen=True, slots=True)
 class NumberExercise:
-    """A number to type; right within one unit of its last digit, since some round and some cut."""
+    """A number to type; right within half a unit of its last digit: if it is the solution, rounded or not."""
 
     solve: Callable[[Compute], float]
     digits: int = 0  # behind the point
@@ -49,7 +50,7 @@ class NumberExercise:
         return self._slip(answer, right)
 
     def _is(self, answer: float, number: float) -> bool:
-        return abs(answer - number) <= (10.0**-self.digits if self.digits else 0.0) + 1e-9
+        return abs(answer - number) <= (0.5 * 10.0**-self.digits if self.digits else 0.0) + 1e-9
 
     def _slip(self, answer: float, right: float) -> str:
         """What is said of a mistake that can happen with any number."""
@@ -59,6 +60,8 @@ class NumberExercise:
             return "You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for."
         if any(abs(answer - round(right, digits)) < 1e-9 for digits in range(1, self.digits)):
             return f"That is rounded too much: {self.digits} digits behind the point are asked for."
+        if self.digits and abs(answer - right) < 10.0**-self.digits:
+            return "Only the last digit is off: round the result, and only at the end."
         return WRONG
 
     def solution(self, compute: Compute, text: ExerciseText) -> str:
@@ -164,7 +167,7 @@ def answer(exercises: Exercises, compute: Compute, given: Given) -> dict[str, An
     if not isinstance(name, str) or name not in exercises or not isinstance(state, Mapping):
         raise AttendError("This page is out of date: reload it.")
     exercise, text = exercises[name]
-    compute = _with_model(compute, state)
+    compute = _once(_with_model(compute, state))
     reply: dict[str, Any] = {"right": None, "feedback": "", "explanation": "", "solution": ""}
     if given.get("reveal") is True:
         example = exercise.example if isinstance(exercise, ChangeExercise) else None
@@ -178,6 +181,7 @@ def answer(exercises: Exercises, compute: Compute, given: Given) -> dict[str, An
 
 def sheet(exercises: Exercises, compute: Compute, *, solved: bool) -> list[dict[str, Any]]:
     """The exercises of a chapter as they are printed, with their solutions or without."""
+    compute = _once(compute)
     return [
         {
             "question": text.question,
@@ -190,6 +194,19 @@ def sheet(exercises: Exercises, compute: Compute, *, solved: bool) -> list[dict[
 
 def _solved(exercise: Exercise, text: ExerciseText, compute: Compute) -> dict[str, str]:
     return {"solution": exercise.solution(compute, text), "explanation": text.explanation}
+
+
+def _once(compute: Compute) -> Compute:
+    """The chapter, which computes the same input only once: the solution and each mistake of an exercise ask for it."""
+    results: dict[str, Result] = {}
+
+    def remembered(given: Given) -> Result:
+        key = json.dumps(given, sort_keys=True)
+        if key not in results:
+            results[key] = compute(given)
+        return results[key]
+
+    return remembered
 
 
 def _with_model(compute: Compute, state: Given) -> Compute:

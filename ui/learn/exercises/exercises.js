@@ -109,32 +109,45 @@ function exerciseView(exercise, { chapter, ask, state, put, onSolved }) {
 }
 
 /**
- * A prediction: any guess, right or wrong, shows what was computed.
+ * A prediction: any guess, right or wrong, shows what was computed. Nothing can be guessed afterwards.
  * @param {Exercise} exercise @param {ExerciseWiring} wiring @param {HTMLElement} rest
  * @param {Set<string>} opened names of those whose rest is shown
  */
 function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opened) {
   const { nodes, form, answer, say } = questionView(exercise, `prediction-${chapter}-${exercise.name}`);
+  const guess = make('button', { class: 'at-primary', text: 'Guess' });
   const skip = plainButton('Show it without a guess', () => open());
-  form.append(make('button', { class: 'at-primary', text: 'Guess' }), skip);
+  const told = plainButton('Show answer', () => attempt({ reveal: true }, () => {}));
+  form.append(guess, skip, told);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    ask({ exercise: exercise.name, answer: answer(), state: state() }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
-      if (!result) return say(error ?? '');
-      say(verdictOf(result));
+    attempt({ answer: answer() }, () => {
       markSolved(chapter, exercise.question);
       onSolved();
       open();
     });
   });
+
+  /** @param {object} given @param {() => void} then once the verdict is there */
+  function attempt(given, then) {
+    ask({ exercise: exercise.name, state: state(), ...given }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
+      if (!result) return say(error ?? '');
+      say(verdictOf(result));
+      then();
+      told.hidden = true;
+    });
+  }
+
   const title = make('p', { class: 'at-prediction-title', text: 'Your prediction' });
   const node = make('div', { class: 'at-exercise at-prediction', role: 'group', 'aria-label': 'Your prediction' }, title, ...nodes);
   const open = () => {
     opened.add(exercise.name);
     rest.hidden = false;
-    skip.hidden = true;
+    guess.hidden = skip.hidden = true;
+    told.hidden = false;
+    form.querySelectorAll('input').forEach((input) => { input.disabled = true; });
   };
-  rest.hidden = true;
+  rest.hidden = told.hidden = true;
   if (opened.has(exercise.name)) open();
   return node;
 }

@@ -34,10 +34,10 @@ const dotProduct = (left, right) => left.map((one, k) => `${factor(one)}\u2060${
 /** Where the weights come from that are not drawn at random, as lesson/block.py fills them. @type {Record<string, string>} */
 const WEIGHT_ORIGINS = {
   ...Object.fromEntries(['queries', 'keys', 'values', 'output'].map((part) => [
-    `encoder.self.${part}_weights`, 'a weight chosen so that the lecture’s numbers come out; training would learn it',
+    `encoder.self.${part}_weights`, 'a weight chosen so that the example’s numbers come out; training would learn it',
   ])),
   ...Object.fromEntries(['first_weights', 'first_bias'].map((part) => [
-    `encoder.feed_forward.${part}`, 'a weight printed in the lecture; training would learn it',
+    `encoder.feed_forward.${part}`, 'a weight that the example gives; training would learn it',
   ])),
   'output.weights': `a number of the embedding matrix, without the factor √${WIDTH}`,
 };

@@ -26,6 +26,7 @@ from model.interface import Attention, Inspection, LanguageModel
 Texts = Sequence[Sequence[int]]
 BATCH = 1024  # tokens of one pass over several rows: more at once leave the fast memory of a processor
 
+_EMBEDDINGS = 4096  # that are looked up at once
 _TOLERANCE = 1e-3  # of the largest value: how well parts must give what the model computed
 
 
@@ -240,16 +241,29 @@ class Inspector:
         with torch.no_grad():
             return self.anatomy.embedding(torch.tensor([list(tokens)], device=device))[0].clone()
 
+    def mean_embedding(self) -> Tensor:
+        """The mean of all tokens' embeddings, (W,); raises `AttendError` as `from_embeddings` does."""
+        self._refuse_packed()
+        table = self.anatomy.embedding
+        weight = next(table.parameters())  # (V, W), which some models scale
+        ids = torch.arange(len(weight), device=weight.device)
+        with torch.no_grad():
+            sums = [table(some[None])[0].sum(dim=0) for some in ids.split(_EMBEDDINGS)]  # (W,) each
+            return torch.stack(sums).sum(dim=0) / len(ids)
+
     def from_embeddings(self, tokens: Sequence[int], embeddings: Tensor, *, source: Sequence[int] = ()) -> Tensor:
         """The logits of the next token, (R, V), as a differentiable function of token embeddings (R, T, W), which are
         those of the source if there is one.
 
         Raises `AttendError` for weights in 16 or 8 bits, which have no gradients here.
         """
-        if not any(weights.dim() == 2 for weights in self.anatomy.layers[0].block.parameters()):  # they are packed
-            raise AttendError("Gradients need weights in float32: load the model without a precision in its name.")
+        self._refuse_packed()
         rows = [tokens] * len(embeddings)
         probe = Probe(self.anatomy, rows=len(rows), embeddings=embeddings)
         with torch.enable_grad(), probe.attached():
             logits = self._passes(rows, [source] * len(rows) if source else [], attention=False, last=True).logits
         return logits[:, -1].float()  # (R, V)
+
+    def _refuse_packed(self) -> None:
+        if not any(weights.dim() == 2 for weights in self.anatomy.layers[0].block.parameters()):
+            raise AttendError("Gradients need weights in float32: load the model without a precision in its name.")

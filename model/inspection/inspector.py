@@ -9,6 +9,7 @@ Shapes: R rows, T tokens of the longest row, W model width, V vocabulary, L laye
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -27,6 +28,8 @@ Texts = Sequence[Sequence[int]]
 BATCH = 1024  # tokens of one pass over several rows: more at once leave the fast memory of a processor
 
 _EMBEDDINGS = 4096  # that are looked up at once
+_ROWS = 64  # of one pass: more would only multiply the logits of short texts
+_LARGEST = 2**27  # numbers of one tensor: half a GB
 _TOLERANCE = 1e-3  # of the largest value: how well parts must give what the model computed
 
 
@@ -106,6 +109,13 @@ class Inspector:
             pads: whether texts of different lengths may share a pass without changing each other.
         """
         self.anatomy, self._passes, self._pads = anatomy, passes, pads
+
+    def longest(self) -> int:
+        """The most tokens that a text and its source may have so that no tensor of an inspection that asks for the last
+        logits alone has more than 2**27 numbers."""
+        layers, width = len(self.anatomy.layers), self.embed([0]).shape[-1]
+        in_attention = math.isqrt(_LARGEST // (layers * self.anatomy.heads))  # (L, H, T, T)
+        return min(in_attention, _LARGEST // (layers * len(self.anatomy.names) * width))  # streams: (L, S, T, W)
 
     @torch.inference_mode()
     def inspect(
@@ -207,7 +217,7 @@ class Inspector:
             sources: as `Passes` takes them.
             interventions: those of each row, or of all rows if there is one entry.
         """
-        size = max(1, BATCH // max(map(len, rows)))
+        size = min(_ROWS, max(1, BATCH // max(map(len, rows))))
         own_sources = len(sources) == len(rows)
         lengths = [(len(row), len(sources[index]) if own_sources else 0) for index, row in enumerate(rows)]
         first = 0

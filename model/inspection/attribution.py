@@ -188,9 +188,10 @@ def attribute_inputs(
     """Integrated gradients (Sundararajan et al., 2017) from a text of mean embeddings to the text itself.
 
     The first token stays as it is, so its score is 0: heads that look for nothing rest on it, and without it all of
-    them change at once. The usual beginning, embeddings of zero, has no direction, which is all that a norm sees: in
-    attend-chat, 20 points from there leave a gap of 2.3 (the mean over six short texts), and from here 0.004. With a
-    source, all of its embeddings change, and the decoder's text stays as it is.
+    them change at once. The usual beginning, embeddings of zero, has no direction, which is all that a norm sees: on
+    40 tokens of attend-chat's answers, 30 points from there leave a mean gap of 4.8, and from here 0.13. Points that
+    lie closer together at the beginning leave more. With a source, all of its embeddings change, and the decoder's
+    text stays as it is.
 
     Args:
         steps: points on the way at which the gradient is taken; 0: only at the text itself (gradient times input, where

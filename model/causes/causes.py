@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from model.causes.reading import Tokenized
+    from model.inspection.heads import HeadScores
     from model.inspection.inspector import Inspector
+    from model.inspection.lens import Lens
     from model.loaded import LoadedModel
 
 T = TypeVar("T")
@@ -61,15 +63,17 @@ class Causes:
         from model.inspection.lens import read_layers
 
         changes, tokenized = interventions_of(interventions), self._read(text, source)
-        inside = self._work(
-            lambda inspector: inspector.inspect(tokenized.ids, source=tokenized.source, interventions=changes)
-        )
-        lens = self._work(lambda inspector: read_layers(inspector, tokenized.ids, sublayers=sublayers, inside=inside))
         options: dict[str, Any] = {"source": tokenized.source, "interventions": changes}
+        marks = separators(self.loaded.tokenizer, tokenized.ids)
+
+        def look(inspector: Inspector) -> tuple[Lens, HeadScores]:
+            """In one piece of work, so that only one call at a time has the large tensors of an inspection."""
+            inside = inspector.inspect(tokenized.ids, **options, last=True)
+            lens = read_layers(inspector, tokenized.ids, sublayers=sublayers, inside=inside)
+            return lens, score_heads(inside.attention.decoder[0], tokenized.ids, marks)
+
+        lens, scores = self._work(look)
         matching = head and self._work(lambda inspector: inspector.match(tokenized.ids, *head, **options))
-        scores = score_heads(
-            inside.attention.decoder[0], tokenized.ids, separators(self.loaded.tokenizer, tokenized.ids)
-        )
         return Inspected(
             named(self.loaded, tokenized.ids),
             named(self.loaded, tokenized.source),

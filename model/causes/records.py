@@ -81,7 +81,7 @@ class Inputs:
     """The same as a sum over the tokens' embeddings (those of the source if there is one), up to the gap."""
 
     scores: Numbers
-    total: float
+    total: float  # compared with a text of mean embeddings or, for gradient times input, of zeros
     gap: float
 
 

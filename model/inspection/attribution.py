@@ -47,7 +47,7 @@ class InputAttribution:
     """A logit, or the difference of two, as a sum of what the tokens' embeddings added to it."""
 
     scores: Tensor  # (T,), or for each token of the source if there is one
-    total: float  # how far the choice's logit (minus the rival's) is from that of a text whose embeddings are all zero
+    total: float  # how far the choice's logit (minus the rival's) is from that of the text where the way begins
     gap: float  # how far the sum of the scores is from the total
 
 
@@ -185,24 +185,34 @@ def attribute_inputs(
     source: Sequence[int] = (),
     steps: int = 30,
 ) -> InputAttribution:
-    """Integrated gradients (Sundararajan et al., 2017) from embeddings that are all zero to those of the text.
+    """Integrated gradients (Sundararajan et al., 2017) from a text of mean embeddings to the text itself.
 
-    With a source, its embeddings change, and the decoder's text stays as it is.
+    The first token stays as it is, so its score is 0: heads that look for nothing rest on it, and without it all of
+    them change at once. The usual beginning, embeddings of zero, has no direction, which is all that a norm sees: on
+    40 tokens of attend-chat's answers, 30 points from there leave a mean gap of 4.8, and from here 0.13. Points that
+    lie closer together at the beginning leave more. With a source, all of its embeddings change, and the decoder's
+    text stays as it is.
 
     Args:
-        steps: points on the way at which the gradient is taken; 0: only at the text itself (gradient times input).
+        steps: points on the way at which the gradient is taken; 0: only at the text itself (gradient times input, where
+            all embeddings begin at zero).
     """
     if steps < 0:
         raise AttendError(f"The number of steps is {steps}, but must be 0 or more.")
     choice, embedded = Choice(chosen, rival), inspector.embed(source or tokens)  # (T, W)
+    beginning = torch.zeros_like(embedded)
+    if steps:
+        beginning += inspector.mean_embedding()
+    if steps and not source:
+        beginning[0] = embedded[0]
+    way, gradient = embedded - beginning, torch.zeros_like(embedded)
     points = (torch.arange(steps) + 0.5) / steps if steps else torch.ones(1)
-    gradient = torch.zeros_like(embedded)
     for some in points.split(max(1, _GRADIENT_TOKENS // len(embedded))):
-        rows = (some.to(embedded)[:, None, None] * embedded).requires_grad_()  # (R, T, W)
+        rows = (beginning + some.to(embedded)[:, None, None] * way).requires_grad_()  # (R, T, W)
         values = choice.of(inspector.from_embeddings(tokens, rows, source=source))  # (R,)
         gradient += torch.autograd.grad(values.sum(), rows)[0].sum(dim=0)
-    scores = (gradient / len(points) * embedded).sum(dim=-1).float().cpu()  # (T,)
+    scores = (gradient / len(points) * way).sum(dim=-1).float().cpu()  # (T,)
     with torch.no_grad():
-        ends = torch.stack([embedded, torch.zeros_like(embedded)])  # (2, T, W)
-        at_text, at_zero = choice.of(inspector.from_embeddings(tokens, ends, source=source)).tolist()
-    return InputAttribution(scores, at_text - at_zero, abs(float(scores.sum()) - (at_text - at_zero)))
+        ends = torch.stack([embedded, beginning])  # (2, T, W)
+        at_text, at_beginning = choice.of(inspector.from_embeddings(tokens, ends, source=source)).tolist()
+    return InputAttribution(scores, at_text - at_beginning, abs(float(scores.sum()) - (at_text - at_beginning)))

@@ -9,6 +9,7 @@ Shapes: R rows, T tokens of the longest row, W model width, V vocabulary, L laye
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -26,6 +27,9 @@ from model.interface import Attention, Inspection, LanguageModel
 Texts = Sequence[Sequence[int]]
 BATCH = 1024  # tokens of one pass over several rows: more at once leave the fast memory of a processor
 
+_EMBEDDINGS = 4096  # that are looked up at once
+_ROWS = 64  # of one pass: more would only multiply the logits of short texts
+_LARGEST = 2**27  # numbers of one tensor: half a GB
 _TOLERANCE = 1e-3  # of the largest value: how well parts must give what the model computed
 
 
@@ -105,6 +109,13 @@ class Inspector:
             pads: whether texts of different lengths may share a pass without changing each other.
         """
         self.anatomy, self._passes, self._pads = anatomy, passes, pads
+
+    def longest(self) -> int:
+        """The most tokens that a text and its source may have so that no tensor of an inspection that asks for the last
+        logits alone has more than 2**27 numbers."""
+        layers, width = len(self.anatomy.layers), self.embed([0]).shape[-1]
+        in_attention = math.isqrt(_LARGEST // (layers * self.anatomy.heads))  # (L, H, T, T)
+        return min(in_attention, _LARGEST // (layers * len(self.anatomy.names) * width))  # streams: (L, S, T, W)
 
     @torch.inference_mode()
     def inspect(
@@ -206,7 +217,7 @@ class Inspector:
             sources: as `Passes` takes them.
             interventions: those of each row, or of all rows if there is one entry.
         """
-        size = max(1, BATCH // max(map(len, rows)))
+        size = min(_ROWS, max(1, BATCH // max(map(len, rows))))
         own_sources = len(sources) == len(rows)
         lengths = [(len(row), len(sources[index]) if own_sources else 0) for index, row in enumerate(rows)]
         first = 0
@@ -240,16 +251,29 @@ class Inspector:
         with torch.no_grad():
             return self.anatomy.embedding(torch.tensor([list(tokens)], device=device))[0].clone()
 
+    def mean_embedding(self) -> Tensor:
+        """The mean of all tokens' embeddings, (W,); raises `AttendError` as `from_embeddings` does."""
+        self._refuse_packed()
+        table = self.anatomy.embedding
+        weight = next(table.parameters())  # (V, W), which some models scale
+        ids = torch.arange(len(weight), device=weight.device)
+        with torch.no_grad():
+            sums = [table(some[None])[0].sum(dim=0) for some in ids.split(_EMBEDDINGS)]  # (W,) each
+            return torch.stack(sums).sum(dim=0) / len(ids)
+
     def from_embeddings(self, tokens: Sequence[int], embeddings: Tensor, *, source: Sequence[int] = ()) -> Tensor:
         """The logits of the next token, (R, V), as a differentiable function of token embeddings (R, T, W), which are
         those of the source if there is one.
 
         Raises `AttendError` for weights in 16 or 8 bits, which have no gradients here.
         """
-        if not any(weights.dim() == 2 for weights in self.anatomy.layers[0].block.parameters()):  # they are packed
-            raise AttendError("Gradients need weights in float32: load the model without a precision in its name.")
+        self._refuse_packed()
         rows = [tokens] * len(embeddings)
         probe = Probe(self.anatomy, rows=len(rows), embeddings=embeddings)
         with torch.enable_grad(), probe.attached():
             logits = self._passes(rows, [source] * len(rows) if source else [], attention=False, last=True).logits
         return logits[:, -1].float()  # (R, V)
+
+    def _refuse_packed(self) -> None:
+        if not any(weights.dim() == 2 for weights in self.anatomy.layers[0].block.parameters()):
+            raise AttendError("Gradients need weights in float32: load the model without a precision in its name.")

@@ -51,9 +51,15 @@ def send(
 def retry(
     session: Session, models: Models, name: str, turn: int, settings: DecodingSettings, *, system: object = None
 ) -> Iterator[ChatUpdate]:
-    """The answer at `turn` once more; the one before stays a version, with what came after it."""
+    """The answer at `turn` once more; the one before stays a version, with what came after it.
+
+    What was switched off inside the model stays off, if the same model answers.
+    """
     number = _user_turn_before(session, turn)
-    yield from answer_last(session, models, name, session.turns[: number + 1], settings, system=system)
+    before = next((session.runs.get(answer.run or "") for answer in session.turns[number + 1 : number + 2]), None)
+    off = before.interventions if before is not None and before.model == name else ()
+    turns = session.turns[: number + 1]
+    yield from answer_last(session, models, name, turns, settings, system=system, interventions=off)
 
 
 def edit(

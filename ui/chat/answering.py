@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
+from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from ui.chat.prompt_value import prompt_value
 from ui.chat.update import ChatUpdate
@@ -35,11 +36,13 @@ def answer_last(
     *,
     system: object,
     message: str | None = None,
+    interventions: tuple[Intervention, ...] = (),
 ) -> Iterator[ChatUpdate]:
     """Let the model answer the last of `turns`, which come into view.
 
     Args:
         message: the new text of the message box.
+        interventions: what is changed inside the model.
     """
     session.refuse_while_busy()
     loaded = models.get(name)
@@ -48,7 +51,8 @@ def answer_last(
     instruction = session.system if system is None else checked_system(system)
     settings = chat_settings(loaded, settings)
     prompt, messages = chat_prompt(loaded, latest(turns), settings, supported_system_prompt(instruction, loaded))
-    trace = new_trace(loaded, prompt.ids, settings, text=turns[-1].text, messages=messages)
+    text = turns[-1].text
+    trace = new_trace(loaded, prompt.ids, settings, text=text, messages=messages, interventions=interventions)
     request = trace.request
     # nothing is refused from here on
     session.system, session.cleared = instruction, None

@@ -19,7 +19,8 @@ def conversation_value(session: Session) -> ConversationValue:
     versions = zip(session.turns, session.conversation.versions, strict=True)
     return {
         "turns": [
-            turn_value(turn, dropped=index < dropped, versions=pair) for index, (turn, pair) in enumerate(versions)
+            turn_value(turn, session.runs.get(turn.run or ""), dropped=index < dropped, versions=pair)
+            for index, (turn, pair) in enumerate(versions)
         ],
         "examples": list(EXAMPLES),
         "busy": session.busy,

@@ -9,6 +9,7 @@ from decoding.parameters.parameter import number, quoted
 from model.causes.causes import Causes
 from model.causes.reading import Text
 from model.errors import AttendError
+from model.inspection.inspector import opened
 from ui.kit.validation import checked_start, checked_switch, checked_text
 from ui.runs.models import Models
 
@@ -21,7 +22,9 @@ def cause_endpoints(models: Models) -> Mapping[str, Callable[..., dict[str, Any]
     """The functions behind the endpoints, by their names."""
 
     def causes(model: object, most_tokens: int = MAX_TOKENS) -> Causes:
-        return Causes(models.get(model), seconds=models.limits.run_seconds, most_tokens=most_tokens)
+        loaded = models.get(model)
+        most_tokens = min(most_tokens, opened(loaded.model).inspector().longest())
+        return Causes(loaded, seconds=models.limits.run_seconds, most_tokens=most_tokens)
 
     def inspect(
         text: str | list[int],

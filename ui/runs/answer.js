@@ -167,9 +167,9 @@ export function offerTokens(container, ask, onOpen = () => {}) {
   });
 }
 
-/** The model that wrote an answer and, if it is worth saying, why the answer ended. @param {import('./runs_contract').TurnValue} turn */
+/** The model that wrote an answer, without which parts and, if it is worth saying, why the answer ended. @param {import('./runs_contract').TurnValue} turn */
 export function byline(turn) {
-  return [turn.model, turn.state === 'stopped' && 'stopped', turn.note].filter(Boolean).join(' · ');
+  return [turn.model, turn.without && `without ${turn.without}`, turn.state === 'stopped' && 'stopped', turn.note].filter(Boolean).join(' · ');
 }
 
 /**

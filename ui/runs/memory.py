@@ -129,7 +129,7 @@ def _forget_attention(run: RunRecord, ledger: Ledger) -> None:
 
 def _forget_trace(run: RunRecord, ledger: Ledger) -> None:
     ledger.release(_of_trace(run.trace))
-    run.trace = None
+    run.forget_trace()
 
 
 def _forget_explanations(run: RunRecord, ledger: Ledger) -> None:

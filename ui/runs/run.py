@@ -91,6 +91,7 @@ class RunRecord:
     shape: tuple[int, int] = (0, 0)  # layers and heads of its attention
     dropped: int = 0  # oldest messages that did not fit into the prompt
     forgotten: bool = False  # whether the explanation of its tokens was dropped to save memory
+    kept_interventions: tuple[Intervention, ...] = ()  # those of a trace that was dropped
     source: tuple[int, ...] = ()  # the encoder's tokens, with which `tokens` begins
     # The record of the newest continuation; the trace's prompt and tokens together are all tokens of the run. None for
     # a text that was not continued; a text that is changed becomes another run.
@@ -116,15 +117,20 @@ class RunRecord:
     @property
     def interventions(self) -> tuple[Intervention, ...]:
         """What was changed inside the model for its newest continuation."""
-        return () if self.trace is None else self.trace.request.interventions
+        return self.kept_interventions if self.trace is None else self.trace.request.interventions
 
     def forget_attention(self) -> None:
         self.tokens = [token if token.row is None else replace(token, row=None) for token in self.tokens]
 
+    def forget_trace(self) -> None:
+        """Drop the record of the newest continuation, but for what was changed inside the model."""
+        self.kept_interventions, self.trace = self.interventions, None
+
     def forget_explanations(self) -> None:
         """Drop all but the tokens."""
         self.tokens = [TokenRecord(token.id, token.origin) for token in self.tokens]
-        self.trace, self.forgotten = None, True
+        self.forget_trace()
+        self.forgotten = True
 
     def replace_from(self, number: int, tokens: Sequence[TokenRecord]) -> None:
         """Replace the tokens from this index on."""

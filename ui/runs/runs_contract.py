@@ -35,6 +35,7 @@ class TurnValue(TypedDict):
     unfinished: bool  # of an answer: whether the model could go on where it ends
     version: int  # of an answer: number of its updates
     versions: tuple[int, int]  # which version of the message this is, from 0, and how many there are
+    without: NotRequired[str]  # of an answer: what was switched off or scaled inside the model, such as "6.5"
 
 
 class TurnsValue(TypedDict):

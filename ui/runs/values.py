@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from model.inspection.naming import names_of
 from ui.kit.packing import ALMOST_ALL, significant
 from ui.runs.answer_text import AnswerText
-from ui.runs.run import TokenRecord
+from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.runs_contract import AnswerToken, MeterValue, TurnValue
 from ui.runs.versions.conversation import Turn
 
+MAX_NAMED = 4  # parts of the model, under an answer that was written without them
 OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
 MAX_ROWS = 6_000_000  # bytes of attention sent at once; of a longer text the newest rows
 
 
-def turn_value(turn: Turn, *, dropped: bool = False, versions: tuple[int, int] = (0, 1)) -> TurnValue:
+def turn_value(
+    turn: Turn, run: RunRecord | None = None, *, dropped: bool = False, versions: tuple[int, int] = (0, 1)
+) -> TurnValue:
     version, tokens = turn.version, turn.tokens  # in this order: another thread may be lengthening it
-    return {
+    value: TurnValue = {
         "role": turn.role,
         "text": turn.text if tokens is None else "".join(token["text"] for token in tokens),
         "tokens": tokens,
@@ -29,6 +33,15 @@ def turn_value(turn: Turn, *, dropped: bool = False, versions: tuple[int, int] =
         "version": version,
         "versions": versions,
     }
+    if run is not None and run.interventions:
+        value["without"] = _switched_off(run)
+    return value
+
+
+def _switched_off(run: RunRecord) -> str:
+    """The names of the first parts, and how many more there are."""
+    listed, more = run.interventions[:MAX_NAMED], len(run.interventions) - MAX_NAMED
+    return names_of(listed) + (f" and {more} more" if more > 0 else "")
 
 
 def meter_value(used: int, limit: int, dropped: int = 0, *, answered: int = 0, note: str | None = None) -> MeterValue:

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 import torch
 
+from model import catalog, names
 from model.compiled.prepare import prepare_for_decoding, quantize
 from model.errors import AttendError
 from model.inspection.ablation import switch_off_each
 from model.inspection.attribution import attribute_directly, attribute_inputs
 from model.inspection.heads import PATTERNS, score_heads, score_induction
-from model.inspection.inspector import Inspector
+from model.inspection.inspector import Inspector, opened
 from model.inspection.intervention import Intervention
 from model.inspection.lens import read_layers, read_position
 from model.inspection.patching import patch
@@ -193,18 +194,40 @@ def test_switching_heads_off_in_batches_is_switching_each_off(name: str) -> None
         assert found.effects[layer, head] == pytest.approx(float(one - whole), abs=1e-5)
 
 
-def test_gradients_add_up_where_the_model_is_smooth() -> None:
-    """With norms whose epsilon is large, the way from nothing to the text has no sharp bend at its beginning."""
-    torch.manual_seed(4)
-    inspector = build(TransformerConfig(**CONFIGS["as attend-chat"], norm_epsilon=1.0)).eval().inspector()
-    whole = attribute_inputs(inspector, IDS, 5, 7, steps=100)
-    assert whole.gap < 1e-2 * abs(whole.total) + 1e-5 and float(whole.scores.sum()) == pytest.approx(
-        whole.total, rel=2e-2
-    )
-    embedded = inspector.embed(IDS)[None].requires_grad_()
-    logits = inspector.from_embeddings(IDS, embedded)[0]
-    slow = (torch.autograd.grad(logits[5] - logits[7], embedded)[0][0] * embedded[0]).sum(dim=-1)
-    assert difference(attribute_inputs(inspector, IDS, 5, 7, steps=0).scores, slow) < 1e-6
+@every_config
+def test_integrated_gradients_lead_from_mean_embeddings_to_the_text(name: str) -> None:
+    """The slow twin: one gradient at a time. All tokens change but the first, or all of the source."""
+    model = model_of(name)
+    inspector, source = model.inspector(), source_of(model)
+    embedded = inspector.embed(source or IDS)
+    beginning = inspector.embed(range(CONFIGS[name]["vocabulary_size"])).mean(dim=0).repeat(len(embedded), 1)
+    if not source:
+        beginning[0] = embedded[0]
+    expected = torch.zeros(len(embedded))
+    for point in (1 / 6, 3 / 6, 5 / 6):
+        there = (beginning + point * (embedded - beginning))[None].requires_grad_()
+        logits = inspector.from_embeddings(IDS, there, source=source)[0]
+        gradient = torch.autograd.grad(logits[5] - logits[7], there)[0][0]
+        expected += (gradient * (embedded - beginning)).sum(dim=-1) / 3
+    found = attribute_inputs(inspector, IDS, 5, 7, source=source, steps=3)
+    assert difference(found.scores, expected) < 1e-5
+    first, last = inspector.from_embeddings(IDS, torch.stack([beginning, embedded]), source=source).tolist()
+    assert found.total == pytest.approx(last[5] - last[7] - first[5] + first[7], abs=1e-4)
+    there = embedded[None].clone().requires_grad_()
+    logits = inspector.from_embeddings(IDS, there, source=source)[0]
+    slow = (torch.autograd.grad(logits[5] - logits[7], there)[0][0] * embedded).sum(dim=-1)
+    assert difference(attribute_inputs(inspector, IDS, 5, 7, source=source, steps=0).scores, slow) < 1e-5
+
+
+@pytest.mark.skipif("attend-chat" not in names.embedded(), reason="attend-chat is not there")
+@pytest.mark.parametrize("text", ["My dog is called Tom. What is my dog called?", "I feel a bit tired this evening."])
+def test_integrated_gradients_of_a_trained_model_add_up(text: str) -> None:
+    """From embeddings of zero, 20 steps left gaps of 6.9 and 3.5 here, more than the differences themselves."""
+    loaded = catalog.load("attend-chat")
+    inspector, ids = opened(loaded.model).inspector(), loaded.prompt(text)
+    chosen, rival = inspector.predictions([ids])[0].topk(2).indices.tolist()
+    found = attribute_inputs(inspector, ids, chosen, rival, steps=20)
+    assert found.gap < 0.02 < 0.5 < abs(found.total)
 
 
 @pytest.mark.parametrize("compact", ["bfloat16", "int8"])

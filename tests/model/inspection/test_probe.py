@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from model.compiled.prepare import prepare_for_decoding
 from model.errors import AttendError
-from model.inspection.inspector import opened
+from model.inspection.inspector import Inspector, opened
 from model.inspection.intervention import Intervention, interventions_of
 from model.recurrent.network import Recurrent
 from model.transformer.config import TransformerConfig
@@ -221,3 +222,23 @@ def test_a_part_that_a_model_lacks_is_refused() -> None:
             )
     with pytest.raises(AttendError, match="transformer"):
         opened(object.__new__(Recurrent))
+
+
+@every_config
+def test_no_tensor_of_an_inspection_is_larger_than_the_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_of(name)
+    inspector, source = model.inspector(), source_of(model)
+    for limit in (600, 10_000):  # numbers: of a short text the streams are larger, of a long one the attention is
+        monkeypatch.setattr("model.inspection.inspector._LARGEST", limit)
+        longest = inspector.longest()
+        sizes = [_largest(inspector, length, bool(source)) for length in (longest, longest + 1)]
+        assert sizes[0] <= limit < sizes[1]
+    assert [len(logits) for logits in inspector.batches([[1]] * 130, sources=[source] if source else [])] == [64, 64, 2]
+
+
+def _largest(inspector: Inspector, length: int, has_source: bool) -> int:
+    """Numbers of the largest tensor that is returned for a text of this length, and for as long a source."""
+    text = [1] * length
+    inside = inspector.inspect(text, source=text if has_source else (), last=True)
+    values = [getattr(one, each.name) for one in (inside, inside.attention) for each in fields(one)]
+    return max(value.numel() for value in values if isinstance(value, Tensor))

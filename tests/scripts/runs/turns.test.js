@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { byline } from '../../../ui/runs/answer.js';
 import { EMPTY, applyUpdate, stage } from '../../../ui/runs/turns.js';
 
 /** @import { AnswerUpdate, TurnValue, TurnsValue } from '../../../ui/runs/runs_contract' */
@@ -92,4 +93,10 @@ test('the stage is that of the last message, whatever came before it', () => {
   assert.equal(stage(whole(1, 'I').turns), 'streaming');
   assert.equal(stage([turn({ state: 'streaming' }), turn({ state: 'done' })]), '');
   assert.equal(stage([turn({ state: 'stopped' })]), '');
+});
+
+test('the line under an answer says what was switched off', () => {
+  const answer = turn({ state: 'stopped', model: 'attend-chat', note: 'the connection was lost' });
+  assert.equal(byline(answer), 'attend-chat · stopped · the connection was lost');
+  assert.equal(byline({ ...answer, without: '6.7' }), 'attend-chat · without 6.7 · stopped · the connection was lost');
 });

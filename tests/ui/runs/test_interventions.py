@@ -20,6 +20,9 @@ from model.inspection.inspector import opened
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from tests.helpers.waiting import steps_of
+from ui.chat import actions as chat
+from ui.chat.answering import answer_last
+from ui.chat.values import conversation_value
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.inspector.toolbar.replay import opened as opened_file
 from ui.runs.answer_text import AnswerText
@@ -31,6 +34,7 @@ from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.traces import new_trace
+from ui.runs.versions.conversation import Turn
 from ui.runs.versions.resume import resumed_trace, trace_from_here
 from ui.write import actions as write
 from ui.write.draft import draft_run
@@ -134,6 +138,33 @@ def test_what_if_and_continue_go_on_under_them(models: Models, tiny: LoadedModel
     for _ in write.write(session, models, tiny.name, session.draft.text, replace(SAMPLE, top_k=3, max_new_tokens=4)):
         pass
     assert session.run(session.draft.run).interventions == OFF  # in a new trace, of other settings
+
+
+def test_retry_writes_without_the_same_parts_and_says_so(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    for _ in answer_last(session, models, tiny.name, [Turn("user", "Hi")], SAMPLE, system=None, interventions=OFF):
+        pass
+    session.run(session.turns[1].run).forget_trace()  # as the memory limit does; what was off is still known
+    for _ in chat.retry(session, models, tiny.name, 1, replace(SAMPLE, seed=12)):
+        pass
+    run = session.run(session.turns[1].run)
+    assert run.trace is not None and run.trace.settings.seed == 12
+    strategy = run.trace.settings.strategy_for(run.trace.request)
+    steps = generate(opened(tiny.model).with_interventions(OFF), run.trace.request.prompt, strategy)
+    assert run.trace.ids == replace(run.trace, steps=[]).collect(steps).ids
+    assert session.conversation.versions[1] == (1, 2)
+    for version in (0, 1):
+        session.conversation.show(1, version)
+        assert conversation_value(session)["turns"][1].get("without") == "2.3, feed-forward 1 x 40"
+    run.model = "another model"  # whose layers and heads are others
+    for _ in chat.retry(session, models, tiny.name, 1, SAMPLE):
+        pass
+    assert session.run(session.turns[1].run).interventions == ()
+    session.conversation.show(1, 0)  # behind which a new message is answered by the whole model
+    for _ in chat.send(session, models, tiny.name, "And you?", SAMPLE):
+        pass
+    answers = conversation_value(session)["turns"][1::2]
+    assert ["without" in answer for answer in answers] == [True, False]
 
 
 @pytest.mark.parametrize(

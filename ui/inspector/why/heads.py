@@ -195,7 +195,9 @@ def _whole_text(question: Question) -> ExplainedToken:
 def _attention(target: ExplainedToken, kind: Kind) -> Tensor:
     """The weights of every head, (L, H, T, K)."""
     with target.loaded.lock:
-        inside = target.inspector.inspect(target.text, source=target.source, interventions=target.run.interventions)
+        inside = target.inspector.inspect(
+            target.text, source=target.source, interventions=target.run.interventions, last=True
+        )
     weights: Attention = inside.attention
     chosen = weights.decoder if kind == "self" else weights.cross
     if chosen is None:

@@ -115,8 +115,9 @@ export function makeView({ answerTo }) {
 
   /** @param {InputsAnswer} answer */
   function drawInputs({ ids, scores, labels, total, gap }) {
+    const other = steps ? `average embeddings${scores[0] ? '' : ' behind the same first token'}` : 'empty embeddings';
     inputs.body.replaceChildren(method.node, makeScoredText(ids.map((id, i) => ({ text: labels[id], value: scores[i] }))),
-      make('p', { class: 'at-sm at-quiet', text: `The scores add up to ${nats(scores.reduce((sum, score) => sum + score, 0))}; against a text of empty embeddings the `
+      make('p', { class: 'at-sm at-quiet', text: `The scores add up to ${nats(scores.reduce((sum, score) => sum + score, 0))}; against a text of ${other} the `
         + `difference is ${nats(total)}: a gap of ${signed(gap.toFixed(3))}${gap > GAP_ALLOWED * Math.abs(total) ? ', too much to rely on these scores' : ''}.` }));
   }
 

@@ -23,7 +23,6 @@ from ui.runs.session import Session
 Replies = Iterator[WhyReply]  # those about its progress, and last the answer
 
 LONGEST = 2_000  # tokens of a text that is looked into
-_LARGEST = 2**27  # numbers of one tensor: attention of all heads, or logits of all positions
 
 T = TypeVar("T")
 
@@ -66,9 +65,7 @@ class ExplainedToken:
 
     def check_size(self, length: int) -> None:
         """`AttendError` for a text of so many tokens that looking into it would take too much memory."""
-        anatomy = self.inspector.anatomy
-        widest = max(self.loaded.model.vocabulary_size, len(anatomy.layers) * anatomy.heads * length)
-        longest = min(LONGEST, _LARGEST // widest)
+        length, longest = max(length, len(self.source)), min(LONGEST, self.inspector.longest())
         if length > longest:
             raise AttendError(
                 f"The text has {length:,} tokens, but at most {longest:,} of this model's can be looked into at once: "

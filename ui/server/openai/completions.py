@@ -47,6 +47,7 @@ class Completion(Generation):
         self._echo, self._nothing_new = bool(body.echo), body.max_tokens == 0
         self._check(loaded, body)
         self._logprobs, self._top = body.logprobs is not None, body.logprobs or 0
+        value = {**value, "strategy": "greedy"} if self._nothing_new else value  # which draws no seed
         settings = settings_of(body, value, loaded, length=_LENGTH, top=self._top)
         self._interventions = interventions_in(value)
         self._prompts = read_prompts(loaded, body.prompt)

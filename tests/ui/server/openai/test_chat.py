@@ -11,6 +11,7 @@ import pytest
 import attend
 from decoding.run.writer import step_entry
 from model.loaded import LoadedModel
+from tests.helpers.paths import ROOT
 
 HELLO: list[Any] = [{"role": "user", "content": "Hello! How are you?"}]
 SETTINGS: list[dict[str, Any]] = [
@@ -111,6 +112,10 @@ def test_a_stop_text_ends_it_and_its_tokens_are_left_out(client: openai.OpenAI, 
     assert tokens and b"".join(bytes(each.bytes or ()) for each in tokens).decode().startswith(text[: text.index(stop)])
 
 
+def _of_attend(choice: Any) -> list[Any]:
+    return choice.to_dict().get("attend", [])
+
+
 def test_attend_adds_what_the_table_shows(client: openai.OpenAI, chat: LoadedModel) -> None:
     settings = {"temperature": 0.8, "seed": 7, "top_k": 20}
     run = attend.Model(chat).chat(HELLO, max_new_tokens=6, attention=True, **settings)
@@ -118,7 +123,7 @@ def test_attend_adds_what_the_table_shows(client: openai.OpenAI, chat: LoadedMod
     asked: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 6, "temperature": 0.8, "seed": 7}
     whole = client.chat.completions.create(**asked, extra_body=body).choices[0].to_dict()["attend"]
     chunks = client.chat.completions.create(**asked, extra_body=body, stream=True)
-    streamed = [entry for chunk in chunks for entry in chunk.choices[0].to_dict().get("attend", [])]
+    streamed: list[Any] = [entry for chunk in chunks for entry in _of_attend(chunk.choices[0])]
     assert isinstance(whole, list) and len(whole) == len(streamed) == len(run.tokens)
     for got, later, token in zip(whole, streamed, run.tokens, strict=True):
         wanted = step_entry(token.choice)
@@ -129,7 +134,7 @@ def test_attend_adds_what_the_table_shows(client: openai.OpenAI, chat: LoadedMod
 
 
 def test_a_system_prompt_and_text_parts(client: openai.OpenAI, tiny: LoadedModel) -> None:
-    parts = [{"type": "text", "text": "Hello, "}, {"type": "text", "text": "you."}]
+    parts: Any = [{"type": "text", "text": "Hello, "}, {"type": "text", "text": "you."}]
     asked: dict[str, Any] = {"model": tiny.name, "temperature": 0, "max_tokens": 5}
     one = client.chat.completions.create(**asked, messages=[{"role": "user", "content": "Hello, you."}])
     other = client.chat.completions.create(**asked, messages=[{"role": "user", "content": parts}])
@@ -144,3 +149,12 @@ def test_a_translator_answers_each_message_on_its_own(client: openai.OpenAI, tin
         model=tiny_translator.name, messages=[{"role": "user", "content": "Le chat 1 est petit."}], max_tokens=12
     )
     assert answer.choices[0].message.content == text
+
+
+def test_the_documentations_own_lines(server: str, chat: LoadedModel, capsys: pytest.CaptureFixture[str]) -> None:
+    code = (ROOT / "docs/openai.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    exec(compile(code.replace("http://127.0.0.1:7860", server), "docs/openai.md", "exec"), {})
+    answer, token, kept, scored = capsys.readouterr().out.strip().splitlines()
+    run = attend.Model(chat).chat(HELLO, temperature=0.8, seed=7, top_k=40)
+    assert answer == run.text and token.startswith("ChatCompletionTokenLogprob(token=")
+    assert kept == str(list(run.tokens[0].choice.kept)) and scored.startswith("[None, -")

@@ -36,6 +36,7 @@ from model.inspection.intervention import Intervention, Interventions, intervent
 if TYPE_CHECKING:  # imported when a model is loaded: torch takes seconds
     from torch import Tensor
 
+    from decoding.run.score import TextScore
     from decoding.run.trace import Trace
     from decoding.settings import DecodingSettings
     from decoding.step import Choice, FinishReason
@@ -150,15 +151,25 @@ class Score:
     """How probable a text is to a model."""
 
     tokens: tuple[Token, ...]
+    scored: TextScore
 
     @property
     def log_probability(self) -> float:
         """Of the whole text, in nats."""
-        return math.fsum(token.log_probability for token in self.tokens)
+        return self.scored.log_probability
 
     @property
     def perplexity(self) -> float:
-        return math.exp(-self.log_probability / len(self.tokens))
+        return self.scored.perplexity
+
+    @property
+    def bits_per_byte(self) -> float:
+        """The mean surprise of a byte, by which models with different tokens can be compared."""
+        return self.scored.bits_per_byte
+
+    def document(self) -> dict[str, Any]:
+        """The same as JSON values: what `generate.py --score --json` writes and `/score` returns."""
+        return dict(self.scored.document())
 
 
 class Stream(Iterator[Token]):
@@ -187,8 +198,8 @@ class Stream(Iterator[Token]):
         trace, tokenizer = self._trace, self._loaded.tokenizer
         detokenizer = tokenizer.detokenizer(begins=self._loaded.starts_new_text)
         texts: TokenTexts[Choice] = TokenTexts(detokenizer, self.settings.stop_texts)
-        certain = [each for choice in trace.choices() for each in texts.push(choice.token, choice)]
-        tokens = [_token(choice, text, tokenizer) for text, choice in [*certain, *texts.finish()]]
+        written = texts.whole([(choice.token, choice) for choice in trace.choices()])
+        tokens = [_token(choice, text, tokenizer) for text, choice in written]
         return Run(trace.text, tuple(tokens), tuple(map(tokenizer.label, trace.request.attended)), trace)
 
     def _decode(self) -> Generator[Token, None, None]:
@@ -282,31 +293,11 @@ class Model(Causes):
             top_candidates: how many candidates to record for each token.
             stride: of the windows in which a text longer than the context is read, in tokens; 0 is half of the context.
         """
-        from decoding.run.scoring import score
+        from decoding.run.score import score_text
 
-        loaded, tokenizer = self.loaded, self.loaded.tokenizer
-        if loaded.model.decoder_start and not prompt.strip():
-            raise AttendError(f"{loaded.name} is a translator: give the source text as prompt.")
-        begins = not prompt or loaded.starts_new_text
-        before, ids = loaded.prompt(prompt) if prompt else loaded.prefix_tokens, tokenizer.encode(text, begins=begins)
-        source, whole = (before, [*ids]) if loaded.model.decoder_start else ((), [*before, *ids])
-        scored = len(whole) - len(ids) if before else 1
-        if len(whole) <= scored:
-            raise AttendError(f"There is nothing to score in {text[:40]!r}: give a longer text.")
-        passes = score(
-            loaded.model,
-            whole,
-            scored=scored,
-            top_candidates=top_candidates,
-            prefix=len(loaded.prefix_tokens),
-            stride=stride,
-            source=source,
-            lock=loaded.lock,
-        )
-        detokenizer = tokenizer.detokenizer(begins=begins)
-        texts = [detokenizer.push(token) for token in ids][0 if before else 1 :]
-        choices = [choice for choices in passes for choice in choices]
-        return Score(tuple(_token(choice, text, tokenizer) for choice, text in zip(choices, texts, strict=True)))
+        scored = score_text(self.loaded, text, prompt=prompt, top_candidates=top_candidates, stride=stride)
+        pairs = zip(scored.choices, scored.texts, strict=True)
+        return Score(tuple(_token(choice, text, self.loaded.tokenizer) for choice, text in pairs), scored)
 
 
 def _finish(stream: Stream) -> Run:

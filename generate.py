@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import csv
 import io
 import json
 import locale
@@ -75,6 +76,18 @@ def _parser() -> Parser:
         "--chat", action="store_true", help="answer the prompt; without one, chat until the end of the input (Ctrl-D)"
     )
     parser.add_argument("--system", metavar="TEXT", default="", help="with --chat: the system prompt")
+    parser.add_argument(
+        "--score",
+        action="store_true",
+        help="print how probable each token of the prompt is, as CSV; or see --json",
+    )
+    parser.add_argument(
+        "--stride",
+        type=int,
+        default=0,
+        metavar="N",
+        help="with --score: the tokens of each window of a long text",
+    )
     parser.add_argument("--json", metavar="FILE", help="save the run with every probability; - prints it instead")
     parser.add_argument("--list-models", action=_ListModels, nargs=0, help="list the models known by name, and exit")
     parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
@@ -160,6 +173,10 @@ def _generate(arguments: argparse.Namespace) -> int:
     if arguments.system.strip() and not arguments.chat:
         raise AttendError("--system is for conversations: add --chat, or leave it out.")
     prompt = _prompt(arguments.prompt, arguments.file)
+    if arguments.score and arguments.chat:
+        raise AttendError("--score is for texts: leave out --chat.")
+    if arguments.stride < 0:
+        raise AttendError(f"--stride is {arguments.stride}, but must be 0 or more.")
     if prompt is None and not arguments.chat:
         raise AttendError("There is no prompt: give a text, - for standard input, --file FILE, or --chat to chat.")
     if prompt is None and arguments.json is not None:
@@ -178,6 +195,8 @@ def _generate(arguments: argparse.Namespace) -> int:
         _note(note)
     if arguments.chat and not model.can_chat:
         raise AttendError(f"{model.loaded.name} can't chat: leave --chat out and give it a text.")
+    if arguments.score:
+        return _score(model, str(prompt), arguments.stride, arguments.json)
     system = _whole(arguments.system, "The system prompt")
     before = [{"role": "system", "content": system}] if system.strip() else []
     if prompt is None:
@@ -208,6 +227,22 @@ def _once(model: attend.Model, prompt: str | attend.Messages, settings: Mapping[
         if run.finish_reason == "length":
             _note(_why_it_stopped(run, model.loaded.model.context_length))
     return code
+
+
+def _score(model: attend.Model, text: str, stride: int, path: str | None) -> int:
+    """A text's tokens as a table, or its document."""
+    with _document(path) as document:
+        scored = model.score(text, stride=stride).document()
+        if document is not None:
+            print(json.dumps(scored, ensure_ascii=False), file=document, flush=True)
+        if document is not sys.stdout:
+            columns = ("text", "id", "surprise", "rank", "entropy")
+            rows = csv.writer(sys.stdout, lineterminator="\n")
+            rows.writerow(columns)
+            for token in scored["tokens"]:
+                rows.writerow(f"{cell:.4f}" if isinstance(cell := token[name], float) else cell for name in columns)
+            _note(f"perplexity {scored['perplexity']:.4g}, {scored['bits_per_byte']:.4g} bits per byte.")
+    return 0
 
 
 def _converse(model: attend.Model, before: attend.Messages, settings: Mapping[str, Any]) -> int:

@@ -29,13 +29,17 @@ class TokenTexts(Generic[T]):
         self._text, self._begin = "", 0
         self._waiting: deque[tuple[str, T]] = deque()
 
-    def push(self, token: int, thing: T) -> list[tuple[str, T]]:
-        """Add a token; returns those that are certain now, in order, each with its text."""
+    def push(self, token: int, thing: T, *, last: bool = False) -> list[tuple[str, T]]:
+        """Add a token; returns those that are certain now, in order, each with its text.
+
+        Args:
+            last: whether the answer ends with it; it then waits for `finish`, which may add half a character to it.
+        """
         added = self._detokenizer.push(token)
         self._text += added
         self._waiting.append((added, thing))
         length, ready = len(certain(self._text, self._stop_texts)), []
-        while self._waiting and self._begin + len(self._waiting[0][0]) <= length:
+        while len(self._waiting) > last and self._begin + len(self._waiting[0][0]) <= length:
             text, waited = self._waiting.popleft()
             self._begin += len(text)
             ready.append((text, waited))
@@ -53,6 +57,13 @@ class TokenTexts(Generic[T]):
             ready.append((text[: max(0, room)], thing))
             room -= len(text)
         return ready
+
+    def whole(self, tokens: Sequence[tuple[int, T]]) -> list[tuple[str, T]]:
+        """All tokens of an answer that has ended, each with its text."""
+        ready = []
+        for number, (token, thing) in enumerate(tokens, start=1):
+            ready += self.push(token, thing, last=number == len(tokens))
+        return [*ready, *self.finish()]
 
     @property
     def stopped(self) -> bool:

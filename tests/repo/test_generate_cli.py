@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 import json
 import os
@@ -18,6 +20,7 @@ import pytest
 import attend
 import decoding.generate
 import generate
+from decoding.run.score import score_text
 from decoding.settings import DecodingSettings, parameters
 from decoding.step import Step
 from model import catalog
@@ -42,6 +45,21 @@ def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
     code, only, errors = run("The quick", *flags, "--json", "-")
     assert (code, errors) == (0, "")
     assert json.loads(only) == document  # the same seed, and nothing else on stdout
+
+
+def test_a_text_is_scored_as_csv_or_as_a_document(run: Run, tiny: LoadedModel) -> None:
+    text = 'The quick, "fox" and the dog.'
+    expected = score_text(tiny, text).document()
+    code, table, errors = run(text, "--score")
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert code == 0 and "".join(row["text"] for row in rows) == text
+    assert [float(row["surprise"]) for row in rows] == pytest.approx(
+        [each["surprise"] for each in expected["tokens"]], abs=1e-4
+    )
+    assert errors == f"Note: perplexity {expected['perplexity']:.4g}, {expected['bits_per_byte']:.4g} bits per byte.\n"
+    code, document, errors = run(text, "--score", "--json", "-")
+    assert (code, errors) == (0, "") and json.loads(document)["tokens"] == expected["tokens"]
+    assert run(text, "--score", "--chat")[0] == 2 and run(text, "--score", "--stride", "-1")[0] == 2
 
 
 @pytest.mark.usefixtures("counted_seeds")

@@ -236,7 +236,8 @@ def test_terminal_examples_run(
     assert generate.main([*arguments, "--model", str(model)]) == 0
     # A tiny model goes on until something stops it, reads few characters, and without a seed tells the one it drew.
     # What no test has run before is compiled first.
-    notes = ("Note: stopped at", "Note: the seed was", "Note: This model", "Compiling for this processor")
+    notes = tuple(f"Note: {begins}" for begins in ("stopped at", "the seed was", "This model", "perplexity"))
+    notes += ("Compiling for this processor",)
     assert all(line.startswith(notes) for line in capsys.readouterr().err.splitlines() if line)
     for written in (arguments[arguments.index("--json") + 1],) if "--json" in arguments else ():
         assert "attend.trace/2" in (tmp_path / written).read_text(encoding="utf-8")

@@ -45,6 +45,7 @@ from ui.settings.methods import default_method, misread_link
 from ui.settings.panel import FORM_READY
 from ui.tabs import TABS
 from ui.view import Changes, Output, View
+from ui.write.score import score_endpoint
 
 
 def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
@@ -98,7 +99,8 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
         of_tabs = [tab.endpoint(models) for tab in instances if tab.endpoint is not None]
         page.models, page.calls = models, ConcurrencyLimiter(limits.calls)
         named = {each.__name__: each for each in of_tabs}
-        endpoints.register({**named, **cause_endpoints(models)}, limits, page.calls)
+        named |= {"score": score_endpoint(models), **cause_endpoints(models)}
+        endpoints.register(named, limits, page.calls)
         limit_runs(page, limits.runs)
     return page
 

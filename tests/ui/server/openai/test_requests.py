@@ -173,6 +173,19 @@ def test_a_client_that_leaves_ends_its_run_and_frees_its_place(gated: tuple[str,
         assert client.post(CHAT, json=body).status_code == 200
 
 
+def test_the_prompts_of_a_request_share_the_time_of_one_answer(tiny: LoadedModel) -> None:
+    limits, port = Limits(run_seconds=1.0), unused_port()
+    page = build(Models((tiny.name,), lambda name, _: tiny, limits=limits, wrap=Gate()))
+    serve.launch(page, host="127.0.0.1", port=port, block=False, limits=limits)
+    try:
+        body = {"prompt": ["Hello"] * 40, "max_tokens": 100, "min_new_tokens": 100, "temperature": 0}
+        refused = httpx.post(f"http://127.0.0.1:{port}{COMPLETIONS}", json=body, timeout=LONGEST)
+    finally:
+        page.close()
+    assert refused.status_code == 400
+    assert refused.json()["error"]["message"].startswith("Only 8 of 40 prompts were answered within the time limit")
+
+
 def test_with_accounts_a_key_is_a_name_and_a_password(tiny: LoadedModel) -> None:
     page, port = build(Models((tiny.name,), lambda name, _: tiny)), unused_port()
     accounts = Accounts.read("", {"ATTEND_AUTH": "ada:secret:word"})

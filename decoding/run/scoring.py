@@ -78,7 +78,8 @@ def predictions(
     begin, text = ids[:prefix], ids[prefix:]
     room = model.context_length + 1 - (len(model.decoder_start) if source else prefix)  # the last token is never read
     stride = reading.get("stride", 0) or (room if len(text) <= room else max(1, model.context_length // 2))
-    most = min(stride, max(1, _MOST_NUMBERS // model.vocabulary_size))
+    least = 0 if begin or source else 1  # tokens that must stand before those that a window scores
+    most = max(1, min(stride, room - least, _MOST_NUMBERS // model.vocabulary_size))
     for window in windows(len(text), scored - prefix, room, most):
         before, tokens = text[window.first : window.scored], text[window.scored : window.end]
         with lock:

@@ -64,6 +64,7 @@ def test_there_are_exactly_the_named_endpoints(client: Client) -> None:
         "/generate",
         "/inspect",
         "/patch",
+        "/score",
         "/translate",
     ]
     assert described["unnamed_endpoints"] == {}
@@ -194,8 +195,8 @@ def test_an_endpoint_that_is_not_there_gets_a_sentence(served: tuple[str, Models
     answer = httpx.post(f"{served[0]}/gradio_api/{method}/trasnlate", json={"data": []})
     assert answer.status_code == 404
     assert answer.json() == {
-        "detail": "There is no endpoint /trasnlate here: call /chat, /generate, /translate, /compare, /inspect, "
-        "/attribute, /patch."
+        "detail": "There is no endpoint /trasnlate here: call /chat, /generate, /translate, /compare, /score, "
+        "/inspect, /attribute, /patch."
     }
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.config import ConfigDict
 
 from decoding.parameters.parameter import quoted
 from decoding.settings import DecodingSettings, for_translator, parameters
-from decoding.stop import TOKEN_LIMIT
+from decoding.stop import STOP_TEXTS, TOKEN_LIMIT
 from decoding.uniform import SEEDS
+from model.errors import AttendError
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from ui.runs.prompts import is_translator
@@ -26,11 +27,14 @@ MAX_PROMPTS = 512  # of one request
 
 _STRICT = ConfigDict(strict=True)  # "5" is no number, and true is none
 _OWN = frozenset(parameter.name for parameter in parameters())
+_EXPLAINED = 10  # candidates of a token with its stages
 _WITHOUT = "without"  # parts of the model that are switched off, see docs/settings.md
 
 Choices = Annotated[int, Field(ge=1, le=MAX_CHOICES)]
 Length = Annotated[int, Field(ge=0, le=2**31)]
-Ids = list[Annotated[int, Field(ge=0, le=2**31)]]
+# `fail_fast`: of a million wrong entries only the first becomes an error
+Ids = Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(fail_fast=True)]
+Texts = Annotated[list[str], Field(fail_fast=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +69,7 @@ class GenerationBody:
     max_tokens: Length | None = None
     max_completion_tokens: Length | None = None
     n: Choices | None = None
-    stop: str | list[str] | None = None
+    stop: str | Texts | None = None
     seed: int | None = None
     logit_bias: dict[str, float] | list[Any] | None = None
     response_format: ResponseFormat | None = None
@@ -85,7 +89,7 @@ class ChatBody(GenerationBody):
 class CompletionBody(GenerationBody):
     """The body of /v1/completions."""
 
-    prompt: str | list[str] | Ids | list[Ids]
+    prompt: str | Texts | Ids | Annotated[list[Ids], Field(fail_fast=True)]
     echo: bool | None = None
     logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     best_of: Choices | None = None
@@ -97,7 +101,7 @@ class EmbeddingBody:
 
     __pydantic_config__ = _STRICT
     model: str | None = None
-    input: str | list[str]
+    input: str | Texts
     encoding_format: str | None = None
 
 
@@ -163,7 +167,9 @@ def checked(kind: type[BodyT], value: Mapping[str, Any]) -> BodyT:
     except (ValidationError, RecursionError) as error:
         where = error.errors(include_url=False)[0]["loc"] if isinstance(error, ValidationError) else ()
     if not where:
-        raise RequestError("The body of this request holds text that is not Unicode, or is nested too deeply: mend it.")
+        raise RequestError(
+            "The body of this request holds text that is not Unicode, or is nested too deeply: change it."
+        )
     name = str(where[0])
     form = _FORMS.get(name, "true or false")
     if name not in value:
@@ -196,11 +202,13 @@ def settings_of(
     named = {name: each for name, each in value.items() if name in _OWN}
     if not (body.attend and body.attend.stages):
         named["top_candidates"] = max(1, top)
+    elif "top_candidates" not in named:
+        named["top_candidates"] = max(_EXPLAINED, top)
     if body.seed is not None:
         named["seed"] = body.seed % SEEDS  # OpenAI's may be of any size
     if body.stop is not None:
         stops = [body.stop] if isinstance(body.stop, str) else body.stop
-        named["stop_texts"] = [*named.get("stop_texts", ()), *(stop for stop in stops if stop)]
+        named["stop_texts"] = [*_stop_texts(named), *(stop for stop in stops if stop)]
     if isinstance(body.logit_bias, dict):
         named["logit_bias"] = _biases(body.logit_bias)
     most = body.max_completion_tokens if body.max_completion_tokens is not None else body.max_tokens
@@ -208,6 +216,14 @@ def settings_of(
         named["max_new_tokens"] = max(1, min(length if most is None else most, TOKEN_LIMIT))
     named["num_return_sequences"] = 1  # `n` says how many
     return DecodingSettings.from_dict(for_translator(named) if is_translator(loaded) else named).seeded()
+
+
+def _stop_texts(named: Mapping[str, Any]) -> Sequence[str]:
+    """Those under Attend's own name, beside which OpenAI's `stop` may stand."""
+    try:
+        return cast(Sequence[str], STOP_TEXTS.checked(named.get(STOP_TEXTS.name, ())))
+    except AttendError as error:
+        raise RequestError(str(error), field=STOP_TEXTS.name) from error
 
 
 def check_format(body: GenerationBody) -> None:

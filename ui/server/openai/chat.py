@@ -7,7 +7,7 @@ from typing import Any
 
 from decoding.parameters.parameter import quoted
 from model.loaded import LoadedModel
-from ui.kit.validation import checked_message, checked_system
+from ui.kit.validation import checked_message, checked_system, checked_text
 from ui.runs.prompts import MAX_MESSAGES, chat_prompt, chat_settings
 from ui.runs.versions.conversation import Turn
 from ui.server.openai.body import ChatBody, check_format, interventions_in, settings_of
@@ -29,7 +29,7 @@ class Chat(Generation):
         """
         check_format(body)
         if body.top_logprobs and not body.logprobs:
-            raise RequestError("top_logprobs needs logprobs: send true there.", field="top_logprobs")
+            raise RequestError("top_logprobs needs logprobs: set logprobs to true.", field="top_logprobs")
         self._top = body.top_logprobs or 0
         self._logprobs = bool(body.logprobs)
         settings = chat_settings(loaded, settings_of(body, value, loaded, length=_LONGEST, top=self._top))
@@ -96,7 +96,7 @@ def read_messages(messages: Sequence[Any]) -> tuple[str, list[Turn]]:
                 )
             system.append(text)
         else:
-            turns.append(Turn(role, text))
+            turns.append(Turn(role, checked_text(text, f"Message {number}")))
     if not turns or turns[-1].role != "user":
         raise RequestError("The last message must be the user's: add the message to answer.", field="messages")
     turns[-1] = Turn("user", checked_message(turns[-1].text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,6 +53,12 @@ class Completion(Generation):
         settings = settings_of(body, value, loaded, length=_LENGTH, top=self._top)
         self._interventions = interventions_in(value)
         self._prompts = read_prompts(loaded, body.prompt)
+        if len(self._prompts) * self._best_of > MAX_PROMPTS:
+            raise RequestError(
+                f"{len(self._prompts)} prompts of {self._best_of} texts are over {MAX_PROMPTS}: send fewer.", field="n"
+            )
+        if body.attend and body.attend.attention and len(self._prompts) * self._best_of > 1:
+            raise RequestError("attention is recorded for one text at a time: send one prompt.", field="attend")
         super().__init__(
             loaded,
             body,
@@ -81,7 +88,7 @@ class Completion(Generation):
             raise RequestError("best_of can't be streamed: leave out stream, or best_of.", field="best_of")
         if self._nothing_new and not self._echo:
             raise RequestError(
-                "max_tokens is 0, which leaves nothing to answer: raise it or send echo.", field="max_tokens"
+                "max_tokens is 0, which leaves nothing to return: raise it or send echo.", field="max_tokens"
             )
         if self._echo and is_translator(loaded):
             raise RequestError(f"{loaded.name} answers its prompt with another text: leave out echo.", field="echo")
@@ -201,4 +208,4 @@ def _prompt(loaded: LoadedModel, text: str | list[int]) -> Prompt:
 
 
 def _mean_log_probability(trace: Trace) -> float:
-    return 0.0 if trace.best is None else trace.best.log_probability / len(trace.ids)
+    return -math.inf if trace.best is None else trace.best.log_probability / len(trace.ids)

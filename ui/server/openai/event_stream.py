@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
 import anyio
@@ -21,7 +21,7 @@ class EventStream(StreamingResponse):
 
     def __init__(
         self,
-        chunks: AsyncIterator[list[dict[str, Any]]],
+        chunks: AsyncGenerator[list[dict[str, Any]]],
         *,
         headers: dict[str, str],
         unread_seconds: float,
@@ -32,6 +32,7 @@ class EventStream(StreamingResponse):
             unread_seconds: how long the client may leave a piece unread.
             ended: called at the end, however the stream ends.
         """
+        self._chunks = chunks
         super().__init__(_events(chunks), media_type="text/event-stream", headers=headers)
         self._unread_seconds, self._ended = unread_seconds, ended
 
@@ -45,6 +46,8 @@ class EventStream(StreamingResponse):
         except* TimeoutError:
             pass  # nobody reads it
         finally:
+            with anyio.CancelScope(shield=True):  # the run ends before its place is free
+                await self._chunks.aclose()
             self._ended()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, TypeVar
@@ -21,7 +21,6 @@ from model.loaded import LoadedModel
 from ui.limits import Limits
 from ui.runs.models import Models
 from ui.server.callers import ConcurrencyLimiter, address_of
-from ui.server.hosts import name_of
 from ui.server.openai.body import (
     ChatBody,
     CompletionBody,
@@ -70,6 +69,7 @@ class OpenAI:
         """
         self._models, self._encoder, self._limiter = models, encoder, limiter
         self._limits, self._origins = limits, origins
+        self._last: LoadedModel | None = None  # stays in memory between the calls of a program
         self._running = anyio.Semaphore(limits.program_runs)
         self._threads = anyio.CapacityLimiter(limits.program_runs + 4)
         self._handlers: Mapping[tuple[str, str], Handler] = {
@@ -145,7 +145,8 @@ class OpenAI:
             )
         if name and not self._models.is_known(name):
             raise self._unknown(name)
-        return self._models.get(name or self._models.default)
+        self._last = self._models.get(name or self._models.default)
+        return self._last
 
     async def _generate(
         self,
@@ -153,10 +154,10 @@ class OpenAI:
         make: Callable[[LoadedModel, Any, Mapping[str, Any]], Generation],
         request: Request,
     ) -> Response:
-        value = read_json(await request.body())
-        body, headers = checked(kind, value), {_IGNORED: _named(ignored(kind, value))}
         with ExitStack() as stack:
             address = await self._admit(request, stack)
+            value, body = await self._read(kind, request)
+            headers = {_IGNORED: _named(ignored(kind, value))}
             generation = await self._in_thread(lambda: make(self._loaded(body.model), body, value))
             assert self._models is not None
             left = _watch(request, stack)
@@ -167,13 +168,12 @@ class OpenAI:
                 )
             async for _ in self._updates(left, generation.run(self._models, address)):
                 pass
-            return JSONResponse(await self._in_thread(generation.whole), headers=headers)
+            return await self._in_thread(lambda: JSONResponse(generation.whole(), headers=headers))
 
     async def _embed(self, request: Request) -> Response:
-        value = read_json(await request.body())
-        body = checked(EmbeddingBody, value)
         with ExitStack() as stack:
             await self._admit(request, stack)
+            value, body = await self._read(EmbeddingBody, request)
             answer = await self._in_thread(lambda: embeddings(self._encoder_named(body.model), body))
         return JSONResponse(answer, headers={_IGNORED: _named(ignored(EmbeddingBody, value))})
 
@@ -195,12 +195,26 @@ class OpenAI:
     async def _of_tokens(
         self, kind: type[Any], function: Callable[[LoadedModel, Any], dict[str, Any]], request: Request
     ) -> Response:
-        body = checked(kind, read_json(await request.body()))
-        return JSONResponse(await self._in_thread(lambda: function(self._loaded(body.model), body)))
+        with ExitStack() as stack:
+            await self._admit(request, stack)
+            _, body = await self._read(kind, request)
+            return await self._in_thread(lambda: JSONResponse(function(self._loaded(body.model), body)))
 
     async def _tokenizer_info(self, request: Request) -> Response:
         name = request.query_params.get("model")
-        return JSONResponse(await self._in_thread(lambda: tokenizer_info(self._loaded(name))))
+        with ExitStack() as stack:
+            await self._admit(request, stack)
+            return await self._in_thread(lambda: JSONResponse(tokenizer_info(self._loaded(name))))
+
+    async def _read(self, kind: type[T], request: Request) -> tuple[dict[str, Any], T]:
+        """The body of a request, as it was sent and checked, in another thread, since it may be long."""
+        sent = await request.body()
+
+        def read() -> tuple[dict[str, Any], T]:
+            value = read_json(sent)
+            return value, checked(kind, value)
+
+        return await self._in_thread(read)
 
     async def _admit(self, request: Request, stack: ExitStack) -> str:
         """Count the call among those of its address, and wait for its turn; returns the address."""
@@ -218,7 +232,7 @@ class OpenAI:
     async def _in_thread(self, function: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(function, limiter=self._threads)
 
-    async def _updates(self, left: Callable[[], bool], iterator: Generator[T, None, None]) -> AsyncIterator[T]:
+    async def _updates(self, left: Callable[[], bool], iterator: Generator[T, None, None]) -> AsyncGenerator[T]:
         """What a generator yields, which runs in other threads; it is closed at its end and when the client has left,
         which raises `ClientDisconnect`."""
         try:
@@ -251,7 +265,7 @@ def _watch(request: Request, stack: ExitStack) -> Callable[[], bool]:
 
 def _is_own(request: Request, origin: str) -> bool:
     """Whether the page itself sent the request."""
-    return name_of(origin) == name_of(f"//{request.headers.get('host', '')}")
+    return origin.partition("//")[2] == request.headers.get("host", "")
 
 
 def _named(fields: Sequence[str]) -> str:

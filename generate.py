@@ -175,8 +175,8 @@ def _generate(arguments: argparse.Namespace) -> int:
     prompt = _prompt(arguments.prompt, arguments.file)
     if arguments.score and arguments.chat:
         raise AttendError("--score is for texts: leave out --chat.")
-    if arguments.stride < 0:
-        raise AttendError(f"--stride is {arguments.stride}, but must be 0 or more.")
+    if arguments.stride < 0 or (arguments.stride and not arguments.score):
+        raise AttendError(f"--stride is {arguments.stride}, but must be 0 or more, beside --score: change it.")
     if prompt is None and not arguments.chat:
         raise AttendError("There is no prompt: give a text, - for standard input, --file FILE, or --chat to chat.")
     if prompt is None and arguments.json is not None:

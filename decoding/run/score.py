@@ -13,27 +13,25 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypedDict
 
+from decoding.request import ModelWithTokenizer
 from decoding.run.scoring import score
 from decoding.run.token_texts import Detokenizer
 from decoding.run.writer import exact
 from decoding.step import Choice
 from model.errors import AttendError
-from model.interface import LanguageModel
 
 
 class _Tokenizer(Protocol):
-    def encode(self, text: str, *, begins: bool) -> Sequence[int]: ...
+    def encode(self, text: str, /, *, begins: bool = False) -> Sequence[int]: ...
     def detokenizer(self, *, begins: bool) -> Detokenizer: ...
     def label(self, piece: int, /) -> str: ...
 
 
-class Scorable(Protocol):
+class Scorable(ModelWithTokenizer, Protocol):
     """What a score takes from a loaded model; `model.loaded.LoadedModel` is one."""
 
     @property
     def name(self) -> str: ...
-    @property
-    def model(self) -> LanguageModel[Any]: ...
     @property
     def tokenizer(self) -> _Tokenizer: ...
     @property

@@ -26,8 +26,8 @@ class TokenTexts(Generic[T]):
 
     def __init__(self, detokenizer: Detokenizer, stop_texts: Sequence[str] = ()) -> None:
         self._detokenizer, self._stop_texts = detokenizer, stop_texts
-        self._text, self._begin = "", 0
         self._waiting: deque[tuple[str, T]] = deque()
+        self._text = ""  # of those that wait: a stop text can't begin before it
 
     def push(self, token: int, thing: T, *, last: bool = False) -> list[tuple[str, T]]:
         """Add a token; returns those that are certain now, in order, each with its text.
@@ -39,10 +39,10 @@ class TokenTexts(Generic[T]):
         self._text += added
         self._waiting.append((added, thing))
         length, ready = len(certain(self._text, self._stop_texts)), []
-        while len(self._waiting) > last and self._begin + len(self._waiting[0][0]) <= length:
-            text, waited = self._waiting.popleft()
-            self._begin += len(text)
-            ready.append((text, waited))
+        while len(self._waiting) > last and len(self._waiting[0][0]) <= length:
+            ready.append(self._waiting.popleft())
+            length -= len(ready[-1][0])
+        self._text = self._text[sum(len(text) for text, _ in ready) :]
         return ready
 
     def finish(self) -> list[tuple[str, T]]:
@@ -51,8 +51,7 @@ class TokenTexts(Generic[T]):
             text, thing = self._waiting.pop()
             self._waiting.append((text + (rest := self._detokenizer.finish()), thing))
             self._text += rest
-        room = len(before_stop(self._text, self._stop_texts)) - self._begin
-        ready = []
+        room, ready = len(before_stop(self._text, self._stop_texts)), []
         for text, thing in self._waiting:
             ready.append((text[: max(0, room)], thing))
             room -= len(text)

@@ -139,7 +139,7 @@ def launch(
     queue = page._queue = FairQueue(page, limits)
     sign_ins = SignIns(limits)
     numbers = monitoring.routes(metrics, open_to_all=bool(limits.metrics))
-    openai = OpenAI(page.models, page.encoder, page.calls, limits, origins)
+    programs = OpenAI(page.models, page.encoder, page.calls, limits, origins)
     with serving_with(limits, partial(CheckForwarded, names=names)):
         _, local_url, share_url = page.launch(
             server_name=host,
@@ -169,7 +169,7 @@ def launch(
                     Middleware(TrackVisits, visits=queue.visits),
                 ],
                 "exception_handlers": refusals(page),
-                "routes": [*assets.routes(), *openai.routes(), *numbers],
+                "routes": [*assets.routes(), *programs.routes(), *numbers],
             },
         )
     page.app.state_holder = page.state_holder = queue.visits

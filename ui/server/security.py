@@ -96,7 +96,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 begun = True
                 others = [each for each in message.get("headers", []) if each[0] != b"cache-control"]
-                message = {**message, "headers": [*others, *_HEADERS, _caching(scope, message["status"])]}
+                added = [*_HEADERS, *self._for_other_pages(scope), _caching(scope, message["status"])]
+                message = {**message, "headers": [*others, *added]}
             elif not message.get("more_body"):
                 ended = True
             await send(message)
@@ -125,6 +126,17 @@ class Guard:
             await self._too_large(scope["path"])(scope, receive, answer)
         elif too_large and not ended:  # the status has been sent: the response can only end early
             await answer({"type": "http.response.body"})
+
+    def _for_other_pages(self, scope: Scope) -> list[tuple[bytes, bytes]]:
+        """What lets the script of another web page read an answer, and a refusal too, where that page may call."""
+        origin = Headers(scope=scope).get("origin")
+        if origin not in self._origins or not is_program_path(scope["path"]):
+            return []
+        return [
+            (b"access-control-allow-origin", str(origin).encode("latin-1")),
+            (b"access-control-expose-headers", b"*"),
+            (b"vary", b"Origin"),
+        ]
 
     def _refusal(self, scope: Scope) -> Response | None:
         """The response to a request that its headers or its path rule out; None for all other requests."""

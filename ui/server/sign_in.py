@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -50,6 +51,9 @@ class SignIn:
         if path == "/login" and scope["method"] == "POST":
             return await self._sign_in(scope, receive, send)
         if path in OPEN or self._has_signed_in(scope):
+            return await self._app(scope, receive, send)
+        preflight = scope["method"] == "OPTIONS" and "access-control-request-method" in Headers(scope=scope)
+        if is_program_path(path) and preflight:  # browsers ask without the key, and learn nothing
             return await self._app(scope, receive, send)
         if is_program_path(path):
             return await self._with_key(scope, receive, send)

@@ -1,4 +1,4 @@
-"""The JSON body of a request: what of it this server knows, checked field by field, and the settings in it."""
+"""A request's JSON body: the fields that this server knows, each checked, and the settings among them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pydantic.config import ConfigDict
 from decoding.parameters.parameter import quoted
 from decoding.settings import DecodingSettings, for_translator, parameters
 from decoding.stop import STOP_TEXTS, TOKEN_LIMIT
+from decoding.strategies.base import NUM_RETURN_SEQUENCES
 from decoding.uniform import SEEDS
 from model.errors import AttendError
 from model.inspection.intervention import Intervention
@@ -59,11 +60,17 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GenerationBody:
-    """What chat and completions share. None stands for a field's default, as in OpenAI's protocol."""
+class Body:
+    """What all requests share. None stands for a field's default, as in OpenAI's protocol."""
 
     __pydantic_config__ = _STRICT
     model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationBody(Body):
+    """What chat and completions share."""
+
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     max_tokens: Length | None = None
@@ -96,31 +103,25 @@ class CompletionBody(GenerationBody):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingBody:
+class EmbeddingBody(Body):
     """The body of /v1/embeddings."""
 
-    __pydantic_config__ = _STRICT
-    model: str | None = None
     input: str | Texts
     encoding_format: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenizeBody:
+class TokenizeBody(Body):
     """The body of /tokenize."""
 
-    __pydantic_config__ = _STRICT
-    model: str | None = None
     prompt: str
     add_special_tokens: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DetokenizeBody:
+class DetokenizeBody(Body):
     """The body of /detokenize."""
 
-    __pydantic_config__ = _STRICT
-    model: str | None = None
     tokens: Ids
 
 
@@ -180,7 +181,7 @@ def checked(kind: type[BodyT], value: Mapping[str, Any]) -> BodyT:
 def ignored(kind: type, value: Mapping[str, Any]) -> list[str]:
     """The fields that have no effect here."""
     known = {each.name for each in fields(kind)}
-    own = {*_OWN, _WITHOUT} if issubclass(kind, GenerationBody) else set()
+    own = {*_OWN, _WITHOUT} - {NUM_RETURN_SEQUENCES.name} if issubclass(kind, GenerationBody) else set()
     return [name for name in value if name not in known | own]
 
 
@@ -211,11 +212,16 @@ def settings_of(
         named["stop_texts"] = [*_stop_texts(named), *(stop for stop in stops if stop)]
     if isinstance(body.logit_bias, dict):
         named["logit_bias"] = _biases(body.logit_bias)
-    most = body.max_completion_tokens if body.max_completion_tokens is not None else body.max_tokens
+    most = most_tokens(body)
     if most is not None or "max_new_tokens" not in named:
         named["max_new_tokens"] = max(1, min(length if most is None else most, TOKEN_LIMIT))
-    named["num_return_sequences"] = 1  # `n` says how many
+    named[NUM_RETURN_SEQUENCES.name] = 1  # `n` says how many
     return DecodingSettings.from_dict(for_translator(named) if is_translator(loaded) else named).seeded()
+
+
+def most_tokens(body: GenerationBody) -> int | None:
+    """How many tokens the request allows; None where it doesn't say."""
+    return body.max_tokens if body.max_completion_tokens is None else body.max_completion_tokens
 
 
 def _stop_texts(named: Mapping[str, Any]) -> Sequence[str]:

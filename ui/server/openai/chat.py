@@ -10,12 +10,13 @@ from model.loaded import LoadedModel
 from ui.kit.validation import checked_message, checked_system, checked_text
 from ui.runs.prompts import MAX_MESSAGES, chat_prompt, chat_settings
 from ui.runs.versions.conversation import Turn
-from ui.server.openai.body import ChatBody, check_format, interventions_in, settings_of
+from ui.server.openai.body import ChatBody, check_format, interventions_in, most_tokens, settings_of
 from ui.server.openai.choices import Choices, Prompt, Written
 from ui.server.openai.errors import RequestError
 from ui.server.openai.generation import Generation
 from ui.server.openai.log_probabilities import chat_token
 
+_DROPPED = "x-attend-dropped"  # the header that says how many of the oldest messages did not fit into the context
 _LONGEST = 4096  # tokens, where the request names no limit: until the model ends, or its context is full
 
 
@@ -28,6 +29,8 @@ class Chat(Generation):
             value: the body as it was sent, with Attend's own settings.
         """
         check_format(body)
+        if most_tokens(body) == 0:
+            raise RequestError("max_tokens is 0, which leaves nothing to return: raise it.", field="max_tokens")
         if body.top_logprobs and not body.logprobs:
             raise RequestError("top_logprobs needs logprobs: set logprobs to true.", field="top_logprobs")
         self._top = body.top_logprobs or 0
@@ -44,6 +47,11 @@ class Chat(Generation):
             interventions=interventions_in(value),
         )
         super().__init__(loaded, body, [run])
+        self._dropped = prompt.dropped
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        return {_DROPPED: f"{self._dropped}"} if self._dropped else {}
 
     @property
     def prompt_tokens(self) -> int:

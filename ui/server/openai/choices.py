@@ -27,7 +27,7 @@ FINISH_REASONS = {"stop": "stop", "stop_text": "stop", "length": "length", "canc
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A token of a text that is returned."""
+    """A token of a text."""
 
     index: int  # of the text
     text: str  # what the token adds to it
@@ -69,12 +69,8 @@ class Choices:
         """
         self._loaded, self._count, self.first, self._attention = loaded, count, first, attention
         self.indexes = range(first, first + count)
-        wanted = (
-            replace(settings, num_return_sequences=count)
-            if count > 1 and (settings.beams or settings.drawn)
-            else settings
-        )
-        each = wanted.each_sample() if count > 1 and settings.drawn and not settings.beams else [wanted]
+        samples = replace(settings, num_return_sequences=count) if settings.drawn or settings.beams else settings
+        each = samples.each_sample() if settings.drawn and not settings.beams else [samples]
         self.prompt = prompt
         self.traces = [
             new_trace(loaded, prompt.ids, one, text=prompt.text, messages=prompt.messages, interventions=interventions)
@@ -118,6 +114,11 @@ class Choices:
     def settings(self) -> DecodingSettings:
         """Of the first text."""
         return self.traces[0].settings
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a pass it takes at most."""
+        return sum(trace.settings.rows for trace in self.traces)
 
     @property
     def _searched(self) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from decoding.parameters.parameter import quoted
 from decoding.recorder import record_text
@@ -19,21 +19,23 @@ from model.loaded import LoadedModel
 from ui.kit.validation import checked_start
 from ui.runs.models import Models
 from ui.runs.prompts import is_translator
-from ui.server.openai.body import MAX_PROMPTS, CompletionBody, check_format, interventions_in, settings_of
+from ui.server.openai.body import (
+    MAX_PROMPTS,
+    CompletionBody,
+    check_format,
+    interventions_in,
+    most_tokens,
+    settings_of,
+)
 from ui.server.openai.choices import Choices, Prompt, Written, written_tokens
 from ui.server.openai.errors import RequestError
 from ui.server.openai.generation import Generation, check_time
 from ui.server.openai.log_probabilities import TokenColumns
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 _LENGTH = 16  # tokens, where the request names no limit: OpenAI's own default
-
-
-@dataclass(frozen=True, slots=True)
-class Echo:
-    """A prompt's own tokens, the first without a choice, since nothing predicts it."""
-
-    texts: tuple[str, ...]
-    choices: tuple[Choice, ...]
 
 
 class Completion(Generation):
@@ -46,37 +48,32 @@ class Completion(Generation):
         """
         check_format(body)
         self._count, self._best_of = body.n or 1, body.best_of or body.n or 1
-        self._echo, self._nothing_new = bool(body.echo), body.max_tokens == 0
+        self._echo, self._nothing_new = bool(body.echo), most_tokens(body) == 0
         self._check(loaded, body)
         self._logprobs, self._top = body.logprobs is not None, body.logprobs or 0
         value = {**value, "strategy": "greedy"} if self._nothing_new else value  # which draws no seed
         settings = settings_of(body, value, loaded, length=_LENGTH, top=self._top)
         self._interventions = interventions_in(value)
-        self._prompts = read_prompts(loaded, body.prompt)
-        if len(self._prompts) * self._best_of > MAX_PROMPTS:
-            raise RequestError(
-                f"{len(self._prompts)} prompts of {self._best_of} texts are over {MAX_PROMPTS}: send fewer.", field="n"
+        self._attention = bool(body.attend and body.attend.attention)
+        prompts = read_prompts(loaded, body.prompt)
+        if len(prompts) * self._best_of > (1 if self._attention else MAX_PROMPTS):
+            limit = "1, since attention is asked for" if self._attention else f"{MAX_PROMPTS}"
+            sentence = f"{len(prompts)} prompts of {self._best_of} texts are more than {limit}: send fewer."
+            raise RequestError(sentence, field="prompt")
+        runs = [
+            Choices(
+                loaded,
+                prompt,
+                settings,
+                self._best_of,
+                first=number * self._best_of,
+                attention=self._attention,
+                interventions=self._interventions,
             )
-        if body.attend and body.attend.attention and len(self._prompts) * self._best_of > 1:
-            raise RequestError("attention is recorded for one text at a time: send one prompt.", field="attend")
-        super().__init__(
-            loaded,
-            body,
-            [
-                Choices(
-                    loaded,
-                    prompt,
-                    settings,
-                    self._best_of,
-                    first=number * self._count,
-                    attention=bool(body.attend and body.attend.attention),
-                    interventions=self._interventions,
-                )
-                for number, prompt in enumerate(self._prompts)
-            ],
-        )
-        self._echoes: list[Echo] = []
-        self._offsets: dict[int, int] = {}  # by the index of a text, how long it is so far
+            for number, prompt in enumerate(prompts)
+        ]
+        super().__init__(loaded, body, runs)
+        self._lengths: dict[int, int] = {}  # of the texts in a stream so far, by their indexes
 
     def _check(self, loaded: LoadedModel, body: CompletionBody) -> None:
         if self._best_of < self._count:
@@ -95,91 +92,79 @@ class Completion(Generation):
 
     @property
     def prompt_tokens(self) -> int:
-        return sum(len(prompt.ids) for prompt in self._prompts)
+        return sum(len(run.prompt.ids) for run in self.runs)
 
     def run(self, models: Models, visitor: str) -> Generator[list[Written], None, None]:
-        """The prompts are scored first, all of them, then continued; one token more comes from the same pass."""
+        """With `echo`, the prompts are scored first, all of them; a single new token comes from the same pass."""
         if not self._echo:
             yield from super().run(models, visitor)
             return
-        settings = self.runs[0].settings
-        one_more = (
-            settings.max_new_tokens == 1 and settings.token_by_token and self._best_of == 1 and not self._nothing_new
-        )
-        end = time.monotonic() + models.limits.run_seconds
+        settings, end = self.runs[0].settings, time.monotonic() + models.limits.run_seconds
+        one_more = settings.max_new_tokens == self._best_of == 1 and settings.token_by_token
+        one_more = one_more and not (self._nothing_new or self._attention)
         for number, run in enumerate(self.runs):
             check_time(end, number, len(self.runs))
-            self._echoes.append(echo := self._read(run, one_more=one_more))
-            tokens = list(zip(echo.texts, run.prompt.ids, (None, *echo.choices), strict=True))
-            yield [Written(index, *each) for index in run.indexes for each in tokens]
-        if one_more:
-            yield [each for run in self.runs for each in written_tokens(self.loaded, run.traces[0], run.first)]
-        elif not self._nothing_new:
+            tokens = self._read(run, one_more=one_more)
+            yield [replace(each, index=index) for index in run.indexes for each in tokens]
+        if not (one_more or self._nothing_new):
             yield from super().run(models, visitor)
 
-    def _read(self, run: Choices, *, one_more: bool) -> Echo:
-        """Score a prompt and, with `one_more`, choose the token behind it as the settings say."""
-        loaded, ids, choices = self.loaded, run.prompt.ids, list[Choice]()
-        top = max(1, run.settings.top_candidates)
+    def _read(self, run: Choices, *, one_more: bool) -> list[Written]:
+        """The tokens of a prompt and, with `one_more`, the token behind it that the settings choose."""
+        loaded, ids, trace = self.loaded, run.prompt.ids, run.traces[0]
         passes = predictions(
             under(loaded.model, self._interventions),
-            [*ids, 0] if one_more else ids,
+            [*ids, 0] if one_more else ids,  # no pass reads the last one
             scored=1,
             prefix=1 if ids[: len(loaded.prefix_tokens)] == loaded.prefix_tokens else 0,
             lock=loaded.lock,
         )
-        logits = None
+        choices: list[Choice | None] = [None]  # nothing predicts the first token
+        logits: Tensor | None = None  # of the last pass, (tokens, V)
         for tokens, logits in passes:
-            known = min(len(tokens), len(ids) - 1 - len(choices))
-            choices += record_text(tokens[:known], logits[:known], top)
-        if one_more and logits is not None:
-            (trace,) = run.traces
-            strategy = trace.settings.strategy_for(trace.request)
-            trace.add(strategy.advance(Forward(logits[-1:], cache=None)))
+            known = min(len(tokens), len(ids) - len(choices))
+            choices += record_text(tokens[:known], logits[:known], run.settings.top_candidates)
         detokenizer = loaded.tokenizer.detokenizer(begins=True)
         texts = [detokenizer.push(token) for token in ids]
         texts[-1] += detokenizer.finish()
-        return Echo(tuple(texts), tuple(choices))
+        prompt = [Written(run.first, *each) for each in zip(texts, ids, choices, strict=True)]
+        if not one_more or logits is None:
+            return prompt
+        trace.add(trace.settings.strategy_for(trace.request).advance(Forward(logits[-1:], cache=None)))
+        return [*prompt, *written_tokens(loaded, trace, run.first)]
 
     def selected(self) -> list[tuple[int, Trace]]:
         if self._best_of == self._count:
             return super().selected()
-        chosen = []
+        best = []
         for run in self.runs:
-            traces = sorted(run.finished(), key=_mean_log_probability, reverse=True)
-            chosen += enumerate(traces[: self._count], start=run.first)
-        return chosen
+            finished = enumerate(run.finished(), start=run.first)
+            best += sorted(finished, key=lambda each: -_mean_log_probability(each[1]))[: self._count]
+        return best
 
     def token_choice(self, written: Written) -> dict[str, Any]:
-        columns = self._columns(self._offsets.get(written.index, 0))
-        if columns is not None:
-            columns.add(written)
-        self._offsets[written.index] = self._offsets.get(written.index, 0) + len(written.text)
-        return _completion(written.index, written.text, columns, None)
+        length = self._lengths.get(written.index, 0)
+        self._lengths[written.index] = length + len(written.text)
+        return self._choice(written.index, [written], None, length)
 
     def last_choice(self, index: int, finish_reason: str) -> dict[str, Any]:
-        return _completion(index, "", None, finish_reason)
+        return {**self._choice(index, [], finish_reason), "logprobs": None}
 
     def whole_choice(self, index: int, tokens: Sequence[Written], finish_reason: str) -> dict[str, Any]:
-        if self._echoes:
-            echo, ids = self._echoes[index // self._count], self._prompts[index // self._count].ids
-            prompt = zip(echo.texts, ids, (None, *echo.choices), strict=True)
-            tokens = [*(Written(index, *each) for each in prompt), *tokens]
-        columns = self._columns(0)
-        if columns is not None:
+        return self._choice(index, tokens, finish_reason)
+
+    def _choice(
+        self, index: int, tokens: Sequence[Written], finish_reason: str | None, length: int = 0
+    ) -> dict[str, Any]:
+        """A text, or the tokens of one that follow its first characters, so many as `length` says."""
+        logprobs = None
+        if self._logprobs:
+            columns = TokenColumns(self.loaded.tokenizer, self._top, length=length)
             for each in tokens:
                 columns.add(each)
-        return _completion(index, "".join(each.text for each in tokens), columns, finish_reason)
-
-    def _columns(self, length: int) -> TokenColumns | None:
-        if not self._logprobs:
-            return None
-        return TokenColumns(self.loaded.tokenizer, self._top, length=length)
-
-
-def _completion(index: int, text: str, columns: TokenColumns | None, finish_reason: str | None) -> dict[str, Any]:
-    logprobs = None if columns is None else columns.value()
-    return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": finish_reason}
+            logprobs = columns.value()
+        text = "".join(each.text for each in tokens)
+        return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": finish_reason}
 
 
 def read_prompts(loaded: LoadedModel, prompt: str | list[str] | list[int] | list[list[int]]) -> list[Prompt]:

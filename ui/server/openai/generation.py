@@ -6,18 +6,18 @@ import hashlib
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from decoding.run.trace import Trace
 from model.loaded import LoadedModel
 from ui.runs.models import Models
 from ui.server.openai.body import Explanation, GenerationBody
-from ui.server.openai.choices import FINISH_REASONS, Choices, Written, written_tokens
+from ui.server.openai.choices import FINISH_REASONS, Choices, Written
 from ui.server.openai.errors import RequestError
 from ui.server.openai.log_probabilities import explained
 
-_TOGETHER = 8  # prompts of one request that are continued at the same time
+_ROWS = 8  # of a pass that the prompts of one request take together, unless one of them alone takes more
 
 Chunk = dict[str, Any]
 
@@ -59,12 +59,17 @@ class Generation(ABC):
     def whole_choice(self, index: int, tokens: Sequence[Written], finish_reason: str) -> dict[str, Any]:
         """A text in the whole answer."""
 
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """Headers that say what else a program should know."""
+        return {}
+
     def first_choices(self) -> Iterator[dict[str, Any]]:
         """What the first chunks hold, before a token."""
         return iter(())
 
     def selected(self) -> list[tuple[int, Trace]]:
-        """The finished texts that are returned, with their indexes."""
+        """The finished texts that are returned, in their order, each with the index under which it was written."""
         return [each for run in self.runs for each in enumerate(run.finished(), start=run.first)]
 
     def run(self, models: Models, visitor: str) -> Generator[list[Written], None, None]:
@@ -73,9 +78,10 @@ class Generation(ABC):
         `RequestError` where the time of one answer is over before the last prompts have begun.
         """
         end = time.monotonic() + models.limits.run_seconds
-        for first in range(0, len(self.runs), _TOGETHER):
+        together = max(1, _ROWS // max(run.rows for run in self.runs))
+        for first in range(0, len(self.runs), together):
             check_time(end, first, len(self.runs))
-            running = [run.run(models, visitor, end) for run in self.runs[first : first + _TOGETHER]]
+            running = [run.run(models, visitor, end) for run in self.runs[first : first + together]]
             try:
                 while running:
                     for each in [*running]:
@@ -99,23 +105,23 @@ class Generation(ABC):
         if usage:
             yield [{**self._head, "object": self.chunk_object, "choices": [], "usage": self._usage()}]
 
-    def whole(self) -> dict[str, Any]:
-        """The whole answer, after `run`."""
+    def whole(self, written: Sequence[Written]) -> dict[str, Any]:
+        """The whole answer, of all that `run` has yielded."""
+        tokens: dict[int, list[Written]] = {}
+        for each in written:
+            tokens.setdefault(each.index, []).append(each)
         choices = []
-        for index, trace in self.selected():
-            tokens = written_tokens(self.loaded, trace, index)
-            choice = self.whole_choice(index, tokens, FINISH_REASONS[trace.finish_reason])
-            choices.append(self._with_explanation(choice, tokens))
+        for index, (own, trace) in enumerate(self.selected()):
+            of_text = tokens.get(own, [])
+            choice = self.whole_choice(index, of_text, FINISH_REASONS[trace.finish_reason])
+            choices.append(self._with_explanation(choice, of_text))
         return {**self._head, "object": self.whole_object, "choices": choices, "usage": self._usage()}
 
     def _with_explanation(self, choice: dict[str, Any], tokens: Sequence[Written]) -> dict[str, Any]:
         if not (self._explanation.stages or self._explanation.attention):
             return choice
         origin = self.runs[0].traces[0].origin
-        return {
-            **choice,
-            "attend": explained([each.choice for each in tokens if each.choice], origin, self._explanation),
-        }
+        return {**choice, "attend": [explained(each.choice, origin, self._explanation) for each in tokens]}
 
     def _chunk(self, choice: dict[str, Any]) -> Chunk:
         return {**self._head, "object": self.chunk_object, "choices": [choice]}

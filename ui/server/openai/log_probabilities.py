@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from decoding.run.document import StepEntry, TokenOrigin
+from decoding.run.document import TokenOrigin
 from decoding.run.writer import step_entry
 from decoding.step import Choice
 from model.text.tokenizer import TextTokenizer
@@ -46,6 +45,7 @@ class TokenColumns:
     length: int = 0  # of the text so far, in characters
 
     def add(self, written: Written) -> None:
+        """Add the row of a token."""
         label, choice = self.tokenizer.label(written.token), written.choice
         self.tokens.append(label)
         self.text_offset.append(self.length)
@@ -70,16 +70,13 @@ class TokenColumns:
         }
 
 
-def explained(choices: Sequence[Choice], origin: TokenOrigin, explanation: Explanation) -> list[dict[str, Any]]:
-    """What Attend's table shows of these tokens, as a run document has it, for a request with `attend`."""
-    entries = []
-    for choice in choices:
-        entry: dict[str, Any] | StepEntry = (
-            dict(step_entry(choice, origin)) if explanation.stages else {"id": choice.token}
-        )
-        if explanation.attention and choice.attention is not None:
-            layers, heads, keys = choice.attention.shape
-            row = {"layers": layers, "heads": heads, "keys": keys, "row": attention_row(choice.attention)}
-            entry = {**entry, "attention": row}
-        entries.append(dict(entry))
-    return entries
+def explained(choice: Choice | None, origin: TokenOrigin, explanation: Explanation) -> dict[str, Any] | None:
+    """What Attend's table shows of a token, as a step of a run document, for a request with `attend`; None for a token
+    that nothing predicts."""
+    if choice is None:
+        return None
+    entry: dict[str, Any] = {**step_entry(choice, origin)} if explanation.stages else {"id": choice.token}
+    if explanation.attention and choice.attention is not None:
+        layers, heads, keys = choice.attention.shape
+        entry["attention"] = {"layers": layers, "heads": heads, "keys": keys, "row": attention_row(choice.attention)}
+    return entry

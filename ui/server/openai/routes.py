@@ -65,7 +65,7 @@ class OpenAI:
             models: those that generate; None on the page of an encoder alone.
             encoder: that of such a page.
             limiter: of the calls of each address.
-            origins: the web pages of others that may call it.
+            origins: other web pages that may call this server.
         """
         self._models, self._encoder, self._limiter = models, encoder, limiter
         self._limits, self._origins = limits, origins
@@ -98,16 +98,13 @@ class OpenAI:
             return Response(status_code=499)
         except Exception as error:
             response = error_response(error)
-        if origin in self._origins:
-            response.headers["access-control-allow-origin"] = origin or ""
-            response.headers["access-control-expose-headers"] = _IGNORED
-            response.headers["vary"] = "Origin"
         return response
 
     async def _respond(self, request: Request) -> Response:
         path = request.url.path.removeprefix(request.scope.get("root_path", "")).rstrip("/")
         if request.method == "OPTIONS":
-            allowed = {"access-control-allow-methods": "GET, POST", "access-control-allow-headers": "*"}
+            asked = request.headers.get("access-control-request-headers", "*")  # which * alone doesn't always cover
+            allowed = {"access-control-allow-methods": "GET, POST", "access-control-allow-headers": asked}
             return Response(status_code=204, headers=allowed)
         if (handler := self._handlers.get((request.method, path))) is not None:
             return await handler(request)
@@ -127,7 +124,8 @@ class OpenAI:
     def _names(self) -> Sequence[str]:
         if self._models is None:
             return [self._encoder.name] if self._encoder is not None else []
-        return list(dict.fromkeys((*self._models.names, *self._models.in_memory(), *self._models.encoders())))
+        others = map(self._models.display_name, (*self._models.in_memory(), *self._models.encoders()))
+        return list(dict.fromkeys((*self._models.names, *others)))
 
     def _unknown(self, name: str) -> RequestError:
         return RequestError(
@@ -141,7 +139,7 @@ class OpenAI:
         """The model, loaded if it isn't in memory."""
         if self._models is None:
             raise RequestError(
-                f"{self._encoder and self._encoder.name} reads texts and can't write any: call /v1/embeddings."
+                f"{self._encoder and self._encoder.name} only embeds texts and can't generate any: call /v1/embeddings."
             )
         if name and not self._models.is_known(name):
             raise self._unknown(name)
@@ -157,25 +155,26 @@ class OpenAI:
         with ExitStack() as stack:
             address = await self._admit(request, stack)
             value, body = await self._read(kind, request)
-            headers = {_IGNORED: _named(ignored(kind, value))}
             generation = await self._in_thread(lambda: make(self._loaded(body.model), body, value))
             assert self._models is not None
+            unused = [name for name in generation.runs[0].settings.unused() if name in value]
+            headers = {**_ignored([*ignored(kind, value), *unused]), **generation.notes}
             left = _watch(request, stack)
             if body.stream:
                 chunks = self._updates(left, generation.chunks(self._models, address))
                 return EventStream(
                     chunks, headers=headers, unread_seconds=self._limits.unread_seconds, ended=stack.pop_all().close
                 )
-            async for _ in self._updates(left, generation.run(self._models, address)):
-                pass
-            return await self._in_thread(lambda: JSONResponse(generation.whole(), headers=headers))
+            updates = self._updates(left, generation.run(self._models, address))
+            written = [each async for update in updates for each in update]
+            return await self._in_thread(lambda: JSONResponse(generation.whole(written), headers=headers))
 
     async def _embed(self, request: Request) -> Response:
         with ExitStack() as stack:
             await self._admit(request, stack)
             value, body = await self._read(EmbeddingBody, request)
             answer = await self._in_thread(lambda: embeddings(self._encoder_named(body.model), body))
-        return JSONResponse(answer, headers={_IGNORED: _named(ignored(EmbeddingBody, value))})
+        return JSONResponse(answer, headers=_ignored(ignored(EmbeddingBody, value)))
 
     def _encoder_named(self, name: str | None) -> Encoder:
         if self._encoder is not None:
@@ -268,6 +267,7 @@ def _is_own(request: Request, origin: str) -> bool:
     return origin.partition("//")[2] == request.headers.get("host", "")
 
 
-def _named(fields: Sequence[str]) -> str:
-    """Names of fields as a header's value."""
-    return ", ".join(re.sub(r"[^\w.-]", "?", name, flags=re.ASCII)[:40] for name in fields[:_MOST_NAMED])
+def _ignored(fields: Sequence[str]) -> dict[str, str]:
+    """The header that names these fields; none where there are none."""
+    names = ", ".join(re.sub(r"[^\w.-]", "?", name, flags=re.ASCII)[:40] for name in fields[:_MOST_NAMED])
+    return {_IGNORED: names} if names else {}

@@ -70,16 +70,15 @@ def evaluate(
     return sorted(samples, key=lambda sample: sample["doc_id"])
 
 
+def multiple_choice(text: str, choices: str) -> dict[str, Any]:
+    """A task whose first choice is the right one."""
+    scored = {"output_type": "multiple_choice", "target_delimiter": "", "metric_list": [{"metric": "acc"}]}
+    return {**scored, "doc_to_text": text, "doc_to_choice": choices, "doc_to_target": 0}
+
+
 @NEEDS_LM_EVAL
 def test_lm_eval_scores_minimal_pairs_as_training_evaluate_does(server: str, chat: LoadedModel, tmp_path: Path) -> None:
-    task = {
-        "output_type": "multiple_choice",
-        "doc_to_text": "",
-        "target_delimiter": "",
-        "doc_to_choice": "{{[good, bad]}}",
-        "doc_to_target": 0,
-        "metric_list": [{"metric": "acc"}],
-    }
+    task = multiple_choice("", "{{[good, bad]}}")
     documents = [{"good": good, "bad": bad} for good, bad in PAIRS]
     flags = ("--model", "local-completions", "--batch_size", "8")
     samples = evaluate(tmp_path, f"{server}/v1/completions", task, documents, *flags)
@@ -91,14 +90,7 @@ def test_lm_eval_scores_minimal_pairs_as_training_evaluate_does(server: str, cha
 
 @NEEDS_LM_EVAL
 def test_lm_eval_scores_choices_behind_a_question(server: str, chat: LoadedModel, tmp_path: Path) -> None:
-    task = {
-        "output_type": "multiple_choice",
-        "doc_to_text": "{{question}}",
-        "target_delimiter": "",
-        "doc_to_choice": "{{choices}}",
-        "doc_to_target": 0,
-        "metric_list": [{"metric": "acc"}],
-    }
+    task = multiple_choice("{{question}}", "{{choices}}")
     documents = [{"question": question, "choices": choices} for question, choices in QUESTIONS]
     samples = evaluate(tmp_path, f"{server}/v1/completions", task, documents, "--model", "local-completions")
     for sample, (question, choices) in zip(samples, QUESTIONS, strict=True):

@@ -89,6 +89,14 @@ def test_a_streamed_echo_comes_first(client: openai.OpenAI, chat: LoadedModel) -
     assert [each.text_offset and each.text_offset[0] for each in streamed] == whole.logprobs.text_offset
 
 
+def test_under_echo_too_attend_has_an_entry_for_each_token(client: openai.OpenAI, chat: LoadedModel) -> None:
+    asked: dict[str, Any] = {"model": chat.name, "prompt": TEXT, "max_tokens": 2, "temperature": 0, "echo": True}
+    choice = client.completions.create(**asked, logprobs=0, extra_body={"attend": {"stages": True}}).choices[0]
+    entries: Any = choice.to_dict()["attend"]
+    assert choice.logprobs is not None and choice.logprobs.tokens is not None
+    assert [entry and chat.tokenizer.label(entry["id"]) for entry in entries] == [None, *choice.logprobs.tokens[1:]]
+
+
 def test_the_best_of_several_samples_are_returned(client: openai.OpenAI, chat: LoadedModel) -> None:
     runs = [
         attend.Model(chat).generate("The dog", max_new_tokens=10, temperature=1.0, seed=seed) for seed in range(20, 25)

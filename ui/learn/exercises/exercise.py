@@ -90,7 +90,7 @@ class ChoiceExercise:
         return None if answer == self.solve(compute) else text.options[answer].feedback or WRONG
 
     def solution(self, compute: Compute, text: ExerciseText) -> str:
-        return text.options[self.solve(compute)].text
+        return text.options[self.solve(compute)].text.removesuffix(".")  # what shows it ends the sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,11 @@ from torch.nn import functional
 
 from lesson.block import BlockSettings, make_model
 from model import catalog, names
-from model.errors import AttendError
 from ui.learn import course
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.vectors import GUESSES
-from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Compute, Exercise, NumberExercise
-from ui.learn.exercises.exercise import answer as answer_exercise
-from ui.learn.exercises.exercise_text import ExerciseText, Option
+from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Exercise, NumberExercise
+from ui.learn.exercises.exercise_text import ExerciseText
 from ui.learn.inputs import Given
 from ui.runs.models import Models
 
@@ -277,85 +275,6 @@ def test_a_mistake_leads_to_a_number_of_its_own(models: Models, chapter: str, na
 
     for mistake, number in exercise.mistakes.items():
         assert exercise.feedback(compute, number(compute), {}, text) == text.mistakes[mistake], mistake
-
-
-@pytest.mark.parametrize(
-    ("solution", "right", "wrong"),
-    [
-        (0.8415, (0.84, 0.8415), (0.83, 0.85)),  # sin 1: 0.84 is 0.0015 away, 0.85 is 0.0085
-        (0.378, (0.38,), (0.37, 0.39)),  # 0.37 is cut, not rounded
-        (0.375, (0.38, 0.375), (0.36, 0.39)),  # half a unit, rounded up
-        (-1.3863, (-1.39,), (-1.38, -1.4)),
-    ],
-)
-def test_a_number_is_right_if_it_is_the_solution_rounded_or_not(
-    solution: float, right: tuple[float, ...], wrong: tuple[float, ...]
-) -> None:
-    exercise = NumberExercise(lambda _: solution, digits=2)
-    assert all(exercise.feedback(lambda _: {}, answer, {}, BY_HAND) is None for answer in right)
-    assert all(exercise.feedback(lambda _: {}, answer, {}, BY_HAND) for answer in wrong)
-    with pytest.raises(AttendError):
-        exercise.feedback(lambda _: {}, str(right[0]), {}, BY_HAND)
-
-
-BY_HAND = ExerciseText(
-    "?",
-    "Since 1 / 4 + 1 / 8.",
-    "Add.",
-    (Option("a"), Option("b", "Not b."), Option("c")),
-    {"product": "You multiplied."},
-)
-
-
-@pytest.mark.parametrize(
-    ("answer", "feedback"),
-    [
-        (0.375, None),
-        (0.0312, "You multiplied."),  # 1/4 · 1/8
-        (-0.375, "The size is right. Check the sign."),
-        (37.5, "You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for."),
-        (0.38, "That is rounded too much: 3 digits behind the point are asked for."),
-        (0.3756, "Only the last digit is off: round the result, and only at the end."),
-        (0.5, WRONG),
-    ],
-)
-def test_a_typical_mistake_is_answered_as_such(answer: float, feedback: str | None) -> None:
-    exercise = NumberExercise(lambda _: 1 / 4 + 1 / 8, digits=3, mistakes={"product": lambda _: 1 / 4 * 1 / 8})
-    assert exercise.feedback(lambda _: {}, answer, {}, BY_HAND) == feedback
-
-
-def test_a_wrong_option_and_a_wrong_change_are_answered_for_themselves() -> None:
-    choice = ChoiceExercise(lambda _: [3, 1, 2], 3)
-    assert [choice.feedback(lambda _: {}, option, {}, BY_HAND) for option in range(3)] == [None, "Not b.", WRONG]
-    change = ChangeExercise(lambda result: result["x"] == 2, {"x": 2}, {"product": lambda result: result["x"] == 4})
-    assert [change.feedback(lambda given: given, None, {"x": x}, BY_HAND) for x in (2, 3, 4)] == [
-        *(None, WRONG, "You multiplied.")
-    ]
-
-
-def test_a_prediction_tells_the_result_after_any_guess() -> None:
-    exercises = {"one": (ChoiceExercise(lambda _: [3, 1, 2], 3, predicted=True), BY_HAND)}
-    replies = [answer_exercise(exercises, lambda _: {}, {"exercise": "one", "answer": option}) for option in range(3)]
-    assert [(reply["right"], reply["feedback"]) for reply in replies] == [(True, ""), (False, "Not b."), (False, "")]
-    assert all((reply["solution"], reply["explanation"]) == ("a", BY_HAND.explanation) for reply in replies)
-
-
-def test_an_attempt_computes_the_same_input_once() -> None:
-    """The solution and the mistake ask for one input, each time the attempt is made."""
-    asked: list[Given] = []
-
-    def compute(given: Given) -> dict[str, Any]:
-        asked.append(given)
-        return {"x": 2.0}
-
-    def solve(chapter: Compute) -> float:
-        return chapter({"x": [1, 2]})["x"]
-
-    mistakes = {"product": lambda chapter: solve(chapter) * 2}
-    exercises = {"one": (NumberExercise(solve, digits=1, mistakes=mistakes), BY_HAND)}
-    replies = [answer_exercise(exercises, compute, {"exercise": "one", "answer": number}) for number in (3.0, 4.0)]
-    assert [reply["feedback"] for reply in replies] == [WRONG, "You multiplied."]
-    assert asked == [{"x": [1, 2]}] * 2
 
 
 def test_a_sheet_has_every_question_and_its_answers_only_when_asked_for(models: Models) -> None:

@@ -16,6 +16,7 @@ COPY checkpoints/ checkpoints/
 COPY decoding/ decoding/
 COPY lesson/ lesson/
 COPY model/ model/
+COPY terminal/ terminal/
 COPY ui/ ui/
 
 USER attend

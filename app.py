@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import attend
 from model import names
 from model.arguments import ModelArguments
-from model.command_line import Parser, command
+from model.command_line import INSTALLED, Parser, command, run_as
 from model.errors import AttendError, EncoderOnly
 from ui.limits import Limits
 from ui.server.accounts import Accounts
@@ -49,16 +49,22 @@ class Options:
 
 def options(arguments: Sequence[str] | None = None) -> Options:
     """Read the command line."""
+    flags = command_parser().parse_args(arguments)
+    return page_options(flags, ModelArguments.from_namespace(flags))
+
+
+def command_parser() -> Parser:
+    program = run_as("app")
     parser = Parser(
-        prog="python app.py",
-        usage="python app.py [flags]",
+        prog=program,
+        usage=f"{program} [flags]",
         description="Chat with a transformer in your browser and watch it choose every token.",
+        epilog="Other commands: attend generate, attend score, attend export, attend completion." * INSTALLED,
     )
     add_page_flags(parser)
     parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
     ModelArguments.add_flags(parser.add_argument_group("model"))
-    flags = parser.parse_args(arguments)
-    return page_options(flags, ModelArguments.from_namespace(flags))
+    return parser
 
 
 def add_page_flags(parser: ArgumentParser) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from decoding import vocabulary_sums as sums
 else:
-    sums = LazyModule("decoding.vocabulary_sums")
+    sums = LazyModule(f"{__package__}.vocabulary_sums")
 
 TOP_CANDIDATES = Parameter(
     name="top_candidates",

@@ -27,6 +27,15 @@ _UNKNOWN = "unrecognized arguments: "
 _INVALID = re.compile(r"argument (\S+): invalid (\w+) value: (.*)", re.DOTALL)
 _KINDS = {"int": "a whole number", "float": "a number", "number": "a number", "count": "a whole number from 1 up"}
 
+INSTALLED = __name__.startswith("attend.")  # from the wheel, which has all of Attend in one package (setup.py)
+
+
+def run_as(module: str) -> str:
+    """How a command is typed: `python -m model.export`, or `attend export` where Attend is installed."""
+    if INSTALLED:
+        return "attend" if module == "app" else f"attend {module.rpartition('.')[2]}"
+    return f"python -m {module}" if "." in module else f"python {module}.py"
+
 
 def count(text: str) -> int:
     """The type of a flag that takes a positive whole number."""

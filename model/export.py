@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from model import names
-from model.command_line import Parser, command
+from model.command_line import Parser, command, run_as
 from model.errors import AttendError
 
 CARD = "README.md"
@@ -102,16 +102,20 @@ def export(name: str, directory: Path) -> ExportFormat:
     return export_format
 
 
-@command
-def main(arguments: Sequence[str] | None = None) -> None:
+def command_parser() -> Parser:
     parser = Parser(
-        prog="python -m model.export",
+        prog=run_as("model.export"),
         description="Write one of Attend's own models in a Hugging Face layout, with a model card.",
     )
     parser.add_argument("model", metavar="MODEL", help="attend-chat, attend-translate, or the folder of a checkpoint")
     parser.add_argument("directory", metavar="DIR", type=Path, help="the folder to write; created if it is missing")
     parser.add_argument("--force", action="store_true", help="write into a folder that is not empty")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = command_parser().parse_args(arguments)
     directory: Path = options.directory
     try:
         if not options.force and directory.is_dir() and any(directory.iterdir()):

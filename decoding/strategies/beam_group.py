@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from decoding import vocabulary_sums as sums
 else:
-    sums = LazyModule("decoding.vocabulary_sums")
+    sums = LazyModule(resolve_name("..vocabulary_sums", str(__package__)))
 
 Scores = NDArray[np.float32]
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO
 
 _FORKS = sys.platform == "linux"
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # from which this module is imported
 # What an interpreter needs to start; the rest may hold secrets, such as ATTEND_AUTH and the Hub's token.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "SYSTEMROOT")
 

@@ -59,7 +59,7 @@ class Sandbox:
             module: the name of one that calls `model.sandbox.child.serve`, in this folder if it has no dot.
             seconds: the time limit of an answer.
         """
-        self._module = module if "." in module else f"model.sandbox.{module}"
+        self._module = module if "." in module else f"{__package__}.{module}"
         self._seconds = seconds
         self._lock = threading.Lock()
         self._child: Child | None = None

@@ -14,6 +14,7 @@ from typing import Any
 from decoding.parameters.parameter import Parameter, Value
 from decoding.settings import DecodingSettings, parameters
 from model.arguments import DEFAULT
+from model.command_line import run_as
 from model.text.conversation import Message, as_dicts
 from model.text.languages import Languages
 from ui.runs.prompts import drawn_seed
@@ -76,9 +77,10 @@ def command(run: Reproduction) -> str:
         flags += _flag("strategy", run.settings.strategy)
     for parameter, value in chosen.items():
         flags += _flag(parameter.name.replace("_", "-"), str(parameter.typed(value)))
+    program = run_as("generate").split()
     if run.prompt.startswith("-"):  # otherwise it would be read as a flag
-        return shlex.join(["python", "generate.py", *flags, "--", run.prompt])
-    return shlex.join(["python", "generate.py", run.prompt, *flags])
+        return shlex.join([*program, *flags, "--", run.prompt])
+    return shlex.join([*program, run.prompt, *flags])
 
 
 def lines(run: Reproduction) -> str:

@@ -27,7 +27,7 @@ def try_out(path: Path, name: str, ends: float, engine: str = "auto") -> None:
         engine: what will run it; see `model.huggingface.folder.load_model`.
     """
     try:
-        with closing(Sandbox("model.huggingface.trial.reading", seconds=SECONDS)) as process:
+        with closing(Sandbox(f"{__package__}.reading", seconds=SECONDS)) as process:
             refusal = process.answer({"path": str(path.absolute()), "name": name, "engine": engine}, ends=ends)
     except Refused as error:
         raise AttendError(f"{name} can't be read ({error}): choose another model.") from error

@@ -1,0 +1,89 @@
+"""The `attend` command of an installed Attend: the page, or another command if its name comes first.
+
+    attend --port 8000
+    attend generate "Once upon a time" --table 3
+    attend completion bash > ~/.local/share/bash-completion/completions/attend
+
+From the repository's folder, `python -m terminal.attend_command` does the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from app import command_parser as page_parser
+from app import main as serve_page
+from generate import command_parser as generate_parser
+from generate import main as generate
+from model import export, names
+from model.command_line import Parser, command
+from terminal import score
+
+SHELLS = ("bash", "zsh")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    match sys.argv[1:] if arguments is None else arguments:
+        case ["generate", *words]:
+            return generate(words)
+        case ["score", *words]:
+            return score.main(words)
+        case ["export", *words]:
+            return export.main(words)
+        case ["completion", *words]:
+            return print_completion(words)
+        case words:
+            return serve_page(words)
+
+
+@command
+def print_completion(arguments: Sequence[str]) -> None:
+    """Print the script by which a shell completes the commands, their flags and the values of flags."""
+    shell = _completion_parser().parse_args(arguments).shell
+    import shtab
+
+    print(shtab.complete(whole_parser(), shell))
+
+
+def _completion_parser() -> Parser:
+    parser = Parser(
+        prog="attend completion",
+        description="Print a script for your shell that completes commands and flags: for bash, save it as "
+        "~/.local/share/bash-completion/completions/attend; for zsh, as _attend in a folder of $fpath.",
+    )
+    parser.add_argument("shell", choices=SHELLS, help="the shell")
+    return parser
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """All commands in one parser, which is only read, and what their arguments can be."""
+    import shtab
+
+    parser = page_parser()
+    parser.prog = "attend"
+    commands = parser.add_subparsers()
+    parts = {
+        "generate": generate_parser(),
+        "score": score.command_parser(),
+        "export": export.command_parser(),
+        "completion": _completion_parser(),
+    }
+    for name, part in parts.items():
+        description = (part.description or "").partition(":")[0]
+        commands.add_parser(name, parents=[part], conflict_handler="resolve", help=description)
+    models = [entry.name for entry in names.ENTRIES]
+    for action in [action for part in (parser, *parts.values()) for action in part._actions]:
+        metavar = str(action.metavar)
+        if metavar == "MODEL":
+            action.choices = models
+        elif "|" in metavar:
+            action.choices = metavar.split("|")
+        elif metavar in ("FILE", "DIR"):
+            action.complete = shtab.FILE if metavar == "FILE" else shtab.DIRECTORY  # type: ignore[attr-defined]
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

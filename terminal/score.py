@@ -1,0 +1,105 @@
+"""The command that scores a text: how probable a model finds each token of it.
+
+    python -m terminal.score "The cat sat on the mat."
+    python -m terminal.score --file text.txt --json scores.json --beside SmolLM2-135M-Instruct
+
+Only bits per byte compare models, since the tokens of one are not those of another.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import attend
+from model.arguments import ModelArguments
+from model.command_line import Parser, command, run_as
+from model.errors import AttendError
+from terminal.output import STDOUT, note, open_document
+from terminal.prompt import add_prompt_flags, read_prompt, utf8
+
+COLUMNS = ("text", "id", "surprise", "rank", "entropy")
+
+
+def command_parser() -> Parser:
+    program = run_as("terminal.score")
+    parser = Parser(
+        prog=program,
+        usage=f"{program} [TEXT] [flags]",
+        description="Print how probable a model finds each token of a text, as CSV: its surprise and the entropy "
+        "before it in bits, and its rank. A text longer than the model's context is read in overlapping windows.",
+    )
+    add_prompt_flags(parser, "TEXT", "the text to score; - reads stdin")
+    add_stride_flag(parser)
+    parser.add_argument("--json", metavar="FILE", help="save the scores as JSON; - prints them instead of CSV")
+    models = parser.add_argument_group("model")
+    ModelArguments.add_flags(models)
+    models.add_argument("--beside", metavar="MODEL", help="score the text with a second model as well")
+    return parser
+
+
+def add_stride_flag(parser: Parser, before: str = "") -> None:
+    parser.add_argument(
+        "--stride",
+        type=int,
+        default=0,
+        metavar="N",
+        help=f"{before}how many tokens each window of a long text scores (default 0: half of the context)",
+    )
+
+
+@command
+def main(arguments: Sequence[str] | None = None) -> None:
+    utf8()
+    flags = command_parser().parse_args(arguments)
+    text = read_prompt(flags.prompt, flags.file)
+    if text is None or not text.strip():
+        raise AttendError("There is no text: give one, - for standard input, or --file FILE.")
+    chosen = ModelArguments.from_namespace(flags)
+    models = (chosen, replace(chosen, name=flags.beside)) if flags.beside else (chosen,)
+    score(models, text, flags.stride, flags.json)
+
+
+def score(models: Sequence[ModelArguments], text: str, stride: int, path: str | None) -> None:
+    """Score a text with one model after the other, and write the scores as CSV, JSON or both.
+
+    Args:
+        stride: of the windows, in tokens; 0 is half of the context.
+        path: of the JSON document, a list if there are several models; "-" for stdout, None for none.
+    """
+    if stride < 0:
+        raise AttendError(f"--stride is {stride}, but must be 0 or more: change it.")
+    from model import catalog
+
+    scored = []
+    with open_document(path) as document:
+        for arguments in models:
+            model = attend.Model(catalog.load_arguments(arguments))
+            for sentence in model.loaded.notes:
+                note(sentence)
+            scored.append(model.score(text, stride=stride).document())
+        if document is not None:
+            print(json.dumps(scored if len(scored) > 1 else scored[0], ensure_ascii=False), file=document, flush=True)
+    if path != STDOUT:
+        _print_csv(scored)
+        for one in scored:
+            name = f"{one['model']}: " if len(scored) > 1 else ""
+            note(f"{name}perplexity {one['perplexity']:.4g}, {one['bits_per_byte']:.4g} bits per byte.")
+
+
+def _print_csv(scored: Sequence[Mapping[str, Any]]) -> None:
+    """One line for each token; with several models, its model first."""
+    rows, several = csv.writer(sys.stdout, lineterminator="\n"), len(scored) > 1
+    rows.writerow([*["model"] * several, *COLUMNS])
+    for one in scored:
+        for token in one["tokens"]:
+            cells = [f"{cell:.4f}" if isinstance(cell := token[name], float) else cell for name in COLUMNS]
+            rows.writerow([*[one["model"]] * several, *cells])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

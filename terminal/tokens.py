@@ -1,0 +1,152 @@
+"""Tokens in a terminal: their text, coloured by probability, and a table of how each was chosen.
+
+A model may write control characters, which would move a terminal's cursor or change its title, so a terminal gets
+pictures of them instead. A file or another program gets the text as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self, TextIO
+
+import attend
+
+# The least probability of each shade, and its background among the 256 colours: none, then pale yellow to orange-red.
+SHADES = ((0.9, None), (0.5, 229), (0.2, 222), (0.05, 215), (0.0, 209))
+_BLACK, _RESET = "\x1b[38;5;16m", "\x1b[0m"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but the tab and the line feed
+_PICTURES = 0x2400  # where Unicode has the pictures of the first 32 control characters
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPrinter:
+    """Prints a text token by token and, afterwards, how its tokens were chosen."""
+
+    out: TextIO
+    terminal: bool  # whether somebody looks at it
+    coloured: bool
+    candidates: int = 0  # of each token in the table; 0 for no table
+
+    @classmethod
+    def on(cls, out: TextIO, *, colour: bool, candidates: int = 0) -> Self:
+        """Colours are for terminals, and for people who have not turned them off with NO_COLOR (no-color.org)."""
+        terminal = out.isatty()
+        return cls(out, terminal, colour and terminal and not os.environ.get("NO_COLOR"), candidates)
+
+    def text(self, text: str) -> None:
+        print(visible_controls(text) if self.terminal else text, end="", file=self.out, flush=True)
+
+    def token(self, token: attend.Token) -> None:
+        background = background_of(token.probability) if self.coloured else None
+        text = visible_controls(token.text) if self.terminal else token.text
+        print(text if background is None else painted(text, background), end="", file=self.out, flush=True)
+
+    def explain(self, run: attend.Run, context_length: int) -> None:
+        """The legend of the colours, the table, and why the text stopped, if they were asked for."""
+        if self.coloured:
+            print(f"\n{legend()}", file=self.out)
+        if self.candidates:
+            print("", *token_table(run.tokens, self.candidates), sep="\n", file=self.out)
+            print(f"\nIt {why_it_stopped(run, context_length)}", file=self.out, flush=True)
+
+
+def legend() -> str:
+    """What the colours mean."""
+    bounds = [least for least, _ in SHADES]
+    ranges = [f"{bounds[0]:.0%} and more", *(f"{low:.0%} to {high:.0%}" for high, low in pairwise(bounds))]
+    names = (
+        name if background is None else painted(f" {name} ", background)
+        for name, (_, background) in zip(ranges, SHADES, strict=True)
+    )
+    return "Probability of each token: " + "  ".join(names)
+
+
+def background_of(probability: float) -> int | None:
+    """The background of a token, the redder the less probable it was; None for a probable one."""
+    return next(background for least, background in SHADES if probability >= least)
+
+
+def painted(text: str, background: int) -> str:
+    """A text on a background; line feeds stay outside, since some terminals would colour the rest of the line."""
+    code = f"\x1b[48;5;{background}m{_BLACK}"
+    return "\n".join(f"{code}{line}{_RESET}" if line else "" for line in text.split("\n"))
+
+
+def visible_controls(text: str) -> str:
+    """A text whose control characters, except tabs and line feeds, are replaced by pictures."""
+    return _CONTROL.sub(
+        lambda found: chr(_PICTURES + ord(found[0])) if ord(found[0]) < 32 else "\N{SYMBOL FOR DELETE}", text
+    )
+
+
+def token_table(tokens: Sequence[attend.Token], count: int) -> Iterator[str]:
+    """The lines of a table: how each token was chosen, and its `count` most probable candidates.
+
+    A candidate has its probability by the model and, where filters changed it, what it was after them; one that they
+    removed is in brackets.
+    """
+    rows = [("", "token", "model", "filtered", "rank", "bits", "drawn", "the most probable")]
+    for number, token in enumerate(tokens, start=1):
+        drawn = token.choice.draw
+        rows.append(
+            (
+                f"{number}",
+                quoted(token),
+                percent(token.probability),
+                percent(token.final_probability),
+                f"{token.rank}",
+                f"{token.choice.entropy:.2f}",
+                "" if drawn is None else f"{drawn:.3f}",
+                "  ".join(_candidate(candidate) for candidate in token.candidates[:count]),
+            )
+        )
+    if not any(token.choice.draw is not None for token in tokens):
+        rows = [(*cells[:6], cells[7]) for cells in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        number, text, *figures, candidates = (
+            cell.ljust(width) if cell in (row[1], row[-1]) else cell.rjust(width)
+            for cell, width in zip(row, widths, strict=True)
+        )
+        yield "  ".join([number, text, *figures, candidates]).rstrip()
+
+
+def quoted(token: attend.Token) -> str:
+    """A token's own text in quotes, special tokens and single bytes by their names."""
+    own = next((candidate.text for candidate in token.candidates if candidate.id == token.id), token.text)
+    return _quoted(own)
+
+
+def _quoted(text: str) -> str:
+    return '"' + visible_controls(text.replace("\n", "⏎").replace("\t", "⇥")) + '"'
+
+
+def _candidate(candidate: attend.Candidate) -> str:
+    before, after = percent(candidate.probability), percent(candidate.final_probability)
+    if candidate.final_probability == 0.0:
+        return f"({_quoted(candidate.text)} {before})"
+    return f"{_quoted(candidate.text)} {before}" + (f"→{after}" if after != before else "")
+
+
+def percent(probability: float) -> str:
+    return f"{probability:.1%}" if probability >= 0.0005 else f"{probability:.0e}"
+
+
+def why_it_stopped(run: attend.Run, context_length: int) -> str:
+    """The reason as a sentence without its subject."""
+    limit = run.settings.max_new_tokens
+    match run.finish_reason:
+        case "stop":
+            return f"stopped because the model ended the text with {quoted(run.tokens[-1])}."
+        case "stop_text":
+            return f"stopped at the stop text {run.trace.stop_text!r}."
+        case "cancelled":
+            return "stopped because you interrupted it."
+        case "length" if len(run.tokens) < limit:
+            return f"stopped at the end of the model's context of {context_length:,} tokens."
+        case _:
+            return f"stopped at the length limit of {limit:,} tokens: raise --max-new-tokens for more."

@@ -210,12 +210,14 @@ def test_a_phone_needs_no_scrolling_sideways_and_shows_the_line(visit: Opener) -
 
 
 _CUT_OFF = """() => {
-  const shown = (selector) => [...document.querySelectorAll(`.at-lesson-block ${selector}`)].filter((one) => one.checkVisibility());
+  const shown = (selector) => [...document.querySelectorAll(`.at-lesson-block ${selector}`)]
+    .filter((one) => one.checkVisibility());
   const right = document.documentElement.clientWidth;
   return [
     ...shown('.at-matrix input').filter((field) => field.scrollWidth > field.clientWidth).map((field) => field.value),
     ...shown('.at-formula').filter((one) => one.getBoundingClientRect().right > right).map((one) => one.textContent),
-    ...shown('.at-code pre').filter((one) => parseFloat(getComputedStyle(one).paddingTop) < 6).map((one) => one.ariaLabel),
+    ...shown('.at-code pre').filter((one) => parseFloat(getComputedStyle(one).paddingTop) < 6)
+      .map((one) => one.ariaLabel),
   ];
 }"""
 

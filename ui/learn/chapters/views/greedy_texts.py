@@ -1,4 +1,4 @@
-"""The recorded greedy text of a known model beside that of a model at hand, in the chapter on how a text is generated."""
+"""A recorded greedy text beside that of a model at hand, in the chapter on how a text is generated."""
 
 from __future__ import annotations
 

@@ -116,6 +116,14 @@ def test_a_prediction_shows_its_result_and_a_wrong_answer_is_told_why(shared_pag
     expect(asked.get_by_role("status")).to_contain_text("French shares its letters with English")
     expect(table).to_contain_text("attend-translate")
 
+    spaces = chapter.locator(".at-exercises > li").last
+    spaces.get_by_role("button", name="Show answer").click()
+    spaces.get_by_role("button", name="Try it").click()
+    expect(chapter.get_by_role("textbox").first).to_have_value("one  two three")
+    expect(asked.get_by_label("French")).to_be_checked()  # the guess and its verdict are still there
+    expect(asked.get_by_role("status")).to_contain_text("It is: Russian. attend-chat has no piece for letters")
+    expect(asked.get_by_role("button")).to_have_count(0)
+
     number, verdict = (
         chapter.locator(".at-exercise:not(.at-prediction)").first.get_by_role(role) for role in ("spinbutton", "status")
     )
@@ -154,12 +162,14 @@ def test_the_row_that_was_guessed_is_in_sight(shared_page: Page) -> None:
 
 def test_the_sheet_prints_all_exercises_and_nothing_else(shared_page: Page) -> None:
     page = shared_page
-    page.evaluate("() => { window.print = () => { document.body.dataset.printed = ''; }; }")
+    page.evaluate("""() => { window.print = () => {
+      document.body.dataset.printed = String(Number(document.body.dataset.printed ?? 0) + 1);
+    }; }""")
     page.locator("#attend-tabs label", has_text="Learn").click()
     page.locator(".at-lesson-list button", has_text="Tokens, side by side").click()
     chapter = page.get_by_role("region", name="Tokens, side by side", exact=True)
     sheet = page.locator(".at-printed")
-    chapter.get_by_role("button", name="Print this chapter").click()
+    chapter.get_by_role("button", name="Print this chapter").evaluate("one => { one.click(); one.click(); }")
     expect(page.locator("body[data-printed]")).to_have_count(1)
     expect(sheet.locator("li")).to_have_count(len(course.CHAPTERS["tokens"].exercises))
     expect(sheet).not_to_contain_text("Answer: 12")
@@ -171,5 +181,6 @@ def test_the_sheet_prints_all_exercises_and_nothing_else(shared_page: Page) -> N
     chapter.get_by_label("with answers").check()
     chapter.get_by_role("button", name="Print this chapter").click()
     expect(sheet).to_contain_text("Answer: 12. Ten characters, the space included")
+    expect(page.locator("body")).to_have_attribute("data-printed", "2")  # one that was clicked twice, and this one
     page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     expect(sheet).to_have_count(0)

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from lesson.block import BlockSettings
 from lesson.forward_trace import trace_forward
 from lesson.training import StepSettings, train
-from tests.helpers.browsing import PHONE, Opener
+from tests.helpers.browsing import PHONE, Opener, show_predictions
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import to_chapter
 from tests.helpers.waiting import eventually
@@ -207,3 +207,28 @@ def test_a_phone_needs_no_scrolling_sideways_and_shows_the_line(visit: Opener) -
         chapter.locator("tbody td").filter(has_text="0.").nth(8).tap()
         expect(chapter.locator(".at-explanation")).to_be_in_viewport()
         expect(chapter.locator(".at-explanation")).to_contain_text("=")
+
+
+_CUT_OFF = """() => {
+  const shown = (selector) => [...document.querySelectorAll(`.at-lesson-block ${selector}`)]
+    .filter((one) => one.checkVisibility());
+  const right = document.documentElement.clientWidth;
+  return [
+    ...shown('.at-matrix input').filter((field) => field.scrollWidth > field.clientWidth).map((field) => field.value),
+    ...shown('.at-formula').filter((one) => one.getBoundingClientRect().right > right).map((one) => one.textContent),
+    ...shown('.at-code pre').filter((one) => parseFloat(getComputedStyle(one).paddingTop) < 6)
+      .map((one) => one.ariaLabel),
+  ];
+}"""
+
+
+def test_on_a_phone_no_number_formula_or_code_is_cut_off(visit: Opener) -> None:
+    """“−0.319” needs more room than “0.32”, a long formula scrolls, and code keeps away from the edge of its box."""
+    page = visit(**PHONE)
+    chapter = learn(page, BLOCK)
+    show_predictions(chapter)
+    page.get_by_label("Show code").check()
+    chapter.evaluate("one => one.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    expect(tables(chapter, "Query weights").first).to_be_visible()
+    expect(chapter.get_by_text("def two_layers").first).to_be_visible()
+    assert page.evaluate(_CUT_OFF) == []

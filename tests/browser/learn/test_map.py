@@ -43,6 +43,45 @@ def test_from_a_chapter_along_the_parts_with_the_keys_and_to_another_chapter(vis
     page.close()
 
 
+ARROWS = """() => {
+  const boxes = [...document.querySelectorAll('.at-model-map-box')];
+  const seen = new Set([document.querySelector('.at-model-map-box[tabindex="0"]')]);
+  for (const box of seen) ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight'].forEach((key) => {
+    box.focus();
+    box.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    seen.add(document.activeElement);
+  });
+  return boxes.filter((box) => !seen.has(box)).map((box) => box.dataset.part);
+}"""
+
+
+@pytest.mark.parametrize(("model", "parts"), [("attend-chat", 17), ("attend-translate", 37)])
+def test_without_a_mouse_every_part_is_reached_and_escape_leads_back_to_it(
+    visit: Opener, model: str, parts: int
+) -> None:
+    page = visit()
+    part = to_chapter(page, "Map")
+    part.get_by_label("Model", exact=True).select_option(model)
+    boxes = part.locator(".at-model-map-box")
+    expect(boxes).to_have_count(parts)
+    assert page.evaluate(ARROWS) == []
+    part.get_by_label("The decoder has written" if parts > 17 else "Sentence").focus()
+    page.keyboard.press("Tab")
+    for key in ("ArrowUp", "ArrowUp", "ArrowDown", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+    focused = part.locator(".at-model-map-box:focus-visible")
+    assert focused.locator("rect").evaluate("rect => getComputedStyle(rect).strokeDasharray") == "4px, 2px"
+    name = focused.locator(".at-model-map-title").text_content() or ""
+    page.keyboard.press("Enter")
+    expect(focused).to_have_attribute("aria-pressed", "true")
+    expect(part.locator(".at-model-map-panel h3")).to_have_text(name)
+    page.keyboard.press("Tab")
+    expect(part.locator(".at-model-map-panel :focus")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(focused.locator(".at-model-map-title")).to_have_text(name)
+    page.close()
+
+
 def test_a_sentence_that_is_too_long_is_refused_and_the_map_stays(visit: Opener) -> None:
     page = visit()
     part = to_chapter(page, "Map")

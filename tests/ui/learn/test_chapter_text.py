@@ -168,6 +168,11 @@ def test_what_a_teacher_breaks_is_named_in_one_sentence(tmp_path: Path, old: str
 
 
 @pytest.mark.parametrize("name", course.CHAPTERS)
+def test_no_chapter_speaks_of_a_lecture_that_its_reader_has_not_heard(name: str) -> None:
+    assert "lecture" not in json.dumps(course.texts()[name].blocks).lower()
+
+
+@pytest.mark.parametrize("name", course.CHAPTERS)
 def test_every_chapter_has_its_text_and_no_more_than_is_small_to_send(name: str) -> None:
     chapter, text = course.CHAPTERS[name], course.texts()[name]
     page = json.dumps(chapter.page(text))

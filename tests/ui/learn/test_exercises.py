@@ -164,6 +164,28 @@ def test_the_solution_is_that_of_plain_arithmetic(models: Models, chapter: str, 
         assert solution == pytest.approx(expected, rel=5e-4)  # the page's numbers have four digits
 
 
+@pytest.mark.parametrize(
+    ("chapter", "name", "right", "wrong"),
+    [
+        # e^2.855, as the line above the curve has the loss, and e^2.86, as the chapter before it does
+        ("training", "perplexity", (17.37, 17.4, 17.46, 17.5), (17.3, 17.6, 18.2)),
+        # with 0.731 and 0.269 of the sum, and with 0.73 and 0.27 of the table
+        ("today", "two_of_four", (15.38, 0.73 * 10 + 0.27 * 30), (15.3, 15.5)),
+    ],
+)
+def test_what_is_computed_from_rounded_numbers_of_the_page_is_right(
+    models: Models, chapter: str, name: str, right: tuple[float, ...], wrong: tuple[float, ...]
+) -> None:
+    assert [ask(models, chapter, exercise=name, answer=answer)["right"] for answer in right] == [True] * len(right)
+    assert [ask(models, chapter, exercise=name, answer=answer)["right"] for answer in wrong] == [False] * len(wrong)
+
+
+def test_two_norms_that_look_the_same_are_the_same(models: Models) -> None:
+    """They differ by 0.006, but (−0.38, −0.13, −1.10, 1.62) is what the page shows of both."""
+    vector = [-1.2, -0.4, -3.5, 5.18]
+    assert ask(models, "today", exercise="norms_agree", state={"vector": [vector]})["right"] is True
+
+
 def test_the_perplexity_of_training_is_pytorchs(models: Models) -> None:
     """The exponential of nn.CrossEntropyLoss."""
     block = BlockSettings()
@@ -199,7 +221,9 @@ def test_anything_else_is_wrong(models: Models, chapter: str, name: str) -> None
     exercise, text = exercise_of(chapter, name)
     right = right_answer(models, chapter, exercise)
     if isinstance(exercise, NumberExercise):
-        wrong = [right + 0.6 * 10.0**-exercise.digits, right - 0.6 * 10.0**-exercise.digits, -right - 1]
+        shown = exercise.from_shown(lambda given: course.CHAPTERS[chapter].answer(models, given))
+        most, least, unit = max(right, *shown, right), min(right, *shown, right), 10.0**-exercise.digits
+        wrong = [most + 0.6 * unit, least - 0.6 * unit, -right - 1]
     elif isinstance(exercise, ChoiceExercise):
         wrong = [option for option in range(len(text.options)) if option != right]
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -30,6 +31,14 @@ def test_a_number_is_right_if_it_is_the_solution_rounded_or_not(
     assert all(exercise.feedback(lambda _: {}, answer, {}, BY_HAND) for answer in wrong)
     with pytest.raises(AttendError):
         exercise.feedback(lambda _: {}, str(right[0]), {}, BY_HAND)
+
+
+def test_a_number_may_follow_from_what_the_page_shows_rounded() -> None:
+    """e^2.855 is 17.37, but the page says 2.86, and e^2.86 is 17.46."""
+    exercise = NumberExercise(lambda _: math.exp(2.855), digits=1, from_shown=lambda _: [math.exp(2.86)])
+    answers = (17.37, 17.4, 17.46, 17.5, 17.3, 17.6)
+    right = [exercise.feedback(lambda _: {}, answer, {}, BY_HAND) is None for answer in answers]
+    assert right == [True, True, True, True, False, False]
 
 
 BY_HAND = ExerciseText(

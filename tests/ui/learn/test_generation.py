@@ -117,7 +117,7 @@ def test_a_recording_gives_way_to_its_checkpoint(models: Models, tiny: LoadedMod
     assert recorded["recorded_table"][9][1:] == ["in 1.12\xa0%", "", "", "", ""]
     dream = ask(models, recorded="I have a dream")
     assert dream["recorded_table"] == [
-        ["1st", "of 17.00\xa0%", "being 9.68\xa0%", "a (not printed)", "doctor 2.86\xa0%", ". (not printed)"]
+        ["1st", "of 17.00\xa0%", "being 9.68\xa0%", "a (not recorded)", "doctor 2.86\xa0%", ". (not recorded)"]
     ]
     live = ask(Models(("distilgpt2",), lambda *_: tiny))
     assert live["recording_state"] == "live" and live["recorded_table"] == recorded["own_table"]

@@ -34,7 +34,7 @@ MAX_BEAMS = 3
 LOGITS = (4.51, 0.89, -1.90, 6.75, 1.63, -1.62, -1.89, 6.28, 1.79)
 USED = (0, 0, 0, 2, 0, 0, 0, 1, 0)  # ours, so that the penalties have something to count
 
-PRINTED = tuple(one.prompt for one in RECORDINGS)  # prompts of lectures
+PRINTED = tuple(one.prompt for one in RECORDINGS)  # prompts whose answers are recorded
 
 INPUTS = {
     # of the loop

@@ -155,9 +155,11 @@ def _is_small(result: Result) -> bool:
 
 
 def _norms_agree(result: Result) -> bool:
-    """Whether the two norms of a vector that isn't near 0 are the same, but for rounding."""
+    """Whether the two norms of a vector that isn't near 0 are the same, or look so with the two decimals shown."""
     pairs = zip(result["norms"]["LayerNorm"][0], result["norms"]["RMSNorm"][0], strict=True)
-    return not _is_small(result) and all(math.isclose(one, other, abs_tol=0.005) for one, other in pairs)
+    return not _is_small(result) and all(
+        math.isclose(one, other, abs_tol=0.005) or decimals(one) == decimals(other) for one, other in pairs
+    )
 
 
 _SIZES = (7e9, 13e9, 47e9, 56e9)  # options of a prediction
@@ -168,9 +170,20 @@ def _sizes(compute: Compute) -> list[float]:
     return [-abs(size - compute({})["mixtral"][0]) for size in _SIZES]
 
 
+_SCORES, _OUTPUTS = [1.0, 3.0, 0.0, 2.0], [5.0, 10.0, 7.0, 30.0]  # of four experts
+
+
 def _two_of_four(compute: Compute, used: int = 2) -> float:
-    given = {"experts": [[1.0, 3.0, 0.0, 2.0], [5.0, 10.0, 7.0, 30.0]], "used": used}
-    return compute(given)["expert_output"]
+    return compute({"experts": [_SCORES, _OUTPUTS], "used": used})["expert_output"]
+
+
+def _of_shown_weights(compute: Compute) -> list[float]:
+    """What comes out with the weights as their table shows them, and as the sum below it does."""
+    (weights,) = compute({"experts": [_SCORES, _OUTPUTS], "used": 2})["expert_weights"]
+    return [
+        math.fsum(round(weight, digits) * one for weight, one in zip(weights, _OUTPUTS, strict=True))
+        for digits in (2, 3)
+    ]
 
 
 CHAPTER = Chapter(
@@ -190,7 +203,10 @@ CHAPTER = Chapter(
         "rms_of_a_constant": NumberExercise(
             _rms_of_a_constant,
             digits=2,
-            mistakes={"layer": lambda compute: compute({"vector": [[5.0] * 4]})["norms"]["LayerNorm"][0][0]},
+            mistakes={
+                "layer": lambda compute: compute({"vector": [[5.0] * 4]})["norms"]["LayerNorm"][0][0],
+                "undivided": lambda compute: 5 * _rms_of_a_constant(compute),  # the root mean square itself
+            },
         ),
         "two_of_four": NumberExercise(
             _two_of_four,
@@ -199,6 +215,7 @@ CHAPTER = Chapter(
                 "all": lambda compute: _two_of_four(compute, used=4),
                 "one": lambda compute: _two_of_four(compute, used=1),
             },
+            from_shown=_of_shown_weights,
         ),
         "cache_of_a_text": NumberExercise(
             _cache_of_a_text,

@@ -184,7 +184,13 @@ CHAPTER = Chapter(
         "perplexity": NumberExercise(
             lambda compute: math.exp(compute({})["losses"][0]),
             digits=1,
-            mistakes={"loss": lambda compute: compute({})["losses"][0]},
+            mistakes={
+                "loss": lambda compute: compute({})["losses"][0],
+                "after": lambda compute: math.exp(compute({})["losses"][1]),
+            },
+            from_shown=lambda compute: [
+                math.exp(float(loss)) for loss in (compute({})["loss_before"], block.CHAPTER.facts["untrained_loss"])
+            ],
         ),
         "too_large_a_step": ChangeExercise(
             lambda result: result["step"] == 1 and result["losses"][-1] > result["losses"][0],
@@ -207,6 +213,7 @@ CHAPTER = Chapter(
         "smoothing": str(SMOOTHING),
         "smoothed_vocabulary": f"{TRANSLATOR_OUTPUTS:,}",
         "preference_at_start": decimals(math.log(2), 3),
+        "untrained_loss": block.CHAPTER.facts["untrained_loss"],
         "goal": str(_GOAL),
         "goal_steps": str(_GOAL_STEPS),
     },

@@ -27,11 +27,16 @@ _MAX = 1e12  # of a typed number; JSON has integers that no float can hold
 
 @dataclass(frozen=True, slots=True)
 class NumberExercise:
-    """A number to type; right within half a unit of its last digit: if it is the solution, rounded or not."""
+    """A number to type; right within half a unit of its last digit: if it is the solution, rounded or not.
+
+    Where the solution follows from a number that the page shows rounded, so may the answer: 17.46 is e^2.86, though the
+    loss is 2.855 and e^2.855 is 17.37.
+    """
 
     solve: Callable[[Compute], float]
     digits: int = 0  # behind the point
     mistakes: Mapping[str, Callable[[Compute], float]] = field(default_factory=dict, hash=False)  # what they lead to
+    from_shown: Callable[[Compute], Sequence[float]] = lambda _: ()  # solutions, of the numbers as the page shows them
     predicted: bool = False
 
     def feedback(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> str | None:
@@ -42,7 +47,7 @@ class NumberExercise:
         if not abs(answer) <= _MAX:  # NaN, too
             return WRONG
         right = self.solve(compute)
-        if self._is(answer, right):
+        if any(self._is(answer, solution) for solution in (right, *self.from_shown(compute))):
             return None
         for name, mistake in self.mistakes.items():
             if self._is(answer, mistake(compute)):

@@ -8,6 +8,7 @@
  * @typedef {{chapter: string, ask: (given: object, then: (reply: any) => void) => void, state: () => object,
  *   put: (example: object) => void, onSolved: () => void}} ExerciseWiring `state`: the chapter's input as it stands;
  *   `put`: shows the chapter with an example
+ * @typedef {{answer: number | null, verdict: string}} Guess what was typed or chosen, and what was said of it
  */
 
 import { explained } from '../../glossary/marking.js';
@@ -22,8 +23,8 @@ export function exercises(wiring) {
   const node = make('section', { class: 'at-lesson-part', 'aria-label': 'Exercises' }, make('h3', { text: 'Exercises' }), list, sideBySide(all));
   /** @type {ReturnType<typeof exerciseView>[]} */
   let views = [];
-  /** @type {Set<string>} names of predictions whose rest is shown, guessed or not */
-  const opened = new Set();
+  /** @type {Map<string, Guess | null>} by the names of predictions whose rest is shown: null where nothing was guessed */
+  const opened = new Map();
   node.hidden = true;
 
   /** Show them, under the first result. @param {Exercise[]} asked */
@@ -40,7 +41,7 @@ export function exercises(wiring) {
    */
   function prediction(asked, name, rest) {
     const exercise = /** @type {Exercise} */ (asked.find((one) => one.name === name));
-    if (isSolved(wiring.chapter, exercise.question)) opened.add(name);
+    if (isSolved(wiring.chapter, exercise.question) && !opened.has(name)) opened.set(name, null);
     return predictionView(exercise, wiring, rest, opened);
   }
 
@@ -66,6 +67,13 @@ function questionView({ kind, question, options }, id) {
       if (field) return field.value === '' ? null : Number(field.value);
       const chosen = form.querySelector('input:checked');
       return chosen instanceof HTMLInputElement ? Number(chosen.value) : null;
+    },
+    /** @param {number | null} answer */
+    fill(answer) {
+      if (answer === null) return;
+      if (field) field.value = String(answer);
+      const chosen = form.querySelector(`input[value="${answer}"]`);
+      if (chosen instanceof HTMLInputElement) chosen.checked = true;
     },
     say(/** @type {string} */ text) {
       verdict.textContent = text;
@@ -109,12 +117,13 @@ function exerciseView(exercise, { chapter, ask, state, put, onSolved }) {
 }
 
 /**
- * A prediction: any guess, right or wrong, shows what was computed. Nothing can be guessed afterwards.
+ * A prediction: any guess, right or wrong, shows what was computed. Nothing can be guessed afterwards, and the guess stays
+ * with its verdict where the chapter is drawn anew, as for the example of another exercise.
  * @param {Exercise} exercise @param {ExerciseWiring} wiring @param {HTMLElement} rest
- * @param {Set<string>} opened names of those whose rest is shown
+ * @param {Map<string, Guess | null>} opened of those whose rest is shown
  */
 function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opened) {
-  const { nodes, form, answer, say } = questionView(exercise, `prediction-${chapter}-${exercise.name}`);
+  const { nodes, form, answer, fill, say } = questionView(exercise, `prediction-${chapter}-${exercise.name}`);
   const guess = make('button', { class: 'at-primary', text: 'Guess' });
   const skip = plainButton('Show it without a guess', () => open());
   const told = plainButton('Show answer', () => attempt({ reveal: true }, () => {}));
@@ -132,23 +141,31 @@ function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opene
   function attempt(given, then) {
     ask({ exercise: exercise.name, state: state(), ...given }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
       if (!result) return say(error ?? '');
-      say(verdictOf(result));
       then();
-      told.hidden = true;
+      tell({ answer: answer(), verdict: verdictOf(result) });
     });
   }
 
   const title = make('p', { class: 'at-prediction-title', text: 'Your prediction' });
   const node = make('div', { class: 'at-exercise at-prediction', role: 'group', 'aria-label': 'Your prediction' }, title, ...nodes);
   const open = () => {
-    opened.add(exercise.name);
+    if (!opened.has(exercise.name)) opened.set(exercise.name, null);
     rest.hidden = false;
     guess.hidden = skip.hidden = true;
     told.hidden = false;
     form.querySelectorAll('input').forEach((input) => { input.disabled = true; });
   };
+  /** @param {Guess} given */
+  const tell = (given) => {
+    opened.set(exercise.name, given);
+    fill(given.answer);
+    say(given.verdict);
+    told.hidden = true;
+  };
   rest.hidden = told.hidden = true;
   if (opened.has(exercise.name)) open();
+  const before = opened.get(exercise.name);
+  if (before) tell(before);
   return node;
 }
 

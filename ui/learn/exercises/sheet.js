@@ -16,13 +16,23 @@ import { plainButton, sideBySide } from '../lesson.js';
 export function sheetRow(key, ask) {
   const solved = make('input', { type: 'checkbox' });
   const note = make('span', { class: 'at-quiet', role: 'status' });
+  let computing = false;
   const button = (/** @type {string} */ text, /** @type {() => string[]} */ keys) => plainButton(text, () => begin(keys()));
   return sideBySide(make('span', { class: 'at-quiet', text: 'Exercises as a sheet:' }),
     button('Print this chapter', () => [key]), button('Print all chapters', () => Object.keys(CHAPTERS)),
     make('label', { class: 'at-lesson-field' }, solved, make('span', { text: 'with answers' })), note);
 
-  /** @param {string[]} keys */
+  /** One sheet at a time: a second click while it is computed would print it twice. @param {string[]} keys */
   async function begin(keys) {
+    if (computing) return;
+    computing = true;
+    const sheets = await computed(keys);
+    computing = false;
+    if (sheets) print(sheets);
+  }
+
+  /** @param {string[]} keys @returns {Promise<ChapterSheet[] | null>} null where it failed, as the note says then */
+  async function computed(keys) {
     /** @type {ChapterSheet[]} */
     const sheets = [];
     for (const [index, chapter] of keys.entries()) { // one after the other: the server computes each answer
@@ -30,12 +40,12 @@ export function sheetRow(key, ask) {
       const { error, result } = await new Promise((then) => { ask({ chapter, solved: solved.checked }, then); });
       if (!result) {
         note.textContent = error ?? 'The sheet couldn’t be made. Try again.';
-        return;
+        return null;
       }
       sheets.push(result);
     }
     note.textContent = '';
-    print(sheets);
+    return sheets;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The map as a drawing: the parts of a model in boxes, from the bottom to the top as in the paper, with the stream that runs
- * past them. The arrow keys move between the parts, and Enter opens one.
+ * past them. The arrow keys move between the parts, and Enter opens one; all are one tab stop.
  *
  * @typedef {{key: string, kind: string, title: string}} MapPart
  * @typedef {{title: string, repeated: boolean, rows: MapPart[][]}} MapGroup
@@ -86,11 +86,18 @@ export function mapDrawing(sides, { width, labels, chosen, layer, pick }) {
     if (!delta && !presses(event.key)) return;
     event.preventDefault();
     if (!delta) return pick(here.box.key);
-    const next = boxes[nearest(boxes.map(({ box }) => box), boxes.indexOf(here), delta)];
-    boxes.forEach(({ node }) => node.setAttribute('tabindex', String(node === next.node ? 0 : -1)));
-    next.node.focus();
+    focusBox(svg, boxes[nearest(boxes.map(({ box }) => box), boxes.indexOf(here), delta)].box.key);
   });
   return svg;
+}
+
+/** Focus a part, from which the arrow keys go on then. @param {Element} drawing @param {string} key */
+export function focusBox(drawing, key) {
+  const boxes = /** @type {NodeListOf<SVGElement>} */ (drawing.querySelectorAll('[data-part]'));
+  const goal = [...boxes].find((node) => node.dataset.part === key);
+  if (!goal) return;
+  boxes.forEach((node) => node.setAttribute('tabindex', String(node === goal ? 0 : -1)));
+  goal.focus();
 }
 
 /**

@@ -9,11 +9,12 @@
 
 import { withParts } from '../../kit/address/address.js';
 import { make } from '../../kit/js/dom.js';
+import { closeOnEscape } from '../../kit/js/keys.js';
 import { counted } from '../../kit/js/text.js';
 import { copy } from '../../kit/js/transfer.js';
 import { inputText } from '../input.js';
 import { labelled, plainButton, sideBySide } from '../lesson.js';
-import { mapDrawing } from './drawing.js';
+import { focusBox, mapDrawing } from './drawing.js';
 import { partPanel } from './panel.js';
 
 const NARROW = 760; // pixels, below which the part stands under the drawing
@@ -83,11 +84,11 @@ export function mapView({ input, questions, openChapter }) {
 
   function drawMap() {
     if (!result || !drawing.clientWidth) return;
-    const isFocused = drawing.contains(document.activeElement);
+    const focused = drawing.contains(document.activeElement) ? document.activeElement.getAttribute('data-part') : null;
     drawing.replaceChildren(mapDrawing(result.sides, {
       width: drawing.clientWidth, labels: result.parts, chosen: result.part, layer: result.layer, pick: choose,
     }));
-    if (isFocused) /** @type {SVGElement} */ (drawing.querySelector('[tabindex="0"]'))?.focus();
+    if (focused) focusBox(drawing, focused);
   }
 
   /** From the drawing. @param {string} part */
@@ -103,6 +104,7 @@ export function mapView({ input, questions, openChapter }) {
     ask(lacksEncoder ? { part, form } : { ...now, part });
   }
 
+  closeOnEscape(panel, () => focusBox(drawing, result?.part)); // back to where the part was picked
   let width = 0;
   new ResizeObserver(() => {
     if (drawing.clientWidth === width) return;

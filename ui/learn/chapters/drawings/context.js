@@ -75,7 +75,7 @@ function pointsPicture(points, split, word) {
 
 /** The averages over the layers. @param {ContextLayer[]} all the layers @param {number} chosen */
 function curvesPicture(all, chosen) {
-  const [left, right, top, bottom] = [30, SIZE[0] - 120, 12, SIZE[1] - 24]; // edges
+  const [left, right, top, bottom] = [30, SIZE[0] - 130, 12, SIZE[1] - 24]; // edges
   const last = all.length - 1;
   /** @returns {[number, number]} */
   const at = (/** @type {number} */ layer, /** @type {number} */ cosine) =>

@@ -12,7 +12,7 @@ import { extentBar } from '../../drawings/pieces.js';
 import { curve, dot, line, plot, words as wordsAt } from '../../drawings/plot.js';
 import { redrawn } from '../../text/slot_values.js';
 
-const [WIDE, HIGH] = [420, 120];
+const [WIDE, HIGH, LEFT] = [420, 120, 38]; // of a curve; left of it stands its largest loss
 
 /** The learning rate as a number, and on a logarithmic scale. @param {SlotWiring} wiring @returns {SlotView} */
 export function rate({ label, controls }) {
@@ -40,7 +40,7 @@ export function rate({ label, controls }) {
 export const loss_curve = () => redrawn(make('div', { class: 'at-loss-curve' }), ({ losses }) => {
   const steps = losses.length - 1;
   return [lossPicture(losses.map((y, x) => ({ x, y })), {
-    label: `Loss over ${steps} steps`, from: 'before', to: `after step ${steps}`, marked: losses.length <= 30,
+    label: `Loss over ${steps} steps`, from: 'before', to: `after step ${steps}`, marked: losses.length <= 30, digits: 3, // as in the line above
   })];
 });
 
@@ -70,28 +70,28 @@ function recordedCurve({ name, steps, tokens, losses, changes }) {
     make('figcaption', { class: 'at-quiet', text: `${name}. Loss ${ends}, each point the mean of `
       + `${counted.format(Math.ceil(steps / losses.length))} steps.` }),
     lossPicture(losses.map((y, index) => ({ x: tokens[index], y })), {
-      label: `Loss of ${name}`, from: 'start', to: `${counted.format(steps)} steps, ${millions} million tokens`, marked: false, changes,
+      label: `Loss of ${name}`, from: 'start', to: `${counted.format(steps)} steps, ${millions} million tokens`, marked: false, digits: 2, changes,
     }));
 }
 
 /**
  * @param {{x: number, y: number}[]} points y from 0
- * @param {{label: string, from: string, to: string, marked: boolean, changes?: number[]}} words `marked`: each point has a dot;
- *   `changes`: where the data changed, numbered
+ * @param {{label: string, from: string, to: string, marked: boolean, digits: number, changes?: number[]}} words `marked`: each point has a dot;
+ *   `digits`: of the largest loss; `changes`: where the data changed, numbered
  */
-function lossPicture(points, { label, from, to, marked, changes = [] }) {
+function lossPicture(points, { label, from, to, marked, digits, changes = [] }) {
   const most = Math.max(...points.map(({ y }) => y));
   const last = points.at(-1).x;
   /** @returns {[number, number]} */
-  const at = (/** @type {number} */ x, /** @type {number} */ y) => [30 + ((WIDE - 40) * x) / Math.max(1, last), HIGH - 18 - ((HIGH - 30) * y) / most];
+  const at = (/** @type {number} */ x, /** @type {number} */ y) => [LEFT + ((WIDE - LEFT - 10) * x) / Math.max(1, last), HIGH - 18 - ((HIGH - 30) * y) / most];
   const path = points.map(({ x, y }) => at(x, y));
   const [right, ground] = at(last, 0);
   return plot([WIDE, HIGH], label, [
-    line([30, ground], [WIDE - 10, ground], 'axis'),
+    line([LEFT, ground], [WIDE - 10, ground], 'axis'),
     ...changes.flatMap((x, index) => [line(at(x, most), at(x, 0), 'quiet at-change'), wordsAt([at(x, most)[0], 9], String(index + 1), 'middle')]),
     curve(path, 'accent'), ...(marked ? path.map((point) => dot(point, 3, 'accent')) : []),
-    wordsAt([26, at(0, most)[1] + 4], most.toFixed(1), 'end'), wordsAt([26, ground + 4], '0', 'end'),
-    wordsAt([30, HIGH - 4], from, 'start'), wordsAt([right, HIGH - 4], to, 'end'),
+    wordsAt([LEFT - 4, at(0, most)[1] + 4], most.toFixed(digits), 'end'), wordsAt([LEFT - 4, ground + 4], '0', 'end'),
+    wordsAt([LEFT, HIGH - 4], from, 'start'), wordsAt([right, HIGH - 4], to, 'end'),
   ]);
 }
 

@@ -1,4 +1,4 @@
-"""A lecture's recorded greedy text beside that of a model at hand, in the chapter on how a text is generated."""
+"""A recorded greedy text beside that of a model at hand, in the chapter on how a text is generated."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _table(steps: Sequence[Candidates]) -> list[list[str]]:
         if candidate is None:
             return ""
         label, share = candidate
-        return f"{label.strip() or '␣'} {percent(share) if share is not None else '(not printed)'}"
+        return f"{label.strip() or '␣'} {percent(share) if share is not None else '(not recorded)'}"
 
     rows = ranked(steps[:STEPS])
     return [[place, *map(cell, row)] for place, row in zip(_PLACES, rows, strict=False)]

@@ -151,6 +151,14 @@ def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:
     page.locator(".at-without button[aria-label$='on again']").click()
     expect(page.locator(".at-without .at-changes")).to_be_hidden()
     assert fits(page)
+    text = page.locator("#attend-text textarea").input_value()
+    page.get_by_role("button", name="Switch off", exact=True).click()
+    page.get_by_role("button", name="Compare on two cards").click()
+    expect(page.locator(".at-compare-status")).to_contain_text("Done: ")
+    expect(page.locator(".at-card").first).to_be_in_viewport()
+    expect(page.locator(".at-card h3")).to_have_text(["Card 1", re.compile(r"^2 Without \d\.\d$")])
+    expect(page.locator(".at-ask-text")).to_have_value("The quick brown fox")
+    assert page.locator(".at-card .at-card-text").first.inner_text() == text
 
 
 def test_every_view_fits_on_a_phone(visit: Opener) -> None:

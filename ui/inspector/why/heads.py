@@ -138,7 +138,7 @@ def switch_off(question: Question) -> Replies:
 def write_without(question: Question) -> Replies:
     """The whole continuation again with the same settings and random draws, under the changes."""
     run, changes = question.run(), question.changes()
-    trace = _trace_of(run)
+    trace = trace_of(run)
     loaded = question.models.require_loaded(run.model)
     call = replace(trace.call(question.session.visitor), resumed=None, attention=False)
     call = replace(call, interventions=(*call.interventions, *changes))
@@ -209,7 +209,8 @@ def _kind(question: Question) -> Kind:
     return "cross" if question.fields.get("kind") == "cross" else "self"
 
 
-def _trace_of(run: RunRecord) -> Trace:
+def trace_of(run: RunRecord) -> Trace:
+    """The steps behind a text; `AttendError` where they are not stored."""
     if run.trace is None or not run.trace.steps:
         raise AttendError("The steps behind this text are not stored: continue it or retry the answer, then try again.")
     return run.trace

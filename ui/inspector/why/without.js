@@ -11,6 +11,7 @@
 
 import { changeList, changeRow } from '../../kit/js/change_bars.js';
 import { make, makeButton } from '../../kit/js/dom.js';
+import { comparedRun } from '../../kit/js/signals.js';
 import { percent, tokenChip, visible, visibleText } from '../../kit/js/text.js';
 
 const PARTS = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward', layer: 'all' };
@@ -32,9 +33,11 @@ export function makeWithout({ answerTo }) {
   const listed = make('div', { class: 'at-row at-wrap at-gap-sm at-sm' });
   const result = make('div');
   const again = makeButton('Write again without it', write, { title: 'The whole text, with the same settings and random draws' });
+  const compare = makeButton('Compare on two cards', () => comparedRun.publish({ run: changedRun, changes }), { class: 'at-plain', title: 'In Compare: the text as it was, and without these parts, with the same random draws' });
   const text = make('div', { class: 'at-rewritten', 'aria-live': 'polite' });
   const node = make('section', { class: 'at-stack at-without', 'aria-label': 'Switch off' }, make('h4', { text: 'What if it were off?' }),
-    make('div', { class: 'at-row at-wrap at-gap-sm at-md' }, part, make('label', { class: 'at-row at-gap-sm' }, 'keep', factor, left), add), listed, result, again, text);
+    make('div', { class: 'at-row at-wrap at-gap-sm at-md' }, part, make('label', { class: 'at-row at-gap-sm' }, 'keep', factor, left), add), listed, result,
+    make('div', { class: 'at-row at-wrap at-gap-sm' }, again, compare), text);
   name();
 
   /** @param {Place} next @param {typeof chosen} head */
@@ -83,7 +86,7 @@ export function makeWithout({ answerTo }) {
       text.replaceChildren();
       refresh();
     }, { 'aria-label': `Switch ${nameOf(change)} on again` })));
-    again.hidden = result.hidden = !changes.length;
+    again.hidden = compare.hidden = result.hidden = !changes.length;
     table = null;
     if (!changes.length) return;
     table = (await answerTo('switch_off', { changes })) ?? null;

@@ -93,6 +93,13 @@ export const currentModel = new Subject();
  */
 export const askedComparison = new Subject();
 
+/**
+ * A run that Compare is to write again on two cards: as it was, and with changes inside the model (`Change` of
+ * ui/inspector/why/without.js).
+ * @type {Subject<{run: string, changes: Record<string, any>[]}>}
+ */
+export const comparedRun = new Subject();
+
 /** Where the translator of the example looked, while it is shown. @type {Subject<{alignment: Record<string, any> | null}>} */
 export const exampleAlignment = new Subject();
 

@@ -8,7 +8,6 @@ from model.errors import AttendError
 from model.inspection.naming import names_of, read_names
 from ui.compare.cards import prepare
 from ui.compare.values import FROM_PANEL, card_settings, form_settings
-from ui.inspector.why.heads import trace_of
 from ui.inspector.why.question import Question
 from ui.runs.comparison import Comparison, Prompt
 from ui.runs.session import Session
@@ -23,7 +22,7 @@ def repeated_comparison(question: Question, identifier: str) -> Comparison:
         identifier: what the runs of the cards are called, with the card's number behind it.
     """
     run, changes = question.run(), question.changes()
-    trace, before = trace_of(run), run.interventions
+    trace, before = run.require_trace(), run.interventions
     if read_names(names_of(before)) != before:
         raise AttendError("This text was written with changes that cards don't have: they only switch off and scale.")
     loaded, request, messages = question.models.require_loaded(run.model), trace.request, tuple(trace.messages)

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.helpers.browsing import PHONE, SHORT, Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import say, to_write
+from tests.helpers.visitor import rest, say, to_write
 
 pytestmark = BROWSER
 
@@ -125,6 +125,26 @@ def test_the_head_that_a_token_depends_on_is_six_clicks_away_and_always_in_sight
     expect(page.locator(".at-causes-head")).to_be_in_viewport()  # with the progress of what is asked next
     page.get_by_role("button", name="Switch off", exact=True).click()
     expect(page.locator(".at-without .at-changes li").first).to_be_in_viewport()
+
+
+def test_an_answer_without_a_layer_becomes_a_version_in_the_conversation(visit: Opener) -> None:
+    page = visit(f"?method=Custom&{SHORT}")
+    say(page, "How are you today?")
+    before = page.locator(".at-assistant .at-text").inner_text()
+    open_fold(page, "heads")
+    expect(page.locator(".at-previewed .at-readout")).to_contain_text("Layer 1, head 1")
+    page.locator(".at-thumbs").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("What to switch off").select_option("layer")
+    page.get_by_role("button", name="Switch off", exact=True).click()
+    page.get_by_role("button", name="Write again without it").click()
+    page.get_by_role("button", name="Put it into the conversation").click()
+    expect(page.locator(".at-assistant")).to_contain_text("without layer 1")
+    rest(page)
+    answer = page.locator(".at-assistant .at-text")
+    assert answer.inner_text() != before
+    page.get_by_role("button", name="Previous version").click()
+    expect(answer).to_have_text(before, use_inner_text=True)
 
 
 def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:

@@ -11,7 +11,7 @@
 
 import { changeList, changeRow } from '../../kit/js/change_bars.js';
 import { make, makeButton } from '../../kit/js/dom.js';
-import { comparedRun } from '../../kit/js/signals.js';
+import { answeredWithout, comparedRun, shownTab } from '../../kit/js/signals.js';
 import { percent, tokenChip, visible, visibleText } from '../../kit/js/text.js';
 
 const PARTS = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward', layer: 'all' };
@@ -110,13 +110,15 @@ export function makeWithout({ answerTo }) {
     if (!answer) return;
     const { ids, again: other, first_difference: difference, labels } = answer;
     const count = difference ?? ids.length;
+    const isVersion = shownTab.latest === 'Chat' && difference !== null;
     text.replaceChildren(
       make('p', { class: 'at-md at-strong', text: difference === null ? 'The whole text stays the same.'
         : difference === 0 ? 'The text differs from its first token on.' : `The first ${difference === 1 ? 'token stays' : `${difference} tokens stay`} the same.` }),
       ...[['As it was', ids], [`Without ${names}`, other]].map(([title, tokens]) => make('div', { class: 'at-rewritten-text' },
         make('p', { class: 'at-sm at-quiet', text: String(title) }),
         make('p', { dir: 'auto' }, ...(/** @type {number[]} */ (tokens)).map((id, i) =>
-          make('span', { class: i < count ? 'at-quiet' : i === count && difference !== null ? 'at-differing' : '' }, ...spaced(labels[id])))))));
+          make('span', { class: i < count ? 'at-quiet' : i === count && difference !== null ? 'at-differing' : '' }, ...spaced(labels[id])))))),
+      ...(isVersion ? [makeButton('Put it into the conversation', () => answeredWithout.publish({ run: changedRun, changes }), { class: 'at-plain', title: 'As a version of the answer' })] : []));
   }
 
   /** @returns {Sheet[]} */

@@ -100,6 +100,12 @@ export const askedComparison = new Subject();
  */
 export const comparedRun = new Subject();
 
+/**
+ * An answer of Chat that is to get a version that is written with such changes.
+ * @type {Subject<{run: string, changes: Record<string, any>[]}>}
+ */
+export const answeredWithout = new Subject();
+
 /** Where the translator of the example looked, while it is shown. @type {Subject<{alignment: Record<string, any> | null}>} */
 export const exampleAlignment = new Subject();
 

@@ -86,7 +86,8 @@ export function makeWithout({ answerTo }) {
       text.replaceChildren();
       refresh();
     }, { 'aria-label': `Switch ${nameOf(change)} on again` })));
-    again.hidden = compare.hidden = result.hidden = !changes.length;
+    again.hidden = result.hidden = !changes.length;
+    compare.hidden = !changes.length || shownTab.latest === 'Translate'; // whose model stays behind in its tab
     table = null;
     if (!changes.length) return;
     table = (await answerTo('switch_off', { changes })) ?? null;

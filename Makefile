@@ -50,8 +50,9 @@ cluster: $(VENV)/cluster.stamp ## serve the page with its models on two local no
 test-cluster: $(VENV)/dev.stamp $(VENV)/cluster.stamp ## run the tests that make test skips without Ray
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/serve $(ARGS)
 
-test-clients: $(VENV)/dev.stamp $(VENV)/clients.stamp ## try other people's programs that speak OpenAI's protocol
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/ui/server/openai/test_clients.py $(ARGS)
+test-clients: $(VENV)/dev.stamp $(VENV)/clients.stamp ## try other people's programs beside ours
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/ui/server/openai/test_clients.py \
+	  tests/model/inspection/test_transformer_lens.py $(ARGS)
 
 clean: ## remove the environment
 	rm -rf $(VENV)

@@ -2,9 +2,10 @@
 
     python -m benchmarks.why [--model attend-chat] [--tokens 128] [--words 60] [--rounds 5] [--first]
 
-The text is one of random tokens, and the page's own number of threads is used. What is seen first are the lens, the
-attribution and the thumbnails, each of which looks into the text anew, as on the page. The gaps say how exact the
-answers are: of the lens' last column from the model's own output, and of each attribution's sum from what it explains.
+The text is one of random tokens, and the page's own number of threads is used. What is seen first are the lens (of as
+many positions as the page reads at once), the attribution and the thumbnails, each of which looks into the text anew,
+as on the page. The gaps say how exact the answers are: of the lens' last column from the model's own output, and of
+each attribution's sum from what it explains.
 The patches put parts of a text of `--patched` tokens into one that differs in a token.
 """
 
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from model.inspection.ablation import switch_off_each
     from model.inspection.attribution import attribute_directly, attribute_inputs
     from model.inspection.heads import score_heads
-    from model.inspection.lens import read_layers
+    from model.inspection.lens import positions_at_once, read_layers
     from model.inspection.patching import patch
     from model.inspection.words import leave_out
     from model.threads import fastest_threads
@@ -56,8 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         score_heads(attention, text, frozenset())
         return len(packed(attention, is_triangular=True)[0])
 
+    rows = min(options.tokens, positions_at_once(inspector, model.vocabulary_size) or options.tokens)
     first: dict[str, Callable[[], Any]] = {
-        "lens": lambda: read_layers(inspector, text),
+        "lens": lambda: read_layers(inspector, text, first=options.tokens - rows),
         "attribution": lambda: attribute_directly(inspector, text, chosen, rival),
         "thumbnails": thumbnails,
     }
@@ -82,11 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "benchmark": "why",
         "model": options.model,
         "tokens": options.tokens,
+        "lens_rows": rows,
         "words": options.words,
         "patched": options.patched,
         **milliseconds,
         "thumbnails_bytes": answers["thumbnails"],
-        "lens_gap": float((answers["lens"].top_probability[-1] - own).abs().max()),
+        "lens_gap": float((answers["lens"].top_probability[-1] - own[-rows:]).abs().max()),
         "attribution_gap": answers["attribution"].gap,
         "inputs_gap": None if options.first else answers["inputs"].gap,
         "threads": threads,

@@ -19,6 +19,9 @@ from model.inspection.guesses import read_streams
 from model.inspection.inspector import Inside, Inspector
 from model.inspection.intervention import Intervention
 
+_MULTIPLICATIONS = 40_000_000_000  # of one lens: about half a second of two cores
+_FEWEST = 16  # positions that are worth it, however long they take
+
 
 @dataclass(frozen=True, slots=True)
 class Lens:
@@ -41,6 +44,19 @@ class PositionLens:
     top: Tensor  # the likeliest tokens, best first, (C, count)
     probabilities: Tensor  # (C, count)
     curves: Tensor  # the probabilities of the tokens asked for, (C, len(ids))
+
+
+def positions_at_once(inspector: Inspector, vocabulary_size: int, *, sublayers: bool = False) -> int | None:
+    """How many positions of a text a person would wait for: each column multiplies each by the whole vocabulary.
+
+    None: all of them, on an accelerator.
+    """
+    embedded = inspector.embed([0])  # (1, W)
+    if embedded.device.type != "cpu":
+        return None
+    anatomy = inspector.anatomy
+    columns = 1 + len(anatomy.layers) * (len(anatomy.names) if sublayers else 1)
+    return max(_FEWEST, _MULTIPLICATIONS // (columns * vocabulary_size * embedded.shape[-1]))
 
 
 @torch.inference_mode()

@@ -1,4 +1,5 @@
-"""The actions of Chat: send, retry, edit, go on, take another token, undo, redo, clear, restore, and opening a token.
+"""The actions of Chat: send, retry, edit, go on, take another token, write without a head, undo, redo, clear, restore,
+and opening a token.
 
 Each function takes the session and the request, and returns an update of the page, or yields successive ones while the
 model writes. Everything is checked before anything changes, so an error leaves the conversation as it was. Knows
@@ -9,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
+from model.inspection.intervention import interventions_of
 from model.limits import check_room
 from model.loaded import LoadedModel
 from ui.chat.answering import answer_last, write_answer
@@ -24,8 +28,9 @@ from ui.page_update import PageUpdate
 from ui.runs.answers import LiveAnswer
 from ui.runs.models import Models
 from ui.runs.prompts import chat_settings
-from ui.runs.run import RunRecord
+from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session
+from ui.runs.traces import new_trace
 from ui.runs.versions.conversation import Conversation, Turn
 from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
 
@@ -105,10 +110,7 @@ def branch(
     """Take another token in the place of token `index` of an answer's run, and let the model go on behind it with the
     settings and the random numbers of that answer, which stays a version."""
     session.refuse_while_busy()
-    number = next((number for number, turn in enumerate(session.turns) if turn.run == run), None)
-    if number is None:
-        raise AttendError("This answer is no longer in view: click one of its tokens first.")
-    before = session.run(run)
+    number, before = _answer_in_view(session, run)
     loaded = models.require_loaded(before.model)
     taken = exchanged(before, index, token, loaded)
     tokens = [*before.tokens[:index], taken]
@@ -116,11 +118,34 @@ def branch(
     chosen, text, messages = _same_settings(before, loaded, settings)
     trace = trace_from_here(tokens, loaded, chosen, text=text, messages=messages, interventions=before.interventions)
     # nothing is refused from here on
-    branched = session.add_run("chat", before.model, tokens)
-    branched.shape, branched.dropped = before.shape, before.dropped
-    answer = LiveAnswer(branched, trace, loaded, models.display_name(before.model))
-    session.conversation.put([*session.turns[:number], answer.turn])
+    answer = _new_version(session, models, loaded, number, before, tokens, trace)
     yield from write_answer(session, models, loaded, answer, selected=index)
+
+
+def write_without(session: Session, models: Models, run: str, changes: list[Any]) -> Iterator[ChatUpdate]:
+    """Write an answer again with the settings and the random numbers of its run, and with parts of the model switched
+    off as well; the one before stays a version.
+
+    Args:
+        changes: the parts, each as `Intervention.of` reads it.
+    """
+    session.refuse_while_busy()
+    number, before = _answer_in_view(session, run)
+    trace, loaded = before.require_trace(), models.require_loaded(before.model)
+    request = trace.request
+    again = new_trace(
+        loaded,
+        request.input_ids,
+        trace.settings,
+        text=trace.prompt,
+        messages=trace.messages,
+        draws_used=request.draws_used,
+        interventions=(*request.interventions, *interventions_of(changes)),
+    )
+    # nothing is refused from here on
+    tokens = before.tokens[: len(request.attended)]
+    answer = _new_version(session, models, loaded, number, before, tokens, again)
+    yield from write_answer(session, models, loaded, answer)
 
 
 def show_version(session: Session, models: Models, name: str, turn: int, version: int) -> ChatUpdate:
@@ -189,6 +214,31 @@ def _same_settings(
     before = run.trace.settings
     same = replace(before, max_new_tokens=max(settings.max_new_tokens, before.min_new_tokens))
     return same, run.trace.prompt, run.trace.messages
+
+
+def _answer_in_view(session: Session, run: str) -> tuple[int, RunRecord]:
+    """The number of the message with this run, and the run; `AttendError` if it is no longer in view."""
+    number = next((number for number, turn in enumerate(session.turns) if turn.run == run), None)
+    if number is None:
+        raise AttendError("This answer is no longer in view: click one of its tokens first.")
+    return number, session.run(run)
+
+
+def _new_version(
+    session: Session,
+    models: Models,
+    loaded: LoadedModel,
+    number: int,
+    before: RunRecord,
+    tokens: Sequence[TokenRecord],
+    trace: Trace,
+) -> LiveAnswer:
+    """A version of message `number` that begins with these tokens of its run and is about to be written."""
+    run = session.add_run("chat", before.model, tokens)
+    run.shape, run.dropped = before.shape, before.dropped
+    answer = LiveAnswer(run, trace, loaded, models.display_name(before.model))
+    session.conversation.put([*session.turns[:number], answer.turn])
+    return answer
 
 
 def _user_turn_before(session: Session, turn: int) -> int:

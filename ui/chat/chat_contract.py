@@ -10,7 +10,8 @@ from ui.runs.runs_contract import TurnsValue
 class ConversationValue(TurnsValue):
     """What the conversation shows. Its events: `token {turn, index}` (the inspector shows another run, or none),
     `retry {turn}`, `proceed {turn}` (go on with an unfinished answer), `undo {turn}`, `edit {turn, text}`,
-    `version {turn, version}` (show another version of a message), `example {text}`, and `missing`."""
+    `version {turn, version}` (show another version of a message), `without {run, changes}` (write an answer again with
+    parts of the model switched off), `example {text}`, and `missing`."""
 
 
 class MessageToken(TypedDict):

@@ -11,7 +11,7 @@
 /** @import { ConversationValue } from './chat_contract' */
 
 import { find, iconButton, make, setText, typeInto } from '../kit/js/dom.js';
-import { interruptedText, settledText, textView } from '../kit/js/signals.js';
+import { answeredWithout, interruptedText, settledText, textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
 import { followEnd } from '../kit/parts/follow_end.js';
@@ -60,6 +60,7 @@ export function start(component) {
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
   followTurns(component, draw, rescue);
   tintMessages(() => views.map(({ turn, tint }) => ({ run: turn.run, tint })));
+  answeredWithout.subscribe(root, (asked) => trigger('without', asked));
   textView.subscribe(root, (name) => {
     isFormatted = name === 'formatted';
     for (const view of views) view.format();

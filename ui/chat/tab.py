@@ -67,6 +67,7 @@ class ChatTab(Tab):
                 "undo",
                 "edit",
                 "version",
+                "without",
                 "example",
                 "missing",
                 beginning={"recorded": offers_examples(models.names)},
@@ -149,6 +150,7 @@ class ChatTab(Tab):
         bind(view.edit, chat.edit, RUNNING)
         bind(view.proceed, chat.proceed, RUNNING)
         bind(frame.inspector.branch, chat.branch, RUNNING)
+        bind(view.without, chat.write_without, RUNNING)
         bind(view.version, chat.show_version)
         bind(view.undo, chat.undo)
         bind(view.token, chat.open_token, trigger_mode="multiple")

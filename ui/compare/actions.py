@@ -27,10 +27,12 @@ from ui.compare.cards import (
     update_cards,
 )
 from ui.compare.compare_contract import CompareValue
+from ui.compare.repeated import repeated_comparison, repeated_prompt
 from ui.compare.values import FROM_PANEL, comparison_value, form_settings, no_comparison
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
+from ui.inspector.why.question import Question
 from ui.kit.validation import checked_message, checked_switch, checked_system
 from ui.page_update import PageUpdate
 from ui.runs.comparison import Comparison
@@ -84,21 +86,49 @@ def compare(
     without = checked_without(given_cards)
     instruction = session.system if system is None else checked_system(system)
     goes_on = checked_switch(history, "history")
-    if checked_switch(answer, "answer"):
+    is_message = checked_switch(answer, "answer")
+    system_prompt = supported_system_prompt(instruction, loaded)
+    unchanged = repeated_prompt(session, name, (text, is_message, goes_on, system_prompt if is_message else ""))
+    if unchanged:
+        prompt = unchanged
+    elif is_message:
         before = session.turns if goes_on else []
         turns = latest([*before, Turn("user", checked_message(text))])
-        prompt = message_prompt(loaded, turns, settings, supported_system_prompt(instruction, loaded))
+        prompt = message_prompt(loaded, turns, settings, system_prompt)
     else:
         prompt = text_prompt(loaded, text)
-    session.counter += 1
-    identifier = f"compare-{session.counter}"
-    common_draws = checked_switch(common, "common_draws")
+    common_draws, identifier = checked_switch(common, "common_draws"), _next_identifier(session)
     comparison = prepare(loaded, prompt, settings, without=without, common_draws=common_draws, identifier=identifier)
     session.system = instruction
-    passes = passes_of(comparison, models, attention=True, visitor=session.visitor)
-    comparison.history, comparison.seed = goes_on, shared.seed
+    comparison.history, comparison.seed, comparison.repeats = goes_on, shared.seed, bool(unchanged)
     for card, given in zip(comparison.cards, given_cards, strict=True):
         card.form = form_settings(card.settings, given or {}) | typed_without(card.run.interventions)
+    yield from _run(session, models, loaded, comparison)
+
+
+def repeat(session: Session, models: Models, run: str, changes: list[Any]) -> Iterator[CompareUpdate]:
+    """Write a text of any tab again on two cards: as it was, and with parts of the model switched off as well.
+
+    Both read exactly the prompt of that text and draw the random numbers that it drew.
+
+    Args:
+        changes: the parts, each as `Intervention.of` reads it.
+    """
+    session.refuse_while_busy()
+    question = Question(session, models, {"run": run, "changes": changes})
+    comparison = repeated_comparison(question, _next_identifier(session))
+    yield from _run(session, models, models.require_loaded(comparison.model), comparison)
+
+
+def _next_identifier(session: Session) -> str:
+    """What the runs of a new comparison are called, with the card's number behind it."""
+    session.counter += 1
+    return f"compare-{session.counter}"
+
+
+def _run(session: Session, models: Models, loaded: LoadedModel, comparison: Comparison) -> Iterator[CompareUpdate]:
+    """Run all cards of a comparison that was prepared."""
+    passes = passes_of(comparison, models, attention=True, visitor=session.visitor)
     view = _Cards(session, models, loaded, comparison)
     yield from run_for_visitor(session, models, live_runs(comparison), passes, view)
 
@@ -200,7 +230,8 @@ def _update(
     session: Session, comparison: Comparison, loaded: LoadedModel, since: Sequence[int], *, busy: bool
 ) -> CompareUpdate:
     """The new tokens of the cards; at the end, the complete cards."""
-    sent, update = since if busy else None, session.next_update()
+    is_new_to_page = comparison.repeats and not any(since)
+    sent, update = since if busy and not is_new_to_page else None, session.next_update()
     chats = loaded.chat is not None
     shown = [
         streamed(session, card.run, new, loaded, busy=busy)

@@ -137,7 +137,15 @@ def prepare(
     seeded = with_seeds(settings, common_draws=common_draws)
     for number, (card, off) in enumerate(zip(seeded, without or [()] * len(seeded), strict=True), start=1):
         with on_card(number):
-            trace = new_trace(loaded, prompt.ids, card, text=prompt.text, messages=prompt.messages, interventions=off)
+            trace = new_trace(
+                loaded,
+                prompt.ids,
+                card,
+                text=prompt.text,
+                messages=prompt.messages,
+                draws_used=prompt.draws_used,
+                interventions=off,
+            )
         request = trace.request
         name, tokens, source = f"{identifier}-{number}", prompt_tokens(request), request.source
         run = RunRecord(name, "compare", loaded.name, tokens, dropped=prompt.dropped, source=source)
@@ -175,6 +183,7 @@ def passes_of(comparison: Comparison, models: Models, *, attention: bool, visito
             tuple(settings[index] for index in indices),
             cards=tuple(index + 1 for index in indices),
             attention=attention,
+            draws_used=comparison.prompt.draws_used,
             interventions=interventions,
             visitor=visitor,
         )

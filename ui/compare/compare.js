@@ -14,7 +14,7 @@ import { isExample, makeExampleNote } from '../examples/example.js';
 import { helps } from '../glossary/helps.js';
 import { find, make, makeButton } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { askedComparison, panelSettings, settledText, shownTab } from '../kit/js/signals.js';
+import { askedComparison, comparedRun, panelSettings, settledText, shownTab, showTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy, downloadReply, notify } from '../kit/js/transfer.js';
 import { followValue, unpacked } from '../kit/js/values.js';
@@ -82,6 +82,11 @@ export function start(component) {
     request = { history: false, common: true, seed: -1, lengths: [], ...comparison };
     if (busy) draw();
     else takeRequest();
+  });
+  comparedRun.subscribe(root, (run) => {
+    showTab('Compare');
+    root.scrollIntoView(); // the page stands far below, at the inspector
+    trigger('repeat', run);
   });
   followValue(component, (value) => {
     if (value.number !== undefined) questions.settle(value);

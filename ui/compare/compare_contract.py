@@ -77,8 +77,8 @@ class CompareRequest(TypedDict):
 
 class CompareValue(TypedDict):
     """What Compare shows. Its events: `compare {text, answer, history, common, cards}`, `halt`,
-    `token {run, index}`, `remove {runs}`, `missing`, and the questions that a `CompareReply` answers:
-    `panel {number}` and `file {number, kind}`.
+    `repeat {run, changes}`, `token {run, index}`, `remove {runs}`, `missing`, and the questions that a `CompareReply`
+    answers: `panel {number}` and `file {number, kind}`.
     """
 
     run: str | None  # identifies the comparison

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field, StrictBool
 from typing_extensions import TypedDict
@@ -47,6 +47,7 @@ class KeptComparison(TypedDict):
     context: Annotated[int, Field(ge=1, le=MAX_TOKENS)]
     common: StrictBool
     history: StrictBool
+    repeats: NotRequired[StrictBool]  # absent in older documents
     seed: Annotated[int, Field(ge=-1, le=2**64)]
     cards: Annotated[list[KeptCard], Field(min_length=1, max_length=MAX)]
 
@@ -67,6 +68,7 @@ def compare_document(session: Session, key: str = "") -> Document | None:
         "context": comparison.context_length,
         "common": comparison.common_draws,
         "history": comparison.history,
+        "repeats": comparison.repeats,
         "seed": comparison.seed,
         "cards": [_card_document(card, run) for card, run in cards],
     }
@@ -122,6 +124,7 @@ def _read_comparison(document: OpenedDocument, identifier: str) -> Comparison:
         content["common"],
         tuple(cards),
         history=content["history"],
+        repeats=content.get("repeats", False),
         seed=content["seed"],
         key=document.key,
     )

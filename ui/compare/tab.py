@@ -53,6 +53,7 @@ class CompareTab(Tab):
             "missing",
             "panel",
             "file",
+            "repeat",
             form=form,
             beginning={"recorded": offers_examples(models.names)},
         )
@@ -79,6 +80,7 @@ class CompareTab(Tab):
 
         bind, view = partial(self.bind, frame), self.comparison
         bind(view.compare, compare.compare, RUNNING)
+        bind(view.repeat, compare.repeat, RUNNING)
         bind(view.token, compare.open_token, trigger_mode="multiple")
         bind(view.remove, compare.remove, trigger_mode="multiple")
         bind(view.missing, compare.resend, trigger_mode="multiple")

@@ -32,6 +32,7 @@ class Prompt:
     ids: tuple[int, ...]
     messages: tuple[Mapping[str, str], ...] = ()  # the conversation, where it is one, its system prompt first
     dropped: int = 0  # oldest messages that did not fit into the context
+    draws_used: int = 0  # random numbers already taken from the seed's stream, where the text was continued before
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class Comparison:
     ending: Ending | None = None
     history: bool = False  # whether the message continues the chat's conversation
     seed: int = -1  # as it stands beside the text; -1 for a random one
+    repeats: bool = False  # whether its prompt is exactly that of a text that another tab wrote
     key: str = ""  # names it in the visitor's browser, once it is kept there
 
 

@@ -12,6 +12,7 @@ from decoding.request import Request
 from decoding.run.document import TokenOrigin
 from decoding.run.trace import Trace
 from decoding.step import Choice
+from model.errors import AttendError
 from model.inspection.intervention import Intervention
 
 Mode = Literal["chat", "write", "translate", "compare"]
@@ -118,6 +119,14 @@ class RunRecord:
     def interventions(self) -> tuple[Intervention, ...]:
         """What was changed inside the model for its newest continuation."""
         return self.kept_interventions if self.trace is None else self.trace.request.interventions
+
+    def require_trace(self) -> Trace:
+        """The record of its newest continuation; `AttendError` where it isn't stored."""
+        if self.trace is None or not self.trace.steps:
+            raise AttendError(
+                "The steps behind this text are not stored: continue it or retry the answer, then try again."
+            )
+        return self.trace
 
     def forget_attention(self) -> None:
         self.tokens = [token if token.row is None else replace(token, row=None) for token in self.tokens]

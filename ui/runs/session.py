@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from decoding.run.trace import Trace
 from model.errors import AttendError
+from model.inspection.intervention import Intervention
 from ui.limits import Limits
 from ui.runs.comparison import Comparison
 from ui.runs.run import Mode, RunRecord, TokenRecord
@@ -40,6 +41,7 @@ class Version:
     shape: tuple[int, int] = (0, 0)
     trace: Trace | None = None
     key: str = ""  # the draft's
+    interventions: tuple[Intervention, ...] = ()  # what was changed inside the model, which outlives the trace
 
 
 @dataclass(slots=True)
@@ -230,7 +232,7 @@ class Session:
         if run is None:
             return Version()
         bare = tuple(replace(token, row=None) for token in run.tokens)
-        return Version(self.draft.text, run.model, bare, run.shape, run.trace, self.draft.key)
+        return Version(self.draft.text, run.model, bare, run.shape, run.trace, self.draft.key, run.interventions)
 
     def remember_draft(self, version: Version | None = None, *, typed: bool = False) -> None:
         """Call before the draft changes: Undo will restore its current state, or this version of it. Clears Redo."""

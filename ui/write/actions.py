@@ -109,7 +109,9 @@ def take(session: Session, models: Models, index: int, token: int) -> WriteUpdat
     loaded = models.require_loaded(run.model)
     taken = exchanged(run, index, token, loaded)
     session.remember_draft()
-    return update_of(session, models, replace_run(session, loaded, [*run.tokens[:index], taken], run.shape))
+    tokens = [*run.tokens[:index], taken]
+    changed = replace_run(session, loaded, tokens, run.shape, interventions=run.interventions)
+    return update_of(session, models, changed)
 
 
 def preview(session: Session, models: Models, name: str, text: object) -> WriteUpdate:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from ui.kit.validation import checked_text
 from ui.runs.run import RunRecord, TokenRecord
@@ -43,7 +44,7 @@ def without_stop_text(session: Session, loaded: LoadedModel, run: RunRecord) -> 
     text, decoded = session.draft.text, text_of(run.tokens, loaded.tokenizer)
     if decoded == text or not decoded.startswith(text):
         return run
-    return replace_run(session, loaded, *cut(run.tokens, text, loaded), text)
+    return replace_run(session, loaded, *cut(run.tokens, text, loaded), text, interventions=run.interventions)
 
 
 def replace_run(
@@ -52,14 +53,17 @@ def replace_run(
     tokens: Sequence[TokenRecord],
     shape: tuple[int, int],
     text: str | None = None,
+    *,
+    interventions: tuple[Intervention, ...] = (),
 ) -> RunRecord:
     """Replace the draft's run by a new one; its new name makes the page forget which token was selected.
 
     Args:
         text: of the box, where it differs from that of the tokens.
+        interventions: what is changed inside the model where the text goes on.
     """
     run = session.add_run("write", loaded.name, tokens)
-    run.shape = shape
+    run.shape, run.kept_interventions = shape, interventions
     session.draft.run, session.draft.overtaken = run.id, None
     session.draft.text = text_of(tokens, loaded.tokenizer) if text is None else text
     session.drop_unused_runs()

@@ -46,7 +46,14 @@ def _restore(
     if not version.tokens:
         empty_draft(session)
         return empty_update(session, models.get(name))
-    run = replace_run(session, models.require_loaded(version.model), version.tokens, version.shape, version.text)
+    run = replace_run(
+        session,
+        models.require_loaded(version.model),
+        version.tokens,
+        version.shape,
+        version.text,
+        interventions=version.interventions,
+    )
     run.trace = version.trace
     session.draft.key = version.key or session.draft.key
     return update_of(session, models, run)

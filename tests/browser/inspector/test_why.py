@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.helpers.browsing import PHONE, SHORT, Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import say, to_write
+from tests.helpers.visitor import rest, say, to_write
 
 pytestmark = BROWSER
 
@@ -127,6 +127,26 @@ def test_the_head_that_a_token_depends_on_is_six_clicks_away_and_always_in_sight
     expect(page.locator(".at-without .at-changes li").first).to_be_in_viewport()
 
 
+def test_an_answer_without_a_layer_becomes_a_version_in_the_conversation(visit: Opener) -> None:
+    page = visit(f"?method=Custom&{SHORT}")
+    say(page, "How are you today?")
+    before = page.locator(".at-assistant .at-text").inner_text()
+    open_fold(page, "heads")
+    expect(page.locator(".at-previewed .at-readout")).to_contain_text("Layer 1, head 1")
+    page.locator(".at-thumbs").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("What to switch off").select_option("layer")
+    page.get_by_role("button", name="Switch off", exact=True).click()
+    page.get_by_role("button", name="Write again without it").click()
+    page.get_by_role("button", name="Put it into the conversation").click()
+    expect(page.locator(".at-assistant")).to_contain_text("without layer 1")
+    rest(page)
+    answer = page.locator(".at-assistant .at-text")
+    assert answer.inner_text() != before
+    page.get_by_role("button", name="Previous version").click()
+    expect(answer).to_have_text(before, use_inner_text=True)
+
+
 def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:
     page = visit(f"?method=Custom&{SHORT}")
     to_write(page)
@@ -151,6 +171,14 @@ def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:
     page.locator(".at-without button[aria-label$='on again']").click()
     expect(page.locator(".at-without .at-changes")).to_be_hidden()
     assert fits(page)
+    text = page.locator("#attend-text textarea").input_value()
+    page.get_by_role("button", name="Switch off", exact=True).click()
+    page.get_by_role("button", name="Compare on two cards").click()
+    expect(page.locator(".at-compare-status")).to_contain_text("Done: ")
+    expect(page.locator(".at-card").first).to_be_in_viewport()
+    expect(page.locator(".at-card h3")).to_have_text(["Card 1", re.compile(r"^2 Without \d\.\d$")])
+    expect(page.locator(".at-ask-text")).to_have_value("The quick brown fox")
+    assert page.locator(".at-card .at-card-text").first.inner_text() == text
 
 
 def test_every_view_fits_on_a_phone(visit: Opener) -> None:

@@ -11,6 +11,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers.waiting import Gate
 from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
+from tests.ui.inspector.test_why import ask
 from ui.chat import actions as chat
 from ui.runs.models import Models
 from ui.runs.session import Session
@@ -165,6 +166,27 @@ def test_after_the_very_token_that_was_chosen_the_answer_is_the_same(models: Mod
     run = session.run(session.turns[1].run)
     last(chat.branch(session, models, run.id, run.first + 9, run.ids[run.first + 9], LONG))
     assert generated(session)[:30] == run.ids[run.first :]
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_an_answer_without_a_head_is_a_version_with_the_same_draws(models: Models, goes_on: bool) -> None:
+    """The slow twin is what "Why?" writes beside the answer, which is no part of the conversation."""
+    session = answered(models, LONG, "One", "Two")
+    if goes_on:
+        chat.undo(session, models, models.default, 3)
+        last(chat.proceed(session, models, 1, replace(LONG, temperature=0.5)))
+    run = session.run(session.turns[1].run)
+    head = {"layer": 1, "part": "head", "head": 2, "action": "zero"}
+    again = ask(session, models, "write_without", run, changes=[head])["again"]
+    screens = list(chat.write_without(session, models, run.id, [head]))
+    assert len(session.turns) == 2 and session.conversation.versions[1] == (1, 2)
+    new = session.run(session.turns[1].run)
+    assert list(new.ids) == [*run.require_trace().request.prompt, *again] and new.ids != run.ids
+    assert new.first == run.first and new.require_trace().settings == run.require_trace().settings
+    shown = screens[0].conversation
+    assert shown and shown["turns"][1].get("without") == "2.3" and "without" not in shown["turns"][0]
+    with pytest.raises(AttendError, match="no longer in view"):
+        next(chat.write_without(session, models, run.id, [head]))
 
 
 def test_tokens_that_cannot_be_taken_are_refused_and_nothing_changes(models: Models, tiny: LoadedModel) -> None:

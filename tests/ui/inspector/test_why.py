@@ -15,6 +15,7 @@ import pytest
 from decoding.settings import DecodingSettings
 from model.causes.reading import words
 from model.errors import AttendError
+from model.inspection import lens
 from model.inspection.attribution import attribute_directly, attribute_inputs
 from model.inspection.inspector import Inspector, opened
 from model.inspection.intervention import Intervention
@@ -22,7 +23,7 @@ from model.inspection.lens import read_layers, read_position
 from model.inspection.words import leave_out
 from model.loaded import LoadedModel
 from tests.ui.inspector.conftest import TOKEN
-from tests.ui.inspector.test_trace import SAMPLE, to_the_end, trace_of, written
+from tests.ui.inspector.test_trace import SAMPLE, answered, to_the_end, trace_of, written
 from ui.inspector.toolbar import record, replay
 from ui.inspector.why import events
 from ui.inspector.why.question import Question
@@ -82,6 +83,24 @@ def test_every_layers_guesses_are_those_of_the_lens(
         assert row["chosen"] == pytest.approx(read.chosen[:, number].tolist(), abs=1e-6)
         assert row["decided"] == read.decided[number]
     assert set(answer["labels"].values()) >= {tiny.tokenizer.label(row["id"]) for row in answer["rows"]}
+
+
+@pytest.mark.parametrize(("positions", "size"), [(0, 16), (17.5, 17)])
+def test_of_a_long_answer_the_positions_around_the_token_are_read(
+    models: Models, tiny: LoadedModel, session: Session, positions: float, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The slow twin reads the whole answer."""
+    run = answered(models, "How are you today?", replace(SAMPLE, max_new_tokens=40, min_new_tokens=40), session)
+    whole = ask(session, models, "lens", run)
+    assert whole["first"] == 0 and len(whole["rows"]) == whole["total"] == 40
+    width = inspector_of(tiny).embed([0]).shape[-1]
+    monkeypatch.setattr(lens, "_MULTIPLICATIONS", int(positions * 3 * tiny.model.vocabulary_size * width))
+    for index, first in ((0, 0), (20, 20 - size // 2), (39, 40 - size)):
+        part = answer_to("lens", session, models, {"run": run.id, "index": index})
+        assert (part["first"], len(part["rows"]), part["total"]) == (first, size, 40)
+        for row, expected in zip(part["rows"], whole["rows"][first : first + size], strict=True):
+            assert (row["id"], row["top"], row["decided"]) == (expected["id"], expected["top"], expected["decided"])
+            assert row["chosen"] == pytest.approx(expected["chosen"], rel=1e-4)
 
 
 def test_a_cell_opens_the_best_guesses_and_the_pinned_curves(

@@ -13,7 +13,7 @@ from model.causes.reading import left_out_words
 from model.causes.reading import words as cut_into_words
 from model.errors import AttendError
 from model.inspection.attribution import attribute_directly, attribute_inputs
-from model.inspection.lens import read_layers, read_position
+from model.inspection.lens import positions_at_once, read_layers, read_position
 from model.inspection.words import Span, leave_out
 from ui.inspector.why.question import ExplainedToken, Question, Replies, in_turn, short
 from ui.inspector.why.why_contract import (
@@ -38,7 +38,8 @@ def lens(question: Question) -> Replies:
     target, middle = question.target(), bool(question.fields.get("middle"))
     anatomy = target.inspector.anatomy
     columns = 1 + len(anatomy.layers) * (len(anatomy.names) if middle else 1)
-    size = min(_ROWS, max(1, _CELLS // columns))
+    at_once = positions_at_once(target.inspector, target.loaded.model.vocabulary_size, sublayers=middle)
+    size = min(_ROWS, at_once or _ROWS, max(1, _CELLS // columns))
     begin = max(target.run.first, len(target.source) + 1)
     first = max(begin, min(target.number - size // 2, len(target.run.tokens) - size))
     end = min(len(target.run.tokens), first + size)
@@ -69,6 +70,7 @@ def lens(question: Question) -> Replies:
     answer: LensAnswer = {
         "columns": list(read.columns),
         "first": first - target.run.first,
+        "total": len(target.run.tokens) - begin,
         "rows": rows,
         "labels": target.labels({token for row in rows for token in (row["id"], *row["top"])}),
     }

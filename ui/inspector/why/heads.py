@@ -16,7 +16,6 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from decoding.run.trace import Trace
 from model.causes.reading import separators
 from model.errors import AttendError
 from model.inspection.ablation import switch_off_each
@@ -26,7 +25,6 @@ from ui.inspector.why.question import ExplainedToken, Question, Replies, in_turn
 from ui.inspector.why.why_contract import EffectsAnswer, HeadAnswer, HeadsAnswer, Rewritten, SwitchedOff
 from ui.kit.packing import packed_bytes, significant
 from ui.runs.attention import attention_row
-from ui.runs.run import RunRecord
 
 Kind = Literal["self", "cross"]
 
@@ -138,7 +136,7 @@ def switch_off(question: Question) -> Replies:
 def write_without(question: Question) -> Replies:
     """The whole continuation again with the same settings and random draws, under the changes."""
     run, changes = question.run(), question.changes()
-    trace = _trace_of(run)
+    trace = run.require_trace()
     loaded = question.models.require_loaded(run.model)
     call = replace(trace.call(question.session.visitor), resumed=None, attention=False)
     call = replace(call, interventions=(*call.interventions, *changes))
@@ -207,9 +205,3 @@ def _attention(target: ExplainedToken, kind: Kind) -> Tensor:
 
 def _kind(question: Question) -> Kind:
     return "cross" if question.fields.get("kind") == "cross" else "self"
-
-
-def _trace_of(run: RunRecord) -> Trace:
-    if run.trace is None or not run.trace.steps:
-        raise AttendError("The steps behind this text are not stored: continue it or retry the answer, then try again.")
-    return run.trace

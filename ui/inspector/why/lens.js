@@ -42,6 +42,7 @@ export function makeView({ answerTo }) {
 
   const middle = make('input', { type: 'checkbox' });
   const grid = make('div', { class: 'at-panel at-scroll at-lens-scroll', role: 'region', 'aria-label': 'Layers’ guesses' });
+  const part = make('p', { class: 'at-sm at-quiet', hidden: true });
   const details = make('div', { class: 'at-lens-details' });
   const data = makeData(sheets);
   const node = make('div', { class: 'at-stack' },
@@ -49,7 +50,7 @@ export function makeView({ answerTo }) {
       + 'weights are applied early, and a cell is darker the likelier the token that was really written already was; “decided” is the first layer from which on it stays the best guess. This reads the layers with the '
       + 'last one’s eyes: it shows when a guess becomes readable, not when or where the model decided it.' }),
     make('label', { class: 'at-row at-gap-sm at-sm at-quiet' }, middle, 'also between the parts of a layer'),
-    grid, details, data.node);
+    grid, part, details, data.node);
 
   middle.addEventListener('change', () => refresh());
   grid.addEventListener('click', (event) => {
@@ -82,7 +83,7 @@ export function makeView({ answerTo }) {
   }
 
   function draw() {
-    const { columns, rows, labels } = answer;
+    const { columns, rows, total, labels } = answer;
     const head = [make('th', { scope: 'col', class: 'at-lens-token', text: 'Token' }),
       make('th', { scope: 'col', class: 'at-lens-decided', text: 'decided', title: 'The first layer from which on the token stays the best guess' }),
       ...columns.map((name) => make('th', { scope: 'col', text: shortName(name), title: `After ${columnName(name)}` }))];
@@ -91,6 +92,8 @@ export function makeView({ answerTo }) {
       make('th', { scope: 'row', class: 'at-lens-token', 'data-row': y, 'data-column': -1, title: visibleText(labels[row.id]) }, tokenChip(labels[row.id])),
       make('td', { class: 'at-number at-lens-decided', text: row.decided === null ? 'never' : String(row.decided) }), ...cells[y]));
     grid.replaceChildren(makeTable({ class: 'at-lens' }, head, lines, 'The best guess of every layer in the place of every token'));
+    part.hidden = rows.length === total;
+    part.textContent = `These are ${rows.length} of ${total} tokens. Select another one in the text to see the guesses around it.`;
     data.draw();
   }
 

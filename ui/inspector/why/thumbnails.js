@@ -127,8 +127,9 @@ export function makeThumbnails({ point, pick }) {
 
   /** @param {{place: number} | null} cell */
   function pointAt(cell) {
+    if (!about.maps.length) return; // the answer is still to come
     cursor = cell?.place ?? -1;
-    if (about.maps.length) paint();
+    paint();
     point(cursor < 0 ? null : about.order[cursor]);
   }
 

@@ -30,6 +30,7 @@ class LensAnswer(TypedDict):
 
     columns: list[str]  # "0" is the embeddings; "1 attention" stands before "1"
     first: int  # the number, among the explained tokens, of the first row
+    total: int  # rows that the whole text would have
     rows: list[LensRow]
     labels: dict[str, str]
 

@@ -11,6 +11,7 @@
 
 import { changeList, changeRow } from '../../kit/js/change_bars.js';
 import { make, makeButton } from '../../kit/js/dom.js';
+import { answeredWithout, comparedRun, shownTab } from '../../kit/js/signals.js';
 import { percent, tokenChip, visible, visibleText } from '../../kit/js/text.js';
 
 const PARTS = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward', layer: 'all' };
@@ -32,9 +33,11 @@ export function makeWithout({ answerTo }) {
   const listed = make('div', { class: 'at-row at-wrap at-gap-sm at-sm' });
   const result = make('div');
   const again = makeButton('Write again without it', write, { title: 'The whole text, with the same settings and random draws' });
+  const compare = makeButton('Compare on two cards', () => comparedRun.publish({ run: changedRun, changes }), { class: 'at-plain', title: 'In Compare: the text as it was, and without these parts, with the same random draws' });
   const text = make('div', { class: 'at-rewritten', 'aria-live': 'polite' });
   const node = make('section', { class: 'at-stack at-without', 'aria-label': 'Switch off' }, make('h4', { text: 'What if it were off?' }),
-    make('div', { class: 'at-row at-wrap at-gap-sm at-md' }, part, make('label', { class: 'at-row at-gap-sm' }, 'keep', factor, left), add), listed, result, again, text);
+    make('div', { class: 'at-row at-wrap at-gap-sm at-md' }, part, make('label', { class: 'at-row at-gap-sm' }, 'keep', factor, left), add), listed, result,
+    make('div', { class: 'at-row at-wrap at-gap-sm' }, again, compare), text);
   name();
 
   /** @param {Place} next @param {typeof chosen} head */
@@ -84,6 +87,7 @@ export function makeWithout({ answerTo }) {
       refresh();
     }, { 'aria-label': `Switch ${nameOf(change)} on again` })));
     again.hidden = result.hidden = !changes.length;
+    compare.hidden = !changes.length || shownTab.latest === 'Translate'; // whose model stays behind in its tab
     table = null;
     if (!changes.length) return;
     table = (await answerTo('switch_off', { changes })) ?? null;
@@ -107,13 +111,15 @@ export function makeWithout({ answerTo }) {
     if (!answer) return;
     const { ids, again: other, first_difference: difference, labels } = answer;
     const count = difference ?? ids.length;
+    const isVersion = shownTab.latest === 'Chat' && difference !== null;
     text.replaceChildren(
       make('p', { class: 'at-md at-strong', text: difference === null ? 'The whole text stays the same.'
         : difference === 0 ? 'The text differs from its first token on.' : `The first ${difference === 1 ? 'token stays' : `${difference} tokens stay`} the same.` }),
       ...[['As it was', ids], [`Without ${names}`, other]].map(([title, tokens]) => make('div', { class: 'at-rewritten-text' },
         make('p', { class: 'at-sm at-quiet', text: String(title) }),
         make('p', { dir: 'auto' }, ...(/** @type {number[]} */ (tokens)).map((id, i) =>
-          make('span', { class: i < count ? 'at-quiet' : i === count && difference !== null ? 'at-differing' : '' }, ...spaced(labels[id])))))));
+          make('span', { class: i < count ? 'at-quiet' : i === count && difference !== null ? 'at-differing' : '' }, ...spaced(labels[id])))))),
+      ...(isVersion ? [makeButton('Put it into the conversation', () => answeredWithout.publish({ run: changedRun, changes }), { class: 'at-plain', title: 'As a version of the answer' })] : []));
   }
 
   /** @returns {Sheet[]} */

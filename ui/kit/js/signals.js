@@ -93,6 +93,19 @@ export const currentModel = new Subject();
  */
 export const askedComparison = new Subject();
 
+/**
+ * A run that Compare is to write again on two cards: as it was, and with changes inside the model (`Change` of
+ * ui/inspector/why/without.js).
+ * @type {Subject<{run: string, changes: Record<string, any>[]}>}
+ */
+export const comparedRun = new Subject();
+
+/**
+ * An answer of Chat that is to get a version that is written with such changes.
+ * @type {Subject<{run: string, changes: Record<string, any>[]}>}
+ */
+export const answeredWithout = new Subject();
+
 /** Where the translator of the example looked, while it is shown. @type {Subject<{alignment: Record<string, any> | null}>} */
 export const exampleAlignment = new Subject();
 

@@ -1,0 +1,55 @@
+"""A text of any tab on two cards: as it was, and with parts of the model switched off. Knows nothing of gradio."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from model.errors import AttendError
+from model.inspection.naming import names_of, read_names
+from ui.compare.cards import prepare
+from ui.compare.values import FROM_PANEL, card_settings, form_settings
+from ui.inspector.why.question import Question
+from ui.runs.comparison import Comparison, Prompt
+from ui.runs.session import Session
+from ui.settings.without import typed_without
+
+
+def repeated_comparison(question: Question, identifier: str) -> Comparison:
+    """The cards, ready to run, with exactly the prompt of the text and the random numbers that it drew.
+
+    Args:
+        question: which run it is, and what is changed inside the model.
+        identifier: what the runs of the cards are called, with the card's number behind it.
+    """
+    run, changes = question.run(), question.changes()
+    trace, before = run.require_trace(), run.interventions
+    if read_names(names_of(before)) != before:
+        raise AttendError("This text was written with changes that cards don't have: they only switch off and scale.")
+    loaded, request, messages = question.models.require_loaded(run.model), trace.request, tuple(trace.messages)
+    prompt = Prompt(trace.prompt, request.input_ids, messages, run.dropped, request.draws_used)
+    without = [before, (*before, *changes)]
+    comparison = prepare(loaded, prompt, [trace.settings] * 2, without=without, identifier=identifier)
+    comparison.repeats = True
+    comparison.history = sum(message["role"] == "user" for message in messages) > 1
+    added = loaded.chat.stop_texts if messages and loaded.chat else ()  # by the chat format, which adds them again
+    own = replace(trace.settings, stop_texts=tuple(text for text in trace.settings.stop_texts if text not in added))
+    for card in comparison.cards:
+        card.form = card_settings(own) | form_settings(own, FROM_PANEL) | typed_without(card.run.interventions)
+    return comparison
+
+
+def repeated_prompt(session: Session, name: str, asked: tuple[object, bool, bool, str]) -> Prompt | None:
+    """The prompt that was taken from a text, if it is in view and the visitor hasn't changed it.
+
+    The conversation before a message may have gone on since, so it isn't read again.
+
+    Args:
+        name: the visitor's model.
+        asked: the text, whether it is a message, whether the conversation stands before it, and its system prompt.
+    """
+    shown = session.comparison
+    if shown is None or not shown.repeats or shown.model != name:
+        return None
+    prompt = shown.prompt
+    system = next((message["content"] for message in prompt.messages if message["role"] == "system"), "")
+    return prompt if asked == (prompt.text, bool(prompt.messages), shown.history, system) else None

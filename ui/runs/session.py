@@ -147,6 +147,7 @@ class Session:
     tab: ChosenTab = field(default_factory=ChosenTab)
     updates: int = 0  # of the page, so far
     causes: int = 0  # how often the visitor has gone on to another question about causes (ui/inspector/why)
+    scores: int = 0  # how often the visitor has scored or stopped scoring a text (ui/write/scores)
     opened: dict[str, int] = field(default_factory=dict)  # number of the last document opened, by its tab's mode
     lock: SessionLock = field(default_factory=SessionLock)  # a visitor's events are handled one at a time
     limits: Limits = Limits()

@@ -1,0 +1,128 @@
+/**
+ * Any text: the text in Write's box, scored by the model in use and, beside it, by another one. The button stands under the box
+ * (ui/write/tab.py); here are the progress, Stop and the choice of the other model. Events: 'score' and 'stop'.
+ */
+
+/** @import { ScoredText, ScoresReply } from './scores_contract' */
+
+import { find, make, makeButton } from '../../kit/js/dom.js';
+import { Questions } from '../../kit/js/questions.js';
+import { textToScore } from '../../kit/js/signals.js';
+import { counted } from '../../kit/js/text.js';
+import { followValue } from '../../kit/js/values.js';
+import { makeReport } from './report.js';
+
+const PATIENCE = 400; // milliseconds until it says how far it is
+
+/** @param {import('../../kit/js/gradio').Component} component */
+export function start(component) {
+  const { element, trigger } = component;
+  const root = find(element, '.attend-scores');
+  const questions = new Questions(trigger);
+  let text = '';
+  let turn = 0;
+  let open = 0; // the number of the open question
+  let waiting = 0;
+  let other = ''; // the model beside the one in use; "" for none
+  /** @type {ScoredText[]} */
+  let scores = [];
+
+  const bar = make('progress', { class: 'at-progress at-grow', 'aria-label': 'How much of the text is scored' });
+  const status = make('span', { class: 'at-sm at-quiet', role: 'status' });
+  const running = make('div', { class: 'at-row at-scores-running', hidden: true }, bar, status, makeButton('Stop', stop, { class: 'at-plain at-stop' }));
+  const choice = make('select', { onchange: () => compare(choice.value) });
+  const beside = make('label', { class: 'at-row at-gap-sm at-sm at-quiet' }, 'Compare with', choice);
+  const report = makeReport();
+  const result = make('div', { class: 'at-stack', hidden: true }, beside, report.node);
+  const heading = make('h2', { id: 'attend-scores-title', text: 'How surprising the text is' });
+  const panel = make('section', { class: 'at-panel at-stack at-scores', 'data-colour': 'probability', 'aria-labelledby': heading.id },
+    make('div', { class: 'at-row at-between' }, heading, make('button', { type: 'button', class: 'at-icon', 'aria-label': 'Close the scored text', title: 'Close', text: '×', onclick: close })),
+    running, result);
+  root.replaceChildren(panel);
+  followValue(component, receive);
+  textToScore.subscribe(root, (given) => {
+    text = given;
+    ask('', ([own]) => {
+      scores = [own];
+      if (other && own.others.some(({ name }) => name === other)) compare(other);
+    });
+  });
+
+  /** Ask for the text's score by a model. @param {string} model "" for the one in use @param {(scores: [ScoredText]) => void} then */
+  function ask(model, then) {
+    turn += 1;
+    questions.drop(open);
+    rest();
+    waiting = setTimeout(() => tell(0, 0, 'Reading the text…'), PATIENCE);
+    open = questions.ask('score', { turn, text, model }, (/** @type {ScoresReply} */ { answer }) => {
+      rest();
+      if (!answer) return;
+      then([answer]);
+      draw();
+    });
+  }
+
+  /** @param {string} model "" for none */
+  function compare(model) {
+    other = model;
+    scores = scores.slice(0, 1);
+    if (model) ask(model, ([score]) => { scores = [scores[0], score]; });
+    else {
+      stop();
+      draw();
+    }
+  }
+
+  function stop() {
+    turn += 1;
+    if (questions.open) trigger('stop', { turn });
+  }
+
+  /** @param {ScoresReply & {number: number}} reply */
+  function receive(reply) {
+    const isProgress = reply.progress || reply.loading;
+    if (!isProgress) return questions.settle(reply);
+    if (reply.number !== open || !questions.open) return;
+    if (reply.loading) tell(0, 0, `Loading ${reply.loading}…`);
+    else if (!running.hidden) tell(...reply.progress, '');
+  }
+
+  /** @param {number} done @param {number} total @param {string} words */
+  function tell(done, total, words) {
+    clearTimeout(waiting);
+    show(true);
+    running.hidden = false;
+    if (done) [bar.max, bar.value] = [total, done];
+    else bar.removeAttribute('value');
+    status.textContent = words || `${counted.format(done)} of ${counted.format(total)} tokens`;
+  }
+
+  function rest() {
+    clearTimeout(waiting);
+    running.hidden = true;
+    status.textContent = '';
+    show(scores.length > 0);
+  }
+
+  function draw() {
+    const { others } = scores[0];
+    choice.replaceChildren(new Option('no other model', ''), ...others.map(({ name, title }) => new Option(title, name)));
+    choice.value = scores[1]?.model ?? '';
+    beside.hidden = !others.length;
+    result.hidden = false;
+    show(true);
+    report.show(scores);
+    panel.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** @param {boolean} isShown */
+  const show = (isShown) => document.body.toggleAttribute('data-scored', isShown);
+
+  function close() {
+    stop();
+    questions.drop(open);
+    scores = [];
+    rest();
+    find(document.body, '#attend-score').focus();
+  }
+}

@@ -84,6 +84,7 @@ class ChosenModel:
     lesson: dict[str, LoadedModel | Encoder] = field(
         default_factory=dict
     )  # those of the course, kept for its questions
+    scoring: LoadedModel | None = None  # the second one that scores Write's text (ui/write/scores)
     encoder: Encoder | None = None  # shown instead of the tabs until a generating model is chosen
     coming: Choosing | None = None  # while another model is being loaded
     changed: bool = False  # whether the page has yet to show a newly loaded model

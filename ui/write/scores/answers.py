@@ -7,8 +7,8 @@ Knows nothing of gradio.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Generator, Iterator, Sequence
+from time import monotonic
 
 from decoding.run.score import TextScore, score_windows
 from decoding.run.scoring import reach
@@ -47,9 +47,9 @@ def scored(session: Session, models: Models, text: object, name: str, turn: int)
         )
     total = len(ids) - (0 if loaded.prefix_tokens else 1)
     yield {"progress": (0, total)}  # where a page that was closed ends it
-    end, score = time.monotonic() + models.limits.run_seconds, None
+    end, score = monotonic() + models.limits.run_seconds, None
     passes = score_windows(loaded, checked)
-    while (score is None or len(score.choices) < total) and session.scores == turn and time.monotonic() < end:
+    while session.scores == turn and (score is None or (len(score.choices) < total and monotonic() < end)):
         score = next(passes)
         yield {"progress": (len(score.choices), total)}
     if score is not None:
@@ -90,6 +90,8 @@ def _loaded(session: Session, models: Models, name: str, turn: int) -> Generator
         loading.close()
     if loaded is not None and (not isinstance(loaded, LoadedModel) or loaded.model.decoder_start):
         raise AttendError(f"{loaded.name} can't score a text: choose a model that continues texts.")
+    if name:
+        session.model.scoring = loaded  # the next text needs it again
     return loaded
 
 

@@ -36,6 +36,8 @@ def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
     def on_stop(visitor: Session, event: gr.EventData) -> None:
         with for_people():
             visitor.scores = max(visitor.scores, field(event, "turn", int))
+            if field(event, "closed", bool):
+                visitor.model.scoring = None
 
     shown.score(on_score, session, shown, **_SCORING)
     shown.stop(on_stop, session, None, trigger_mode="multiple", **QUICK)

@@ -33,7 +33,7 @@ export function makeReport() {
   const strip = makeStrip((index) => select(index - first()), 'Tokens of the scored text');
   const list = make('ol', { class: 'at-row at-wrap at-gap-xs at-scores-most' });
   const data = makeData(() => placed.map(({ score }) => ({ ...scoreSheet(score), file: [score.title, 'surprise', score.tokens.slice(0, 12).map(({ text }) => text).join('')] })), 'All tokens: table and CSV');
-  const node = make('div', { class: 'at-stack' }, sums, notes, make('div', {}, drawing, readout), make('div', { class: 'at-stack' }, whose, strip.node),
+  const node = make('div', { class: 'at-stack' }, sums, notes, make('div', {}, drawing, readout), make('div', {}, make('div', { class: 'at-row at-wrap at-scores-legend' }, whose, legend()), strip.node),
     make('div', {}, make('h3', { text: 'Most surprising' }), list), data.node);
 
   new ResizeObserver(() => placed.length && drawCurve()).observe(node);
@@ -107,12 +107,14 @@ export function makeReport() {
       const { text, surprise, rank, entropy } = score.tokens[i === owner ? index : indexAt(spans, (span.from + span.to) / 2)];
       return make('p', { class: `at-row at-wrap at-gap-sm at-key-${i}` }, make('i', {}), ...(placed.length > 1 ? [make('span', { class: 'at-quiet', text: score.title })] : []),
         tokenChip(text, true), make('span', { class: 'at-strong', text: bits(surprise) }),
-        make('span', { class: 'at-quiet', text: `probability ${percent(probabilityOf(surprise))} · rank ${counted.format(rank)} · entropy before it ${bits(entropy)}` }));
+        make('span', { class: 'at-quiet', text: `probability ${percent(probabilityOf(surprise))} · rank ${counted.format(rank)} · entropy ${bits(entropy)}` }));
     }));
   }
 
   return { node, show };
 }
+
+const legend = () => make('span', { class: 'at-row at-gap-sm at-sm at-quiet at-end' }, 'surprising', make('i', { class: 'at-ramp at-ramp-probability' }), 'expected');
 
 /** @param {number} number */
 const bits = (number) => `${number.toFixed(2)} bits`;
@@ -126,7 +128,7 @@ function sumTable(scores) {
   const head = (term, name) => make('th', { scope: 'col', class: 'at-number' }, term ? termLink(term, name) : name);
   const cell = (text, isLeast = false) => make('td', { class: `at-number${isLeast ? ' at-strong' : ''}`, text });
   const rows = scores.map(({ title, tokens, skipped, perplexity, bits_per_byte, bits: all }, i) => make('tr', {},
-    make('th', { scope: 'row', class: `at-key-${i}` }, make('i', {}), title), cell(bits_per_byte.toFixed(3), scores.length > 1 && bits_per_byte === least), cell(short(perplexity)),
+    make('th', { scope: 'row', class: `at-ellipsis at-key-${i}`, title }, make('i', {}), title), cell(bits_per_byte.toFixed(3), scores.length > 1 && bits_per_byte === least), cell(short(perplexity)),
     cell(short(all)), cell(counted.format(tokens.length + (skipped ? 1 : 0)))));
   return makeTable({ class: 'at-md at-scores-sums at-curve-names' }, [headCell('col', 'Model'), head('', 'Bits per byte'), head('perplexity', 'Perplexity'), head('', 'Bits'), head('', 'Tokens')], rows, 'The text as a whole');
 }

@@ -23,13 +23,14 @@ export function start(component) {
   let turn = 0;
   let open = 0; // the number of the open question
   let waiting = 0;
+  let latest = /** @type {ScoresReply} */ ({}); // about its progress
   let other = ''; // the model beside the one in use; "" for none
   /** @type {ScoredText[]} */
   let scores = [];
 
   const bar = make('progress', { class: 'at-progress at-grow', 'aria-label': 'How much of the text is scored' });
   const status = make('span', { class: 'at-sm at-quiet', role: 'status' });
-  const running = make('div', { class: 'at-row at-scores-running', hidden: true }, bar, status, makeButton('Stop', stop, { class: 'at-plain at-stop' }));
+  const running = make('div', { class: 'at-row at-scores-running', hidden: true }, bar, status, makeButton('Stop', () => stop(false), { class: 'at-plain at-stop' }));
   const choice = make('select', { onchange: () => compare(choice.value) });
   const beside = make('label', { class: 'at-row at-gap-sm at-sm at-quiet' }, 'Compare with', choice);
   const report = makeReport();
@@ -53,7 +54,7 @@ export function start(component) {
     turn += 1;
     questions.drop(open);
     rest();
-    waiting = setTimeout(() => tell(0, 0, 'Reading the text…'), PATIENCE);
+    waiting = setTimeout(tell, PATIENCE);
     open = questions.ask('score', { turn, text, model }, (/** @type {ScoresReply} */ { answer }) => {
       rest();
       if (!answer) return;
@@ -68,37 +69,38 @@ export function start(component) {
     scores = scores.slice(0, 1);
     if (model) ask(model, ([score]) => { scores = [scores[0], score]; });
     else {
-      stop();
+      stop(true);
       draw();
     }
   }
 
-  function stop() {
+  /** @param {boolean} isClosed whether nothing more is asked of the other model */
+  function stop(isClosed) {
     turn += 1;
-    if (questions.open) trigger('stop', { turn });
+    if (questions.open || isClosed) trigger('stop', { turn, closed: isClosed });
   }
 
   /** @param {ScoresReply & {number: number}} reply */
   function receive(reply) {
-    const isProgress = reply.progress || reply.loading;
-    if (!isProgress) return questions.settle(reply);
+    if (!reply.progress && !reply.loading) return questions.settle(reply);
     if (reply.number !== open || !questions.open) return;
-    if (reply.loading) tell(0, 0, `Loading ${reply.loading}…`);
-    else if (!running.hidden) tell(...reply.progress, '');
+    latest = reply;
+    if (!running.hidden) tell();
   }
 
-  /** @param {number} done @param {number} total @param {string} words */
-  function tell(done, total, words) {
-    clearTimeout(waiting);
-    show(true);
+  /** Say how far it is. */
+  function tell() {
+    const [done, total] = latest.progress ?? [0, 0];
     running.hidden = false;
+    show(true);
     if (done) [bar.max, bar.value] = [total, done];
     else bar.removeAttribute('value');
-    status.textContent = words || `${counted.format(done)} of ${counted.format(total)} tokens`;
+    status.textContent = latest.loading ? `Loading ${latest.loading}…` : done ? `${counted.format(done)} of ${counted.format(total)} tokens` : 'Reading the text…';
   }
 
   function rest() {
     clearTimeout(waiting);
+    latest = {};
     running.hidden = true;
     status.textContent = '';
     show(scores.length > 0);
@@ -112,14 +114,15 @@ export function start(component) {
     result.hidden = false;
     show(true);
     report.show(scores);
-    panel.scrollIntoView({ block: 'nearest' });
+    const { top } = panel.getBoundingClientRect();
+    if (top < 0 || top > window.innerHeight / 2) panel.scrollIntoView();
   }
 
   /** @param {boolean} isShown */
   const show = (isShown) => document.body.toggleAttribute('data-scored', isShown);
 
   function close() {
-    stop();
+    stop(true);
     questions.drop(open);
     scores = [];
     rest();

@@ -57,7 +57,8 @@ class ScoredText(TypedDict):
 
 
 class ScoresReply(TypedDict):
-    """A reply to `score {number, turn, text, model}`; `number` alone after a refusal. `stop {turn}` has no reply."""
+    """A reply to `score {number, turn, text, model}`; `number` alone after a refusal. `stop {turn,
+    closed}` has no reply."""
 
     number: NotRequired[int]
     progress: NotRequired[tuple[int, int]]  # tokens that are scored, of so many

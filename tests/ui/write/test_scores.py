@@ -103,7 +103,7 @@ def test_another_model_scores_the_same_text_and_stays_until_the_text_is_closed(
 
 def test_another_model_is_loaded_first(tiny: LoadedModel, tiny_writer: LoadedModel) -> None:
     models = page_of(tiny, tiny_writer)
-    replies = list(scored(Session.using(tiny.name), models, SHORT, tiny_writer.name, 1))
+    replies: list[Any] = list(scored(Session.using(tiny.name), models, SHORT, tiny_writer.name, 1))
     assert replies[-1]["answer"]["model"] == tiny_writer.name
     waiting = [reply["loading"] for reply in replies if "loading" in reply]
     assert set(waiting) <= {tiny_writer.name}  # as often as it takes

@@ -7,9 +7,10 @@
 
 import { termLink } from '../../glossary/term_link.js';
 import { makeStrip } from '../../inspector/tokens.js';
+import { pictureButton } from '../../inspector/why/plots.js';
 import { makeData } from '../../kit/js/data.js';
 import { headCell, make, makeTable } from '../../kit/js/dom.js';
-import { counted, percent, tokenChip, visibleText } from '../../kit/js/text.js';
+import { counted, percent, tokenChip } from '../../kit/js/text.js';
 import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
 import { makeCurve, pointsIn } from './curve.js';
 import { curveOf, indexAt, mostSurprising, probabilityOf, scoreSheet, spansOf } from './spans.js';
@@ -23,10 +24,11 @@ export function makeReport() {
   let placed = [];
   let owner = 0; // whose tokens are shown
   let selected = 0;
+  let width = 0; // of the curve, in pixels
   let curve = /** @type {ReturnType<typeof makeCurve> | null} */ (null);
 
   const sums = make('div', { class: 'at-scroll' });
-  const notes = make('div', { class: 'at-sm at-quiet at-scores-notes' });
+  const notes = make('div', { class: 'at-sm at-quiet' });
   const drawing = make('div', { class: 'at-drawn' });
   const readout = make('div', { class: 'at-sm at-curve-names at-scores-readout', 'aria-live': 'polite' });
   const whose = make('div', {});
@@ -36,7 +38,9 @@ export function makeReport() {
   const node = make('div', { class: 'at-stack' }, sums, notes, make('div', {}, drawing, readout), make('div', {}, make('div', { class: 'at-row at-wrap at-scores-legend' }, whose, legend()), strip.node),
     make('div', {}, make('h3', { text: 'Most surprising' }), list), data.node);
 
-  new ResizeObserver(() => placed.length && drawCurve()).observe(node);
+  new ResizeObserver(() => {
+    if (placed.length && Math.round(node.clientWidth) !== width) drawCurve();
+  }).observe(node);
 
   /** Tokens of the strip before the first that is scored. */
   const first = () => (placed[owner].score.skipped ? 1 : 0);
@@ -45,7 +49,9 @@ export function makeReport() {
   function show(scores) {
     placed = scores.map((score) => ({ score, spans: spansOf(score) }));
     sums.replaceChildren(sumTable(scores));
-    notes.replaceChildren(...notesOn(scores).map((text) => make('p', { text })));
+    const said = notesOn(scores);
+    notes.replaceChildren(...said.map((text) => make('p', { text })));
+    notes.hidden = !said.length;
     const labels = Object.fromEntries(scores.map(({ title }, i) => [String(i), title]));
     const owners = makeRadioSwitch('scores-owner', 'Whose tokens to show', labels, (value) => showTokens(Number(value)));
     owners.choose('0');
@@ -65,7 +71,7 @@ export function makeReport() {
     const most = mostSurprising(score, LISTED);
     list.replaceChildren(...most.map((index) => {
       const { text, surprise } = score.tokens[index];
-      return make('li', {}, make('button', { type: 'button', class: 'at-plain at-row at-gap-xs', onclick: () => select(index), 'aria-label': `${visibleText(text)}, ${bits(surprise)}` },
+      return make('li', {}, make('button', { type: 'button', class: 'at-plain at-row at-gap-xs', onclick: () => select(index) },
         tokenChip(text, true), make('span', { class: 'at-sm at-quiet', text: bits(surprise) })));
     }));
     selected = most[0];
@@ -74,7 +80,7 @@ export function makeReport() {
   }
 
   function drawCurve() {
-    const width = Math.round(node.clientWidth);
+    width = Math.round(node.clientWidth);
     if (!width) return;
     const isPerByte = placed.length > 1;
     const { score, spans } = placed[owner];
@@ -111,7 +117,7 @@ export function makeReport() {
     }));
   }
 
-  return { node, show };
+  return { node, show, save: pictureButton(() => drawing, ['surprise']) };
 }
 
 const legend = () => make('span', { class: 'at-row at-gap-sm at-sm at-quiet at-end' }, 'surprising', make('i', { class: 'at-ramp at-ramp-probability' }), 'expected');
@@ -124,11 +130,12 @@ const short = (number) => (number >= 1e6 ? number.toExponential(2) : counted.for
 
 /** @param {ScoredText[]} scores */
 function sumTable(scores) {
+  const isComparable = scores.length > 1 && !scores.some(({ ended }) => ended); // of the same text
   const least = Math.min(...scores.map(({ bits_per_byte }) => bits_per_byte));
   const head = (term, name) => make('th', { scope: 'col', class: 'at-number' }, term ? termLink(term, name) : name);
   const cell = (text, isLeast = false) => make('td', { class: `at-number${isLeast ? ' at-strong' : ''}`, text });
   const rows = scores.map(({ title, tokens, skipped, perplexity, bits_per_byte, bits: all }, i) => make('tr', {},
-    make('th', { scope: 'row', class: `at-ellipsis at-key-${i}`, title }, make('i', {}), title), cell(bits_per_byte.toFixed(3), scores.length > 1 && bits_per_byte === least), cell(short(perplexity)),
+    make('th', { scope: 'row', class: `at-ellipsis at-key-${i}`, title }, make('i', {}), title), cell(bits_per_byte.toFixed(3), isComparable && bits_per_byte === least), cell(short(perplexity)),
     cell(short(all)), cell(counted.format(tokens.length + (skipped ? 1 : 0)))));
   return makeTable({ class: 'at-md at-scores-sums at-curve-names' }, [headCell('col', 'Model'), head('', 'Bits per byte'), head('perplexity', 'Perplexity'), head('', 'Bits'), head('', 'Tokens')], rows, 'The text as a whole');
 }
@@ -139,7 +146,7 @@ function notesOn(scores) {
   return [
     ...(scores.length > 1 ? ['Compare the models by bits per byte. Perplexity is an average over tokens, so it only compares models with the same tokens.'] : []),
     ...scores.flatMap(({ title, skipped, window, ended, tokens, total }) => [
-      ...(ended ? [`${of(title)}${ended === 'stopped' ? 'You stopped it' : 'The time limit of the page ended it'}: ${counted.format(tokens.length)} of ${counted.format(total)} tokens are scored.`] : []),
+      ...(ended ? [`${of(title)}${ended === 'stopped' ? 'You stopped it' : 'The time limit of the page ended it'}: ${counted.format(tokens.length)} of ${counted.format(total)} tokens are scored, and the numbers are theirs.`] : []),
       ...(window ? [`${of(title)}The text is longer than the ${counted.format(window.context)} tokens that the model reads at once, so it was read in overlapping windows: each token, but for the first ones, has at least ${counted.format(window.before)} tokens before it.`] : []),
       ...(skipped ? [`${of(title)}The first token has no score, because the model predicts none without a token before it.`] : []),
     ]),

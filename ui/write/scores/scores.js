@@ -21,6 +21,7 @@ export function start(component) {
   const questions = new Questions(trigger);
   let text = '';
   let turn = 0;
+  let asked = 0; // the turn of the open question; a later one is that of Stop
   let open = 0; // the number of the open question
   let waiting = 0;
   let latest = /** @type {ScoresReply} */ ({}); // about its progress
@@ -34,10 +35,11 @@ export function start(component) {
   const choice = make('select', { onchange: () => compare(choice.value) });
   const beside = make('label', { class: 'at-row at-gap-sm at-sm at-quiet' }, 'Compare with', choice);
   const report = makeReport();
+  report.save.hidden = true;
   const result = make('div', { class: 'at-stack', hidden: true }, beside, report.node);
   const heading = make('h2', { id: 'attend-scores-title', text: 'How surprising the text is' });
   const panel = make('section', { class: 'at-panel at-stack at-scores', 'data-colour': 'probability', 'aria-labelledby': heading.id },
-    make('div', { class: 'at-row at-between' }, heading, make('button', { type: 'button', class: 'at-icon', 'aria-label': 'Close the scored text', title: 'Close', text: '×', onclick: close })),
+    make('div', { class: 'at-row' }, heading, make('span', { class: 'at-end' }), report.save, make('button', { type: 'button', class: 'at-icon', 'aria-label': 'Close the scored text', title: 'Close', text: '×', onclick: close })),
     running, result);
   root.replaceChildren(panel);
   followValue(component, receive);
@@ -54,6 +56,7 @@ export function start(component) {
     turn += 1;
     questions.drop(open);
     rest();
+    asked = turn;
     waiting = setTimeout(tell, PATIENCE);
     open = questions.ask('score', { turn, text, model }, (/** @type {ScoresReply} */ { answer }) => {
       rest();
@@ -78,12 +81,13 @@ export function start(component) {
   function stop(isClosed) {
     turn += 1;
     if (questions.open || isClosed) trigger('stop', { turn, closed: isClosed });
+    if (!running.hidden) status.textContent = 'Stopping after this part…';
   }
 
   /** @param {ScoresReply & {number: number}} reply */
   function receive(reply) {
     if (!reply.progress && !reply.loading) return questions.settle(reply);
-    if (reply.number !== open || !questions.open) return;
+    if (reply.number !== open || !questions.open || turn !== asked) return;
     latest = reply;
     if (!running.hidden) tell();
   }
@@ -111,7 +115,7 @@ export function start(component) {
     choice.replaceChildren(new Option('no other model', ''), ...others.map(({ name, title }) => new Option(title, name)));
     choice.value = scores[1]?.model ?? '';
     beside.hidden = !others.length;
-    result.hidden = false;
+    result.hidden = report.save.hidden = false;
     show(true);
     report.show(scores);
     const { top } = panel.getBoundingClientRect();

@@ -37,9 +37,9 @@ export function start(component) {
   const report = makeReport();
   report.save.hidden = true;
   const result = make('div', { class: 'at-stack', hidden: true }, beside, report.node);
-  const heading = make('h2', { id: 'attend-scores-title', text: 'How surprising the text is' });
+  const heading = make('h2', { id: 'attend-scores-title', class: 'at-grow', text: 'How surprising the text is' });
   const panel = make('section', { class: 'at-panel at-stack at-scores', 'data-colour': 'probability', 'aria-labelledby': heading.id },
-    make('div', { class: 'at-row' }, heading, make('span', { class: 'at-end' }), report.save, make('button', { type: 'button', class: 'at-icon', 'aria-label': 'Close the scored text', title: 'Close', text: '×', onclick: close })),
+    make('div', { class: 'at-row' }, heading, report.save, make('button', { type: 'button', class: 'at-icon', 'aria-label': 'Close the scored text', title: 'Close', text: '×', onclick: close })),
     running, result);
   root.replaceChildren(panel);
   followValue(component, receive);

@@ -80,7 +80,7 @@ class TextScore:
 
     @property
     def perplexity(self) -> float:
-        return math.exp(-self.log_probability / len(self.choices))
+        return math.exp(min(-self.log_probability / len(self.choices), 700.0))  # beyond it a float overflows
 
     @property
     def bits_per_byte(self) -> float:

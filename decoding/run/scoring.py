@@ -54,6 +54,18 @@ def windows(length: int, scored: int, room: int, stride: int) -> Iterator[Window
         scored = end
 
 
+def reach(context_length: int, special: int, length: int, stride: int = 0) -> tuple[int, int]:
+    """How many tokens of a text each window has room for, and how many of them it scores at most.
+
+    Args:
+        special: the tokens that begin every window.
+        length: of the whole text, in tokens.
+        stride: how many tokens a window is to score; 0 is half of the context, or all of a text that fits into one.
+    """
+    room = context_length + 1 - special  # the last token is never read
+    return room, stride or (room if length <= room else max(1, context_length // 2))
+
+
 def score(
     model: LanguageModel[Any], ids: Sequence[int], *, scored: int, top_candidates: int, **reading: Unpack[Reading]
 ) -> Iterator[list[Choice]]:
@@ -76,8 +88,8 @@ def predictions(
     source, lock = reading.get("source", ()), reading.get("lock") or nullcontext()
     prefix = 0 if source else reading.get("prefix", 0)
     begin, text = ids[:prefix], ids[prefix:]
-    room = model.context_length + 1 - (len(model.decoder_start) if source else prefix)  # the last token is never read
-    stride = reading.get("stride", 0) or (room if len(text) <= room else max(1, model.context_length // 2))
+    special = len(model.decoder_start) if source else prefix
+    room, stride = reach(model.context_length, special, len(text), reading.get("stride", 0))
     least = 0 if begin or source else 1  # tokens that must stand before those that a window scores
     most = max(1, min(stride, room - least, _MOST_NUMBERS // model.vocabulary_size))
     for window in windows(len(text), scored - prefix, room, most):

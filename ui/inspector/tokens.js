@@ -15,9 +15,12 @@ import { characterGroups } from './characters.js';
 
 const KINDS = { control: 'special token', prompt: 'prompt', generated: 'generated' };
 
-/** @param {(index: number) => void} onSelect called when a token is clicked or reached by the keyboard */
-export function makeStrip(onSelect) {
-  const node = make('div', { class: 'at-strip at-scroll', role: 'listbox', 'aria-label': 'Tokens of the context', tabindex: -1 });
+/**
+ * @param {(index: number) => void} onSelect called when a token is clicked or reached by the keyboard
+ * @param {string} label for screen readers
+ */
+export function makeStrip(onSelect, label = 'Tokens of the context') {
+  const node = make('div', { class: 'at-strip at-scroll', role: 'listbox', 'aria-label': label, tabindex: -1 });
   /** @type {HTMLElement[]} */
   const boxes = [];
   /** @type {ShownToken[]} what each box shows */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -61,3 +61,21 @@ def reply(
             result = answer()
         return packed({**result, "number": number})
     return gr.skip()
+
+
+def replies(event: gr.EventData, answer: Callable[[], Iterator[Mapping[str, Any]]]) -> Iterator[Any]:
+    """The replies to a question whose answer takes long, each with the question's number.
+
+    Args:
+        answer: yields what is said about its progress and, last, a reply with an "answer"; if it refuses, the visitor
+            sees a notice, and the last reply is the number alone.
+    """
+    with for_people():
+        number = field(event, "number", int)
+        is_answered = False
+        with for_people():
+            for said in answer():
+                is_answered = "answer" in said
+                yield packed({**said, "number": number})
+        if not is_answered:
+            yield packed({"number": number})

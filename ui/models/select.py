@@ -129,7 +129,7 @@ def translate(session: Session, models: Models, source: str, target: str) -> Pic
 def leave(session: Session) -> None:
     """Free a departed visitor's models; if they come back, `Models.current` loads the model again."""
     cancel(session)
-    session.model.kept = session.model.encoder = None
+    session.model.kept = session.model.encoder = session.model.scoring = None
     session.model.changed = False  # or an update of the closed page would load the model again
     session.model.lesson.clear()
 

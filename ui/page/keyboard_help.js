@@ -25,7 +25,9 @@ const SECTIONS = [
   { title: 'Chat', where: '#attend-chat', shortcuts: [
     ['Enter', 'Send a message, new or edited'], ['Shift Enter', 'New line'], ['Esc', 'Cancel editing'],
   ] },
-  { title: 'Write', where: '#attend-write', shortcuts: [['Ctrl Enter', 'Continue the text'], ['Enter', 'New line']] },
+  { title: 'Write', where: '#attend-write', shortcuts: [
+    ['Ctrl Enter', 'Continue the text'], ['Enter', 'New line'], ['← → ↑ ↓', 'Follow the curve of a scored text'],
+  ] },
   { title: 'Translate', where: '#attend-translate', shortcuts: [
     ['Enter', 'Translate'], ['Shift Enter', 'New line'], ['← → ↑ ↓', 'Follow the lines between the texts'],
   ] },

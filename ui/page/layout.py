@@ -46,6 +46,7 @@ from ui.settings.panel import FORM_READY
 from ui.tabs import TABS
 from ui.view import Changes, Output, View
 from ui.write.score import score_endpoint
+from ui.write.scores import events as scores
 
 
 def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
@@ -72,6 +73,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
                 meter = _lay_out_meter(first.model.context_length)
             with gr.Column(scale=2, min_width=320, elem_id="attend-right"):
                 beginning = {"recorded": offers_examples(models.names)}
+                scored = scores.build()
                 inspector = component(
                     "inspector/inspector.js", "take", "branch", "explain", "missing", beginning=beginning
                 )
@@ -94,6 +96,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
         encoder.wire(_encoder_of, [session])
         toolbar.wire(session, record, inspector, models)
         why.wire(session, causes, models)
+        scores.wire(session, scored, models)
         _wire_settings(frame, switch, instances)
         page.departed = lambda session: models.forget(session.visitor)
         of_tabs = [tab.endpoint(models) for tab in instances if tab.endpoint is not None]

@@ -22,7 +22,7 @@ const NARROW = window.matchMedia('(max-width: 1000px)'); // the settings cover t
 const SMALL = window.matchMedia('(max-width: 1200px)'); // the settings leave no room for the table beside its map
 const VIEWS = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
 const BOXES = '#attend-message textarea, #attend-text textarea, #attend-given textarea, .at-ask-text';
-const STOP_BUTTONS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
+const STOP_BUTTONS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop, #attend-scores .at-stop';
 const SUBMIT_BUTTONS = { '#attend-given textarea': '#attend-go', '#attend-text textarea': '#attend-continue' };
 const ABSENT = /\/(gradio_api\/mcp\/schema|monitoring\/summary)$/;
 const PATIENCE = 20_000; // ms after which the page is shown even if parts of it are missing

@@ -86,6 +86,7 @@ class ChosenModel:
     lesson: dict[str, LoadedModel | Encoder] = field(
         default_factory=dict
     )  # those of the course, kept for its questions
+    scoring: LoadedModel | None = None  # the second one that scores Write's text (ui/write/scores)
     encoder: Encoder | None = None  # shown instead of the tabs until a generating model is chosen
     coming: Choosing | None = None  # while another model is being loaded
     changed: bool = False  # whether the page has yet to show a newly loaded model
@@ -149,6 +150,7 @@ class Session:
     tab: ChosenTab = field(default_factory=ChosenTab)
     updates: int = 0  # of the page, so far
     causes: int = 0  # how often the visitor has gone on to another question about causes (ui/inspector/why)
+    scores: int = 0  # how often the visitor has scored or stopped scoring a text (ui/write/scores)
     opened: dict[str, int] = field(default_factory=dict)  # number of the last document opened, by its tab's mode
     lock: SessionLock = field(default_factory=SessionLock)  # a visitor's events are handled one at a time
     limits: Limits = Limits()

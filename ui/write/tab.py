@@ -12,6 +12,7 @@ from gradio.components import Component
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.frame import Frame, Tab
+from ui.kit import assets
 from ui.kit.button import button
 from ui.kit.events import PREVIEW, QUIET, RUNNING
 from ui.kit.validation import checked_text
@@ -29,6 +30,7 @@ from ui.write.update import WriteUpdate
 
 # The box is emptied at once, since the server's answer could meet new text. While there is no server, nothing is lost.
 _EMPTIED = "(text) => (document.body.hasAttribute('data-offline') ? text : '')"
+_SCORED = assets.call("kit/js/signals.js", "textToScore.publish")
 
 
 class WriteTab(Tab):
@@ -60,6 +62,7 @@ class WriteTab(Tab):
                 self.go = button("Continue", "attend-continue", variant="primary", min_width=100)
                 self.halt = button("Stop", "attend-halt", variant="stop", visible=False, min_width=100)
                 self.next_token = button("Next token", "attend-next", min_width=110)
+                self.score = button("Score this text", "attend-score", size="sm")
                 self.back = button("Undo", "attend-back", size="sm", interactive=False)
                 self.forth = button("Redo", "attend-forth", size="sm", interactive=False)
                 self.empty = button("Clear", "attend-empty", size="sm")
@@ -109,4 +112,5 @@ class WriteTab(Tab):
         bind(self.text.input, write.preview, PREVIEW, boxes=text)
         self.empty.click(None, self.text, self.text, js=_EMPTIED, **QUIET)
         bind(self.empty.click, history.clear)
+        self.score.click(None, self.text, None, js=_SCORED, **QUIET)  # ui/write/scores hears of it
         self.halt.click(halt, frame.session, None, queue=False, **QUIET)

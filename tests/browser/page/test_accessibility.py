@@ -35,6 +35,14 @@ def write(page: Page) -> None:
     expect(page.locator(".at-example-note:visible")).to_have_count(1)
 
 
+def scored(page: Page) -> None:
+    to_tab(page, "Write")
+    page.locator("#attend-text textarea").fill("The dog and the fox.")
+    page.locator("#attend-score").click()
+    expect(page.locator(".at-scores polyline")).to_be_visible()
+    page.get_by_text("All tokens: table and CSV").click()
+
+
 def translate(page: Page) -> None:
     to_tab(page, "Translate")
     expect(page.locator("#attend-translate .at-example-note:visible")).to_have_count(1)
@@ -81,6 +89,7 @@ STATES: tuple[tuple[str, str, Callable[[Page], None]], ...] = (  # its name, wha
     ("the history", DIALOG, dialog("#attend-history-button", "History")),
     ("sharing", DIALOG, dialog("#attend-code", "Share or reuse these settings")),
     ("Write", TAB, write),
+    ("a scored text", ".at-scores", scored),
     ("Compare", TAB, compare),
     ("Translate", TAB, translate),
     ("vocabulary", TAB, chapter("A vocabulary of your own")),
@@ -106,6 +115,7 @@ DARK = {
     "Chat",
     "the help",
     "Write",
+    "a scored text",
     "Compare",
     "Translate",
     "map",

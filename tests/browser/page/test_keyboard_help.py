@@ -33,6 +33,7 @@ PRESSED = {
     ("Chat", "Esc"): "inspector.test_views.test_retry_undo_and_edit_trigger_their_events",
     ("Write", "Ctrl Enter"): "page.test_keyboard_help.test_write_goes_on_and_a_link_skips_to_its_box",
     ("Write", "Enter"): "page.test_keyboard_help.test_write_goes_on_and_a_link_skips_to_its_box",
+    ("Write", "← → ↑ ↓"): "write.test_scores.test_a_text_is_scored_read_token_by_token_and_saved",
     ("Translate", "Enter"): "test_translate.test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it",
     ("Translate", "Shift Enter"): "test_translate.test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it",
     ("Translate", "← → ↑ ↓"): "test_translate.test_a_sentence_is_translated_and_both_sides_light_each_other",

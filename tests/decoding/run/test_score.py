@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -71,3 +72,10 @@ def test_a_translation_is_scored_behind_its_source(tiny_translator: LoadedModel)
 def test_nothing_to_score_is_refused(tiny: LoadedModel) -> None:
     with pytest.raises(AttendError, match="There is nothing to score in ''"):
         score_text(tiny, "")
+
+
+def test_the_perplexity_of_what_is_all_but_impossible_is_a_number(tiny: LoadedModel) -> None:
+    scored = score_text(tiny, "fox")
+    never = [choice.chosen._replace(probabilities=(0.0,)) for choice in scored.choices]
+    choices = tuple(replace(choice, candidates=(one,)) for choice, one in zip(scored.choices, never, strict=True))
+    assert 1e300 < replace(scored, choices=choices).perplexity < math.inf

@@ -274,7 +274,7 @@ def test_a_full_context_says_so(models: Models) -> None:
         (" \n", "The text is empty"),
         ("x" * 20_001, "20,001 characters"),
         ("\udc80", "half a character"),
-        ("dog " * 400, "reads at most 128"),
+        ("dog " * 400, "reads at most 128: shorten it, or press Score this text, which reads it in parts"),
     ],
 )
 def test_bad_texts_are_refused_and_the_draft_stays(models: Models, text: object, sentence: str) -> None:

@@ -19,7 +19,7 @@ from ui.inspector.why.question import Question, Replies
 from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK, QUIET, field
-from ui.kit.packing import packed
+from ui.kit.events import replies as answered
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -49,15 +49,7 @@ def build() -> gr.HTML:
 
 def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
     def ask(visitor: Session, event: gr.EventData) -> Iterator[Any]:
-        with for_people():
-            number = field(event, "number", int)
-            is_answered = False
-            with for_people():
-                for reply in replies(visitor, models, event):
-                    is_answered = "answer" in reply
-                    yield packed({**reply, "number": number})
-            if not is_answered:
-                yield packed({"number": number})
+        yield from answered(event, lambda: replies(visitor, models, event))
 
     def go_on(visitor: Session, event: gr.EventData) -> None:
         with for_people():

@@ -4,14 +4,14 @@
 
 import { make, makeButton, makeTable } from './dom.js';
 import { signed } from './text.js';
-import { copy } from './transfer.js';
+import { copy, download } from './transfer.js';
 
-/** @typedef {{title: string, head: string[], rows: (string | number)[][]}} Sheet */
+/** @typedef {{title: string, head: string[], rows: (string | number)[][], file?: string[]}} Sheet `file`: what names it, if it can be saved */
 
-/** @param {() => Sheet[]} sheets what to show now */
-export function makeData(sheets) {
+/** @param {() => Sheet[]} sheets what to show now @param {string} [name] of the fold */
+export function makeData(sheets, name = 'Data') {
   const body = make('div', { class: 'at-sheets' });
-  const node = make('details', { class: 'at-ruled at-data' }, make('summary', { class: 'at-quiet', text: 'Data' }), body);
+  const node = make('details', { class: 'at-ruled at-data' }, make('summary', { class: 'at-quiet', text: name }), body);
   const draw = () => {
     if (node.open) body.replaceChildren(...sheets().map(sheetTable));
   };
@@ -22,10 +22,11 @@ export function makeData(sheets) {
 /** @param {Sheet} sheet */
 function sheetTable(sheet) {
   const button = makeButton('Copy CSV', () => copy(csv(sheet), button));
+  const save = sheet.file ? [makeButton('Save CSV', () => download(sheet.file, 'csv', csv(sheet)))] : [];
   const textOf = (cell) => (typeof cell === 'number' ? signed(String(cell)) : cell);
   const cells = (row, tag) => row.map((cell) => make(tag, { text: textOf(cell), scope: tag === 'th' ? 'col' : null }));
   return make('div', { class: 'at-sheet' },
-    make('div', { class: 'at-row at-sheet-head' }, make('h4', { text: sheet.title }), button),
+    make('div', { class: 'at-row at-sheet-head' }, make('h4', { text: sheet.title }), ...save, button),
     make('div', { class: 'at-panel at-scroll at-sheet-scroll', tabindex: 0, role: 'region', 'aria-label': sheet.title },
       makeTable({}, cells(sheet.head, 'th'), sheet.rows.map((row) => make('tr', {}, ...cells(row, 'td'))))));
 }

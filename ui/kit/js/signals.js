@@ -152,6 +152,9 @@ export const documentToOpen = new Subject();
 /** The visitor has closed a file that the inspector showed in place of the tab's own run. @type {Subject<null>} */
 export const fileClosed = new Subject();
 
+/** The text in Write's box, whose tokens are to be scored. @type {Subject<string>} */
+export const textToScore = new Subject();
+
 /** The tab that is in sight. @type {Subject<string>} */
 export const shownTab = new Subject();
 

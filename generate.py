@@ -70,7 +70,9 @@ def command_parser() -> Parser:
         help="print how probable each token of the prompt is, as CSV; or see --json",
     )
     score.add_stride_flag(parser, "with --score: ")
-    parser.add_argument("--colour", action="store_true", help="colour each token by its probability, in a terminal")
+    parser.add_argument(
+        "--colour", "--color", action="store_true", help="colour each token by its probability, in a terminal"
+    )
     parser.add_argument(
         "--table",
         type=count,

@@ -9,14 +9,16 @@ class TooLong(AttendError):
     """A text has too many characters for the context, so it is not tokenized."""
 
 
-def check_length(tokens: int, context_length: int) -> None:
-    """`ValueError` for a text without tokens, `AttendError` for one longer than the context."""
+def check_length(tokens: int, context_length: int, way_out: str = "shorten it") -> None:
+    """`ValueError` for a text without tokens, `AttendError` for one longer than the context.
+
+    Args:
+        way_out: what the visitor can do, at the end of the sentence.
+    """
     if not tokens:
         raise ValueError("a pass needs at least one token")
     if tokens > context_length:
-        raise AttendError(
-            f"The text has {tokens:,} tokens, but the model reads at most {context_length:,}: shorten it."
-        )
+        raise AttendError(f"The text has {tokens:,} tokens, but the model reads at most {context_length:,}: {way_out}.")
 
 
 def max_characters(context_length: int) -> int:

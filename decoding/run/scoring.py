@@ -18,7 +18,7 @@ from model.interface import LanguageModel
 if TYPE_CHECKING:
     from torch import Tensor
 
-_MOST_NUMBERS = 2**26  # of the logits of one pass: 256 MB
+_MAX_LOGITS = 2**26  # of the logits of one pass: 256 MB
 
 
 class Reading(TypedDict, total=False):
@@ -91,7 +91,7 @@ def predictions(
     special = len(model.decoder_start) if source else prefix
     room, stride = reach(model.context_length, special, len(text), reading.get("stride", 0))
     least = 0 if begin or source else 1  # tokens that must stand before those that a window scores
-    most = max(1, min(stride, room - least, _MOST_NUMBERS // model.vocabulary_size))
+    most = max(1, min(stride, room - least, _MAX_LOGITS // model.vocabulary_size))
     for window in windows(len(text), scored - prefix, room, most):
         before, tokens = text[window.first : window.scored], text[window.scored : window.end]
         with lock:

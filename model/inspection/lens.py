@@ -46,16 +46,15 @@ class PositionLens:
     curves: Tensor  # the probabilities of the tokens asked for, (C, len(ids))
 
 
-def positions_at_once(inspector: Inspector, vocabulary_size: int, *, sublayers: bool = False) -> int | None:
-    """How many positions of a text a person would wait for: each column multiplies each by the whole vocabulary.
+def positions_at_once(inspector: Inspector, vocabulary_size: int, columns: int) -> int | None:
+    """How many positions of a text a person would wait for; None for all of them, on an accelerator.
 
-    None: all of them, on an accelerator.
+    Args:
+        columns: of the table, each of which multiplies every position by the whole vocabulary.
     """
     embedded = inspector.embed([0])  # (1, W)
     if embedded.device.type != "cpu":
         return None
-    anatomy = inspector.anatomy
-    columns = 1 + len(anatomy.layers) * (len(anatomy.names) if sublayers else 1)
     return max(_FEWEST, _MULTIPLICATIONS // (columns * vocabulary_size * embedded.shape[-1]))
 
 

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from model.errors import AttendError
 from model.limits import check_characters, check_length
 from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
 from ui.runs.attention import explain
 from ui.runs.run import TokenRecord
 
+_WAY_OUT = "shorten it, or press Score this text, which reads it in parts"
 _CANDIDATES = 10  # recorded for typed tokens
 
 
@@ -25,19 +25,13 @@ def cut(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> tuple[
     rest = text[len(text_of(kept, loaded.tokenizer)) :]
     check_characters(rest, loaded.model.context_length)
     ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
-    _check_length(max(1, len(ids) - 1), loaded.model.context_length)  # the last token is explained without being read
+    # the last token is explained without being read
+    check_length(max(1, len(ids) - 1), loaded.model.context_length, _WAY_OUT)
     known = tokens[: shared(tokens, ids)]
     anew, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES, known=known)
     for index, token in enumerate(kept[len(known) :], start=len(known)):
         anew[index] = replace(token, row=anew[index].row)
     return anew, shape
-
-
-def _check_length(tokens: int, context_length: int) -> None:
-    try:
-        check_length(tokens, context_length)
-    except AttendError as error:
-        raise AttendError(f"{str(error)[:-1]}, or press Score this text, which reads it in parts.") from error
 
 
 def shared(tokens: Sequence[TokenRecord], ids: Sequence[int]) -> int:

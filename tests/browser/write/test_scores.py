@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import itertools
 import math
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +16,10 @@ from model.loaded import LoadedModel
 from tests.helpers.browsing import Opener, serving
 from tests.helpers.stage import BROWSER, HOSTILE
 from tests.helpers.visitor import to_tab
-from ui.write.scores import answers
+from tests.helpers.waiting import eventually
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.write.scores import answers, events
 
 pytestmark = BROWSER
 
@@ -108,19 +109,27 @@ def test_a_long_text_is_read_in_windows_until_it_is_stopped(
     total = len(attend.Model(tiny).score(LONG).tokens)
     assert sums(panel)[0][-1] == str(total)
 
-    def unfinished(*given: object) -> Iterator[TextScore]:
-        """The first window of the text, again and again."""
-        first = next(score_windows(tiny, LONG))
-        for _ in itertools.count():
-            yield first
-            time.sleep(0.05)
+    asked: list[tuple[Session, int]] = []
 
-    monkeypatch.setattr(answers, "score_windows", unfinished)
+    def observed(session: Session, models: Models, text: object, name: str, turn: int) -> answers.Replies:
+        asked.append((session, turn))
+        return answers.scored(session, models, text, name, turn)
+
+    def held_back(loaded: LoadedModel, text: str) -> Iterator[TextScore]:
+        """The windows of the text, from the second one on after the server has heard of Stop."""
+        session, turn = asked[-1]
+        for number, scored in enumerate(score_windows(loaded, text)):
+            if number:
+                eventually(lambda: session.scores != turn)
+            yield scored
+
+    monkeypatch.setattr(events, "scored", observed)
+    monkeypatch.setattr(answers, "score_windows", held_back)
     press_score(page, LONG)
     expect(panel.get_by_text(f"64 of {total} tokens")).to_be_visible()
     page.keyboard.press("Escape")  # as Stop does
     expect(
-        panel.get_by_text(f"You stopped it: 64 of {total} tokens are scored, and the numbers are theirs.")
+        panel.get_by_text(f"You stopped it: 128 of {total} tokens are scored, and the numbers are theirs.")
     ).to_be_visible()
     expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
 

@@ -124,7 +124,7 @@ def test_what_cannot_be_scored_is_refused(models: Models, monkeypatch: pytest.Mo
         score(models, "x" * 20_001)
     with pytest.raises(AttendError, match="other is not on this machine: choose it in Settings first"):
         score(models, SHORT, "other")
-    monkeypatch.setattr(answers, "MOST_TOKENS", 8)
+    monkeypatch.setattr(answers, "MAX_TOKENS", 8)
     with pytest.raises(AttendError, match="at most 8 are scored here at once: score a part of it"):
         score(models, SHORT)
 

@@ -38,7 +38,7 @@ def lens(question: Question) -> Replies:
     target, middle = question.target(), bool(question.fields.get("middle"))
     anatomy = target.inspector.anatomy
     columns = 1 + len(anatomy.layers) * (len(anatomy.names) if middle else 1)
-    at_once = positions_at_once(target.inspector, target.loaded.model.vocabulary_size, sublayers=middle)
+    at_once = positions_at_once(target.inspector, target.loaded.model.vocabulary_size, columns)
     size = min(_ROWS, at_once or _ROWS, max(1, _CELLS // columns))
     begin = max(target.run.first, len(target.source) + 1)
     first = max(begin, min(target.number - size // 2, len(target.run.tokens) - size))

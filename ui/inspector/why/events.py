@@ -16,10 +16,10 @@ import gradio as gr
 from model.errors import AttendError
 from ui.inspector.why import answers, heads, patch
 from ui.inspector.why.question import Question, Replies
+from ui.kit import events
 from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK, QUIET, field
-from ui.kit.events import replies as answered
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -49,7 +49,7 @@ def build() -> gr.HTML:
 
 def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
     def ask(visitor: Session, event: gr.EventData) -> Iterator[Any]:
-        yield from answered(event, lambda: replies(visitor, models, event))
+        yield from events.replies(event, lambda: replies(visitor, models, event))
 
     def go_on(visitor: Session, event: gr.EventData) -> None:
         with for_people():

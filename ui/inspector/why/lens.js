@@ -16,7 +16,7 @@ import { level, percent, tokenChip, visibleText } from '../../kit/js/text.js';
 import { barCell, headCells, rivalOf } from '../step.js';
 import { makeCurves, pictureButton } from './plots.js';
 
-const MOST_PINNED = 3;
+const MAX_PINNED = 3;
 
 /** The name of a column, from 1 as on the rest of the page. @param {string} column */
 const columnName = (column) => (column === '0' ? 'the embeddings' : column.includes(' ')
@@ -203,7 +203,7 @@ export function makeView({ answerTo }) {
   function pinButton(id) {
     const isPinned = pinned.includes(id);
     return makeButton(isPinned ? 'unpin' : 'pin', () => {
-      pinned = isPinned ? pinned.filter((one) => one !== id) : [...pinned, id].slice(-MOST_PINNED);
+      pinned = isPinned ? pinned.filter((one) => one !== id) : [...pinned, id].slice(-MAX_PINNED);
       open();
     }, { 'aria-pressed': String(isPinned), 'aria-label': `${isPinned ? 'Unpin' : 'Pin'} ${visibleText(cell.labels[id])}`, class: 'at-take' });
   }

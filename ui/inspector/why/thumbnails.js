@@ -10,7 +10,7 @@ import { fitting } from '../../kit/js/text.js';
 import { download } from '../../kit/js/transfer.js';
 import { readColours } from '../attention/map.js';
 
-const MOST_ACROSS = 12;
+const MAX_ACROSS = 12;
 const NARROW = { width: 480, across: 3 }; // on a phone
 const GAP = 4;
 const NAME = { high: 16, font: '10.5px sans-serif' };
@@ -47,7 +47,7 @@ export function makeThumbnails({ point, pick }) {
   /** @type {ReturnType<typeof readColours> | null} */
   let colours = null;
 
-  const across = () => Math.max(1, width < NARROW.width ? Math.min(NARROW.across, about.across) : Math.min(MOST_ACROSS, about.across));
+  const across = () => Math.max(1, width < NARROW.width ? Math.min(NARROW.across, about.across) : Math.min(MAX_ACROSS, about.across));
   const side = () => Math.min(96, Math.floor(width / across()) - GAP);
   const high = () => Math.max(12, Math.round(side() * Math.min(1.5, about.rows / about.columns))) + NAME.high + GAP;
   const wide = () => side() + GAP;

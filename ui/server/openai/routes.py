@@ -43,7 +43,7 @@ from ui.server.openai.tokens import detokenize, tokenize, tokenizer_info
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _IGNORED = "x-attend-ignored"  # the header that names the fields which had no effect
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 
 T = TypeVar("T")
 Handler = Callable[[Request], Awaitable[Response]]
@@ -269,5 +269,5 @@ def _is_own(request: Request, origin: str) -> bool:
 
 def _ignored(fields: Sequence[str]) -> dict[str, str]:
     """The header that names these fields; none where there are none."""
-    names = ", ".join(re.sub(r"[^\w.-]", "?", name, flags=re.ASCII)[:40] for name in fields[:_MOST_NAMED])
+    names = ", ".join(re.sub(r"[^\w.-]", "?", name, flags=re.ASCII)[:40] for name in fields[:_MAX_NAMED])
     return {_IGNORED: names} if names else {}

@@ -22,7 +22,7 @@ from ui.runs.prompts import task_of
 from ui.runs.session import Session
 from ui.write.scores.scores_contract import Ended, OtherModel, ScoredText, ScoresReply, ScoreWindow
 
-MOST_TOKENS = 8_192  # of one text: the page draws each of them
+MAX_TOKENS = 8_192  # of one text: the page draws each of them
 
 Replies = Iterator[ScoresReply]  # those about its progress, and last the answer
 
@@ -40,9 +40,9 @@ def scored(session: Session, models: Models, text: object, name: str, turn: int)
     if loaded is None:
         return
     ids = loaded.tokenizer.encode(checked, begins=True)
-    if len(ids) > MOST_TOKENS:
+    if len(ids) > MAX_TOKENS:
         raise AttendError(
-            f"The text has {len(ids):,} tokens, but at most {MOST_TOKENS:,} are scored here at once: score a part of "
+            f"The text has {len(ids):,} tokens, but at most {MAX_TOKENS:,} are scored here at once: score a part of "
             "it, or use /score or generate.py --score."
         )
     total = len(ids) - (0 if loaded.prefix_tokens else 1)

@@ -19,8 +19,10 @@ from generate import command_parser as generate_parser
 from generate import main as generate
 from model import export, names
 from model.command_line import Parser, command
+from model.errors import AttendError, did_you_mean
 from terminal import score
 
+COMMANDS = ("generate", "score", "export", "completion")
 SHELLS = ("bash", "zsh")
 
 
@@ -34,8 +36,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return export.main(words)
         case ["completion", *words]:
             return print_completion(words)
+        case [word, *_] if not word.startswith("-"):
+            return _refuse(word)
         case words:
             return serve_page(words)
+
+
+@command
+def _refuse(word: str) -> None:
+    near = did_you_mean(word, COMMANDS)
+    raise AttendError(f"There is no command {word!r}: {near or 'see attend --help.'}")
 
 
 @command
@@ -64,17 +74,12 @@ def whole_parser() -> argparse.ArgumentParser:
     parser = page_parser()
     parser.prog = "attend"
     commands = parser.add_subparsers()
-    parts = {
-        "generate": generate_parser(),
-        "score": score.command_parser(),
-        "export": export.command_parser(),
-        "completion": _completion_parser(),
-    }
-    for name, part in parts.items():
+    parts = (generate_parser(), score.command_parser(), export.command_parser(), _completion_parser())
+    for name, part in zip(COMMANDS, parts, strict=True):
         description = (part.description or "").partition(":")[0]
         commands.add_parser(name, parents=[part], conflict_handler="resolve", help=description)
     models = [entry.name for entry in names.ENTRIES]
-    for action in [action for part in (parser, *parts.values()) for action in part._actions]:
+    for action in [action for part in (parser, *parts) for action in part._actions]:
         metavar = str(action.metavar)
         if metavar == "MODEL":
             action.choices = models

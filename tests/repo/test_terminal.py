@@ -1,0 +1,126 @@
+"""What a terminal shows of tokens, the command that scores texts, and the completion of the `attend` command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import attend
+from terminal import attend_command, score
+from terminal.attend_command import main
+from terminal.tokens import SHADES, TokenPrinter, background_of, token_table, visible_controls, why_it_stopped
+from tests.repo.conftest import Run
+
+SETTINGS = {"strategy": "sample", "temperature": 1.5, "top_k": 3, "seed": 7, "max_new_tokens": 6}
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(scope="module")
+def story(chat: attend.Model) -> attend.Run:
+    return chat.generate("Once upon a time", **SETTINGS)
+
+
+def printed(run: attend.Run, out: io.StringIO) -> str:
+    printer = TokenPrinter.on(out, colour=True)
+    for token in run.tokens:
+        printer.token(token)
+    return out.getvalue()
+
+
+def test_colours_are_for_a_terminal_and_leave_the_text_as_it_is(
+    story: attend.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    coloured = printed(story, Terminal())
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == story.text
+    backgrounds = [background_of(token.probability) for token in story.tokens]
+    assert re.findall(r"\x1b\[48;5;(\d+)m", coloured) == [str(each) for each in backgrounds if each]
+    assert any(backgrounds)
+    assert printed(story, io.StringIO()) == story.text
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert printed(story, Terminal()) == story.text
+
+
+def test_each_probability_has_the_shade_of_its_range() -> None:
+    for (least, background), (above, _) in zip(SHADES[1:], SHADES, strict=False):
+        assert background_of(least) == background != background_of(above)
+    assert background_of(1.0) is None
+
+
+def test_a_model_cannot_control_the_terminal() -> None:
+    assert visible_controls("a\tb\nc") == "a\tb\nc"
+    assert visible_controls("\x1b]0;title\x07\r\x9b2J") == "␛]0;title␇␍␡2J"
+
+
+def test_the_table_says_how_each_token_was_chosen(story: attend.Run) -> None:
+    head, *lines = token_table(story.tokens, 2)
+    assert head.split()[:7] == ["token", "model", "filtered", "rank", "bits", "drawn", "the"]
+    for token, line in zip(story.tokens, lines, strict=True):
+        figures = [f"{token.probability:.1%}", f"{token.final_probability:.1%}", str(token.rank)]
+        figures += [f"{token.choice.entropy:.2f}", f"{token.choice.draw:.3f}"]
+        _, _, between, *others = line.split('"')  # the number, the token, its figures, two candidates
+        assert between.split()[:5] == figures and len(others) == 2 * 2
+    greedy = attend.load("attend-chat").generate("Once upon a time", strategy="greedy", max_new_tokens=2)
+    assert "drawn" not in next(token_table(greedy.tokens, 1))
+
+
+def test_it_says_why_it_stopped(chat: attend.Model, story: attend.Run) -> None:
+    limit = chat.loaded.model.context_length
+    assert why_it_stopped(story, limit).startswith("stopped at the length limit of 6 tokens")
+    answer = chat.chat("Hi!", strategy="greedy")
+    assert why_it_stopped(answer, limit) == 'stopped because the model ended the text with "<end>".'
+    word = story.text.split()[-1]
+    assert why_it_stopped(chat.generate("Once upon a time", **SETTINGS, stop_texts=word), limit) == (
+        f"stopped at the stop text {word!r}."
+    )
+
+
+def test_table_and_reason_follow_the_text(run: Run) -> None:
+    code, out, errors = run("The quick", "--table", "2", "--seed", "1", "--max-new-tokens", "3")
+    assert (code, errors) == (0, "") and out.splitlines()[-1].startswith("It stopped at the length limit of 3 tokens")
+    assert len(out[out.index("   token") :].splitlines()) == 1 + 3 + 2
+    assert run("The quick", "--score", "--table", "2")[0] == run("The quick", "--json", "-", "--table", "2")[0] == 2
+
+
+def test_a_text_is_scored_by_two_models(capsys: pytest.CaptureFixture[str], tiny_checkpoint: Path) -> None:
+    text = "The cat sat on the mat."
+    assert score.main([text, "--model", "attend-chat", "--beside", str(tiny_checkpoint)]) == 0
+    captured = capsys.readouterr()
+    rows = list(csv.DictReader(io.StringIO(captured.out)))
+    for name in dict.fromkeys(row["model"] for row in rows):
+        own = attend.load("attend-chat" if name == "attend-chat" else str(tiny_checkpoint)).score(text)
+        assert [int(row["id"]) for row in rows if row["model"] == name] == [token.id for token in own.tokens]
+        assert f"{name}: perplexity {own.perplexity:.4g}, {own.bits_per_byte:.4g} bits per byte." in captured.err
+    assert len({row["model"] for row in rows}) == 2
+    assert score.main([text, "--stride", "-1"]) == score.main(["  "]) == 2
+
+
+def test_a_shell_completes_commands_flags_and_values(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["completion", "bash"]) == 0
+    (tmp_path / "attend").write_text(capsys.readouterr().out)
+
+    def completed(*words: str) -> list[str]:
+        line = " ".join(f"'{word}'" for word in words)
+        script = f"source {tmp_path}/attend; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _shtab_attend; "
+        ran = subprocess.run(["bash", "-c", script + 'echo "${COMPREPLY[@]}"'], capture_output=True, text=True)
+        return ran.stdout.split()
+
+    assert {"generate", "score", "export", "completion"} <= {*completed("attend", "")}
+    assert completed("attend", "generate", "--temp") == ["--temperature"]
+    assert completed("attend", "score", "--model", "attend-t") == ["attend-translate"]
+    assert {"greedy", "beam"} <= {*completed("attend", "generate", "--strategy", "")}
+    assert main(["completion", "zsh"]) == 0 and capsys.readouterr().out.startswith("#compdef attend")
+
+
+def test_a_mistyped_command_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert attend_command.main(["genrate", "Hi"]) == 2
+    assert capsys.readouterr().err == "There is no command 'genrate': did you mean generate?\n"

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parent
 PACKAGE = "attend"
 FOLDERS = ("model", "decoding", "lesson", "ui", "terminal", "checkpoints")
 MODULES = ("app", "generate")
-LEFT_OUT = ("__pycache__", "tokenizers")  # folders
-SUFFIXES_LEFT_OUT = (".pyc", ".csv", ".png", ".d.ts")
+LEFT_OUT = ("/__pycache__/", "checkpoints/tokenizers/")
+SUFFIXES_LEFT_OUT = (".csv", ".png", ".d.ts")
 
 
 class BuildPackage(build_py):
@@ -43,9 +43,9 @@ def sources() -> Iterator[tuple[Path, str]]:
         yield ROOT / f"{module}.py", f"{module}.py"
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            name = path.relative_to(ROOT)
-            if path.is_file() and not {*name.parts} & {*LEFT_OUT} and not path.name.endswith(SUFFIXES_LEFT_OUT):
-                yield path, name.as_posix()
+            name = path.relative_to(ROOT).as_posix()
+            if path.is_file() and not name.endswith(SUFFIXES_LEFT_OUT) and not any(part in name for part in LEFT_OUT):
+                yield path, name
 
 
 def inside_package(source: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 import attend
 from model.loaded import LoadedModel
-from tests.repo.conftest import Run, command
+from tests.terminal.conftest import Run, command
 
 
 def test_a_conversation_goes_on_until_the_input_ends(

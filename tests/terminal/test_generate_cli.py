@@ -28,7 +28,7 @@ from model.loaded import LoadedModel
 from tests.helpers.commands import run_command
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import LONGEST
-from tests.repo.conftest import Run, command
+from tests.terminal.conftest import Run, command
 
 
 def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:

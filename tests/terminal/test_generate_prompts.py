@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repo.conftest import Run
+from tests.terminal.conftest import Run
 
 
 @pytest.mark.parametrize("flags", [["-"], ["--file", "-"], ["--file", "{file}"]], ids=" ".join)

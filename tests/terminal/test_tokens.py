@@ -14,7 +14,7 @@ import attend
 from terminal import attend_command, score
 from terminal.attend_command import main
 from terminal.tokens import SHADES, TokenPrinter, background_of, token_table, visible_controls, why_it_stopped
-from tests.repo.conftest import Run
+from tests.terminal.conftest import Run
 
 SETTINGS = {"strategy": "sample", "temperature": 1.5, "top_k": 3, "seed": 7, "max_new_tokens": 6}
 
@@ -22,6 +22,11 @@ SETTINGS = {"strategy": "sample", "temperature": 1.5, "top_k": 3, "seed": 7, "ma
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+@pytest.fixture(scope="module")
+def chat() -> attend.Model:
+    return attend.load("attend-chat")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +66,7 @@ def test_a_model_cannot_control_the_terminal() -> None:
     assert visible_controls("\x1b]0;title\x07\r\x9b2J") == "␛]0;title␇␍␡2J"
 
 
-def test_the_table_says_how_each_token_was_chosen(story: attend.Run) -> None:
+def test_the_table_says_how_each_token_was_chosen(chat: attend.Model, story: attend.Run) -> None:
     head, *lines = token_table(story.tokens, 2)
     assert head.split()[:7] == ["token", "model", "filtered", "rank", "bits", "drawn", "the"]
     for token, line in zip(story.tokens, lines, strict=True):
@@ -69,7 +74,7 @@ def test_the_table_says_how_each_token_was_chosen(story: attend.Run) -> None:
         figures += [f"{token.choice.entropy:.2f}", f"{token.choice.draw:.3f}"]
         _, _, between, *others = line.split('"')  # the number, the token, its figures, two candidates
         assert between.split()[:5] == figures and len(others) == 2 * 2
-    greedy = attend.load("attend-chat").generate("Once upon a time", strategy="greedy", max_new_tokens=2)
+    greedy = chat.generate("Once upon a time", strategy="greedy", max_new_tokens=2)
     assert "drawn" not in next(token_table(greedy.tokens, 1))
 
 

@@ -12,7 +12,7 @@ from model.errors import AttendError
 from ui.kit.validation import checked_start, checked_text
 from ui.runs.models import Models
 
-_MAX_TEXTS = 64
+MAX_TEXTS = 64
 
 
 def score_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
@@ -32,8 +32,8 @@ def score_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
             "entropy"}, …], "log_probability", "perplexity", "bits_per_byte"}}. Surprise and entropy are in bits.
         """
         listed = [texts] if isinstance(texts, str) else texts
-        if not isinstance(listed, list) or not 0 < len(listed) <= _MAX_TEXTS:
-            raise AttendError(f"texts is {quoted(texts)}, but must be a text or a list of 1 to {_MAX_TEXTS} texts.")
+        if not isinstance(listed, list) or not 0 < len(listed) <= MAX_TEXTS:
+            raise AttendError(f"texts is {quoted(texts)}, but must be a text or a list of 1 to {MAX_TEXTS} texts.")
         if not isinstance(stride, int) or stride < 0:
             raise AttendError(f"stride is {quoted(stride)}, but must be a whole number, 0 or more.")
         loaded, before = models.get(model), checked_text(prompt, "The prompt")

@@ -35,6 +35,9 @@ from ui.runs.prompts import MAX_MESSAGES
 from ui.runs.versions import conversation
 from ui.server import launch as serve
 from ui.server.callers import ConcurrencyLimiter, ReadTimeout
+from ui.server.openai.body import MAX_CHOICES, MAX_PROMPTS
+from ui.write.score import MAX_TEXTS
+from ui.write.scores import answers
 
 LONG = {"max_new_tokens": 100, "min_new_tokens": 100, "seed": 1}  # which is all of the context
 
@@ -72,7 +75,7 @@ def test_all_are_explained_and_no_others() -> None:
     ]
     fixed = (
         *(MAX_CHARACTERS, conversation.MAX_TURNS, conversation.MAX_VERSIONS, conversation.MAX_MESSAGES),
-        *(TOKEN_LIMIT, question.LONGEST, document.MAX_BYTES),
+        *(TOKEN_LIMIT, question.LONGEST, answers.MAX_TOKENS, MAX_PROMPTS, MAX_CHOICES, MAX_TEXTS, document.MAX_BYTES),
     )
     written = [f"{value // 10**6} MB" if value >= 10**6 else f"{value:,}" for value in fixed]
     assert [row.split(" | ")[0] for row in rows if re.match(r"\| [\d,]+ ", row)] == [f"| {value}" for value in written]

@@ -41,7 +41,6 @@ export function start(component) {
   const panel = make('section', { class: 'at-panel at-stack at-scores', 'data-colour': 'probability', 'aria-labelledby': heading.id },
     make('div', { class: 'at-row' }, heading, report.save, make('button', { type: 'button', class: 'at-icon', 'aria-label': 'Close the scored text', title: 'Close', text: '×', onclick: close })),
     running, result);
-  root.replaceChildren(panel);
   followValue(component, receive);
   textToScore.subscribe(root, (given) => {
     text = given;
@@ -123,7 +122,9 @@ export function start(component) {
   }
 
   /** @param {boolean} isShown */
-  const show = (isShown) => document.body.toggleAttribute('data-scored', isShown);
+  function show(isShown) {
+    if (isShown !== panel.isConnected) root.replaceChildren(...(isShown ? [panel] : []));
+  }
 
   function close() {
     stop(true);

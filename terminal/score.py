@@ -11,9 +11,9 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import attend
 from model.arguments import ModelArguments
@@ -21,6 +21,9 @@ from model.command_line import Parser, command, run_as
 from model.errors import AttendError
 from terminal.output import STDOUT, note, open_document
 from terminal.prompt import add_prompt_flags, read_prompt, utf8
+
+if TYPE_CHECKING:  # torch takes seconds
+    from decoding.run.score import ScoreDocument, ScoredToken
 
 COLUMNS = ("text", "id", "surprise", "rank", "entropy")
 
@@ -75,23 +78,42 @@ def score(models: Sequence[ModelArguments], text: str, stride: int, path: str | 
         raise AttendError(f"--stride is {stride}, but must be 0 or more: change it.")
     from model import catalog
 
-    scored = []
+    scored: list[ScoreDocument] = []
     with open_document(path) as document:
         for arguments in models:
             model = attend.Model(catalog.load_arguments(arguments))
             for sentence in model.loaded.notes:
                 note(sentence)
-            scored.append(model.score(text, stride=stride).document())
+            scored.append(model.score(text, stride=stride).scored.document())
         if document is not None:
             print(json.dumps(scored if len(scored) > 1 else scored[0], ensure_ascii=False), file=document, flush=True)
     if path != STDOUT:
         _print_csv(scored)
+        compared = max(1, min(_bytes(one["text"]) for one in scored))
         for one in scored:
             name = f"{one['model']}: " if len(scored) > 1 else ""
-            note(f"{name}perplexity {one['perplexity']:.4g}, {one['bits_per_byte']:.4g} bits per byte.")
+            per_byte = bits_at_end(one["tokens"], compared) / compared
+            note(f"{name}perplexity {one['perplexity']:.4g}, {per_byte:.4g} bits per byte.")
 
 
-def _print_csv(scored: Sequence[Mapping[str, Any]]) -> None:
+def bits_at_end(tokens: Sequence[ScoredToken], count: int) -> float:
+    """The surprise of a text's last `count` bytes; of a token at their edge, the share of its bytes counts.
+
+    A model may leave out the first token, and only over the same bytes can models be compared.
+    """
+    bits = 0.0
+    for token in reversed(tokens):
+        size = _bytes(token["text"])
+        bits += token["surprise"] * min(1.0, count / size if size else float(count > 0))
+        count = max(0, count - size)
+    return bits
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode(errors="replace"))
+
+
+def _print_csv(scored: Sequence[ScoreDocument]) -> None:
     """One line for each token; with several models, its model first."""
     rows, several = csv.writer(sys.stdout, lineterminator="\n"), len(scored) > 1
     rows.writerow([*["model"] * several, *COLUMNS])

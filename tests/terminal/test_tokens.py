@@ -7,6 +7,7 @@ import io
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,6 +108,16 @@ def test_a_text_is_scored_by_two_models(capsys: pytest.CaptureFixture[str], tiny
         assert f"{name}: perplexity {own.perplexity:.4g}, {own.bits_per_byte:.4g} bits per byte." in captured.err
     assert len({row["model"] for row in rows}) == 2
     assert score.main([text, "--stride", "-1"]) == score.main(["  "]) == 2
+
+
+def test_models_are_compared_over_the_bytes_that_both_have_scored(chat: attend.Model) -> None:
+    tokens = chat.score("aéb").scored.document()["tokens"]
+    made: list[Any] = [
+        {**tokens[0], "text": text, "surprise": bits} for text, bits in (("éé", 8.0), ("", 3.0), ("ab", 2.0))
+    ]
+    # of the last 4 bytes: half of the first token's 8 bits, 3 bits without text of their own, and 2 bits
+    assert score.bits_at_end(made, 4) == 4 + 3 + 2
+    assert (score.bits_at_end(made, 6), score.bits_at_end(made, 1)) == (8 + 3 + 2, 1)
 
 
 def test_a_shell_completes_commands_flags_and_values(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

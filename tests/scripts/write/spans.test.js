@@ -3,7 +3,7 @@ import test from 'node:test';
 
 import { csv } from '../../../ui/kit/js/data.js';
 import { roundUp } from '../../../ui/write/scores/curve.js';
-import { curveOf, indexAt, mostSurprising, scoreSheet, spansOf } from '../../../ui/write/scores/spans.js';
+import { comparedBitsPerByte, curveOf, indexAt, mostSurprising, scoreSheet, spansOf } from '../../../ui/write/scores/spans.js';
 
 /** @param {number[][]} tokens bytes and bits of each @returns {any} */
 const scored = (tokens, more = {}) => ({
@@ -45,6 +45,12 @@ test('over equal parts, bits per byte average to those of the whole text', () =>
 test('a text that is only scored in part has a curve in part', () => {
   const score = scored([[2, 4]], { skipped: { text: 'a', bytes: 2 }, bytes: 8 });
   assert.deepEqual(curveOf(score, spansOf(score), 4, false), [null, 4, null, null]);
+});
+
+test('models are compared over the bytes that both have scored', () => {
+  const placed = [scored([[4, 8], [4, 2], [2, 7]]), scored([[4, 6]], { skipped: { text: 'a', bytes: 2 }, bytes: 10 })].map((score) => ({ score, spans: spansOf(score) }));
+  // bytes 2 to 6: half of the first token's 8 bits and half of the second's 2; all 6 bits of the other's token
+  assert.deepEqual(comparedBitsPerByte(placed), [(4 + 1) / 4, 6 / 4]);
 });
 
 test('the most surprising tokens come first, the earlier of two equal ones before the other', () => {

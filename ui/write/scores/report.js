@@ -13,7 +13,7 @@ import { headCell, make, makeTable } from '../../kit/js/dom.js';
 import { counted, percent, tokenChip } from '../../kit/js/text.js';
 import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
 import { makeCurve, pointsIn } from './curve.js';
-import { curveOf, indexAt, mostSurprising, probabilityOf, scoreSheet, spansOf } from './spans.js';
+import { comparedBitsPerByte, curveOf, indexAt, mostSurprising, probabilityOf, scoreSheet, spansOf } from './spans.js';
 
 const LISTED = 12; // of the most surprising tokens
 
@@ -48,7 +48,7 @@ export function makeReport() {
   /** @param {ScoredText[]} scores of one text */
   function show(scores) {
     placed = scores.map((score) => ({ score, spans: spansOf(score) }));
-    sums.replaceChildren(sumTable(scores));
+    sums.replaceChildren(sumTable(placed));
     const said = notesOn(scores);
     notes.replaceChildren(...said.map((text) => make('p', { text })));
     notes.hidden = !said.length;
@@ -128,14 +128,14 @@ const bits = (number) => `${number.toFixed(2)} bits`;
 /** @param {number} number */
 const short = (number) => (number >= 1e6 ? number.toExponential(2) : counted.format(Number(number.toPrecision(4))));
 
-/** @param {ScoredText[]} scores */
-function sumTable(scores) {
-  const isComparable = scores.length > 1 && !scores.some(({ ended }) => ended); // of the same text
-  const least = Math.min(...scores.map(({ bits_per_byte }) => bits_per_byte));
+/** @param {Placed[]} placed */
+function sumTable(placed) {
+  const perByte = placed.length > 1 ? comparedBitsPerByte(placed) : [placed[0].score.bits_per_byte];
+  const least = Math.min(...perByte);
   const head = (term, name) => make('th', { scope: 'col', class: 'at-number' }, term ? termLink(term, name) : name);
   const cell = (text, isLeast = false) => make('td', { class: `at-number${isLeast ? ' at-strong' : ''}`, text });
-  const rows = scores.map(({ title, tokens, skipped, perplexity, bits_per_byte, bits: all }, i) => make('tr', {},
-    make('th', { scope: 'row', class: `at-ellipsis at-key-${i}`, title }, make('i', {}), title), cell(bits_per_byte.toFixed(3), isComparable && bits_per_byte === least), cell(short(perplexity)),
+  const rows = placed.map(({ score: { title, tokens, skipped, perplexity, bits: all } }, i) => make('tr', {},
+    make('th', { scope: 'row', class: `at-ellipsis at-key-${i}`, title }, make('i', {}), title), cell(perByte[i].toFixed(3), placed.length > 1 && perByte[i] === least), cell(short(perplexity)),
     cell(short(all)), cell(counted.format(tokens.length + (skipped ? 1 : 0)))));
   return makeTable({ class: 'at-md at-scores-sums at-curve-names' }, [headCell('col', 'Model'), head('', 'Bits per byte'), head('perplexity', 'Perplexity'), head('', 'Bits'), head('', 'Tokens')], rows, 'The text as a whole');
 }
@@ -144,7 +144,7 @@ function sumTable(scores) {
 function notesOn(scores) {
   const of = (title) => (scores.length > 1 ? `${title}: ` : '');
   return [
-    ...(scores.length > 1 ? ['Compare the models by bits per byte. Perplexity is an average over tokens, so it only compares models with the same tokens.'] : []),
+    ...(scores.length > 1 ? [`Compare the models by bits per byte${scores.some(({ skipped, ended }) => skipped || ended) ? ', here of the part that both have scored' : ''}. Perplexity is an average over tokens, so it only compares models with the same tokens.`] : []),
     ...scores.flatMap(({ title, skipped, window, ended, tokens, total }) => [
       ...(ended ? [`${of(title)}${ended === 'stopped' ? 'You stopped it' : 'The time limit of the page ended it'}: ${counted.format(tokens.length)} of ${counted.format(total)} tokens are scored, and the numbers are theirs.`] : []),
       ...(window ? [`${of(title)}The text is longer than the ${counted.format(window.context)} tokens that the model reads at once, so it was read in overlapping windows: each token, but for the first ones, has at least ${counted.format(window.before)} tokens before it.`] : []),

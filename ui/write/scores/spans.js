@@ -56,6 +56,20 @@ export function curveOf({ tokens, bytes }, spans, parts, isPerByte) {
   return Array.from(sums, (sum, part) => (weights[part] > 0 ? sum / weights[part] : null));
 }
 
+/**
+ * Bits per byte of the part of a text that all models have scored, since only over the same bytes can they be compared: a model
+ * may leave out the first token, or have been stopped. Of a token at the edge, the share of its bytes counts.
+ * @param {{score: ScoredText, spans: Span[]}[]} placed
+ */
+export function comparedBitsPerByte(placed) {
+  const begin = Math.max(...placed.map(({ spans }) => spans[0].from));
+  const end = Math.min(...placed.map(({ spans }) => spans[spans.length - 1].to));
+  return placed.map(({ score, spans }) => spans.reduce((sum, { from, to }, index) => {
+    const inside = Math.min(to, end) - Math.max(from, begin);
+    return inside > 0 ? sum + (score.tokens[index].surprise * inside) / (to - from) : sum;
+  }, 0) / (end - begin));
+}
+
 /** @param {number} surprise in bits */
 export const probabilityOf = (surprise) => 2 ** -surprise;
 

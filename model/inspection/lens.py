@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from model.errors import AttendError
+from model.inspection.anatomy import Anatomy
 from model.inspection.guesses import read_streams
 from model.inspection.inspector import Inside, Inspector
 from model.inspection.intervention import Intervention
@@ -46,15 +47,20 @@ class PositionLens:
     curves: Tensor  # the probabilities of the tokens asked for, (C, len(ids))
 
 
-def positions_at_once(inspector: Inspector, vocabulary_size: int, columns: int) -> int | None:
-    """How many positions of a text a person would wait for; None for all of them, on an accelerator.
+def column_count(anatomy: Anatomy, *, sublayers: bool = False) -> int:
+    """How many columns the lens has: the embeddings, and each layer or each of its parts."""
+    return 1 + len(anatomy.layers) * (len(anatomy.names) if sublayers else 1)
 
-    Args:
-        columns: of the table, each of which multiplies every position by the whole vocabulary.
+
+def positions_at_once(inspector: Inspector, vocabulary_size: int, *, sublayers: bool = False) -> int | None:
+    """How many positions of a text a person would wait for: each column multiplies each by the whole vocabulary.
+
+    None: all of them, on an accelerator.
     """
     embedded = inspector.embed([0])  # (1, W)
     if embedded.device.type != "cpu":
         return None
+    columns = column_count(inspector.anatomy, sublayers=sublayers)
     return max(_FEWEST, _MULTIPLICATIONS // (columns * vocabulary_size * embedded.shape[-1]))
 
 

@@ -13,7 +13,7 @@ from model.causes.reading import left_out_words
 from model.causes.reading import words as cut_into_words
 from model.errors import AttendError
 from model.inspection.attribution import attribute_directly, attribute_inputs
-from model.inspection.lens import positions_at_once, read_layers, read_position
+from model.inspection.lens import column_count, positions_at_once, read_layers, read_position
 from model.inspection.words import Span, leave_out
 from ui.inspector.why.question import ExplainedToken, Question, Replies, in_turn, short
 from ui.inspector.why.why_contract import (
@@ -36,9 +36,8 @@ _GRADIENT_TOKENS, _STEPS = 600, 30  # of a text whose gradients are taken, and p
 def lens(question: Question) -> Replies:
     """The guesses of every layer in the places of an answer's tokens, of a long one those around the token."""
     target, middle = question.target(), bool(question.fields.get("middle"))
-    anatomy = target.inspector.anatomy
-    columns = 1 + len(anatomy.layers) * (len(anatomy.names) if middle else 1)
-    at_once = positions_at_once(target.inspector, target.loaded.model.vocabulary_size, columns)
+    at_once = positions_at_once(target.inspector, target.loaded.model.vocabulary_size, sublayers=middle)
+    columns = column_count(target.inspector.anatomy, sublayers=middle)
     size = min(_ROWS, at_once or _ROWS, max(1, _CELLS // columns))
     begin = max(target.run.first, len(target.source) + 1)
     first = max(begin, min(target.number - size // 2, len(target.run.tokens) - size))

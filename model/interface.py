@@ -188,7 +188,7 @@ class PrefillsTogether(Protocol[CacheT]):
 
 
 @runtime_checkable
-class ExtendsPrefix(Protocol[PrefixCacheT]):
+class ExtendsPrefix(LanguageModel[PrefixCacheT], Protocol[PrefixCacheT]):
     """A decoder-only model that can read a prompt in pieces, continuing from a cache."""
 
     def extend_prefix(
@@ -196,4 +196,11 @@ class ExtendsPrefix(Protocol[PrefixCacheT]):
     ) -> Forward[PrefixCacheT]:
         """Append at least one token to a cache of one row. The result is that of `prefill` with the whole text, up to
         rounding, except that `Forward.hidden` only covers the new tokens."""
+        ...
+
+    def extend_logits(self, tokens: Sequence[int], cache: PrefixCacheT | None = None) -> tuple[Tensor, PrefixCacheT]:
+        """Append at least one token to a cache of one row, or begin with them, and predict what follows each of them.
+
+        Returns the logits, (len(tokens), vocabulary), and the cache that the tokens are in.
+        """
         ...

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from decoding.recorder import record_text
 from decoding.step import Choice
-from model.interface import LanguageModel
+from model.interface import ExtendsPrefix, LanguageModel
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 _MAX_LOGITS = 2**26  # of the logits of one pass: 256 MB
+_PIECE = 256  # tokens of a pass over a cache: few enough for Stop and for other runs, enough for fast products
 
 
 class Reading(TypedDict, total=False):
@@ -90,13 +91,38 @@ def predictions(
     begin, text = ids[:prefix], ids[prefix:]
     special = len(model.decoder_start) if source else prefix
     room, stride = reach(model.context_length, special, len(text), reading.get("stride", 0))
+    most = max(1, _MAX_LOGITS // model.vocabulary_size)
+    pieces = model if isinstance(model, ExtendsPrefix) and not source else None
     least = 0 if begin or source else 1  # tokens that must stand before those that a window scores
-    most = max(1, min(stride, room - least, _MAX_LOGITS // model.vocabulary_size))
-    for window in windows(len(text), scored - prefix, room, most):
+    longest = min(stride, room - least) if pieces else min(stride, room - least, most)
+    for window in windows(len(text), scored - prefix, room, max(1, longest)):
         before, tokens = text[window.first : window.scored], text[window.scored : window.end]
+        if pieces:
+            yield from _read_in_pieces(pieces, [*begin, *before], tokens, min(_PIECE, most), lock)
+            continue
         with lock:
             if source:
                 logits = model.logits(source, [*before, *tokens])[len(before) :]  # (tokens, V)
             else:
                 logits = model.logits([*begin, *before], tokens)  # (tokens, V)
         yield tokens, logits
+
+
+def _read_in_pieces(
+    model: ExtendsPrefix[Any],
+    before: Sequence[int],
+    tokens: Sequence[int],
+    size: int,
+    lock: AbstractContextManager[Any],
+) -> Iterator[tuple[Sequence[int], Tensor]]:
+    """`model.logits(before, tokens)` by a cache, `size` tokens at a time: others get the model between two pieces."""
+    cache: Any = None
+    for start in range(0, len(before) - 1, size):
+        piece = before[start : min(start + size, len(before) - 1)]
+        with lock:
+            cache = (model.prefill(piece) if cache is None else model.extend_prefix(piece, cache)).cache
+    read = [before[-1], *tokens[:-1]]  # each predicts the token after it
+    for start in range(0, len(tokens), size):
+        with lock:
+            logits, cache = model.extend_logits(read[start : start + size], cache)  # (piece, V)
+        yield tokens[start : start + size], logits

@@ -160,6 +160,17 @@ class Transformer(nn.Module):
         return self._forward(self._as_row(tokens), cache.extend(len(tokens)), want)
 
     @torch.inference_mode()
+    def extend_logits(self, tokens: Sequence[int], cache: KeyValueCache | None = None) -> tuple[Tensor, KeyValueCache]:
+        cache = self._empty_cache() if cache is None else cache
+        check_length(cache.length + len(tokens), self.context_length)
+        grown = cache.extend(len(tokens))
+        positions, mask = grown.positions(len(tokens)), grown.attention_mask()
+        hidden, _, _ = self._run_layers(
+            self._as_row(tokens), positions=positions, attention_mask=mask, cache=grown
+        )  # (1, T, W)
+        return self.unembedding(hidden[0]).float(), grown  # (T, V)
+
+    @torch.inference_mode()
     def step(self, tokens: Sequence[int], cache: KeyValueCache, *, want: Want = Want()) -> Forward[KeyValueCache]:
         if len(tokens) != cache.rows:
             raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
@@ -211,11 +222,11 @@ class Transformer(nn.Module):
 
     def _start(self, tokens: Tensor, source: CrossAttentionCache | None, want: Want) -> Forward[KeyValueCache]:
         """The first pass over texts of equal length, (R, T)."""
+        return self._forward(tokens, self._empty_cache(len(tokens), source).extend(tokens.shape[1]), want)
+
+    def _empty_cache(self, rows: int = 1, source: CrossAttentionCache | None = None) -> KeyValueCache:
         heads, head_width = self.config.key_value_heads, self.config.head_width
-        cache = KeyValueCache.empty(
-            self.config.layers, heads, head_width, like=self.reference, rows=len(tokens), source=source
-        )
-        return self._forward(tokens, cache.extend(tokens.shape[1]), want)
+        return KeyValueCache.empty(self.config.layers, heads, head_width, like=self.reference, rows=rows, source=source)
 
     def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """A pass that continues a cache and returns the logits of each row's newest token."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from decoding import scheduler as scheduling
 from decoding.prefixes import KeptPrefixes
@@ -38,6 +39,9 @@ class Counted(Watched):
     def extend_prefix(self, tokens: Sequence[int], cache: Any, *, want: Want = Want()) -> Forward[Any]:
         self.read.append(len(tokens))
         return self._model.extend_prefix(tokens, cache, want=want)
+
+    def extend_logits(self, tokens: Sequence[int], cache: Any = None) -> tuple[Tensor, Any]:
+        return self._model.extend_logits(tokens, cache)
 
 
 def idle(scheduler: Scheduler) -> None:

@@ -6,7 +6,9 @@ import math
 from dataclasses import replace
 
 import pytest
+import torch
 
+from decoding.run import scoring
 from decoding.run.score import score_text
 from decoding.run.scoring import Window, windows
 from model.errors import AttendError
@@ -79,3 +81,31 @@ def test_the_perplexity_of_what_is_all_but_impossible_is_a_number(tiny: LoadedMo
     never = [choice.chosen._replace(probabilities=(0.0,)) for choice in scored.choices]
     choices = tuple(replace(choice, candidates=(one,)) for choice, one in zip(scored.choices, never, strict=True))
     assert 1e300 < replace(scored, choices=choices).perplexity < math.inf
+
+
+class _Counting:
+    """A lock that counts how often it was held."""
+
+    held = 0
+
+    def __enter__(self) -> None:
+        self.held += 1
+
+    def __exit__(self, *failure: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize("prefix", [0, 1])
+@pytest.mark.parametrize("scored", [1, 2, 9, 30])
+@pytest.mark.parametrize("piece", [1, 7, 256])
+def test_a_text_read_in_pieces_is_scored_as_in_one_pass(
+    tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch, prefix: int, scored: int, piece: int
+) -> None:
+    monkeypatch.setattr(scoring, "_PIECE", piece)
+    ids = [*tiny.prefix_tokens, *tiny.tokenizer.encode("The quick fox and the dog. " * 4, begins=True)][:31]
+    lock = _Counting()
+    passes = [*scoring.predictions(tiny.model, ids, scored=scored, prefix=prefix, lock=lock)]
+    assert [token for tokens, _ in passes for token in tokens] == ids[scored:]
+    expected = tiny.model.logits(ids[:scored], ids[scored:])
+    assert torch.allclose(torch.cat([logits for _, logits in passes]), expected, atol=1e-4)
+    assert lock.held == -(-(scored - 1) // piece) + -(-(len(ids) - scored) // piece)  # others get their turn between

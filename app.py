@@ -10,6 +10,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ class Options:
     allowed_origins: tuple[str, ...] = ()  # other web pages that may call /v1
     limits: Limits = Limits()
     accounts: Accounts | None = None  # who may open the page; None for everybody
+    agents: bool = False  # whether agents may call the page's tools
 
 
 def options(arguments: Sequence[str] | None = None) -> Options:
@@ -91,6 +93,7 @@ def add_page_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--auth", default="", metavar="FILE", help="ask for a name and a password: NAME:PASSWORD, one on each line"
     )
+    parser.add_argument("--mcp", action="store_true", help="also serve tools for agents (MCP) at /mcp")
     parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
 
 
@@ -99,10 +102,12 @@ def page_options(flags: Namespace, model: ModelArguments) -> Options:
     port = _port_of_environment() if flags.port is None else flags.port
     if flags.public and flags.allow_host:
         raise AttendError("A public page answers under every name: leave out --allow-host, or --public.")
+    if flags.mcp and find_spec("mcp") is None:
+        raise AttendError("--mcp needs the package mcp, which is not installed: run pip install 'mcp>=2', or make mcp.")
     limits = Limits.of(public=flags.public, environment=os.environ)
     accounts = Accounts.read(flags.auth, os.environ)
     hosts, origins = tuple(flags.allow_host), tuple(origin.rstrip("/") for origin in flags.allow_origin)
-    return Options(flags.host, port, model, flags.public, flags.share, hosts, origins, limits, accounts)
+    return Options(flags.host, port, model, flags.public, flags.share, hosts, origins, limits, accounts, flags.mcp)
 
 
 def _port_of_environment() -> int:
@@ -202,6 +207,7 @@ def launch(page: Page, chosen: Options, description: str, started: float, metric
         names=None if chosen.public else own_names(chosen.host, added=chosen.allowed_hosts, share=chosen.share),
         origins=frozenset(chosen.allowed_origins),
         accounts=chosen.accounts,
+        agents=chosen.agents,
         metrics=metrics,
         ready=lambda url: print(
             f"Attend is ready at {url} ({description}, {time.monotonic() - started:.1f} s)", flush=True

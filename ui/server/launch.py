@@ -24,6 +24,7 @@ from ui.limits import Limits
 from ui.runs.stream import finish_all
 from ui.server import monitoring
 from ui.server.accounts import Accounts, SignIns
+from ui.server.agents.protocol import Agents
 from ui.server.callers import LimitRequests
 from ui.server.connections.log import limit_log
 from ui.server.connections.server import serving_with
@@ -114,6 +115,7 @@ def launch(
     names: frozenset[str] | None = None,
     origins: frozenset[str] = frozenset(),
     accounts: Accounts | None = None,
+    agents: bool = False,
     metrics: Metrics | None = None,
     ready: Callable[[str], None] = lambda url: None,
     block: bool = True,
@@ -125,6 +127,7 @@ def launch(
             websites may call the page, but without cookies.
         origins: those of other web pages that may call /v1.
         accounts: who may open the page, after signing in; None for everyone.
+        agents: whether agents may call its tools, which needs the package mcp.
         metrics: where to count; by default in metrics of its own.
         ready: called with the address as soon as the page can be opened.
         block: whether to return only at the end; tests pass False, to return as soon as the page can be opened.
@@ -140,6 +143,7 @@ def launch(
     sign_ins = SignIns(limits)
     numbers = monitoring.routes(metrics, open_to_all=bool(limits.metrics))
     programs = OpenAI(page.models, page.encoder, page.calls, limits, origins)
+    tools = Agents(page.models, page.calls, limits) if agents and page.models is not None else None
     with serving_with(limits, partial(CheckForwarded, names=names)):
         _, local_url, share_url = page.launch(
             server_name=host,
@@ -169,7 +173,8 @@ def launch(
                     Middleware(TrackVisits, visits=queue.visits),
                 ],
                 "exception_handlers": refusals(page),
-                "routes": [*assets.routes(), *programs.routes(), *numbers],
+                "routes": [*assets.routes(), *programs.routes(), *(tools.routes() if tools else ()), *numbers],
+                **({"lifespan": tools.running} if tools else {}),
             },
         )
     page.app.state_holder = page.state_holder = queue.visits

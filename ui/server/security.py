@@ -18,7 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from ui.limits import Limits
 from ui.server.hosts import is_added, is_host, is_own
-from ui.server.openai.paths import is_program_path
+from ui.server.program_paths import is_program_path
 from ui.server.responses import refusal
 
 POLICY = (

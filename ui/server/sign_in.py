@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.server.accounts import SignIns
 from ui.server.callers import address_of
-from ui.server.openai.paths import is_program_path
+from ui.server.program_paths import is_program_path
 from ui.server.responses import refusal
 
 # These reveal nothing about the page; Gradio calls the last one itself.

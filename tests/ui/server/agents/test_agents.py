@@ -1,0 +1,167 @@
+"""The tools for agents, called by the protocol's own client."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anyio
+import httpx
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+import app
+from decoding.run.score import score_text
+from model import catalog
+from model.arguments import DEFAULT
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from tests.conftest import unused_port
+from ui.page.layout import build
+from ui.runs.models import Models
+from ui.server import launch as serve
+from ui.server.accounts import Accounts
+from ui.server.hosts import own_names
+
+TEXT = "My dog is called Tom. My dog is called"
+
+
+@contextmanager
+def serving(*models: LoadedModel, **options: Any) -> Iterator[str]:
+    loaded, port = {each.name: each for each in models}, unused_port()
+    page, names = build(Models(tuple(loaded), lambda name, _: loaded[name])), own_names("127.0.0.1")
+    serve.launch(page, host="127.0.0.1", port=port, block=False, names=names, agents=True, **options)
+    yield f"http://127.0.0.1:{port}/mcp"
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def chat() -> LoadedModel:
+    return catalog.load(DEFAULT)
+
+
+@pytest.fixture(scope="module")
+def address(chat: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
+    with serving(chat, tiny_writer) as address:
+        yield address
+
+
+def ask(address: str, question: Callable[[Client], Awaitable[Any]], **headers: str) -> Any:
+    async def run() -> Any:
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=120) as http,
+            Client(streamable_http_client(address, http_client=http)) as client,
+        ):
+            return await question(client)
+
+    return anyio.run(run)
+
+
+def call(address: str, tool: str, **arguments: Any) -> Any:
+    """The answer of a tool; its sentence if it is a refusal."""
+    result = ask(address, lambda client: client.call_tool(tool, arguments))
+    return result.content[0].text if result.is_error else result.structured_content
+
+
+def test_an_agent_is_told_what_each_tool_and_each_argument_is_for(address: str) -> None:
+    tools = ask(address, lambda client: client.list_tools()).tools
+    assert [tool.name for tool in tools] == ["generate", "chat", "score", "tokenize", "explain"]
+    for tool in tools:
+        assert tool.description.endswith(".") and "Args:" not in tool.description
+        assert tool.input_schema["properties"]["model"]["description"]
+    assert len(json.dumps([tool.input_schema for tool in tools])) < 6_000  # they fill an agent's prompt
+
+
+def test_a_text_is_written_and_written_again_with_its_seed(address: str, counted_seeds: None) -> None:
+    first = call(address, "generate", prompt="Once upon a time", max_new_tokens=12, settings={"temperature": 1.5})
+    again = {"temperature": 1.5, "seed": first["seed"]}
+    assert call(address, "generate", prompt="Once upon a time", max_new_tokens=12, settings=again) == first
+    assert first["tokens"] == 12 and first["finish_reason"] == "length"
+
+
+def test_a_chat_goes_on(address: str) -> None:
+    history = [{"role": "user", "content": "My name is Tom."}, {"role": "assistant", "content": "Nice to meet you."}]
+    settings = {"strategy": "greedy"}
+    answer = call(address, "chat", message="What is my name?", history=history, settings=settings)
+    assert "Tom" in answer["text"] and answer["seed"] is None and answer["finish_reason"] == "stop"
+
+
+def test_a_score_names_what_is_surprising(address: str, chat: LoadedModel) -> None:
+    text = "The cat sat on the mat."
+    expected, scored = score_text(chat, text), call(address, "score", text=text)
+    assert scored["perplexity"] == pytest.approx(expected.perplexity, rel=1e-3)
+    surprises = sorted((token["surprise"] for token in expected.document()["tokens"]), reverse=True)
+    assert [each["bits"] for each in scored["most_surprising"]] == pytest.approx(surprises[:5], abs=0.01)
+    assert scored["most_surprising"][0] == {
+        "token": " mat",
+        "after": "The cat sat on the",
+        "bits": pytest.approx(12.47, abs=0.05),
+    }
+
+
+def test_tokens_are_counted_and_the_first_are_listed(address: str, chat: LoadedModel) -> None:
+    split = call(address, "tokenize", text="The cat. " * 200)
+    assert split["count"] == len(chat.tokenizer.encode("The cat. " * 200, begins=True)) > len(split["ids"]) == 200
+    assert "".join(split["texts"][:3]) == "The cat."
+
+
+def test_a_token_is_explained_in_words(address: str, chat: LoadedModel) -> None:
+    answer = call(address, "explain", text=TEXT)["result"]
+    logits = chat.model.logits(chat.prompt(TEXT), chat.tokenizer.encode(" Tom")[:1])
+    assert f"gives ' Tom' a probability of {float(logits.softmax(dim=-1).max()):.2%}. No token is more" in answer
+    assert "It rests most on ' Tom' (token 6: -" in answer and "from layer 6 on" in answer and "head 5.4 (+" in answer
+
+
+def test_a_rival_is_compared_with(address: str) -> None:
+    answer = call(address, "explain", text=TEXT, token=" Max", instead_of=" Tom")["result"]
+    assert "finds ' Tom' " in answer and "times as probable as ' Max'" in answer
+    assert "What speaks against it most is ' Tom' (token 6: +" in answer
+
+
+def test_an_answer_in_a_chat_is_explained(address: str) -> None:
+    answer = call(address, "explain", text="Your name is", message="My name is Tom. What is my name?")["result"]
+    assert "gives ' Tom' a probability of" in answer
+
+
+REFUSED = [
+    ("generate", {"prompt": "Hello", "model": "gpt-7"}, "There is no model 'gpt-7'"),
+    ("generate", {"prompt": "Hello", "settings": {"temperature": -1}}, "temperature is -1"),
+    ("generate", {"prompt": "Hello", "settings": {"warmth": 1}}, "warmth"),
+    ("generate", {"prompt": "x" * 30_000}, "20,000"),
+    ("chat", {"message": ""}, "message"),
+    ("explain", {"text": TEXT, "token": " Tom and Max"}, " Tom and Max"),
+    ("explain", {"text": TEXT, "message": "Hi!", "model": "tiny_writer"}, "is not a chat model"),
+    ("score", {"text": ""}, "empty"),
+    ("score", {}, "Field required"),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "sentence"), REFUSED)
+def test_a_wrong_call_is_answered_with_a_sentence(
+    address: str, tiny_writer: LoadedModel, counted_seeds: None, tool: str, arguments: dict[str, Any], sentence: str
+) -> None:
+    if arguments.get("model") == "tiny_writer":
+        arguments = {**arguments, "model": tiny_writer.name}
+    assert sentence in call(address, tool, **arguments)
+
+
+def test_pages_of_other_websites_get_no_answer(address: str) -> None:
+    foreign = httpx.post(address, headers={"origin": "https://evil.example"}, json={})
+    assert foreign.status_code == 403 and "answers only under its own host names" in foreign.text
+
+
+def test_a_page_with_accounts_asks_agents_for_a_key(tiny: LoadedModel) -> None:
+    with serving(tiny, accounts=Accounts.read("", {"ATTEND_AUTH": "ann:secret"})) as address:
+        assert httpx.post(address, json={}).status_code == 401
+        tools = ask(address, lambda client: client.list_tools(), Authorization="Bearer ann:secret").tools
+        assert len(tools) == 5
+
+
+def test_without_the_package_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "find_spec", lambda name: None)
+    with pytest.raises(AttendError, match=r"--mcp needs the package mcp.*make mcp"):
+        app.options(["--mcp"])

@@ -1,0 +1,103 @@
+"""Why a model would choose a token, in sentences, from what `/attribute` and `/inspect` answer.
+
+Layers and heads are counted from 1, as on the page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_WORDS = 3  # that are named
+_SMALL = 0.1  # nats: a word whose absence changes less is not named
+
+
+def explained(model: str, attributed: Mapping[str, Any], inspected: Mapping[str, Any]) -> str:
+    """One paragraph.
+
+    Args:
+        attributed: of the chosen token, and perhaps a rival, as `Attributed.document` gives it.
+        inspected: of the same text, as `Inspected.document` gives it.
+    """
+    return " ".join(
+        [
+            *_probability(model, attributed, inspected),
+            *_words(attributed),
+            *_layers(attributed, inspected),
+            *_parts(attributed),
+        ]
+    )
+
+
+def _probability(model: str, attributed: Mapping[str, Any], inspected: Mapping[str, Any]) -> Iterator[str]:
+    chosen, rival, nats = _quoted(attributed["chosen"]), attributed["rival"], attributed["log_probability"]
+    likeliest, probability = inspected["guesses"][-1][-1], inspected["probabilities"][-1][-1]
+    if rival is None:
+        yield f"After this text, {model} gives {chosen} a probability of {math.exp(nats):.2%}."
+    else:
+        times = f"{math.exp(min(abs(nats), 700)):,.3g} times as probable as"
+        more, less = (chosen, _quoted(rival)) if nats >= 0 else (_quoted(rival), chosen)
+        yield f"After this text, {model} finds {more} {times} {less}."
+    if likeliest["id"] == attributed["chosen"]["id"]:
+        yield "No token is more probable."
+    else:
+        yield f"The most probable token is {_quoted(likeliest)} with {probability:.2%}."
+
+
+def _words(attributed: Mapping[str, Any]) -> Iterator[str]:
+    """On which words the choice rests."""
+    words = sorted(attributed["words"], key=lambda word: word["effect"])
+    for_it = [word for word in words if word["effect"] < -_SMALL][:_WORDS]
+    against = [word for word in words[::-1] if word["effect"] > _SMALL][:_WORDS]
+    what = "its log-probability" if attributed["rival"] is None else "the difference of the two log-probabilities"
+    if for_it:
+        yield f"It rests most on {_listed(for_it)}."
+    if against:
+        yield f"What speaks against it most is {_listed(against)}."
+    if for_it or against:
+        yield f"These are the changes of {what}, in nats, when a word is left out."
+    else:
+        yield f"No single word matters: leaving any of them out changes {what} by less than {_SMALL} nats."
+
+
+def _layers(attributed: Mapping[str, Any], inspected: Mapping[str, Any]) -> Iterator[str]:
+    """From which layer on the model's guess at the end of the text is the chosen token."""
+    guesses = [row[-1]["id"] for row in inspected["guesses"]]
+    chosen = attributed["chosen"]["id"]
+    if guesses[-1] != chosen:
+        return
+    first = len(guesses)
+    while first and guesses[first - 1] == chosen:
+        first -= 1
+    column = inspected["columns"][first]
+    begins = "the embeddings" if column == "0" else f"layer {column}"
+    yield f"Read layer by layer, it is the best guess from {begins} on."
+
+
+def _parts(attributed: Mapping[str, Any]) -> Iterator[str]:
+    """Which parts of the model add most to its logit."""
+    sublayers = [
+        (share, f"the {name.replace('_', '-')} of layer {layer}")
+        for name, shares in attributed["parts"]["sublayers"].items()
+        for layer, share in enumerate(shares, start=1)
+    ]
+    heads = [
+        (share, f"head {layer}.{head}")
+        for layer, row in enumerate(attributed["parts"]["heads"] or (), start=1)
+        for head, share in enumerate(row, start=1)
+    ]
+    what = "the logit" if attributed["rival"] is None else "the difference of the two logits"
+    best = "; ".join(f"{name} ({share:+.2f})" for share, name in sorted(sublayers, reverse=True)[:2])
+    yield f"What adds most to {what} is {best}."
+    if heads:
+        best = ", ".join(f"{name} ({share:+.2f})" for share, name in sorted(heads, reverse=True)[:3])
+        yield f"Of the attention heads (layer.head), the strongest are {best}."
+
+
+def _quoted(token: Mapping[str, Any]) -> str:
+    return repr(token["text"])
+
+
+def _listed(words: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{word['text']!r} (token {word['start'] + 1}: {word['effect']:+.2f})" for word in words)

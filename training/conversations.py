@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -26,27 +27,16 @@ from training.vocabulary import train_vocabulary
 QUICK_VALIDATION = 24  # dialogues measured during a run
 
 
+@dataclass(frozen=True, slots=True)
 class ChatTask:
-    """The mixture's documents, first in rows of half the context, then in rows of the whole context."""
+    """Packed rows to learn, and dialogues or stories to measure on; see `TrainingTask`."""
 
-    metric = "bits per byte on unseen dialogues"
+    tokenizer: Tokenizer
+    rows: Sequence[Row]  # all that is learned
+    batches: Sequence[Sequence[Row]]
+    validation: Sequence[Document]
+    metric: str
     notes: Sequence[str] = ()
-
-    def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
-        """Raises `AttendError` if data is missing, or if there is too little."""
-        sources, missing = present(CHAT_MIXTURE, folder)
-        if missing:
-            files = len({source.path for source in CHAT_MIXTURE})
-            self.notes = (
-                f"{len(missing)} of the mixture's {files} files are not in {folder}, and the model learns from the "
-                f"others: {', '.join(missing)}.",
-            )
-        self._tokenizer = make_tokenizer(settings, folder, output)
-        self._chat = ChatFormat(self._tokenizer)
-        self.batches = make_batches(settings, folder, self._tokenizer, self._chat)
-        self._validation = documents(sources[0], folder, "valid")
-        if not self.batches or not self._validation:
-            raise AttendError(f"{folder} has too few dialogues for training and validation: add more.")
 
     def target_tokens(self, rows: Sequence[Row]) -> int:
         return sum(int((row.targets != IGNORED).sum()) for row in rows)
@@ -58,34 +48,66 @@ class ChatTask:
         return functional.cross_entropy(logits.float(), targets[loss_mask], reduction="sum")
 
     def measure(self, model: Transformer, *, whole: bool) -> float:
-        dialogues = self._validation if whole else self._validation[:QUICK_VALIDATION]
-        return bits_per_byte(model, self._tokenizer, self._chat, dialogues)
+        measured = self.validation if whole else self.validation[:QUICK_VALIDATION]
+        return bits_per_byte(model, self.tokenizer, ChatFormat(self.tokenizer), measured)
 
     def fingerprint(self) -> str:
         digest = hashlib.blake2b(digest_size=16)
-        for batch in self.batches:
-            for row in batch:
-                digest.update(row.tokens.numpy().tobytes())
-                digest.update(row.targets.numpy().tobytes())
+        for row in self.rows:
+            digest.update(row.tokens.numpy().tobytes())
+            digest.update(row.targets.numpy().tobytes())
         return digest.hexdigest()
 
 
-def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> Tokenizer:
-    """The run's tokenizer, trained on the training text the first time; the best dialogues count three times."""
+def mixture_task(settings: TrainingSettings, folder: Path, output: Path) -> ChatTask:
+    """The mixture's documents, first in rows of half the context, then in rows of the whole context.
+
+    Raises `AttendError` if data is missing, or if there is too little.
+    """
+    sources, missing = present(CHAT_MIXTURE, folder)
+    files = len({source.path for source in CHAT_MIXTURE})
+    note = f"{len(missing)} of the mixture's {files} files are not in {folder}, and the model learns from the others: "
+    tokenizer = make_tokenizer(settings, lambda: _mixture_texts(folder), output)
+    batches = make_batches(settings, folder, tokenizer, ChatFormat(tokenizer))
+    validation = documents(sources[0], folder, "valid")
+    if not batches or not validation:
+        raise AttendError(f"{folder} has too few dialogues for training and validation: add more.")
+    return ChatTask(
+        tokenizer,
+        rows=[row for batch in batches for row in batch],
+        batches=batches,
+        validation=validation,
+        metric="bits per byte on unseen dialogues",
+        notes=[f"{note}{', '.join(missing)}."] if missing else [],
+    )
+
+
+def _mixture_texts(folder: Path) -> Iterator[str]:
+    """The training text, of which the best dialogues count three times."""
+    for source in present(CHAT_MIXTURE, folder)[0]:
+        turns = [turn for document in documents(source, folder, "train") for turn in document.turns]
+        yield from turns * (3 if source == CHAT_MIXTURE[0] else 1)
+
+
+def make_tokenizer(settings: TrainingSettings, texts: Callable[[], Iterable[str]], output: Path) -> Tokenizer:
+    """The run's tokenizer: that of the checkpoint to begin with, or one that is trained on the texts the first time."""
     path = output / checkpoint.TOKENIZER
-    if not path.exists() and settings.init_from:
-        first = Path(settings.init_from) / checkpoint.TOKENIZER
-        Tokenizer.load(first)  # refuses a file that is missing or not a tokenizer
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(first.read_bytes())
     if not path.exists():
-        texts: list[str] = []
-        for source in present(CHAT_MIXTURE, folder)[0]:
-            turns = [turn for document in documents(source, folder, "train") for turn in document.turns]
-            texts += turns * (3 if source == CHAT_MIXTURE[0] else 1)
+        if settings.init_from:
+            first = Path(settings.init_from) / checkpoint.TOKENIZER
+            Tokenizer.load(first)  # refuses a file that is missing or not a tokenizer
+            vocabulary = first.read_bytes()
+        else:
+            vocabulary = train_vocabulary(texts(), settings.vocabulary_size)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(train_vocabulary(texts, settings.vocabulary_size))
-    return Tokenizer.load(path)
+        path.write_bytes(vocabulary)
+    tokenizer = Tokenizer.load(path)
+    if tokenizer.vocabulary_size != settings.vocabulary_size:
+        raise AttendError(
+            f"{output} has a vocabulary of {tokenizer.vocabulary_size:,} tokens, but the model needs one of "
+            f"{settings.vocabulary_size:,}: choose a new folder for the run."
+        )
+    return tokenizer
 
 
 def make_batches(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer, chat: ChatFormat) -> list[list[Row]]:

@@ -43,6 +43,8 @@ class Document:
     turns: tuple[str, ...]
     story: bool = False
     written: bool = False  # by a program; it is only useful uncut, and only its answers can be predicted
+    continued: bool = False  # a story that goes on in the next document, so that nothing says that it ends here
+    system: bool = False  # whether it had a system prompt, which our own models can't be given
 
 
 class Text(NamedTuple):
@@ -83,6 +85,11 @@ def read_gzipped(path: Path, kind: str) -> Iterator[str]:
         raise AttendError(f"There is no data file {path}: give the folder or file that holds it.") from error
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise AttendError(f"{path} is not {kind}: {error}.") from error
+
+
+def is_mixture(folder: Path) -> bool:
+    """Whether the folder has any file of the mixture."""
+    return any((folder / f"{source.path}.jsonl.gz").is_file() for source in CHAT_MIXTURE)
 
 
 def present(mixture: Sequence[Source], folder: Path) -> tuple[tuple[Source, ...], tuple[str, ...]]:
@@ -198,7 +205,7 @@ def encode(document: Document, tokenizer: Tokenizer, chat: ChatFormat, longest: 
         for start in range(0, len(ids), longest - 2):
             piece = ids[start : start + longest - 2]
             last = start + longest - 2 >= len(ids)
-            yield _text([chat.begin, *piece, chat.end] if last else [chat.begin, *piece])
+            yield _text([chat.begin, *piece, chat.end] if last and not document.continued else [chat.begin, *piece])
         return
     turns = [chat.turn(message) for message in messages(document.turns)]
     if document.written:

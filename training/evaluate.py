@@ -73,7 +73,7 @@ def windows(
     context of the tokens before it. The last token of a pass is only predicted, not read, which makes room for `<s>`.
     """
     if document.story:
-        parts = [[*tokenizer.encode(document.turns[0]), chat.end]]
+        parts = [tokenizer.encode(document.turns[0]) + [chat.end] * (not document.continued)]
     else:
         parts = [chat.turn(message) for message in messages(document.turns)]
     fitting, used = 0, 0

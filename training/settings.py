@@ -1,4 +1,4 @@
-"""The settings of a training run, and those of the runs that made the embedded checkpoints."""
+"""The settings of a training run, those of the runs that made the embedded checkpoints, and those for own files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from model.errors import AttendError
 from model.transformer.config import Activation, Biases, Norm, NormPlace, Positions, TransformerConfig
 
-TaskName = Literal["chat", "translate"]
+TaskName = Literal["chat", "own", "translate"]
 Optimizer = Literal["muon", "adamw"]
 Schedule = Literal["flat", "inverse_sqrt"]
 
@@ -26,9 +26,9 @@ def flag(default: Any, help: str) -> Any:
 class TrainingSettings:
     """The settings of one run; each field is a flag of the command. Raises `AttendError` for an unusable value."""
 
-    task: TaskName = flag("chat", "chat (conversations and stories) or translate (sentence pairs)")
+    task: TaskName = flag("chat", "chat (the mixture of attend-chat), own (one's own files) or translate (pairs)")
     init_from: str = flag(
-        "", "a checkpoint folder to begin with, its weights and vocabulary, instead of random weights"
+        "", "a checkpoint folder to begin with, its weights, vocabulary and shape, instead of random weights"
     )
     vocabulary_size: int = flag(4096, "tokens in the vocabulary")
     context_length: int = flag(512, "the longest text, in tokens")
@@ -45,7 +45,7 @@ class TrainingSettings:
     biases: Biases = flag("none", "which linear layers have biases: none, qkv or all")
     dropout: float = flag(0.1, "share of activations dropped while training, 0 to 1")
     label_smoothing: float = flag(0.0, "probability spread over all tokens, 0 to 1 (Szegedy et al., 2016)")
-    passes: float = flag(1.0, "chat: multiplies how often each source is read; translate: passes over all pairs")
+    passes: float = flag(1.0, "passes over all files or pairs; chat: multiplies how often each source is read")
     skills: float = flag(0.5, "chat: share of the text, in characters, written by training.skills; 0 to below 1")
     batch_tokens: int = flag(8192, "tokens per step, over all processes")
     short_part: float = flag(
@@ -122,4 +122,21 @@ TRANSLATE = TrainingSettings(
     average_steps=20,
 )
 
-PRESETS = MappingProxyType({"chat": CHAT, "translate": TRANSLATE})
+# A model that a megabyte of text can teach in minutes on two processor cores.
+OWN = TrainingSettings(
+    task="own",
+    vocabulary_size=2048,
+    context_length=256,
+    width=128,
+    layers=4,
+    heads=4,
+    key_value_heads=4,
+    feed_forward_width=384,
+    skills=0.0,
+    short_part=0.0,
+    batch_tokens=4096,
+    save_minutes=1.0,
+    validate_steps=50,
+)
+
+PRESETS = MappingProxyType({"chat": CHAT, "own": OWN, "translate": TRANSLATE})

@@ -16,8 +16,15 @@ RowT = TypeVar("RowT")
 class TrainingTask(Protocol, Generic[RowT]):
     """Everything that differs between tasks."""
 
-    metric: str  # the name of what `measure` returns
-    notes: Sequence[str]  # sentences about the data for the person who trains
+    @property
+    def metric(self) -> str:
+        """The name of what `measure` returns."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Sentences about the data for the person who trains."""
+        ...
 
     @property
     def batches(self) -> Sequence[Sequence[RowT]]:
@@ -37,5 +44,5 @@ class TrainingTask(Protocol, Generic[RowT]):
         ...
 
     def fingerprint(self) -> str:
-        """A hash of the batches, which changes with the mixture, the data and the vocabulary."""
+        """A hash of what is learned, which changes with the mixture, the data and the vocabulary."""
         ...

@@ -104,10 +104,14 @@ def _why(size: int, error: str) -> str:
     """SentencePiece's own error as a sentence for people."""
     if most := re.search(r"<= (\d+)", error):
         return (
-            f"This text has only enough variety for {int(most[1]):,} vocabulary pieces, not {size:,}: add text to it."
+            f"This text has only enough variety for {int(most[1]):,} vocabulary pieces, not {size:,}: add text to it, "
+            "or ask for fewer."
         )
     if least := re.search(r"required_chars\. \d+ vs (\d+)", error):
-        return f"This text has so many characters that it needs {int(least[1]):,} vocabulary pieces, not {size:,}."
+        return (
+            f"This text has so many different characters that it needs {int(least[1]):,} vocabulary pieces, not "
+            f"{size:,}: ask for more."
+        )
     return f"No vocabulary of {size:,} pieces can be made of this text: add to it, or choose another size."
 
 

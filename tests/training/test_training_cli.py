@@ -72,7 +72,7 @@ def test_every_flag_of_the_training_is_explained_with_its_default() -> None:
     for field in fields(TrainingSettings):
         flag = f"--{field.name.replace('_', '-')} "
         assert re.search(rf"{flag}(N|X|WORD) [a-z].*? \(default ", printed), flag
-    assert "(default 4,096; 6,000 for a translator)" in printed
+    assert "(default 4,096; 2,048 for own files; 6,000 for a translator)" in printed
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -146,7 +146,7 @@ def test_the_time_of_a_product_is_measured() -> None:
     ("text", "size", "sentence"),
     [
         ("hello world " * 9, 6000, r"This text has only enough variety for \d+ vocabulary pieces, not 6,000: add text"),
-        ("hello", 100, r"This text has so many characters that it needs \d+ vocabulary pieces, not 100\."),
+        ("hello", 100, r"This text has so many different characters that it needs \d+ vocabulary pieces, not 100: ask"),
         ("", 300, r"No vocabulary of 300 pieces can be made of this text: add to it"),
     ],
 )

@@ -28,7 +28,8 @@ from model.errors import AttendError
 from model.transformer import checkpoint
 from model.transformer.decoder import Transformer
 from model.transformer.encoder_decoder import build
-from training.conversations import ChatTask
+from training.conversations import mixture_task
+from training.own_task import own_task
 from training.run import curve
 from training.run.average import Average
 from training.run.machine import fastest_precision
@@ -40,7 +41,8 @@ from training.translation import TranslationTask
 
 def make_task(settings: TrainingSettings, folder: Path, output: Path) -> TrainingTask[Any]:
     """The run's task; `AttendError` if data is missing, or if there is too little."""
-    return (TranslationTask if settings.task == "translate" else ChatTask)(settings, folder, output)
+    make = {"chat": mixture_task, "own": own_task, "translate": TranslationTask}[settings.task]
+    return make(settings, folder, output)
 
 
 def train(settings: TrainingSettings, folder: Path, output: Path) -> int:

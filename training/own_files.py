@@ -22,7 +22,7 @@ from training.data import Document, messages
 
 ENDINGS = (".txt", ".jsonl", ".jsonl.gz")
 
-LARGEST = 200_000_000  # characters in a folder, and bytes in a file of plain text; a run holds all of their tokens
+LARGEST = 100_000_000  # characters in a folder, and bytes in a file of plain text; a run holds all of their tokens
 LONGEST_LINE = 10_000_000  # bytes of one record
 PASSAGE = 2_000  # characters, about a page; longer texts are cut
 HELD_OUT = 20  # one document out of so many is not learned but measures the model

@@ -7,6 +7,8 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+from tqdm import tqdm
+
 from model.errors import AttendError
 from model.text.conversation import ChatFormat
 from training import own_files
@@ -32,7 +34,7 @@ def own_task(settings: TrainingSettings, folder: Path, output: Path) -> ChatTask
         )
     tokenizer = make_tokenizer(settings, lambda: _vocabulary_text(folder, settings.seed), output)
     chat, longest = ChatFormat(tokenizer), settings.context_length + 1
-    learned = own_files.documents(folder, "train")
+    learned = tqdm(own_files.documents(folder, "train"), desc="Reading", unit=" documents", leave=False)
     texts = (text for document in learned for text in encode(document, tokenizer, chat, longest))
     rows = list(pack(texts, settings.context_length))
     rng = random.Random(settings.seed)

@@ -57,7 +57,9 @@ export function start(component) {
 
   /** @type {{index: number, following: boolean, requested: number | null}} `requested` is what the server last selected */
   const choice = { index: -1, following: true, requested: null };
-  const exampleModes = new Set(unpacked(props.beginning).recorded ? MODES : []);
+  const beginning = unpacked(props.beginning);
+  run.isServed = !beginning.alone;
+  const exampleModes = new Set(beginning.recorded ? MODES : []);
   if (partOf('comparison') !== null) exampleModes.delete('compare'); // the cards of a link show no example, either
   /** @type {RecordedRuns | null} the one in view */
   let example = null;
@@ -229,7 +231,7 @@ export function start(component) {
 
   /** Whether the server can be asked about the run: it knows the run, and is not writing it. */
   function canAsk() {
-    return !run.isBusy && !isExample(run.name);
+    return !run.isBusy && run.isKnown;
   }
 
   /** Request what was left out of the run to save bytes; once, since the server leaves out parts of a very long text again. */

@@ -9,6 +9,7 @@
 /** @import { InspectorValue } from './inspector_contract' */
 /** @import { Step } from './step.js' */
 
+import { isExample } from '../examples/example.js';
 import { AVERAGE, makeAttention } from './attention/attention.js';
 import { makeSearch } from './beams/search.js';
 import { named, probabilityOf } from './step.js';
@@ -18,6 +19,7 @@ export class Run {
   name = null;
   mode = 'chat';
   isBusy = false; // whether it is being written
+  isServed = true; // whether there is a server to ask; a shared file has none
   first = 0; // the number of the first generated token
   /** @type {Token[]} */
   tokens = [];
@@ -26,6 +28,11 @@ export class Run {
   isMissingTokens = false; // whether an update was lost
   attention = makeAttention();
   search = makeSearch();
+
+  /** Whether the server can be asked about it, once it is written. */
+  get isKnown() {
+    return this.isServed && !isExample(this.name);
+  }
 
   /** Another run takes its place. @param {string | null} name */
   begin(name) {

@@ -5,7 +5,6 @@
 /** @import { Step } from './step.js' */
 /** @import { Run } from './run.js' */
 
-import { isExample } from '../examples/example.js';
 import { iconButton, make, makeButton } from '../kit/js/dom.js';
 import { askedWhy, inspectedStep } from '../kit/js/signals.js';
 import { stepStages } from './filters.js';
@@ -48,8 +47,8 @@ export function makeStepPane(run, { move, follow, take }) {
 
   /** @param {Step | undefined} step */
   function drawStep(step) {
-    const canTake = !run.isBusy && (run.mode === 'write' || (run.mode === 'chat' && selected >= run.first)) && !isExample(run.name);
-    const canAsk = !run.isBusy && selected >= run.first && !isExample(run.name);
+    const canTake = !run.isBusy && (run.mode === 'write' || (run.mode === 'chat' && selected >= run.first)) && run.isKnown;
+    const canAsk = !run.isBusy && selected >= run.first && run.isKnown;
     const key = step ? `${run.name} ${selected} ${canTake} ${canAsk}` : '';
     if (before && before.step === step && before.key === key) return;
     before = { step, key };

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -40,12 +40,19 @@ def files() -> Mapping[str, bytes]:
     return {**scripts, STYLESHEET: stylesheet().encode()}
 
 
-def stylesheet() -> str:
-    """All styles of ui/: each file in its layer, and last, in no layer, those that override Gradio's own styles.
+def stylesheet(rooms: Collection[str] | None = None) -> str:
+    """The styles of ui/: each file in its layer, and last, in no layer, those that override Gradio's own styles.
 
     A new file needs no entry anywhere. Among the features, a folder's styles come before those of its subfolders.
+
+    Args:
+        rooms: the folders in ui/ whose styles are needed, besides those of the kit; None for all.
     """
     paths = sorted(FOLDER.rglob("*.css"), key=lambda path: (len(path.parts), path))
+    if rooms is not None:
+        paths = [
+            path for path in paths if path.parent.relative_to(FOLDER).as_posix() in rooms and path.name != UNLAYERED
+        ]
     shared = {name: [FOLDER / KIT / f"{part}.css" for part in parts] for name, parts in LAYERS.items()}
     shared["features"] = [path for path in paths if path.parent != FOLDER / KIT and path.name != UNLAYERED]
     layers = [f"@layer {name} {{\n{_read(files)}\n}}" for name, files in shared.items()]

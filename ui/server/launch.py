@@ -10,11 +10,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-import gradio as gr
 from fastapi import FastAPI
 from gradio.route_utils import CustomCORSMiddleware
-from gradio.themes import Default
-from gradio.themes.utils import colors, sizes
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
@@ -36,42 +33,16 @@ from ui.server.refusals import Page, refusals
 from ui.server.security import CheckForwarded, Guard
 from ui.server.sessions import TrackVisits
 from ui.server.sign_in import SignIn
+from ui.share import bundle
 from ui.styles import styles
+from ui.theme import theme
 
 FAVICON = assets.FOLDER / "favicon.svg"
-FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
-ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
 _FEW_FILES = (
     "the system's limit of open files (ulimit -n) leaves {:,} connections to the page, for all visitors together."
 )
 _SEND_SECONDS = 1.0  # for the last messages to reach their readers
 _RELEASE_INTERVAL = 15.0  # seconds
-MONO_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
-
-
-def theme() -> gr.Theme:
-    """Gradio's plainest theme, in fonts that every machine has, so that nothing is fetched from another host."""
-    return Default(
-        primary_hue=colors.blue,
-        neutral_hue=colors.slate,
-        radius_size=sizes.radius_md,
-        spacing_size=sizes.spacing_sm,
-        font=FONTS,
-        font_mono=MONO_FONTS,
-    ).set(
-        # Gradio's contrasts are 2.6 and 3.7 : 1; WCAG 2.2 asks for 4.5 : 1 (1.4.3)
-        body_text_color_subdued="*neutral_600",
-        input_placeholder_color="*neutral_600",
-        input_placeholder_color_dark="*neutral_400",
-        # the page's accent color, for Gradio's components and ours (ui/kit/css/variables.css)
-        color_accent=ACCENT,
-        button_primary_background_fill=ACCENT,
-        button_primary_background_fill_dark=ACCENT_DARK,
-        button_primary_background_fill_hover="#1d4fa8",
-        button_primary_background_fill_hover_dark="#a3c9ff",
-        button_primary_text_color_dark="#0b1220",
-        button_primary_text_color_hover_dark="#0b1220",
-    )
 
 
 def _head(*, signed_in: bool) -> str:
@@ -173,7 +144,13 @@ def launch(
                     Middleware(TrackVisits, visits=queue.visits),
                 ],
                 "exception_handlers": refusals(page),
-                "routes": [*assets.routes(), *programs.routes(), *(tools.routes() if tools else ()), *numbers],
+                "routes": [
+                    *bundle.routes(),
+                    *assets.routes(),
+                    *programs.routes(),
+                    *(tools.routes() if tools else ()),
+                    *numbers,
+                ],
                 **({"lifespan": tools.running} if tools else {}),
             },
         )

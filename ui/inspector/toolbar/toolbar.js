@@ -1,5 +1,5 @@
 /**
- * The actions on the run in the inspector: save it, open another from a file, or ask "What if?".
+ * The actions on the run in the inspector: save or share it, open another from a file, or ask "What if?".
  *
  * A signal tells it which run that is. Every question to the server has a number, which the reply repeats, so that outdated
  * replies are dropped. Events: 'save', 'change_settings', 'open_file'.
@@ -10,8 +10,9 @@
 import { isExample } from '../../examples/example.js';
 import { find, make, makeButton } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
+import { documentIn, sharedFile } from '../../kit/js/shared_file.js';
 import { inspectedToken } from '../../kit/js/signals.js';
-import { downloadReply } from '../../kit/js/transfer.js';
+import { download, downloadReply, notify } from '../../kit/js/transfer.js';
 import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeWhatIf } from './counterfactual.js';
 
@@ -36,8 +37,16 @@ export function start(component) {
     questions.drop(saving);
     saving = questions.ask('save', {}, ({ file }) => downloadReply(file, 'json'));
   }, { title: 'Save a file with every step, its candidates and their probabilities' });
-  const chooser = make('input', { type: 'file', accept: '.json,application/json', hidden: true }); // the button opens it
-  const open = makeButton('Open run', () => chooser.click(), { title: 'Open a file saved here or by generate.py --json' });
+  const share = makeButton('Share run', () => {
+    questions.drop(saving);
+    saving = questions.ask('save', {}, async ({ file }) => {
+      if (!file) return;
+      const [name, json] = file;
+      await sharedFile(json).then((page) => download(name, 'html', page), ({ message }) => notify(share, message));
+    });
+  }, { title: 'Save a page that shows this run in any browser, without a server; it is made here and sent nowhere' });
+  const chooser = make('input', { type: 'file', accept: '.json,.html,application/json,text/html', hidden: true }); // the button opens it
+  const open = makeButton('Open run', () => chooser.click(), { title: 'Open a file saved or shared here, or one of generate.py --json' });
   const note = make('span', { class: 'at-quiet', role: 'status' });
   const whatIf = makeWhatIf(unpacked(props.form), (settings) => {
     whatIf.wait();
@@ -46,7 +55,7 @@ export function start(component) {
     timer = setTimeout(() => askWhatIf(settings), DEBOUNCE_MS);
   });
 
-  root.replaceChildren(make('div', { class: 'at-row at-wrap at-md at-record-bar' }, save, open, chooser, note), whatIf.node);
+  root.replaceChildren(make('div', { class: 'at-row at-wrap at-md at-record-bar' }, save, share, open, chooser, note), whatIf.node);
   refresh();
   chooser.addEventListener('change', readFile);
   whatIf.node.addEventListener('toggle', begin);
@@ -78,7 +87,7 @@ export function start(component) {
   }
 
   function refresh() {
-    save.disabled = run.name === null || run.busy || isExample(run.name) || run.name.startsWith('replay-');
+    share.disabled = save.disabled = run.name === null || run.busy || isExample(run.name) || run.name.startsWith('replay-');
     open.disabled = run.busy;
     const isFile = run.name?.startsWith('replay-');
     note.textContent = !isFile ? '' : missingPart ? `Opened from a file whose ${missingPart} took too much room to be shown.` : 'Opened from a file.';
@@ -102,7 +111,7 @@ export function start(component) {
     chooser.value = '';
     if (!file) return;
     refresh(); // removes a note about another file
-    const text = file.size <= MAX_FILE ? withinLimit(await file.text()) : '';
+    const text = file.size <= MAX_FILE ? withinLimit(documentIn(await file.text())) : '';
     if (text) trigger('open_file', { text, name: file.name });
     else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;
     else {

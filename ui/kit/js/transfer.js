@@ -40,7 +40,7 @@ export function notify(button, sentence) {
 }
 
 const MAX_PART = 40; // characters of each part of a file's name
-const TYPES = { json: 'application/json', csv: 'text/csv;charset=utf-8', md: 'text/markdown;charset=utf-8', svg: 'image/svg+xml', png: 'image/png' };
+const TYPES = { html: 'text/html;charset=utf-8', json: 'application/json', csv: 'text/csv;charset=utf-8', md: 'text/markdown;charset=utf-8', svg: 'image/svg+xml', png: 'image/png' };
 
 /** @typedef {keyof typeof TYPES} FileType */
 

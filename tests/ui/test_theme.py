@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ui.server.launch import theme
+from ui.theme import theme
 
 CSS = theme()._get_theme_css()
 READABLE = 4.5  # WCAG 2.2, 1.4.3: the least contrast of small text

@@ -1,0 +1,136 @@
+"""Shared runs in a real browser: the file is saved on the page, then opened from the disk with the network off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.helpers.browsing import SHORT, Opener
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import choose, say, set_number
+from ui.share.bundle import shared_file
+
+pytestmark = BROWSER
+
+HOSTILE = "</script><img src=https://evil.example/x onerror=document.title='caught'>"
+
+
+def shared(page: Page, folder: Path) -> Path:
+    """Share the run in the inspector as a file."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Share run").click()
+    assert download.value.suggested_filename.endswith(".html")
+    file = folder / "run.html"
+    download.value.save_as(file)
+    return file
+
+
+@contextmanager
+def opened(browser: Browser, file: Path, **options: Any) -> Iterator[Page]:
+    """The file in a browser without a network; in the end, nothing was fetched and nothing failed."""
+    faults: list[str] = []
+    with browser.new_context(offline=True, **options) as context:
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda sent: None if sent.url.startswith(("file:", "data:")) else faults.append(sent.url))
+        page.goto(file.as_uri())
+        yield page
+    assert faults == []
+
+
+def document_in(file: Path) -> dict[str, Any]:
+    return json.loads(file.read_text(encoding="utf-8").split('id="attend-document">')[1].split("</script>")[0])
+
+
+def test_a_shared_answer_is_looked_into_without_a_server_and_opened_again(
+    visit: Opener, browser: Browser, tmp_path: Path
+) -> None:
+    page = visit(f"?method=Custom&{SHORT}")
+    say(page, "How are you today?")
+    file = shared(page, tmp_path)
+    document = document_in(file)
+    assert document["attention"]["rows"] and document["prompt"]["messages"][-1]["content"] == "How are you today?"
+    with opened(browser, file, viewport={"width": 1280, "height": 900}) as alone:
+        expect(alone.locator("#attend-shared")).to_contain_text("How are you today?")
+        expect(alone.locator(".at-box")).to_have_count(len(document["prompt"]["ids"]) + len(document["ids"]))
+        alone.locator(".at-box").nth(len(document["prompt"]["ids"])).click()
+        expect(alone.locator(".at-headline")).to_contain_text("Token 1 of")
+        expect(alone.locator(".at-table tbody tr")).to_have_count(len(document["steps"][0]["candidates"]) + 1)
+        expect(alone.locator(".at-map canvas, canvas.at-canvas").first).to_be_visible()
+        assert alone.get_by_role("button", name="use").count() == 0  # nothing that a server would have to do
+        assert alone.get_by_role("button", name="Look inside the model").count() == 0
+        alone.get_by_role("radio", name="attention").check(force=True)
+        expect(alone.locator(".attend-inspector")).to_have_attribute("data-colour", "attention")
+    page.locator(".attend-record input[type=file]").set_input_files(file)
+    expect(page.locator(".at-opened")).to_contain_text("You’re viewing run.html, a saved run.")
+    expect(page.locator(".at-map canvas, canvas.at-canvas").first).to_be_visible()
+
+
+def test_a_shared_search_has_its_tree_and_fits_a_phone(visit: Opener, browser: Browser, tmp_path: Path) -> None:
+    page = visit()
+    choose(page, "Beam search")
+    set_number(page, "max-new-tokens", 6)
+    say(page, "How are you today?")
+    file = shared(page, tmp_path)
+    phone = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+    with opened(browser, file, **phone) as alone:
+        alone.locator(".at-box").last.click()
+        expect(alone.locator(".at-node").first).to_be_visible()
+        assert alone.evaluate("document.body.classList.contains('dark')")
+        assert alone.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("place", ["model", "text", "prompt", "labels", "setting", "stage"])
+def test_hostile_documents_stay_text(visit: Opener, browser: Browser, tmp_path: Path, place: str) -> None:
+    step = {
+        **{"id": 1, "origin": "chosen", "rank": 1, "draw": 0.5, "stages": ["model"], "kept": [2], "mass": [1.0]},
+        **{"entropy": [1.0], "candidates": [{"id": 1, "probabilities": [0.5]}], "rest": [0.5]},
+    }
+    document: dict[str, Any] = {
+        **{"schema": "attend.trace/2", "model": "m", "prompt": {"text": "p", "ids": [2]}, "seed": 1, "text": "t"},
+        **{"settings": {"strategy": "sample"}, "ids": [1], "finish_reason": "stop"},
+        **{"steps": [step], "labels": {"1": "t", "2": "p"}},
+    }
+    match place:
+        case "prompt":
+            document["prompt"]["text"] = HOSTILE
+        case "labels":
+            document["labels"] = {"1": HOSTILE, "2": HOSTILE}
+        case "setting":
+            document["settings"] = {HOSTILE: HOSTILE, "strategy": HOSTILE}
+        case "stage":
+            step["stages"] = [HOSTILE]
+        case _:
+            document[place] = HOSTILE
+    file = tmp_path / "hostile.html"
+    file.write_text(shared_file(document), encoding="utf-8")
+    with opened(browser, file) as alone:
+        expect(alone.locator(".at-box")).to_have_count(2)
+        assert alone.title() != "caught" and alone.locator("#attend-shared img").count() == 0
+
+
+BROKEN = [
+    {},
+    [],
+    None,
+    {"steps": [{}]},
+    {"steps": 3, "prompt": {"text": 1, "ids": "x"}},
+    {"steps": [], "ids": [], "model": "m"},
+]
+
+
+@pytest.mark.parametrize("document", BROKEN, ids=range(len(BROKEN)))
+def test_a_broken_document_is_said_to_be_broken(browser: Browser, tmp_path: Path, document: Any) -> None:
+    file = tmp_path / "broken.html"
+    file.write_text(shared_file(document), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    expect(page.get_by_role("alert")).to_contain_text("can’t be shown: ask for it again")
+    page.close()

@@ -1,0 +1,29 @@
+/**
+ * Run documents in and out of a shared file: one HTML page that shows a run without a server (ui/share/).
+ */
+
+const PLACE = '{document}';
+const ELEMENT = 'attend-document';
+
+/** @type {Promise<string> | null} */
+let template = null;
+
+/** A run document as a shared file; it is made here, and nothing is sent. @param {string} json */
+export async function sharedFile(json) {
+  template ??= fetch(new URL('../../share/page.html', import.meta.url)).then((response) => {
+    if (!response.ok) throw new Error(`The page for shared runs could not be fetched (${response.status}): reload this page.`);
+    return response.text();
+  });
+  const page = await template.catch((error) => {
+    template = null; // the next click tries again
+    throw error;
+  });
+  return page.replace(PLACE, () => json.trim().replaceAll('<', '\\u003c')); // a function: in a text, $& has a meaning
+}
+
+/** The run document of a shared file, as JSON; any other text as it is. @param {string} text */
+export function documentIn(text) {
+  if (!/^\s*<!doctype html/i.test(text)) return text;
+  const page = new DOMParser().parseFromString(text, 'text/html'); // runs no script
+  return page.getElementById(ELEMENT)?.textContent ?? text;
+}

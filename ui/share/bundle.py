@@ -1,0 +1,94 @@
+"""The shared file: one HTML page that shows a run document with the page's own views, and needs no server.
+
+Everything is inside the file. Its modules stand in an import map, each under its path in ui/ with its source as a
+`data:` address, so there is nothing to bundle: a module is the same text here and on the page. A content security
+policy keeps the file from fetching anything, whatever the document says.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Mapping
+from functools import cache
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from ui.kit import assets
+from ui.theme import theme
+
+VIEW = "share/view.js"
+PREFIX = "attend/"  # before a module's path in ui/, in the import map
+DOCUMENT = "{document}"  # its place in the template
+
+_IMPORT = re.compile(r"(^(?:import|import .* from|\} from) ')(\.[^']+)(';)$", re.MULTILINE)
+_DYNAMIC_IMPORT = re.compile(r"(=> import\(')(\.[^']+)('\))")
+_VARIABLE = re.compile(r"var\(--([a-z0-9-]+)")
+_IN_DATA = " !'()*,/:;=?@[]{}&+$|^`~<>"  # need no escape in a data address; all else does, such as %, # and "
+
+
+@cache
+def template() -> str:
+    """The whole file, but for the document."""
+    modules = {PREFIX + name: _address(_bare(name)) for name in assets.needed(VIEW)}
+    styles = assets.stylesheet(frozenset(posixpath.dirname(name) for name in assets.needed(VIEW)))
+    page = assets.template("share/template.html")
+    return page.replace("{modules}", _inside_script({"imports": modules})).replace(
+        "{styles}", f"{_variables(styles)}\n{styles}"
+    )
+
+
+def shared_file(document: Mapping[str, object]) -> str:
+    """A run document (docs/endpoints.md) as a file to share."""
+    return template().replace(DOCUMENT, _inside_script(document))
+
+
+def _inside_script(value: object) -> str:
+    """A value as JSON that no HTML parser can take for the end of its script."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _bare(name: str) -> str:
+    """A module whose imports name other modules as the import map does."""
+
+    def renamed(match: re.Match[str]) -> str:
+        before, path, after = match.groups()
+        return before + PREFIX + posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) + after
+
+    return _DYNAMIC_IMPORT.sub(renamed, _IMPORT.sub(renamed, assets.files()[name].decode()))
+
+
+def _address(source: str) -> str:
+    return "data:text/javascript;charset=utf-8," + quote(source, safe=_IN_DATA)
+
+
+def _variables(styles: str) -> str:
+    """Gradio's variables that the styles use, and those that these use in turn, in light and dark."""
+    light, dark = (dict(_declarations(block)) for block in theme()._get_theme_css().split(":root.dark"))
+    wanted, pending = set[str](), set(_VARIABLE.findall(styles))
+    while pending:
+        wanted |= pending
+        values = " ".join(block.get(name, "") for name in pending for block in (light, dark))
+        pending = set(_VARIABLE.findall(values)) - wanted
+
+    def rule(selector: str, block: Mapping[str, str]) -> str:
+        return f"{selector} {{ {' '.join(f'--{name}: {block[name]};' for name in sorted(wanted & block.keys()))} }}"
+
+    return f"{rule(':root', light)}\n{rule('.dark', dark)}"
+
+
+def _declarations(block: str) -> list[tuple[str, str]]:
+    return re.findall(r"--([a-z0-9-]+): ([^;]+);", block)
+
+
+def routes() -> list[Route]:
+    """Where `kit/js/shared_file.js` fetches the template; they go before those of `assets`, which begin likewise."""
+    return [Route(f"/attend/{assets.version()}/share/page.html", _serve)]
+
+
+async def _serve(request: Request) -> Response:
+    return PlainTextResponse(template())  # as text, so that no browser shows it as a page of this server

@@ -1,0 +1,63 @@
+/**
+ * The page of a shared file: what was asked, what the model wrote, and the inspector with all that explains it.
+ */
+
+/** @import { RunDocument } from '../../decoding/run/document' */
+
+import { start } from '../inspector/inspector.js';
+import { make } from '../kit/js/dom.js';
+import { inspectorValue } from './inspector_value.js';
+
+/** @param {string} json the run document of the file, which anyone may have changed */
+export function show(json) {
+  followSystemTheme();
+  const root = document.querySelector('#attend-shared');
+  try {
+    draw(root, JSON.parse(json));
+  } catch (error) {
+    console.error(error);
+    root.replaceChildren(make('p', { role: 'alert', text: 'This file was changed or cut off, so its run can’t be shown: ask for it again.' }));
+  }
+}
+
+/** @param {Element} root @param {RunDocument} run */
+function draw(root, run) {
+  const inspector = make('div', {}, make('div', { class: 'attend-inspector at-view' }));
+  document.title = `${run.model}: ${run.prompt.text.slice(0, 60)}`;
+  root.replaceChildren(makeHeader(run), inspector, makeFooter());
+  const value = inspectorValue(run, 'shared');
+  start({ element: inspector, props: { value, beginning: { alone: true } }, trigger: () => {}, watch: () => {} });
+}
+
+/** @param {RunDocument} run */
+function makeHeader(run) {
+  const messages = run.prompt.messages ?? [{ role: 'prompt', content: run.prompt.text }];
+  const said = messages.map(({ role, content }) => makePart(role, content));
+  return make('header', { class: 'at-shared-head' },
+    make('h1', { text: 'A run of a language model, token by token' }),
+    ...said, makePart(run.model, run.text), makeSettings(run));
+}
+
+/** @param {string} who @param {string} text */
+const makePart = (who, text) => make('p', { class: 'at-shared-part' },
+  make('span', { class: 'at-sm at-quiet', text: who }), make('span', { class: 'at-shared-text', text }));
+
+/** How the text was made. @param {RunDocument} run */
+function makeSettings(run) {
+  const rows = Object.entries(run.settings ?? {}).map(([name, value]) =>
+    make('tr', {}, make('th', { scope: 'row', text: name }), make('td', { text: typeof value === 'string' ? value : JSON.stringify(value) })));
+  const words = [run.settings?.strategy ?? 'no settings', ...(run.seed === null ? [] : [`seed ${run.seed}`])];
+  return make('details', { class: 'at-sm' }, make('summary', { class: 'at-quiet', text: `How it was made: ${words.join(', ')}` }),
+    make('table', { class: 'at-grid' }, make('tbody', {}, ...rows)));
+}
+
+const makeFooter = () => make('footer', { class: 'at-sm at-quiet' },
+  'Made with Attend. This file is whole: it fetches nothing and sends nothing. To go on from it, choose Open run in Attend.');
+
+/** The page is dark where the visitor's system is. */
+function followSystemTheme() {
+  const system = window.matchMedia('(prefers-color-scheme: dark)');
+  const apply = () => document.body.classList.toggle('dark', system.matches);
+  apply();
+  system.addEventListener('change', apply);
+}

@@ -90,13 +90,28 @@ def test_a_shared_search_has_its_tree_and_fits_a_phone(visit: Opener, browser: B
 @pytest.mark.parametrize("place", ["model", "text", "prompt", "labels", "setting", "stage"])
 def test_hostile_documents_stay_text(visit: Opener, browser: Browser, tmp_path: Path, place: str) -> None:
     step = {
-        **{"id": 1, "origin": "chosen", "rank": 1, "draw": 0.5, "stages": ["model"], "kept": [2], "mass": [1.0]},
-        **{"entropy": [1.0], "candidates": [{"id": 1, "probabilities": [0.5]}], "rest": [0.5]},
+        "id": 1,
+        "origin": "chosen",
+        "rank": 1,
+        "draw": 0.5,
+        "stages": ["model"],
+        "kept": [2],
+        "mass": [1.0],
+        "entropy": [1.0],
+        "candidates": [{"id": 1, "probabilities": [0.5]}],
+        "rest": [0.5],
     }
     document: dict[str, Any] = {
-        **{"schema": "attend.trace/2", "model": "m", "prompt": {"text": "p", "ids": [2]}, "seed": 1, "text": "t"},
-        **{"settings": {"strategy": "sample"}, "ids": [1], "finish_reason": "stop"},
-        **{"steps": [step], "labels": {"1": "t", "2": "p"}},
+        "schema": "attend.trace/2",
+        "model": "m",
+        "prompt": {"text": "p", "ids": [2]},
+        "seed": 1,
+        "text": "t",
+        "settings": {"strategy": "sample"},
+        "ids": [1],
+        "finish_reason": "stop",
+        "steps": [step],
+        "labels": {"1": "t", "2": "p"},
     }
     match place:
         case "prompt":

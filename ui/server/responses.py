@@ -1,4 +1,4 @@
-"""How the server refuses a request before Gradio sees it."""
+"""How the server refuses a request before Gradio sees it, in the form that a page or a program expects."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
-from ui.server.program_paths import is_program_path
-
+TOKEN_PATHS = ("/tokenize", "/detokenize", "/tokenizer_info")
+MCP_PATH = "/mcp"
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 _CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+
+
+def is_program_path(path: str) -> bool:
+    """Whether a path is one that programs call and pages don't."""
+    return path.startswith("/v1/") or path in (*TOKEN_PATHS, MCP_PATH)
 
 
 def error_entry(status: int, sentence: str, *, field: str | None = None, code: str | None = None) -> dict[str, Any]:

@@ -18,8 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from ui.limits import Limits
 from ui.server.hosts import is_added, is_host, is_own
-from ui.server.program_paths import is_program_path
-from ui.server.responses import refusal
+from ui.server.responses import is_program_path, refusal
 
 POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; object-src 'none'; base-uri 'self'; "

@@ -19,8 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.server.accounts import SignIns
 from ui.server.callers import address_of
-from ui.server.program_paths import is_program_path
-from ui.server.responses import refusal
+from ui.server.responses import is_program_path, refusal
 
 # These reveal nothing about the page; Gradio calls the last one itself.
 OPEN = ("/healthz", "/metrics", "/gradio_api/startup-events")

@@ -86,7 +86,7 @@ def _declarations(block: str) -> list[tuple[str, str]]:
 
 
 def routes() -> list[Route]:
-    """Where `kit/js/shared_file.js` fetches the template; they go before those of `assets`, which begin likewise."""
+    """Where `inspector/toolbar/shared_file.js` fetches the template; before those of `assets`, which begin likewise."""
     return [Route(f"/attend/{assets.version()}/share/page.html", _serve)]
 
 

@@ -25,7 +25,7 @@ from ui.page.layout import build
 from ui.runs.models import Models
 from ui.server import launch as serve
 from ui.server.accounts import VARIABLE, Accounts, SignIns
-from ui.server.program_paths import is_program_path
+from ui.server.responses import is_program_path
 from ui.server.sign_in import OPEN, SignIn
 
 NAME, PASSWORD = "ada", "correct: hörse"

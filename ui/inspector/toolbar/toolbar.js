@@ -10,11 +10,11 @@
 import { isExample } from '../../examples/example.js';
 import { find, make, makeButton } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
-import { documentIn, sharedFile } from '../../kit/js/shared_file.js';
 import { inspectedToken } from '../../kit/js/signals.js';
 import { download, downloadReply, notify } from '../../kit/js/transfer.js';
 import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeWhatIf } from './counterfactual.js';
+import { documentIn, sharedFile } from './shared_file.js';
 
 const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
 const MAX_FILE = 20_000_000; // bytes of a file that is read at all

@@ -23,7 +23,7 @@ from ui.runs.generation import CALLER
 from ui.runs.models import Models
 from ui.server.agents.tools import agent_tools
 from ui.server.callers import ADDRESS, ConcurrencyLimiter
-from ui.server.program_paths import MCP_PATH
+from ui.server.responses import MCP_PATH
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer

@@ -39,7 +39,7 @@ from ui.server.openai.errors import RequestError, error_response
 from ui.server.openai.event_stream import EventStream
 from ui.server.openai.generation import Generation
 from ui.server.openai.tokens import detokenize, tokenize, tokenizer_info
-from ui.server.program_paths import TOKEN_PATHS
+from ui.server.responses import TOKEN_PATHS
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _IGNORED = "x-attend-ignored"  # the header that names the fields which had no effect

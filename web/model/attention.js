@@ -1,0 +1,107 @@
+/**
+ * Scaled dot-product attention of single queries, and the keys and values that they look at.
+ *
+ * Both of its products are matrices times a vector, which the kernel computes: the keys of a head times the query, and
+ * the values times the weights. For the second, values are stored as columns.
+ *
+ * Shapes: K keys, D head width.
+ */
+
+/** @typedef {import('./memory.js').Memory} Memory */
+
+/** @param {number} number rounded up, as the kernel needs it */
+const toFours = (number) => 4 * Math.ceil(number / 4);
+
+/** The keys and values of one text, in all layers. */
+export class KeysAndValues {
+  /** @param {Memory} memory @param {number} layers @param {number} heads @param {number} headWidth @param {number} capacity keys */
+  constructor(memory, layers, heads, headWidth, capacity) {
+    const size = layers * heads * headWidth * capacity;
+    this.keys = memory.floats(size); // (layers, heads, capacity, D)
+    this.values = memory.floats(size); // (layers, heads, D, capacity)
+    this.capacity = capacity;
+    this.heads = heads;
+    this.headWidth = headWidth;
+    this.parts = layers * heads;
+  }
+
+  /** Bytes that one text needs. @param {number} layers @param {number} heads @param {number} headWidth @param {number} capacity */
+  static bytes(layers, heads, headWidth, capacity) {
+    return 2 * 4 * layers * heads * headWidth * capacity;
+  }
+
+  /**
+   * Store the key and the value of one token in one layer.
+   * @param {number} layer
+   * @param {number} position
+   * @param {Float32Array} vector that holds the keys of all heads, then the values
+   * @param {number} start of the keys
+   */
+  write(layer, position, vector, start) {
+    const { keys, values, capacity, heads, headWidth } = this;
+    for (let head = 0; head < heads; head++) {
+      const place = (layer * heads + head) * capacity * headWidth;
+      const key = start + head * headWidth, value = key + heads * headWidth;
+      for (let i = 0; i < headWidth; i++) {
+        keys[place + position * headWidth + i] = vector[key + i];
+        values[place + i * capacity + position] = vector[value + i];
+      }
+    }
+  }
+
+  /** Become a copy of another text's first tokens. @param {KeysAndValues} other @param {number} length */
+  copy(other, length) {
+    const { capacity, headWidth } = this, size = capacity * headWidth;
+    for (let start = 0; start < this.parts * size; start += size) {
+      this.keys.set(other.keys.subarray(start, start + length * headWidth), start);
+      for (let row = start; row < start + size; row += capacity) this.values.set(other.values.subarray(row, row + length), row);
+    }
+  }
+}
+
+/** Attention of one query at a time. */
+export class Attention {
+  /** @param {Memory} memory @param {number} headWidth @param {number} capacity the most keys */
+  constructor(memory, headWidth, capacity) {
+    this.multiply = memory.kernel.multiply;
+    this.query = memory.floats(headWidth);
+    this.weights = memory.floats(toFours(capacity));
+    this.found = memory.floats(headWidth);
+  }
+
+  /**
+   * softmax(q k / sqrt(D)) v, for every head (Vaswani et al., 2017, section 3.2.1).
+   * @param {KeysAndValues} text
+   * @param {number} layer
+   * @param {number} length K, the keys that the query may see
+   * @param {Float32Array} queries the query of all heads from `start` on
+   * @param {number} start
+   * @param {Float32Array} outputs what the heads found, from `out` on
+   * @param {number} out
+   * @param {Float32Array | null} record gets the weights: (heads, K) from `at` on, `spacing` apart
+   * @param {number} at
+   * @param {number} spacing
+   */
+  attend(text, layer, length, queries, start, outputs, out, record, at, spacing) {
+    const { query, weights, found, multiply } = this, { heads, headWidth, capacity } = text;
+    const scale = 1 / Math.sqrt(headWidth), padded = toFours(length);
+    for (let head = 0; head < heads; head++) {
+      const place = 4 * (layer * heads + head) * capacity * headWidth; // bytes
+      for (let i = 0; i < headWidth; i++) query[i] = scale * queries[start + head * headWidth + i];
+      multiply(text.keys.byteOffset + place, 4 * headWidth, query.byteOffset, weights.byteOffset, padded, headWidth, 1);
+      softmax(weights, length);
+      weights.fill(0, length, padded);
+      multiply(text.values.byteOffset + place, 4 * capacity, weights.byteOffset, found.byteOffset, headWidth, padded, 1);
+      outputs.set(found, out + head * headWidth);
+      if (record) record.set(weights.subarray(0, length), at + head * spacing);
+    }
+  }
+}
+
+/** Replace the first `length` scores by their softmax. @param {Float32Array} scores @param {number} length */
+function softmax(scores, length) {
+  let highest = -Infinity, total = 0;
+  for (let i = 0; i < length; i++) highest = Math.max(highest, scores[i]);
+  for (let i = 0; i < length; i++) total += scores[i] = Math.exp(scores[i] - highest);
+  for (let i = 0; i < length; i++) scores[i] /= total;
+}

@@ -1,0 +1,136 @@
+/**
+ * A block of a transformer: attention, cross-attention where there is a source, and the feed-forward layer, each added to
+ * the residual stream and normed before or after.
+ *
+ * Shapes: T tokens fed in this pass, W model width, H heads, D head width, F feed-forward width.
+ */
+
+import { activate, addTo } from './layers.js';
+import { rotate } from './positions.js';
+
+/** @typedef {import('./attention.js').KeysAndValues} KeysAndValues */
+/** @typedef {import('./memory.js').Memory} Memory */
+/** @typedef {import('./weights.js').Weights} Weights */
+/** @typedef {import('./transformer.js').Config} Config */
+/** Where a token's attention is written: this layer's part begins at `at`, and each head has `keys` weights. @typedef {{weights: Float32Array, at: number, keys: number}} AttentionRecord */
+/**
+ * What the parts of a block need to know of a pass; lists have one entry for each of the T tokens.
+ * @typedef {object} Pass
+ * @property {import('./attention.js').Attention} attention
+ * @property {ReturnType<import('./positions.js').rotaryTables> | null} rotary
+ * @property {number} layer
+ * @property {KeysAndValues[]} texts that the tokens belong to
+ * @property {number[]} positions
+ * @property {number[]} lengths how many keys of its text each token may see
+ * @property {(AttentionRecord | null)[]} records
+ * @property {{text: KeysAndValues, length: number} | null} source for cross-attention
+ */
+
+class SelfAttention {
+  /** @param {string} prefix @param {Config} config @param {Weights} weights @param {Memory} memory @param {number} atOnce the most tokens */
+  constructor(prefix, config, weights, memory, atOnce) {
+    this.qkv = weights.linear(`${prefix}.qkv_proj`);
+    this.output = weights.linear(`${prefix}.o_proj`);
+    this.heads = config.heads;
+    this.headWidth = config.head_width;
+    this.projected = memory.floats(atOnce * this.qkv.weight.rows); // (T, 3 * H * D): queries, keys, values
+    this.mixed = memory.floats(atOnce * this.output.weight.columns); // (T, H * D)
+  }
+
+  /** @param {Float32Array} vectors (T, W) @param {Float32Array} outputs (T, W) @param {number} count T @param {Pass} pass */
+  apply(vectors, outputs, count, { attention, rotary, layer, texts, positions, lengths, records, source }) {
+    const { projected, mixed, heads, headWidth } = this, width = heads * headWidth;
+    this.qkv.apply(vectors, projected, count);
+    for (let token = 0; token < count; token++) {
+      const start = 3 * width * token;
+      for (let head = 0; rotary && head < 2 * heads; head++) { // of the queries, then of the keys
+        rotate(projected, start + head * headWidth, positions[token], rotary, headWidth / 2);
+      }
+      texts[token].write(layer, positions[token], projected, start + width);
+    }
+    for (let token = 0; token < count; token++) {
+      const record = records[token], at = record ? record.at + (source?.length ?? 0) : 0; // behind the source's keys
+      attention.attend(texts[token], layer, lengths[token], projected, 3 * width * token, mixed, width * token, record?.weights, at, record?.keys);
+    }
+    this.output.apply(mixed, outputs, count);
+  }
+}
+
+class CrossAttention {
+  /** @param {string} prefix @param {Config} config @param {Weights} weights @param {Memory} memory @param {number} atOnce the most tokens */
+  constructor(prefix, config, weights, memory, atOnce) {
+    this.query = weights.linear(`${prefix}.q_proj`);
+    this.keysValues = weights.linear(`${prefix}.kv_proj`);
+    this.output = weights.linear(`${prefix}.o_proj`);
+    this.width = config.heads * config.head_width;
+    this.queries = memory.floats(atOnce * this.width); // (T, H * D)
+    this.mixed = memory.floats(atOnce * this.width); // (T, H * D)
+    this.projected = memory.floats(atOnce * 2 * this.width); // (S, 2 * H * D)
+  }
+
+  /** Store the keys and values of a source. @param {Float32Array} encoded (S, W) @param {number} length S @param {number} layer @param {KeysAndValues} text */
+  read(encoded, length, layer, text) {
+    this.keysValues.apply(encoded, this.projected, length);
+    for (let token = 0; token < length; token++) text.write(layer, token, this.projected, 2 * this.width * token);
+  }
+
+  /** @param {Float32Array} vectors (T, W) @param {Float32Array} outputs (T, W) @param {number} count T @param {Pass} pass */
+  apply(vectors, outputs, count, { attention, layer, records, source }) {
+    this.query.apply(vectors, this.queries, count);
+    for (let token = 0; token < count; token++) {
+      const record = records[token], start = this.width * token;
+      attention.attend(source.text, layer, source.length, this.queries, start, this.mixed, start, record?.weights, record?.at, record?.keys);
+    }
+    this.output.apply(this.mixed, outputs, count);
+  }
+}
+
+class FeedForward {
+  /** @param {string} prefix @param {Config} config @param {Weights} weights @param {Memory} memory @param {number} atOnce the most tokens */
+  constructor(prefix, config, weights, memory, atOnce) {
+    this.up = weights.linear(`${prefix}.up_proj`);
+    this.down = weights.linear(`${prefix}.down_proj`);
+    this.activation = config.activation;
+    this.width = config.feed_forward_width;
+    this.wide = memory.floats(atOnce * this.up.weight.rows); // (T, F or 2F)
+    this.activated = memory.floats(atOnce * this.width); // (T, F)
+  }
+
+  /** @param {Float32Array} vectors (T, W) @param {Float32Array} outputs (T, W) @param {number} count T */
+  apply(vectors, outputs, count) {
+    this.up.apply(vectors, this.wide, count);
+    activate(this.activation, this.wide, this.activated, count, this.width);
+    this.down.apply(this.activated, outputs, count);
+  }
+}
+
+export class Block {
+  /** @param {string} prefix of its weights @param {Config} config @param {Weights} weights @param {Memory} memory @param {number} atOnce the most tokens of a pass */
+  constructor(prefix, config, weights, memory, atOnce) {
+    const part = (Part, name) => new Part(`${prefix}.${name}`, config, weights, memory, atOnce);
+    const norm = (name) => weights.norm(`${prefix}.${name}_norm`, config.norm_epsilon);
+    this.normFirst = config.norm_place === 'before';
+    this.attention = { part: part(SelfAttention, 'attention'), norm: norm('attention') };
+    this.cross = weights.has(`${prefix}.cross.q_proj.weight`) ? part(CrossAttention, 'cross') : null;
+    this.crossNorm = this.cross ? norm('cross') : null;
+    this.feedForward = { part: part(FeedForward, 'feed_forward'), norm: norm('feed_forward') };
+    this.normed = memory.floats(atOnce * config.width); // (T, W)
+    this.update = memory.floats(atOnce * config.width); // (T, W)
+  }
+
+  /** @param {Float32Array} hidden (T, W), changed in place @param {number} count T @param {Pass} pass */
+  apply(hidden, count, pass) {
+    this.#add(hidden, count, pass, this.attention);
+    if (this.cross) this.#add(hidden, count, pass, { part: this.cross, norm: this.crossNorm });
+    this.#add(hidden, count, pass, this.feedForward);
+  }
+
+  /** @param {Float32Array} hidden @param {number} count @param {Pass} pass @param {{part: any, norm: import('./layers.js').Norm}} sublayer */
+  #add(hidden, count, pass, { part, norm }) {
+    const { normed, update } = this;
+    if (this.normFirst) norm.apply(hidden, normed, count);
+    part.apply(this.normFirst ? normed : hidden, update, count, pass);
+    addTo(hidden, update, count * norm.gain.length);
+    if (!this.normFirst) norm.apply(hidden, hidden, count);
+  }
+}

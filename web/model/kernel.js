@@ -1,0 +1,137 @@
+/**
+ * The loop that has to be fast, a matrix times some vectors, as WebAssembly. It is written out here instruction by
+ * instruction, so there is nothing to build. It computes four columns at a time, and four rows at a time, which share
+ * each load of a vector.
+ *
+ *     multiply(matrix, stride, vectors, outputs, rows, columns, count)
+ *
+ * `matrix` has `rows` rows of `columns` numbers, one row every `stride` bytes; `vectors` holds `count` vectors, one after
+ * the other, and so does `outputs`. The first four arguments are in bytes; rows and columns are multiples of four. Four
+ * rows are read once for all vectors, so many tokens at once cost less than one after the other.
+ *
+ * There are two functions: `multiply` takes a matrix in single precision, `multiplyHalf` one in half precision, which is
+ * read from memory in half the time. Vectors and outputs are in single precision.
+ */
+
+const I32 = 0x7f, V128 = 0x7b, FUNCTION = 0x60; // types
+
+/** A whole number in as many bytes as it needs, seven bits in each (LEB128). @param {number} value @returns {number[]} */
+const unsigned = (value) => (value < 128 ? [value] : [(value & 127) | 128, ...unsigned(value >>> 7)]);
+/** Parts after their number. @param {number[][]} parts */
+const list = (parts) => [...unsigned(parts.length), ...parts.flat()];
+/** Bytes after their number. @param {number[]} content */
+const sized = (content) => [...unsigned(content.length), ...content];
+/** @param {string} text */
+const ascii = (text) => [...text].map((letter) => letter.charCodeAt(0));
+/** The four bytes of a number. @param {Int32Array | Float32Array} number */
+const bytesOf = (number) => [...new Uint8Array(number.buffer)];
+
+const PARAMETERS = ['matrix', 'stride', 'vectors', 'outputs', 'rows', 'columns', 'count'];
+const ADDRESSES = ['last', 'end', 'vector', 'output', 'left', 'x', 'a', 'b', 'c', 'd']; // x walks along a vector, a to d along four rows
+const FOURS = ['sumA', 'sumB', 'sumC', 'sumD', 'numbers', 'pairs', 'bits', 'scale']; // four numbers each
+const VARIABLES = [...PARAMETERS, ...ADDRESSES, ...FOURS];
+const ROWS = [['a', 'sumA'], ['b', 'sumB'], ['c', 'sumC'], ['d', 'sumD']];
+
+/** @param {string} name */
+const get = (name) => [0x20, VARIABLES.indexOf(name)];
+/** @param {string} name @param {number[]} value */
+const set = (name, value) => [...value, 0x21, VARIABLES.indexOf(name)];
+/** @param {number} value from -64 to 63 */
+const constant = (value) => [0x41, value & 127];
+/** @param {number[]} a @param {number[]} b */
+const add = (a, b) => [...a, ...b, 0x6a];
+/** @param {number[]} a @param {number} bits */
+const shiftLeft = (a, bits) => [...a, ...constant(bits), 0x74];
+/** @param {string} name @param {number[]} value */
+const advance = (name, value) => set(name, add(get(name), value));
+/** @param {string} a @param {string} b */
+const below = (a, b) => [...get(a), ...get(b), 0x49];
+/** Runs at least once, and again while the condition holds. @param {number[]} body @param {number[]} condition */
+const repeat = (body, condition) => [0x03, 0x40, ...body, ...condition, 0x0d, 0, 0x0b];
+
+// Instructions on four float32 numbers.
+/** @param {number[]} code */
+const simd = (...code) => [0xfd, ...code];
+/** The same number four times. @param {Int32Array | Float32Array} number */
+const four = (number) => simd(0x0c, ...Array(4).fill(bytesOf(number)).flat());
+/** @param {string} address */
+const load = (address) => [...get(address), ...simd(0x00, 2, 0)];
+/** @param {string} address @param {number[]} value */
+const store = (address, value) => [...get(address), ...value, ...simd(0x0b, 2, 0)];
+/** @param {number[]} a @param {number[]} b */
+const plus = (a, b) => [...a, ...b, ...simd(...unsigned(0xe4))];
+/** @param {number[]} a @param {number[]} b */
+const times = (a, b) => [...a, ...b, ...simd(...unsigned(0xe6))];
+/** Four numbers of two fours: 0 to 3 are those of `a`, 4 to 7 those of `b`. @param {number[]} a @param {number[]} b @param {number[]} places */
+const pick = (a, b, places) => [...a, ...b, ...simd(0x0d, ...places.flatMap((place) => [0, 1, 2, 3].map((byte) => 4 * place + byte)))];
+/** (a0 + a2, b0 + b2, a1 + a3, b1 + b3) @param {number[]} a @param {number[]} b */
+const halves = (a, b) => plus(pick(a, b, [0, 4, 1, 5]), pick(a, b, [2, 6, 3, 7]));
+
+// Half precision: a sign, five bits of exponent and ten of fraction, against one, eight and 23. So the bits only move, by
+// 13 places, and the number is then too small by a factor of 2 ** 112, since exponents count from -127 and not from -15.
+const SINGLE = { size: 4, scale: 1, read: load };
+const HALF = { size: 2, scale: 2 ** 112, read: /** @param {string} address */ (address) => [
+  ...get(address), ...simd(0x03, 1, 0), // four numbers of 16 bits, each widened to 32 with its sign
+  ...constant(13), ...simd(...unsigned(0xab)), // shifted to the left
+  ...get('bits'), ...simd(0x4e), // and the copies of the sign removed
+] };
+
+/** The code of `multiply`. @param {typeof SINGLE} precision of the matrix */
+const multiplyBy = ({ size, scale, read }) => [
+  ...set('bits', four(new Int32Array([0x8fffe000]))),
+  ...set('scale', four(new Float32Array([scale]))),
+  ...set('last', add(get('outputs'), shiftLeft(get('rows'), 2))),
+  ...repeat([ // for each group of four rows
+    ...set('vector', get('vectors')),
+    ...set('output', get('outputs')),
+    ...set('left', get('count')),
+    ...repeat([ // for each vector
+      ...ROWS.flatMap(([row, sum], number) => [
+        ...set(row, number ? add(get(ROWS[number - 1][0]), get('stride')) : get('matrix')),
+        ...set(sum, four(new Float32Array([0]))),
+      ]),
+      ...set('x', get('vector')),
+      ...set('end', add(get('vector'), shiftLeft(get('columns'), 2))),
+      ...repeat([ // for each group of four columns
+        ...set('numbers', scale === 1 ? load('x') : times(load('x'), get('scale'))),
+        ...ROWS.flatMap(([row, sum]) => [
+          ...set(sum, plus(get(sum), times(read(row), get('numbers')))),
+          ...advance(row, constant(4 * size)),
+        ]),
+        ...advance('x', constant(16)),
+      ], below('x', 'end')),
+      // Each sum still has four parts: add them up, for all four rows at once.
+      ...set('numbers', halves(get('sumA'), get('sumB'))),
+      ...set('pairs', halves(get('sumC'), get('sumD'))),
+      ...store('output', plus(pick(get('numbers'), get('pairs'), [0, 1, 4, 5]), pick(get('numbers'), get('pairs'), [2, 3, 6, 7]))),
+      ...set('vector', get('end')),
+      ...advance('output', shiftLeft(get('rows'), 2)),
+      ...advance('left', constant(-1)),
+    ], get('left')),
+    ...advance('outputs', constant(16)),
+    ...advance('matrix', shiftLeft(get('stride'), 2)),
+  ], below('outputs', 'last')),
+];
+
+const LOCALS = list([[ADDRESSES.length, I32], [FOURS.length, V128]]);
+const FUNCTIONS = [['multiply', SINGLE], ['multiplyHalf', HALF]];
+
+const MODULE = new Uint8Array([
+  0, ...ascii('asm'), 1, 0, 0, 0, // version 1
+  1, ...sized(list([[FUNCTION, ...list(PARAMETERS.map(() => [I32])), ...list([])]])), // the type of both functions, without result
+  2, ...sized(list([[...sized(ascii('web')), ...sized(ascii('memory')), 2, 0, 1]])), // imports a memory of at least one page
+  3, ...sized(list(FUNCTIONS.map(() => [0]))), // the types of the functions
+  7, ...sized(list(FUNCTIONS.map(([name], number) => [...sized(ascii(String(name))), 0, number]))), // exports
+  10, ...sized(list(FUNCTIONS.map(([, precision]) => sized([...LOCALS, ...multiplyBy(/** @type {any} */ (precision)), 0x0b])))), // code
+]);
+
+/**
+ * @typedef {(matrix: number, stride: number, vectors: number, outputs: number, rows: number, columns: number,
+ *   count: number) => void} Multiply
+ * @param {WebAssembly.Memory} memory that holds the matrices and the vectors
+ * @returns {Promise<{multiply: Multiply, multiplyHalf: Multiply}>}
+ */
+export async function loadKernel(memory) {
+  const { instance } = await WebAssembly.instantiate(MODULE, { web: { memory } });
+  return /** @type {any} */ (instance.exports);
+}

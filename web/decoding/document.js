@@ -1,0 +1,92 @@
+/**
+ * Writes the run document, "attend.trace/2" (`decoding/run/document.py`): the form in which Python saves a run and the
+ * page draws it.
+ */
+
+import { beforeStop } from './request.js';
+import { isDrawn, isSearch } from './settings.js';
+
+/** @typedef {import('../../decoding/run/document').RunDocument} RunDocument */
+/** @typedef {import('../../decoding/run/document').SearchEntry} SearchEntry */
+/** @typedef {import('./generate.js').Hypothesis} Hypothesis */
+/** @typedef {import('./generate.js').Step} Step */
+/** @typedef {import('./request.js').Request} Request */
+/** @typedef {import('./settings.js').Settings} Settings */
+
+/**
+ * A run so far; one that was stopped early has the finish reason "cancelled".
+ * @typedef {object} Run
+ * @property {string} model its name
+ * @property {string} prompt as it was typed
+ * @property {import('../text/conversation.js').Message[]} [messages] of a conversation
+ * @property {Request} request
+ * @property {Settings} settings
+ * @property {Step[]} steps
+ * @property {(id: number) => string} label of a token, for display
+ * @property {{layers: number, heads: number}} shape of the attention
+ */
+
+/** The best text of a run and all that it continues, first to last. @param {Step[]} steps @param {Hypothesis} [hypothesis] */
+function path(steps, hypothesis) {
+  const found = hypothesis ? [hypothesis] : [];
+  // A hypothesis of n tokens was made in the n-th step; it may have ended before the last.
+  for (let step = (hypothesis?.tokens.length ?? 0) - 2; step >= 0; step--) found.unshift(steps[step].hypotheses[found[0].parent]);
+  return found;
+}
+
+/** @param {Run} run @returns {RunDocument} */
+export function runDocument({ model, prompt, messages, request, settings, steps, label, shape }) {
+  const last = steps.at(-1), sequences = last?.returned ?? [], ids = last?.best.tokens ?? [];
+  const choices = path(steps, last?.best).map(({ choice }) => choice);
+  const search = isSearch(settings) ? steps.map((step) => searchEntry(steps, step)) : [];
+  const textOf = (tokens) => beforeStop(request.decode(tokens), settings.stop_texts);
+  const origin = /** @type {const} */ (isSearch(settings) ? 'search' : 'chosen');
+  const entries = choices.map(({ entry }) => ({ ...entry, origin }));
+  const named = new Set([...request.source, ...request.prompt, ...sequences.flatMap(({ tokens }) => tokens),
+    ...entries.flatMap(({ candidates }) => candidates.map(({ id }) => id)), ...search.flatMap(({ beams }) => beams.map(({ id }) => id))]);
+  return {
+    schema: 'attend.trace/2',
+    model,
+    prompt: { text: prompt, ids: request.prompt, ...(messages && { messages }) },
+    settings,
+    seed: isDrawn(settings) ? settings.seed : null,
+    text: textOf(ids),
+    ids,
+    finish_reason: sequences[0]?.finishReason ?? 'cancelled',
+    steps: entries,
+    labels: Object.fromEntries([...named].sort((a, b) => a - b).map((id) => [id, label(id)])),
+    ...(request.source.length && { source: request.source }),
+    ...(request.drawsUsed && { draws_used: request.drawsUsed }),
+    ...(search.length && { search }),
+    ...(sequences.length > 1 && {
+      sequences: sequences.map(({ tokens, score, finalScore, logProbability, finishReason }) => ({
+        text: textOf(tokens), ids: tokens, score, final_score: finalScore, log_probability: logProbability, finish_reason: finishReason,
+      })),
+    }),
+    attention: { ...shape, rows: choices.map(({ attention }) => attentionRow(attention)) },
+  };
+}
+
+/** @param {Step[]} steps @param {Step} step @returns {SearchEntry} */
+function searchEntry(steps, { hypotheses, best, returned, dropped }) {
+  const place = ({ tokens }) => {
+    const step = tokens.length - 1, name = tokens.join();
+    return { step, index: steps[step].hypotheses.findIndex((each) => each.tokens.join() === name) };
+  };
+  return {
+    beams: hypotheses.map(({ tokens, parent, score, stepScore, logProbability, finalScore, finishReason }) => ({
+      id: tokens.at(-1), parent, score, step_score: stepScore, log_probability: logProbability, final_score: finalScore,
+      finish_reason: finishReason, group: 0,
+    })),
+    best: best ? place(best) : null,
+    returned: returned.map(place),
+    dropped: dropped.map((each) => ({ ...place(each), reason: /** @type {any} */ (each.reason), row: each.row, score: each.score, to_beat: each.toBeat })),
+  };
+}
+
+/** A pass's attention, (layers, heads, keys), as base64 of bytes: 255 times the square root of each weight. @param {Float32Array} weights */
+export function attentionRow(weights) {
+  let binary = '';
+  for (const weight of weights) binary += String.fromCharCode(Math.round(255 * Math.sqrt(weight)));
+  return btoa(binary);
+}

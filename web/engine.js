@@ -1,0 +1,75 @@
+/**
+ * One of our models in this browser: from a message or a text to a run document. Knows no page and no worker.
+ */
+
+import { runDocument } from './decoding/document.js';
+import { generate } from './decoding/generate.js';
+import { completeSettings } from './decoding/settings.js';
+import { Transformer } from './model/transformer.js';
+import { chatPrompt } from './text/conversation.js';
+import { Tokenizer } from './text/tokenizer.js';
+
+/** @typedef {import('./decoding/document.js').Run} Run */
+/** @typedef {import('./decoding/settings.js').Settings} Settings */
+/** @typedef {import('./text/conversation.js').Message} Message */
+/** What `web/export.py` writes into `model.json`. @typedef {{name: string, config: import('./model/transformer.js').Config, settings: import('./decoding/settings.js').Parameter[], files: {name: string, bytes: number, sha256: string}[]}} Manifest */
+
+export class Engine {
+  /** @param {Manifest} manifest @param {Tokenizer} tokenizer @param {Transformer} model */
+  constructor(manifest, tokenizer, model) {
+    this.manifest = manifest;
+    this.tokenizer = tokenizer;
+    this.model = model;
+  }
+
+  /** @param {Manifest} manifest @param {Record<string, Uint8Array>} files by their names */
+  static async of(manifest, files) {
+    const vocabulary = JSON.parse(new TextDecoder().decode(files['tokenizer.json']));
+    return new Engine(manifest, new Tokenizer(vocabulary), await Transformer.of(manifest.config, files['weights.safetensors']));
+  }
+
+  /**
+   * A run that has yet to be made: a text is continued or translated, a conversation is answered.
+   * @param {string | Message[]} input
+   * @param {Settings} given the others have their defaults
+   * @returns {Run}
+   */
+  start(input, given = {}) {
+    const { manifest, tokenizer, model } = this, { context_length: contextLength, layers, heads, encoder_layers: encoder } = manifest.config;
+    const settings = completeSettings(manifest.settings, given), end = tokenizer.specialToken('<end>');
+    const messages = typeof input === 'string' ? null : input, prompt = messages ? messages.at(-1).content : String(input);
+    if (!prompt.trim()) throw new Error('The prompt is empty: enter at least one character.');
+    const read = encoder ? [...tokenizer.encode(prompt), end]
+      : messages ? chatPrompt(tokenizer, messages, contextLength, settings.max_new_tokens).ids
+        : [tokenizer.specialToken('<s>'), ...tokenizer.encode(prompt)];
+    if (read.length > contextLength) throw new Error(`The text has ${read.length} tokens, but the model reads at most ${contextLength}: shorten it.`);
+    const request = {
+      prompt: encoder ? model.decoderStart : read,
+      source: encoder ? read : [],
+      endTokens: [end],
+      suppressed: model.decoderStart,
+      contextLength,
+      drawsUsed: 0,
+      decode: (ids) => tokenizer.decode(ids, encoder > 0),
+      encode: (text) => tokenizer.encode(text),
+    };
+    return {
+      model: manifest.name, prompt, ...(messages && { messages }), request, settings, steps: [], label: (id) => tokenizer.label(id), shape: { layers, heads },
+    };
+  }
+
+  /** Make a run, one step at a time; it yields null while the prompt is being read. @param {Run} run */
+  *steps(run) {
+    for (const step of generate(this.model, run.request, run.settings)) {
+      if (step) run.steps.push(step);
+      yield step;
+    }
+  }
+
+  /** A whole run. @param {string | Message[]} input @param {Settings} [given] */
+  run(input, given) {
+    const run = this.start(input, given);
+    for (const _ of this.steps(run));
+    return runDocument(run);
+  }
+}

@@ -16,6 +16,7 @@ import { rotate } from './positions.js';
 /**
  * What the parts of a block need to know of a pass; lists have one entry for each of the T tokens.
  * @typedef {object} Pass
+ * @property {Scratch} scratch
  * @property {import('./attention.js').Attention} attention
  * @property {ReturnType<import('./positions.js').rotaryTables> | null} rotary
  * @property {number} layer
@@ -26,20 +27,36 @@ import { rotate } from './positions.js';
  * @property {{text: KeysAndValues, length: number} | null} source for cross-attention
  */
 
+/**
+ * Room for what is only needed within a part of a block, so all blocks share it.
+ * @typedef {ReturnType<typeof makeScratch>} Scratch
+ * @param {Memory} memory
+ * @param {Config} config
+ * @param {number} atOnce the most tokens of a pass
+ */
+export function makeScratch(memory, { width, heads, head_width: headWidth, feed_forward_width: wide }, atOnce) {
+  return {
+    normed: memory.floats(atOnce * width), // (T, W): what a part reads
+    update: memory.floats(atOnce * width), // (T, W): what it adds
+    projected: memory.floats(atOnce * 3 * heads * headWidth), // (T, 3 * H * D): queries, keys, values
+    mixed: memory.floats(atOnce * heads * headWidth), // (T, H * D): what the heads found
+    up: memory.floats(atOnce * 2 * wide), // (T, F or 2F)
+    activated: memory.floats(atOnce * wide), // (T, F)
+  };
+}
+
 class SelfAttention {
-  /** @param {string} prefix @param {Config} config @param {Weights} weights @param {Memory} memory @param {number} atOnce the most tokens */
-  constructor(prefix, config, weights, memory, atOnce) {
+  /** @param {string} prefix @param {Config} config @param {Weights} weights */
+  constructor(prefix, config, weights) {
     this.qkv = weights.linear(`${prefix}.qkv_proj`);
     this.output = weights.linear(`${prefix}.o_proj`);
     this.heads = config.heads;
     this.headWidth = config.head_width;
-    this.projected = memory.floats(atOnce * this.qkv.weight.rows); // (T, 3 * H * D): queries, keys, values
-    this.mixed = memory.floats(atOnce * this.output.weight.columns); // (T, H * D)
   }
 
   /** @param {Float32Array} vectors (T, W) @param {Float32Array} outputs (T, W) @param {number} count T @param {Pass} pass */
-  apply(vectors, outputs, count, { attention, rotary, layer, texts, positions, lengths, records, source }) {
-    const { projected, mixed, heads, headWidth } = this, width = heads * headWidth;
+  apply(vectors, outputs, count, { scratch: { projected, mixed }, attention, rotary, layer, texts, positions, lengths, records, source }) {
+    const { heads, headWidth } = this, width = heads * headWidth;
     this.qkv.apply(vectors, projected, count);
     for (let token = 0; token < count; token++) {
       const start = 3 * width * token;
@@ -57,65 +74,58 @@ class SelfAttention {
 }
 
 class CrossAttention {
-  /** @param {string} prefix @param {Config} config @param {Weights} weights @param {Memory} memory @param {number} atOnce the most tokens */
-  constructor(prefix, config, weights, memory, atOnce) {
+  /** @param {string} prefix @param {Config} config @param {Weights} weights */
+  constructor(prefix, config, weights) {
     this.query = weights.linear(`${prefix}.q_proj`);
     this.keysValues = weights.linear(`${prefix}.kv_proj`);
     this.output = weights.linear(`${prefix}.o_proj`);
     this.width = config.heads * config.head_width;
-    this.queries = memory.floats(atOnce * this.width); // (T, H * D)
-    this.mixed = memory.floats(atOnce * this.width); // (T, H * D)
-    this.projected = memory.floats(atOnce * 2 * this.width); // (S, 2 * H * D)
   }
 
-  /** Store the keys and values of a source. @param {Float32Array} encoded (S, W) @param {number} length S @param {number} layer @param {KeysAndValues} text */
-  read(encoded, length, layer, text) {
-    this.keysValues.apply(encoded, this.projected, length);
-    for (let token = 0; token < length; token++) text.write(layer, token, this.projected, 2 * this.width * token);
+  /** Store the keys and values of a source. @param {Float32Array} encoded (S, W) @param {number} length S @param {number} layer @param {KeysAndValues} text @param {Scratch} scratch */
+  read(encoded, length, layer, text, { projected }) {
+    this.keysValues.apply(encoded, projected, length);
+    for (let token = 0; token < length; token++) text.write(layer, token, projected, 2 * this.width * token);
   }
 
   /** @param {Float32Array} vectors (T, W) @param {Float32Array} outputs (T, W) @param {number} count T @param {Pass} pass */
-  apply(vectors, outputs, count, { attention, layer, records, source }) {
-    this.query.apply(vectors, this.queries, count);
+  apply(vectors, outputs, count, { scratch: { projected, mixed }, attention, layer, records, source }) {
+    this.query.apply(vectors, projected, count);
     for (let token = 0; token < count; token++) {
       const record = records[token], start = this.width * token;
-      attention.attend(source.text, layer, source.length, this.queries, start, this.mixed, start, record?.weights, record?.at, record?.keys);
+      attention.attend(source.text, layer, source.length, projected, start, mixed, start, record?.weights, record?.at, record?.keys);
     }
-    this.output.apply(this.mixed, outputs, count);
+    this.output.apply(mixed, outputs, count);
   }
 }
 
 class FeedForward {
-  /** @param {string} prefix @param {Config} config @param {Weights} weights @param {Memory} memory @param {number} atOnce the most tokens */
-  constructor(prefix, config, weights, memory, atOnce) {
+  /** @param {string} prefix @param {Config} config @param {Weights} weights */
+  constructor(prefix, config, weights) {
     this.up = weights.linear(`${prefix}.up_proj`);
     this.down = weights.linear(`${prefix}.down_proj`);
     this.activation = config.activation;
     this.width = config.feed_forward_width;
-    this.wide = memory.floats(atOnce * this.up.weight.rows); // (T, F or 2F)
-    this.activated = memory.floats(atOnce * this.width); // (T, F)
   }
 
-  /** @param {Float32Array} vectors (T, W) @param {Float32Array} outputs (T, W) @param {number} count T */
-  apply(vectors, outputs, count) {
-    this.up.apply(vectors, this.wide, count);
-    activate(this.activation, this.wide, this.activated, count, this.width);
-    this.down.apply(this.activated, outputs, count);
+  /** @param {Float32Array} vectors (T, W) @param {Float32Array} outputs (T, W) @param {number} count T @param {Pass} pass */
+  apply(vectors, outputs, count, { scratch: { up, activated } }) {
+    this.up.apply(vectors, up, count);
+    activate(this.activation, up, activated, count, this.width);
+    this.down.apply(activated, outputs, count);
   }
 }
 
 export class Block {
-  /** @param {string} prefix of its weights @param {Config} config @param {Weights} weights @param {Memory} memory @param {number} atOnce the most tokens of a pass */
-  constructor(prefix, config, weights, memory, atOnce) {
-    const part = (Part, name) => new Part(`${prefix}.${name}`, config, weights, memory, atOnce);
+  /** @param {string} prefix of its weights @param {Config} config @param {Weights} weights */
+  constructor(prefix, config, weights) {
+    const part = (Part, name) => new Part(`${prefix}.${name}`, config, weights);
     const norm = (name) => weights.norm(`${prefix}.${name}_norm`, config.norm_epsilon);
     this.normFirst = config.norm_place === 'before';
     this.attention = { part: part(SelfAttention, 'attention'), norm: norm('attention') };
     this.cross = weights.has(`${prefix}.cross.q_proj.weight`) ? part(CrossAttention, 'cross') : null;
     this.crossNorm = this.cross ? norm('cross') : null;
     this.feedForward = { part: part(FeedForward, 'feed_forward'), norm: norm('feed_forward') };
-    this.normed = memory.floats(atOnce * config.width); // (T, W)
-    this.update = memory.floats(atOnce * config.width); // (T, W)
   }
 
   /** @param {Float32Array} hidden (T, W), changed in place @param {number} count T @param {Pass} pass */
@@ -127,7 +137,7 @@ export class Block {
 
   /** @param {Float32Array} hidden @param {number} count @param {Pass} pass @param {{part: any, norm: import('./layers.js').Norm}} sublayer */
   #add(hidden, count, pass, { part, norm }) {
-    const { normed, update } = this;
+    const { normed, update } = pass.scratch;
     if (this.normFirst) norm.apply(hidden, normed, count);
     part.apply(this.normFirst ? normed : hidden, update, count, pass);
     addTo(hidden, update, count * norm.gain.length);

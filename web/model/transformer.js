@@ -7,7 +7,7 @@
  */
 
 import { Attention, KeysAndValues } from './attention.js';
-import { Block } from './block.js';
+import { Block, makeScratch } from './block.js';
 import { Memory } from './memory.js';
 import { rotaryTables, sinusoids } from './positions.js';
 import { Weights, widen } from './weights.js';
@@ -44,7 +44,7 @@ export class Transformer {
     const { width, layers, heads, head_width: headWidth, context_length: length, vocabulary_size: vocabulary } = config;
     const isTranslator = config.encoder_layers > 0;
     const atOnce = isTranslator ? length : AT_ONCE; // an encoder reads the whole source in one pass
-    const blocks = (prefix, count) => Array.from({ length: count }, (_, layer) => new Block(`${prefix}.${layer}`, config, weights, memory, atOnce));
+    const blocks = (prefix, count) => Array.from({ length: count }, (_, layer) => new Block(`${prefix}.${layer}`, config, weights));
     const texts = () => new KeysAndValues(memory, layers, heads, headWidth, length);
     this.config = config;
     this.atOnce = atOnce;
@@ -56,7 +56,7 @@ export class Transformer {
     this.finalNorm = config.norm_place === 'before' ? weights.norm('final_norm', config.norm_epsilon) : null;
     this.sinusoids = config.positions === 'sinusoidal' ? sinusoids(length, width) : null; // (positions, W)
     const rotary = config.positions === 'rotary' ? rotaryTables(length, headWidth, config.rotary_base) : null;
-    this.shared = { attention: new Attention(memory, headWidth, length), rotary };
+    this.shared = { scratch: makeScratch(memory, config, atOnce), attention: new Attention(memory, headWidth, length), rotary };
     this.hidden = memory.floats(atOnce * width); // (T, W)
     this.newest = memory.floats(MOST_ROWS * width); // (R, W)
     this.logits = memory.floats(MOST_ROWS * vocabulary); // (R, V)
@@ -145,7 +145,7 @@ export class Transformer {
     for (const block of this.encoderBlocks) {
       block.apply(this.hidden, tokens.length, { ...this.shared, layer: 0, texts, positions, lengths, records, source: null });
     }
-    this.blocks.forEach((block, layer) => block.cross.read(this.hidden, tokens.length, layer, this.source.text));
+    this.blocks.forEach((block, layer) => block.cross.read(this.hidden, tokens.length, layer, this.source.text, this.shared.scratch));
     this.source.length = tokens.length;
   }
 

@@ -71,8 +71,11 @@ def check(config: dict[str, Any], name: str) -> None:
     for field, values in known.items():
         if config.get(field) not in values:
             raise AttendError(f"{name} can't run in a browser: its {field} is {config.get(field)!r}.")
-    if config["vocabulary_size"] % 4 or config["feed_forward_width"] % 4 or config["head_width"] % 4:
-        raise AttendError(f"{name} can't run in a browser: all of its widths must be multiples of 4.")
+    for field in ("width", "head_width", "feed_forward_width", "context_length"):
+        if config[field] % 8:
+            raise AttendError(f"{name} can't run in a browser: its {field} is {config[field]}, no multiple of 8.")
+    if config["vocabulary_size"] % 4:
+        raise AttendError(f"{name} can't run in a browser: its vocabulary_size is no multiple of 4.")
 
 
 def vocabulary(pieces: Any, *, padded: bool) -> dict[str, Any]:

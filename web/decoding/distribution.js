@@ -13,13 +13,13 @@
 /** @param {Float32Array} logits (V,) @returns {Summary} */
 export function summarize(logits) {
   let highest = -Infinity, kept = 0, total = 0, weighted = 0;
-  for (const logit of logits) {
-    if (logit > highest) highest = logit;
-    if (logit > -Infinity) kept++;
+  for (let id = 0; id < logits.length; id++) {
+    if (logits[id] > highest) highest = logits[id];
+    if (logits[id] > -Infinity) kept++;
   }
-  for (const logit of logits) {
-    if (logit === -Infinity) continue;
-    const relative = logit - highest, weight = Math.exp(relative);
+  for (let id = 0; id < logits.length; id++) {
+    if (logits[id] === -Infinity) continue;
+    const relative = logits[id] - highest, weight = Math.exp(relative);
     total += weight;
     weighted += weight * relative;
   }
@@ -72,7 +72,7 @@ export function remaining(logits) {
 /** The probabilities of all tokens. @param {Float32Array} logits (V,) @returns {Float64Array} (V,) */
 export function probabilitiesOf(logits) {
   let highest = -Infinity, total = 0;
-  for (const logit of logits) if (logit > highest) highest = logit;
+  for (let id = 0; id < logits.length; id++) if (logits[id] > highest) highest = logits[id];
   const probabilities = new Float64Array(logits.length);
   for (let id = 0; id < logits.length; id++) total += probabilities[id] = Math.exp(logits[id] - highest);
   for (let id = 0; id < logits.length; id++) probabilities[id] /= total;

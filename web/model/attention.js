@@ -10,7 +10,7 @@
 /** @typedef {import('./memory.js').Memory} Memory */
 
 /** @param {number} number rounded up, as the kernel needs it */
-const toFours = (number) => 4 * Math.ceil(number / 4);
+const padded = (number) => 8 * Math.ceil(number / 8);
 
 /** The keys and values of one text, in all layers. */
 export class KeysAndValues {
@@ -65,7 +65,7 @@ export class Attention {
   constructor(memory, headWidth, capacity) {
     this.multiply = memory.kernel.multiply;
     this.query = memory.floats(headWidth);
-    this.weights = memory.floats(toFours(capacity));
+    this.weights = memory.floats(padded(capacity));
     this.found = memory.floats(headWidth);
   }
 
@@ -84,14 +84,14 @@ export class Attention {
    */
   attend(text, layer, length, queries, start, outputs, out, record, at, spacing) {
     const { query, weights, found, multiply } = this, { heads, headWidth, capacity } = text;
-    const scale = 1 / Math.sqrt(headWidth), padded = toFours(length);
+    const scale = 1 / Math.sqrt(headWidth), keys = padded(length);
     for (let head = 0; head < heads; head++) {
       const place = 4 * (layer * heads + head) * capacity * headWidth; // bytes
       for (let i = 0; i < headWidth; i++) query[i] = scale * queries[start + head * headWidth + i];
-      multiply(text.keys.byteOffset + place, 4 * headWidth, query.byteOffset, weights.byteOffset, padded, headWidth, 1);
+      multiply(text.keys.byteOffset + place, 4 * headWidth, query.byteOffset, weights.byteOffset, keys, headWidth, 1);
       softmax(weights, length);
-      weights.fill(0, length, padded);
-      multiply(text.values.byteOffset + place, 4 * capacity, weights.byteOffset, found.byteOffset, headWidth, padded, 1);
+      weights.fill(0, length, keys);
+      multiply(text.values.byteOffset + place, 4 * capacity, weights.byteOffset, found.byteOffset, headWidth, keys, 1);
       outputs.set(found, out + head * headWidth);
       if (record) record.set(weights.subarray(0, length), at + head * spacing);
     }

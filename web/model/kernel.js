@@ -1,13 +1,12 @@
 /**
  * The loop that has to be fast, a matrix times some vectors, as WebAssembly. It is written out here instruction by
- * instruction, so there is nothing to build. It computes four columns at a time, and four rows at a time, which share
- * each load of a vector.
+ * instruction, so there is nothing to build. Four numbers are computed at once, and four rows share each load of a vector.
  *
  *     multiply(matrix, stride, vectors, outputs, rows, columns, count)
  *
  * `matrix` has `rows` rows of `columns` numbers, one row every `stride` bytes; `vectors` holds `count` vectors, one after
- * the other, and so does `outputs`. The first four arguments are in bytes; rows and columns are multiples of four. Four
- * rows are read once for all vectors, so many tokens at once cost less than one after the other.
+ * the other, and so does `outputs`. The first four arguments are in bytes. There are a multiple of four rows and of
+ * eight columns. Rows are read once for all vectors, so many tokens at once cost less than one after the other.
  *
  * There are two functions: `multiply` takes a matrix in single precision, `multiplyHalf` one in half precision, which is
  * read from memory in half the time. Vectors and outputs are in single precision.
@@ -54,8 +53,8 @@ const repeat = (body, condition) => [0x03, 0x40, ...body, ...condition, 0x0d, 0,
 const simd = (...code) => [0xfd, ...code];
 /** The same number four times. @param {Int32Array | Float32Array} number */
 const four = (number) => simd(0x0c, ...Array(4).fill(bytesOf(number)).flat());
-/** @param {string} address */
-const load = (address) => [...get(address), ...simd(0x00, 2, 0)];
+/** @param {string} address @param {number} [offset] in bytes */
+const load = (address, offset = 0) => [...get(address), ...simd(0x00, 2, offset)];
 /** @param {string} address @param {number[]} value */
 const store = (address, value) => [...get(address), ...value, ...simd(0x0b, 2, 0)];
 /** @param {number[]} a @param {number[]} b */
@@ -70,8 +69,8 @@ const halves = (a, b) => plus(pick(a, b, [0, 4, 1, 5]), pick(a, b, [2, 6, 3, 7])
 // Half precision: a sign, five bits of exponent and ten of fraction, against one, eight and 23. So the bits only move, by
 // 13 places, and the number is then too small by a factor of 2 ** 112, since exponents count from -127 and not from -15.
 const SINGLE = { size: 4, scale: 1, read: load };
-const HALF = { size: 2, scale: 2 ** 112, read: /** @param {string} address */ (address) => [
-  ...get(address), ...simd(0x03, 1, 0), // four numbers of 16 bits, each widened to 32 with its sign
+const HALF = { size: 2, scale: 2 ** 112, read: /** @type {typeof load} */ (address, offset) => [
+  ...get(address), ...simd(0x03, 1, offset), // four numbers of 16 bits, each widened to 32 with its sign
   ...constant(13), ...simd(...unsigned(0xab)), // shifted to the left
   ...get('bits'), ...simd(0x4e), // and the copies of the sign removed
 ] };
@@ -92,13 +91,13 @@ const multiplyBy = ({ size, scale, read }) => [
       ]),
       ...set('x', get('vector')),
       ...set('end', add(get('vector'), shiftLeft(get('columns'), 2))),
-      ...repeat([ // for each group of four columns
-        ...set('numbers', scale === 1 ? load('x') : times(load('x'), get('scale'))),
-        ...ROWS.flatMap(([row, sum]) => [
-          ...set(sum, plus(get(sum), times(read(row), get('numbers')))),
-          ...advance(row, constant(4 * size)),
+      ...repeat([ // for each group of eight columns
+        ...[0, 4].flatMap((column) => [
+          ...set('numbers', scale === 1 ? load('x', 4 * column) : times(load('x', 4 * column), get('scale'))),
+          ...ROWS.flatMap(([row, sum]) => set(sum, plus(get(sum), times(read(row, size * column), get('numbers'))))),
         ]),
-        ...advance('x', constant(16)),
+        ...ROWS.flatMap(([row]) => advance(row, constant(8 * size))),
+        ...advance('x', constant(32)),
       ], below('x', 'end')),
       // Each sum still has four parts: add them up, for all four rows at once.
       ...set('numbers', halves(get('sumA'), get('sumB'))),

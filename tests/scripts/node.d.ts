@@ -17,4 +17,8 @@ declare module 'node:assert/strict' {
 
 declare module 'node:fs' {
   export function readdirSync(folder: URL): string[];
+  export function readFileSync(file: string): Uint8Array;
+  export function readFileSync(file: string, encoding: 'utf8'): string;
 }
+
+declare const process: { argv: string[] };

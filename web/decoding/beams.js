@@ -29,7 +29,7 @@ import { actsAs, isDrawn } from './settings.js';
  * @param {Float64Array} probabilities
  */
 export function drawWithoutReplacement(draws, probabilities) {
-  const indices = [...probabilities.keys()].filter((index) => probabilities[index] > 0).sort((a, b) => probabilities[b] - probabilities[a]);
+  const indices = [...probabilities.keys()].filter((index) => probabilities[index] > 0).toSorted((a, b) => probabilities[b] - probabilities[a]);
   const left = indices.map((index) => probabilities[index]);
   return draws.slice(0, indices.length).map((draw) => {
     const target = draw * left.reduce((sum, each) => sum + each, 0);
@@ -67,7 +67,7 @@ export class BeamSearch {
     const continuations = this.#continuations(totals);
     // A continuation that ends counts only if it is among the first; of the others, as many as there are beams live on.
     const ending = continuations.slice(0, size).filter(({ reason }) => reason);
-    const goingOn = continuations.filter(({ reason }) => !reason).sort((a, b) => b.score - a.score).slice(0, size);
+    const goingOn = continuations.filter(({ reason }) => !reason).toSorted((a, b) => b.score - a.score).slice(0, size);
     const recordings = stages.map(([logits, , ...outputs], row) => (
       [...goingOn, ...ending].some((each) => each.row === row)
         ? new Recording(this.names, [logits, ...outputs], settings.top_candidates, forward.attention[row]) : null));

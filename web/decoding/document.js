@@ -40,7 +40,8 @@ export function runDocument({ model, prompt, messages, request, settings, steps,
   const choices = path(steps, last?.best).map(({ choice }) => choice);
   const search = isSearch(settings) ? steps.map((step) => searchEntry(steps, step)) : [];
   const textOf = (tokens) => beforeStop(request.decode(tokens), settings.stop_texts);
-  const origin = /** @type {const} */ (isSearch(settings) ? 'search' : 'chosen');
+  /** @type {'search' | 'chosen'} */
+  const origin = isSearch(settings) ? 'search' : 'chosen';
   const entries = choices.map(({ entry }) => ({ ...entry, origin }));
   const named = new Set([...request.source, ...request.prompt, ...sequences.flatMap(({ tokens }) => tokens),
     ...entries.flatMap(({ candidates }) => candidates.map(({ id }) => id)), ...search.flatMap(({ beams }) => beams.map(({ id }) => id))]);
@@ -54,7 +55,7 @@ export function runDocument({ model, prompt, messages, request, settings, steps,
     ids,
     finish_reason: sequences[0]?.finishReason ?? 'cancelled',
     steps: entries,
-    labels: Object.fromEntries([...named].sort((a, b) => a - b).map((id) => [id, label(id)])),
+    labels: Object.fromEntries([...named].toSorted((a, b) => a - b).map((id) => [id, label(id)])),
     ...(request.source.length && { source: request.source }),
     ...(request.drawsUsed && { draws_used: request.drawsUsed }),
     ...(search.length && { search }),

@@ -25,7 +25,7 @@ export class FinishedTexts {
 
   /** Add finished texts; returns those that no longer rank among the best. @param {Hypothesis[]} ended @returns {Dropped[]} */
   add(ended) {
-    const ranked = [...this.kept, ...ended].sort((a, b) => b.finalScore - a.finalScore); // of equals, the earlier first
+    const ranked = [...this.kept, ...ended].toSorted((a, b) => b.finalScore - a.finalScore); // of equals, the earlier first
     this.kept = ranked.slice(0, this.size);
     return ranked.slice(this.size).map(({ tokens, finalScore }) => (
       { reason: 'outranked', tokens, row: null, score: finalScore, toBeat: this.kept.at(-1).finalScore }));

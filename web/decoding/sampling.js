@@ -24,14 +24,15 @@ const SORTED_FIRST = 1e-3; // less probable tokens are only sorted if the draw l
  * @param {{ids: number[], probabilities: Float64Array}} survivors by id
  */
 export function tokenAt(draw, { ids, probabilities }) {
-  const landed = (places) => {
-    places.sort((a, b) => probabilities[b] - probabilities[a]); // stable, so ties stay in the order of their ids
-    let sum = 0;
-    return places.find((place) => draw < (sum += probabilities[place]));
-  };
+  /** @param {number[]} places */
+  const descending = (places) => places.toSorted((a, b) => probabilities[b] - probabilities[a]); // ties stay by id
   const places = ids.map((_, place) => place);
-  const place = landed(places.filter((each) => probabilities[each] >= SORTED_FIRST)) ?? landed(places) ?? places.at(-1);
-  return ids[place];
+  let sum = 0;
+  const probable = descending(places.filter((place) => probabilities[place] >= SORTED_FIRST));
+  const found = probable.find((place) => draw < (sum += probabilities[place]));
+  if (found !== undefined) return ids[found];
+  const others = descending(places.filter((place) => probabilities[place] < SORTED_FIRST));
+  return ids[others.find((place) => draw < (sum += probabilities[place])) ?? [...probable, ...others].at(-1)];
 }
 
 export class Sampling {

@@ -60,8 +60,8 @@ class SelfAttention {
     this.qkv.apply(vectors, projected, count);
     for (let token = 0; token < count; token++) {
       const start = 3 * width * token;
-      for (let head = 0; rotary && head < 2 * heads; head++) { // of the queries, then of the keys
-        rotate(projected, start + head * headWidth, positions[token], rotary, headWidth / 2);
+      if (rotary) { // queries and keys, which stand together
+        for (let head = 0; head < 2 * heads; head++) rotate(projected, start + head * headWidth, positions[token], rotary, headWidth / 2);
       }
       texts[token].write(layer, positions[token], projected, start + width);
     }

@@ -12,7 +12,6 @@ import { Memory } from './memory.js';
 import { rotaryTables, sinusoids } from './positions.js';
 import { Weights, widen } from './weights.js';
 
-/** @typedef {import('./weights.js').Norm} Norm */
 /**
  * What a checkpoint's `config.json` says.
  * @typedef {{vocabulary_size: number, context_length: number, width: number, layers: number, encoder_layers: number,

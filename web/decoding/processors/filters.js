@@ -57,7 +57,7 @@ export const topK = (k, least) => ({
 export const topP = (p, least) => ({
   name: 'top_p',
   apply: (logits) => {
-    const ascending = logits.filter((logit) => logit > -Infinity).sort();
+    const ascending = logits.filter((logit) => logit > -Infinity).toSorted();
     const probabilities = probabilitiesOf(ascending), most = Math.max(0, ascending.length - least), below = Math.fround(1 - p);
     let removed = 0;
     for (let sum = probabilities[0]; removed < most && Math.fround(sum) <= below; sum += probabilities[removed]) removed++;
@@ -77,7 +77,7 @@ export const typicalP = (p, least) => ({
   apply: (logits) => {
     const { logTotal, entropy } = summarize(logits);
     const distance = logits.map((logit) => Math.abs(logTotal - logit - entropy * Math.LN2));
-    const nearest = remaining(logits).sort((a, b) => distance[a] - distance[b]);
+    const nearest = remaining(logits).toSorted((a, b) => distance[a] - distance[b]);
     let last = 0;
     for (let sum = 0; last < nearest.length; last++) {
       sum += Math.exp(logits[nearest[last]] - logTotal);

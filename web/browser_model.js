@@ -1,0 +1,59 @@
+/**
+ * A model in a worker, as a page uses it: load it, run it, stop it.
+ */
+
+/** @typedef {import('./service.js').Order} Order */
+/** @typedef {import('./service.js').News} News */
+/** @typedef {Extract<News, {kind: 'step'}>} StepNews */
+
+export class BrowserModel {
+  /** @param {{postMessage: (order: Order) => void, onmessage: (event: MessageEvent<News>) => void}} [worker] */
+  constructor(worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })) {
+    this.worker = worker;
+  }
+
+  /**
+   * @param {string} folder the address of what `web/export.py` wrote, with a slash at its end
+   * @param {(loaded: number, total: number) => void} [onProgress] in bytes
+   * @returns {Promise<string>} the name of the model
+   */
+  async load(folder, onProgress) {
+    const { name } = await this.#order({ kind: 'load', folder }, 'loaded', (news) => news.kind === 'progress' && onProgress?.(news.loaded, news.total));
+    return name;
+  }
+
+  /**
+   * Continue a text, translate it, or answer a conversation.
+   * @param {import('./service.js').Input} input
+   * @param {import('./decoding/settings.js').Settings} [settings] the others have their defaults
+   * @param {(step: StepNews) => void} [onStep]
+   * @returns {Promise<import('./service.js').RunDocument>} of a run that was stopped as well
+   */
+  async run(input, settings = {}, onStep) {
+    const { document } = await this.#order({ kind: 'run', input, settings }, 'done', (news) => news.kind === 'step' && onStep?.(news));
+    return document;
+  }
+
+  /** End the run that is being made before its next token. */
+  stop() {
+    this.worker.postMessage({ kind: 'stop' });
+  }
+
+  /**
+   * @template {News['kind']} Kind
+   * @param {Order} order
+   * @param {Kind} last the kind of the news that ends it
+   * @param {(news: News) => void} onNews what comes before that
+   * @returns {Promise<Extract<News, {kind: Kind}>>}
+   */
+  #order(order, last, onNews) {
+    return new Promise((resolve, reject) => {
+      this.worker.onmessage = ({ data: news }) => {
+        if (news.kind === 'failed') reject(new Error(news.message));
+        else if (news.kind === last) resolve(/** @type {any} */ (news));
+        else onNews(news);
+      };
+      this.worker.postMessage(order);
+    });
+  }
+}

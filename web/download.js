@@ -1,0 +1,72 @@
+/**
+ * The files of a model: streamed, kept in the browser's cache, and checked against the SHA-256 in `model.json`.
+ */
+
+/** @typedef {import('./engine.js').Manifest} Manifest */
+/** @typedef {(loaded: number, total: number) => void} OnProgress in bytes */
+
+const CACHE = 'attend-models';
+
+/**
+ * A model's manifest and its files by their names.
+ * @param {string} folder the address of what `web/export.py` wrote, with a slash at its end
+ * @param {OnProgress} [onProgress]
+ */
+export async function downloadModel(folder, onProgress) {
+  /** @type {Manifest} */
+  const manifest = await (await fetched(`${folder}model.json`)).json();
+  const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  /** @type {Record<string, Uint8Array>} */
+  const files = {};
+  let before = 0;
+  for (const file of manifest.files) {
+    const start = before;
+    files[file.name] = await downloadFile(folder, file, (loaded) => onProgress?.(start + loaded, total));
+    before += file.bytes;
+  }
+  return { manifest, files };
+}
+
+/** @param {string} folder @param {Manifest['files'][number]} file @param {(loaded: number) => void} onProgress */
+async function downloadFile(folder, file, onProgress) {
+  const address = `${folder}${file.name}?${file.sha256.slice(0, 16)}`; // another version has another address
+  const cache = await globalThis.caches?.open(CACHE).catch(() => null); // none without a secure connection
+  const kept = await cache?.match(address);
+  if (kept) {
+    const content = new Uint8Array(await kept.arrayBuffer());
+    onProgress(content.length);
+    if (await isIntact(content, file)) return content;
+  }
+  const content = await streamed(await fetched(address), file.bytes, onProgress);
+  if (!(await isIntact(content, file))) throw new Error(`${file.name} arrived damaged: load the model again.`);
+  await cache?.put(address, new Response(/** @type {Uint8Array<ArrayBuffer>} */ (content))).catch(() => {}); // the disk may be full
+  return content;
+}
+
+/** @param {string} address */
+async function fetched(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`${address} can't be loaded (${response.status} ${response.statusText}).`);
+  return response;
+}
+
+/** @param {Response} response @param {number} bytes that are expected @param {(loaded: number) => void} onProgress */
+async function streamed(response, bytes, onProgress) {
+  const content = new Uint8Array(bytes), reader = response.body.getReader();
+  let loaded = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    if (loaded + part.value.length > bytes) return new Uint8Array(); // another file
+    content.set(part.value, loaded);
+    loaded += part.value.length;
+    onProgress(loaded);
+  }
+  return content.subarray(0, loaded);
+}
+
+/** Its length and, where the connection is secure, so that the browser has the function, its SHA-256. @param {Uint8Array} content @param {Manifest['files'][number]} file */
+async function isIntact(content, { bytes, sha256 }) {
+  if (content.length !== bytes) return false;
+  if (!globalThis.crypto?.subtle) return true;
+  const digest = await crypto.subtle.digest('SHA-256', /** @type {Uint8Array<ArrayBuffer>} */ (content));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('') === sha256;
+}

@@ -1,0 +1,73 @@
+/**
+ * What the worker does: it loads a model and makes runs, one at a time, and listens between two steps, so that Stop takes
+ * effect before the next token.
+ *
+ * @typedef {{kind: 'load', folder: string} | {kind: 'run', input: Input, settings: Settings} | {kind: 'stop'}} Order
+ * @typedef {{kind: 'progress', loaded: number, total: number} | {kind: 'loaded', name: string}
+ *   | {kind: 'step', text: string, entry: StepEntry | null, attention: string | null}
+ *   | {kind: 'done', document: RunDocument} | {kind: 'failed', message: string}} News
+ */
+
+import { attentionRow, runDocument } from './decoding/document.js';
+import { downloadModel } from './download.js';
+import { Engine } from './engine.js';
+
+/** @typedef {string | import('./text/conversation.js').Message[]} Input */
+/** @typedef {import('./decoding/settings.js').Settings} Settings */
+/** @typedef {Omit<import('../decoding/run/document').StepEntry, 'origin'>} StepEntry */
+/** @typedef {import('../decoding/run/document').RunDocument} RunDocument */
+/** A worker's own scope, or a port. @typedef {{postMessage: (news: News) => void, onmessage: (event: MessageEvent<Order>) => void}} Port */
+
+/** @param {string} folder @param {(loaded: number, total: number) => void} onProgress */
+async function openEngine(folder, onProgress) {
+  const { manifest, files } = await downloadModel(folder, onProgress);
+  return Engine.of(manifest, files);
+}
+
+/** Answer the orders that arrive at a port. @param {Port} port @param {typeof openEngine} [open] */
+export function serve(port, open = openEngine) {
+  /** @type {Engine} */
+  let engine = null;
+  let stopped = false;
+
+  /** @param {string} folder */
+  async function load(folder) {
+    engine = await open(folder, (loaded, total) => port.postMessage({ kind: 'progress', loaded, total }));
+    port.postMessage({ kind: 'loaded', name: engine.manifest.name });
+  }
+
+  /** @param {Input} input @param {Settings} settings */
+  async function run(input, settings) {
+    stopped = false;
+    const started = engine.start(input, settings);
+    for (const step of engine.steps(started)) {
+      if (step) {
+        // While a search goes on, words may still change, so it has no entry for its newest token.
+        const { entry, attention } = step.hypotheses.length === 1 ? step.best.choice : { entry: null, attention: null };
+        port.postMessage({ kind: 'step', text: started.request.decode(step.best.tokens), entry, attention: attention && attentionRow(attention) });
+      }
+      await turn();
+      if (stopped) break;
+    }
+    port.postMessage({ kind: 'done', document: runDocument(started) });
+  }
+
+  port.onmessage = async ({ data: order }) => {
+    try {
+      if (order.kind === 'stop') stopped = true;
+      else if (order.kind === 'load') await load(order.folder);
+      else await run(order.input, order.settings);
+    } catch (error) {
+      port.postMessage({ kind: 'failed', message: /** @type {Error} */ (error).message });
+    }
+  };
+}
+
+/** Let other messages be heard: a timer would wait for 4 ms. */
+function turn() {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = () => { port1.close(); resolve(undefined); };
+    port2.postMessage(null);
+  });
+}

@@ -25,7 +25,7 @@ check: $(VENV)/dev.stamp $(VENV)/scripts.stamp ## format, lint and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/python -m pyright --pythonpath $(BIN)/python
-	@$(BIN)/oxlint --deny-warnings ui web tests
+	@$(BIN)/oxlint --deny-warnings ui web benchmarks tests
 	@$(BIN)/python -m ui.kit.declarations
 	@$(NODE) $(VENV)/node_modules/typescript/bin/tsc
 	@$(NODE) --test --test-reporter=dot 'tests/scripts/**/*.test.js'

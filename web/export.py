@@ -98,7 +98,9 @@ def vocabulary(pieces: Any, *, padded: bool) -> dict[str, Any]:
     return {
         "pieces": [piece.piece for piece in pieces.pieces] + [PADDING] * padded,
         "special": special + [len(pieces.pieces)] * padded,
-        "bytes": [n for n, piece in enumerate(pieces.pieces) if piece.type == kind.BYTE],  # in the order of their values
+        "bytes": [
+            n for n, piece in enumerate(pieces.pieces) if piece.type == kind.BYTE
+        ],  # in the order of their values
         "sentences": rules.add_dummy_prefix and rules.remove_extra_whitespaces,
         "rules": dict(normalisations(rules.precompiled_charsmap)),
     }

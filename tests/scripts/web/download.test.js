@@ -13,7 +13,7 @@ function stage(served, kept = new Map()) {
     fetch: async (address) => {
       asked.push(address);
       const content = served[address.split('?')[0]];
-      return content === undefined ? new Response('', { status: 404, statusText: 'Not Found' }) : new Response(content);
+      return content === undefined ? new Response('', { status: 404, statusText: 'Not Found' }) : new Response(/** @type {any} */ (content));
     },
     caches: { open: async () => ({ match: async (address) => kept.get(address)?.clone(), put: async (address, response) => { kept.set(address, response); } }) },
   });

@@ -10,10 +10,11 @@ const ROWS = 8, COLUMNS = 24, COUNT = 3;
 const noise = (i) => Math.sin(12.9898 * (i + 1));
 
 /** The obvious loop. @param {(i: number) => number} matrix @param {Float32Array} vectors */
-const product = (matrix, vectors) => Array.from({ length: COUNT * ROWS }, (_, i) => {
+const product = (matrix, vectors) => Array.from({ length: COUNT * ROWS }).map((_, i) => {
   const vector = Math.floor(i / ROWS), row = i % ROWS;
-  return Array.from({ length: COLUMNS }, (_, column) => matrix(row * COLUMNS + column) * vectors[vector * COLUMNS + column])
-    .reduce((sum, term) => sum + term, 0);
+  let sum = 0;
+  for (let column = 0; column < COLUMNS; column++) sum += matrix(row * COLUMNS + column) * vectors[vector * COLUMNS + column];
+  return sum;
 });
 
 /** @param {Float32Array} found @param {number[]} expected */

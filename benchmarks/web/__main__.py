@@ -2,8 +2,8 @@
 
     python -m benchmarks.web [--model attend-chat] [--new-tokens 128] [--rounds 5]
 
-Both use one thread, and record every token with ten candidates and its attention. Python computes in single precision from
-float32 weights, the scripts in single precision from float16 weights; the tokens are the same.
+Both use one thread, record every token with ten candidates and its attention, and give the same tokens. Python's
+weights are in single precision, the scripts' in half precision.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.timing import interleave, machine, table
 from model.command_line import Parser, command
 from web.export import export
 
-SCRIPT = Path(__file__).with_suffix(".js")
+SCRIPT = Path(__file__).with_name("run.js")
 PROMPT = "Once upon a time, there was a little girl who lived near the sea."
 
 
@@ -70,9 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         kind: [options.new_tokens / statistics.median(seconds[kind]) for seconds in (scripts, python)]
         for kind in settings
     }
-    print(
-        f"{options.model}, {options.new_tokens} tokens, one thread; tokens a second, the median of {options.rounds} rounds"
-    )
+    print(f"{options.model}, {options.new_tokens} tokens, one thread, {options.rounds} rounds; tokens a second")
     print(
         table([["", "scripts", "Python"], *([kind, *(f"{each:.0f}" for each in both)] for kind, both in speed.items())])
     )

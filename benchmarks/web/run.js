@@ -1,9 +1,9 @@
 /**
- * Times a model of `web/` under Node.js, for `benchmarks/web.py`: prints, as one JSON line, the seconds that each kind of
+ * Times a model of `web/` under Node.js, for `python -m benchmarks.web`: prints, as one JSON line, the seconds that each kind of
  * settings takes in every round, after one warm-up round.
  */
 
-import { openFolder } from '../web/node.js';
+import { openFolder } from '../../web/node.js';
 
 const [folder, job] = process.argv.slice(2);
 /** @type {{input: string, rounds: number, contenders: Record<string, any>}} */

@@ -2,10 +2,12 @@
  * Scaled dot-product attention of single queries, and the keys and values that they look at.
  *
  * Both of its products are matrices times a vector, which the kernel computes: the keys of a head times the query, and
- * the values times the weights. For the second, values are stored as columns.
+ * the values times the weights. For the second, values are stored as columns. Both matrices are in the kernel's order.
  *
  * Shapes: K keys, D head width.
  */
+
+import { placeOf } from './kernel.js';
 
 /** @typedef {import('./memory.js').Memory} Memory */
 
@@ -43,18 +45,18 @@ export class KeysAndValues {
       const place = (layer * heads + head) * capacity * headWidth;
       const key = start + head * headWidth, value = key + heads * headWidth;
       for (let i = 0; i < headWidth; i++) {
-        keys[place + position * headWidth + i] = vector[key + i];
-        values[place + i * capacity + position] = vector[value + i];
+        keys[place + placeOf(position, i, headWidth)] = vector[key + i];
+        values[place + placeOf(i, position, capacity)] = vector[value + i];
       }
     }
   }
 
   /** Become a copy of another text's first tokens. @param {KeysAndValues} other @param {number} length */
   copy(other, length) {
-    const { capacity, headWidth } = this, size = capacity * headWidth;
+    const { capacity, headWidth } = this, size = capacity * headWidth, columns = padded(length);
     for (let start = 0; start < this.parts * size; start += size) {
-      this.keys.set(other.keys.subarray(start, start + length * headWidth), start);
-      for (let row = start; row < start + size; row += capacity) this.values.set(other.values.subarray(row, row + length), row);
+      this.keys.set(other.keys.subarray(start, start + columns * headWidth), start);
+      for (let rows = start; rows < start + size; rows += 4 * capacity) this.values.set(other.values.subarray(rows, rows + 4 * columns), rows);
     }
   }
 }
@@ -88,10 +90,10 @@ export class Attention {
     for (let head = 0; head < heads; head++) {
       const place = 4 * (layer * heads + head) * capacity * headWidth; // bytes
       for (let i = 0; i < headWidth; i++) query[i] = scale * queries[start + head * headWidth + i];
-      multiply(text.keys.byteOffset + place, 4 * headWidth, query.byteOffset, weights.byteOffset, keys, headWidth, 1);
+      multiply(text.keys.byteOffset + place, 4 * 4 * headWidth, query.byteOffset, weights.byteOffset, keys, headWidth, 1);
       softmax(weights, length);
       weights.fill(0, length, keys);
-      multiply(text.values.byteOffset + place, 4 * capacity, weights.byteOffset, found.byteOffset, headWidth, keys, 1);
+      multiply(text.values.byteOffset + place, 4 * 4 * capacity, weights.byteOffset, found.byteOffset, headWidth, keys, 1);
       outputs.set(found, out + head * headWidth);
       if (record) record.set(weights.subarray(0, length), at + head * spacing);
     }

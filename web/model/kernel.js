@@ -4,13 +4,18 @@
  *
  *     multiply(matrix, stride, vectors, outputs, rows, columns, count)
  *
- * `matrix` has `rows` rows of `columns` numbers, one row every `stride` bytes; `vectors` holds `count` vectors, one after
- * the other, and so does `outputs`. The first four arguments are in bytes. There are a multiple of four rows and of
- * eight columns. Rows are read once for all vectors, so many tokens at once cost less than one after the other.
+ * A matrix lies in memory in the order in which it is read: four rows at a time, of these eight columns at a time, of
+ * these one row after the other (`placeOf`). Processors fetch such a sequence ahead. `stride` is the bytes from four rows
+ * to the next four; `vectors` holds `count` vectors, one after the other, and so does `outputs`. The first four arguments
+ * are in bytes, and numbers of rows are multiples of four, of columns multiples of eight. Each group of rows is read once
+ * for all vectors, so many tokens at once cost less than one after the other.
  *
  * There are two functions: `multiply` takes a matrix in single precision, `multiplyHalf` one in half precision, which is
  * read from memory in half the time. Vectors and outputs are in single precision.
  */
+
+/** Where a number of a matrix is, counted in numbers. @param {number} row @param {number} column @param {number} columns how many there are */
+export const placeOf = (row, column, columns) => 4 * columns * (row >> 2) + 32 * (column >> 3) + 8 * (row & 3) + (column & 7);
 
 const I32 = 0x7f, V128 = 0x7b, FUNCTION = 0x60; // types
 
@@ -26,17 +31,17 @@ const ascii = (text) => [...text].map((letter) => letter.charCodeAt(0));
 const bytesOf = (number) => [...new Uint8Array(number.buffer)];
 
 const PARAMETERS = ['matrix', 'stride', 'vectors', 'outputs', 'rows', 'columns', 'count'];
-const ADDRESSES = ['last', 'end', 'vector', 'output', 'left', 'x', 'a', 'b', 'c', 'd']; // x walks along a vector, a to d along four rows
+const ADDRESSES = ['last', 'end', 'vector', 'output', 'left', 'x', 'place']; // x walks along a vector, place along four rows
 const FOURS = ['sumA', 'sumB', 'sumC', 'sumD', 'numbers', 'pairs', 'bits', 'scale']; // four numbers each
 const VARIABLES = [...PARAMETERS, ...ADDRESSES, ...FOURS];
-const ROWS = [['a', 'sumA'], ['b', 'sumB'], ['c', 'sumC'], ['d', 'sumD']];
+const SUMS = FOURS.slice(0, 4); // of the four rows
 
 /** @param {string} name */
 const get = (name) => [0x20, VARIABLES.indexOf(name)];
 /** @param {string} name @param {number[]} value */
 const set = (name, value) => [...value, 0x21, VARIABLES.indexOf(name)];
-/** @param {number} value from -64 to 63 */
-const constant = (value) => [0x41, value & 127];
+/** @param {number} value from -64 to 63, or a positive number of two times seven bits */
+const constant = (value) => [0x41, ...(value < 64 ? [value & 127] : [(value & 127) | 128, value >> 7])];
 /** @param {number[]} a @param {number[]} b */
 const add = (a, b) => [...a, ...b, 0x6a];
 /** @param {number[]} a @param {number} bits */
@@ -85,18 +90,16 @@ const multiplyBy = ({ size, scale, read }) => [
     ...set('output', get('outputs')),
     ...set('left', get('count')),
     ...repeat([ // for each vector
-      ...ROWS.flatMap(([row, sum], number) => [
-        ...set(row, number ? add(get(ROWS[number - 1][0]), get('stride')) : get('matrix')),
-        ...set(sum, four(new Float32Array([0]))),
-      ]),
+      ...SUMS.flatMap((sum) => set(sum, four(new Float32Array([0])))),
+      ...set('place', get('matrix')),
       ...set('x', get('vector')),
       ...set('end', add(get('vector'), shiftLeft(get('columns'), 2))),
       ...repeat([ // for each group of eight columns
         ...[0, 4].flatMap((column) => [
           ...set('numbers', scale === 1 ? load('x', 4 * column) : times(load('x', 4 * column), get('scale'))),
-          ...ROWS.flatMap(([row, sum]) => set(sum, plus(get(sum), times(read(row, size * column), get('numbers'))))),
+          ...SUMS.flatMap((sum, row) => set(sum, plus(get(sum), times(read('place', size * (8 * row + column)), get('numbers'))))),
         ]),
-        ...ROWS.flatMap(([row]) => advance(row, constant(8 * size))),
+        ...advance('place', constant(32 * size)),
         ...advance('x', constant(32)),
       ], below('x', 'end')),
       // Each sum still has four parts: add them up, for all four rows at once.
@@ -108,7 +111,7 @@ const multiplyBy = ({ size, scale, read }) => [
       ...advance('left', constant(-1)),
     ], get('left')),
     ...advance('outputs', constant(16)),
-    ...advance('matrix', shiftLeft(get('stride'), 2)),
+    ...advance('matrix', get('stride')),
   ], below('outputs', 'last')),
 ];
 

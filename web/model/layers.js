@@ -5,13 +5,15 @@
  * Shapes: T vectors, W model width, F feed-forward width.
  */
 
+import { placeOf } from './kernel.js';
+
 /** @typedef {import('./kernel.js').Multiply} Multiply */
 /** @typedef {'relu' | 'swiglu'} Activation */
 
 export class Linear {
   /**
    * @param {Multiply} multiply
-   * @param {{address: number, rows: number, columns: number}} weight in half precision
+   * @param {{address: number, rows: number, columns: number, halves: Uint16Array}} weight in half precision, in the kernel's order
    * @param {Float32Array | null} bias
    */
   constructor(multiply, weight, bias) {
@@ -23,9 +25,21 @@ export class Linear {
   /** @param {Float32Array} vectors (T, columns) @param {Float32Array} outputs (T, rows) @param {number} count T */
   apply(vectors, outputs, count) {
     const { address, rows, columns } = this.weight;
-    this.multiply(address, 2 * columns, vectors.byteOffset, outputs.byteOffset, rows, columns, count);
+    this.multiply(address, 2 * 4 * columns, vectors.byteOffset, outputs.byteOffset, rows, columns, count);
     if (this.bias) for (let i = 0; i < count * rows; i++) outputs[i] += this.bias[i % rows];
   }
+
+  /** A row of the weight; of embeddings it is a token's. @param {number} number @returns {Float32Array} (columns,) */
+  row(number) {
+    const { halves, columns } = this.weight;
+    return Float32Array.from({ length: columns }, (_, column) => widen(halves[placeOf(number, column, columns)]));
+  }
+}
+
+/** A number in half precision: a sign, five bits of exponent and ten of fraction. @param {number} bits */
+export function widen(bits) {
+  const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = (bits & 1023) / 1024;
+  return exponent ? sign * 2 ** (exponent - 15) * (1 + fraction) : sign * 2 ** -14 * fraction;
 }
 
 export class Norm {

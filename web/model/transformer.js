@@ -10,7 +10,7 @@ import { Attention, KeysAndValues } from './attention.js';
 import { Block, makeScratch } from './block.js';
 import { Memory } from './memory.js';
 import { rotaryTables, sinusoids } from './positions.js';
-import { Weights, widen } from './weights.js';
+import { Weights } from './weights.js';
 
 /**
  * What a checkpoint's `config.json` says.
@@ -47,8 +47,7 @@ export class Transformer {
     const texts = () => new KeysAndValues(memory, layers, heads, headWidth, length);
     this.config = config;
     this.atOnce = atOnce;
-    this.embedding = weights.table('embedding'); // (V, W)
-    this.unembedding = weights.linear('embedding'); // the same matrix (Press and Wolf, 2017)
+    this.embedding = weights.linear('embedding'); // (V, W), and also the unembedding (Press and Wolf, 2017)
     this.scale = isTranslator ? Math.sqrt(width) : 1;
     this.blocks = blocks('blocks', layers);
     this.encoderBlocks = blocks('encoder_blocks', config.encoder_layers);
@@ -132,7 +131,7 @@ export class Transformer {
     });
     ends.forEach((end, row) => this.newest.set(this.hidden.subarray(end * width, (end + 1) * width), row * width));
     this.finalNorm?.apply(this.newest, this.newest, ends.length);
-    this.unembedding.apply(this.newest, this.logits, ends.length);
+    this.embedding.apply(this.newest, this.logits, ends.length);
     return { logits: ends.map((_, row) => this.logits.slice(row * vocabulary, (row + 1) * vocabulary)), attention };
   }
 
@@ -152,9 +151,10 @@ export class Transformer {
   #embed(tokens, positions) {
     const { width } = this.config;
     tokens.forEach((token, row) => {
+      const embedding = this.embedding.row(token);
       for (let i = 0; i < width; i++) {
         const added = this.sinusoids ? this.sinusoids[positions[row] * width + i] : 0;
-        this.hidden[row * width + i] = this.scale * widen(this.embedding[token * width + i]) + added;
+        this.hidden[row * width + i] = this.scale * embedding[i] + added;
       }
     });
   }

@@ -1,16 +1,24 @@
 /**
  * The weights of a model, as a safetensors file holds them: the length of a header, the header in JSON, which says where
- * each tensor lies, and the numbers, here all in half precision. Matrices stay in half precision.
+ * each tensor lies, and the numbers, here all in half precision. Matrices stay in half precision, but are put into the
+ * order in which the kernel reads them.
  */
 
-import { Linear, Norm } from './layers.js';
+import { placeOf } from './kernel.js';
+import { Linear, Norm, widen } from './layers.js';
 
 /** @typedef {import('./memory.js').Memory} Memory */
 
-/** A number in half precision: a sign, five bits of exponent and ten of fraction. @param {number} bits */
-export function widen(bits) {
-  const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = (bits & 1023) / 1024;
-  return exponent ? sign * 2 ** (exponent - 15) * (1 + fraction) : sign * 2 ** -14 * fraction;
+/** Put a matrix that lies row by row into the order of `placeOf`. @param {Uint16Array} halves @param {number} columns */
+function arrange(halves, columns) {
+  const pairs = new Int32Array(halves.buffer, halves.byteOffset, halves.length / 2), size = 2 * columns; // pairs of four rows
+  const rows = new Int32Array(size);
+  for (let start = 0; start < pairs.length; start += size) {
+    rows.set(pairs.subarray(start, start + size));
+    for (let row = 0; row < 4; row++) {
+      for (let pair = 0; pair < columns / 2; pair++) pairs[start + placeOf(row, 2 * pair, columns) / 2] = rows[(row * columns) / 2 + pair];
+    }
+  }
 }
 
 export class Weights {
@@ -34,8 +42,7 @@ export class Weights {
     const entry = this.header[name];
     if (entry?.dtype !== 'F16') throw new Error(`The weights have no ${name} in half precision: export the model again.`);
     const [begin, end] = entry.data_offsets;
-    const address = this.data.byteOffset + begin;
-    return { shape: entry.shape, address, numbers: new Uint16Array(this.memory.buffer, address, (end - begin) / 2) };
+    return { shape: entry.shape, numbers: new Uint16Array(this.memory.buffer, this.data.byteOffset + begin, (end - begin) / 2) };
   }
 
   /** A vector in single precision, or null where there is none. @param {string} name */
@@ -43,19 +50,15 @@ export class Weights {
     return this.has(name) ? Float32Array.from(this.#tensor(name).numbers, widen) : null;
   }
 
-  /** A linear layer by its prefix, such as `blocks.0.attention.o_proj`. @param {string} prefix */
+  /** A linear layer by its prefix, such as `blocks.0.attention.o_proj`; each is asked for once. @param {string} prefix */
   linear(prefix) {
-    const { shape: [rows, columns], address } = this.#tensor(`${prefix}.weight`);
-    return new Linear(this.memory.kernel.multiplyHalf, { address, rows, columns }, this.vector(`${prefix}.bias`));
+    const { shape: [rows, columns], numbers } = this.#tensor(`${prefix}.weight`);
+    arrange(numbers, columns);
+    return new Linear(this.memory.kernel.multiplyHalf, { address: numbers.byteOffset, rows, columns, halves: numbers }, this.vector(`${prefix}.bias`));
   }
 
   /** LayerNorm where it has biases, else RMSNorm. @param {string} prefix @param {number} epsilon */
   norm(prefix, epsilon) {
     return new Norm(this.vector(`${prefix}.weight`), this.vector(`${prefix}.bias`), epsilon);
-  }
-
-  /** The embeddings: numbers in half precision, one row for each token. @param {string} prefix */
-  table(prefix) {
-    return this.#tensor(`${prefix}.weight`).numbers;
   }
 }

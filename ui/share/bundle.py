@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from urllib.parse import quote
 
@@ -40,6 +40,13 @@ def template() -> str:
     return page.replace("{modules}", _inside_script({"imports": modules})).replace(
         "{styles}", f"{_variables(styles)}\n{styles}"
     )
+
+
+def styles(modules: Iterable[str]) -> str:
+    """What these modules of ui/ need outside Gradio's page: their styles, and the variables of Gradio in these."""
+    rooms = {posixpath.dirname(name.removeprefix(PREFIX)) for name in modules}
+    needed = assets.stylesheet(rooms)
+    return f"{_variables(needed)}\n{needed}"
 
 
 def shared_file(document: Mapping[str, object]) -> str:

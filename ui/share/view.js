@@ -7,6 +7,7 @@
 import { start } from '../inspector/inspector.js';
 import { make } from '../kit/js/dom.js';
 import { inspectorValue } from './inspector_value.js';
+import { followSystemTheme } from './theme.js';
 
 /** @param {string} json the run document of the file, which anyone may have changed */
 export function show(json) {
@@ -53,11 +54,3 @@ function makeSettings(run) {
 
 const makeFooter = () => make('footer', { class: 'at-sm at-quiet' },
   'Made with Attend. This file is whole: it fetches nothing and sends nothing. To go on from it, choose Open run in Attend.');
-
-/** The page is dark where the visitor's system is. */
-function followSystemTheme() {
-  const system = window.matchMedia('(prefers-color-scheme: dark)');
-  const apply = () => document.body.classList.toggle('dark', system.matches);
-  apply();
-  system.addEventListener('change', apply);
-}

@@ -18,7 +18,9 @@ export class BrowserModel {
    * @returns {Promise<string>} the name of the model
    */
   async load(folder, onProgress) {
-    const { name } = await this.#order({ kind: 'load', folder }, 'loaded', (news) => news.kind === 'progress' && onProgress?.(news.loaded, news.total));
+    const { name } = await this.#order({ kind: 'load', folder }, 'loaded', (news) => {
+      if (news.kind === 'progress') onProgress?.(news.loaded, news.total);
+    });
     return name;
   }
 
@@ -30,7 +32,9 @@ export class BrowserModel {
    * @returns {Promise<import('./service.js').RunDocument>} of a run that was stopped as well
    */
   async run(input, settings = {}, onStep) {
-    const { document } = await this.#order({ kind: 'run', input, settings }, 'done', (news) => news.kind === 'step' && onStep?.(news));
+    const { document } = await this.#order({ kind: 'run', input, settings }, 'done', (news) => {
+      if (news.kind === 'step') onStep?.(news);
+    });
     return document;
   }
 

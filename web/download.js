@@ -63,7 +63,11 @@ async function streamed(response, bytes, onProgress) {
   return content.subarray(0, loaded);
 }
 
-/** Its length and, where the connection is secure, so that the browser has the function, its SHA-256. @param {Uint8Array} content @param {Manifest['files'][number]} file */
+/**
+ * Its length and, where the connection is secure, so that the browser has the function, its SHA-256.
+ * @param {Uint8Array} content
+ * @param {Manifest['files'][number]} file
+ */
 async function isIntact(content, { bytes, sha256 }) {
   if (content.length !== bytes) return false;
   if (!globalThis.crypto?.subtle) return true;

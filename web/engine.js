@@ -12,7 +12,11 @@ import { Tokenizer } from './text/tokenizer.js';
 /** @typedef {import('./decoding/document.js').Run} Run */
 /** @typedef {import('./decoding/settings.js').Settings} Settings */
 /** @typedef {import('./text/conversation.js').Message} Message */
-/** What `web/export.py` writes into `model.json`. @typedef {{name: string, config: import('./model/transformer.js').Config, settings: import('./decoding/settings.js').Parameter[], files: {name: string, bytes: number, sha256: string}[]}} Manifest */
+/**
+ * What `web/export.py` writes into `model.json`.
+ * @typedef {{name: string, config: import('./model/transformer.js').Config, settings:
+ *  import('./decoding/settings.js').Parameter[], files: {name: string, bytes: number, sha256: string}[]}} Manifest
+ */
 
 export class Engine {
   /** @param {Manifest} manifest @param {Tokenizer} tokenizer @param {Transformer} model */
@@ -54,7 +58,14 @@ export class Engine {
       encode: (text) => tokenizer.encode(text),
     };
     return {
-      model: manifest.name, prompt, ...(messages && { messages }), request, settings, steps: [], label: (id) => tokenizer.label(id), shape: { layers, heads },
+      model: manifest.name,
+      prompt,
+      ...(messages && { messages }),
+      request,
+      settings,
+      steps: [],
+      label: (id) => tokenizer.label(id),
+      shape: { layers, heads },
     };
   }
 

@@ -20,7 +20,11 @@ import { actsAs, isDrawn } from './settings.js';
 /** @typedef {import('./request.js').Request} Request */
 /** @typedef {import('./settings.js').Settings} Settings */
 /** @typedef {import('../model/transformer.js').Forward} Forward */
-/** One more token for one of the rows. @typedef {{score: number, row: number, token: number, draw: number | null, reason: import('./request.js').FinishReason | null}} Continuation */
+/**
+ * One more token for one of the rows.
+ * @typedef {{score: number, row: number, token: number, draw: number | null, reason:
+ *  import('./request.js').FinishReason | null}} Continuation
+ */
 
 /**
  * The indices that several draws land on, each among the renormalised rest that the earlier ones left; highest first,
@@ -89,14 +93,19 @@ export class BeamSearch {
     if (living.length && !finished.closes(living[0])) {
       this.beams = living;
       const best = living.reduce((a, b) => (b.score > a.score ? b : a));
-      return { hypotheses: [...living, ...ended], best, feed: living.map(({ tokens }) => tokens.at(-1)), parents: living.map(({ parent }) => parent), returned: [], dropped };
+      const next = { feed: living.map(({ tokens }) => tokens.at(-1)), parents: living.map(({ parent }) => parent) };
+      return { hypotheses: [...living, ...ended], best, ...next, returned: [], dropped };
     }
     const returned = finished.kept.slice(0, settings.num_return_sequences);
     dropped.push(...living.map((open) => finished.closed(open)));
     return { hypotheses: [...living, ...ended], best: returned[0], feed: [], parents: [], returned, dropped };
   }
 
-  /** The best continuations of all rows together, best first; or the drawn ones, in the order of the draws. @param {Float32Array[]} totals (R, V) @returns {Continuation[]} */
+  /**
+   * The best continuations of all rows together, best first; or the drawn ones, in the order of the draws.
+   * @param {Float32Array[]} totals (R, V)
+   * @returns {Continuation[]}
+   */
   #continuations(totals) {
     const { settings } = this, vocabulary = totals[0].length, size = totals.length * vocabulary;
     const flat = new Float32Array(size); // (R * V,)

@@ -26,14 +26,23 @@ export function summarize(logits) {
   return { kept, logTotal: highest + Math.log(total), entropy: Math.max(0, (Math.log(total) - weighted / total) / Math.LN2) };
 }
 
-/** The share of the probability that a following stage keeps, where it removes tokens. @param {Float32Array} logits (V,) @param {number} logTotal @param {Float32Array} following (V,) */
+/**
+ * The share of the probability that a following stage keeps, where it removes tokens.
+ * @param {Float32Array} logits (V,)
+ * @param {number} logTotal
+ * @param {Float32Array} following (V,)
+ */
 export function massKept(logits, logTotal, following) {
   let left = 0;
   for (let id = 0; id < logits.length; id++) if (following[id] > -Infinity) left += Math.exp(logits[id] - logTotal);
   return Math.min(1, left);
 }
 
-/** The remaining tokens with the highest logits, highest first, ties by id. @param {Float32Array} logits (V,) @param {number} count at most */
+/**
+ * The remaining tokens with the highest logits, highest first, ties by id.
+ * @param {Float32Array} logits (V,)
+ * @param {number} count at most
+ */
 export function bestTokens(logits, count) {
   const tokens = new Int32Array(count);
   let size = 0, least = -Infinity; // of those found, once there are enough

@@ -81,11 +81,14 @@ function searchEntry(steps, { hypotheses, best, returned, dropped }) {
     })),
     best: best ? place(best) : null,
     returned: returned.map(place),
-    dropped: dropped.map((each) => ({ ...place(each), reason: /** @type {any} */ (each.reason), row: each.row, score: each.score, to_beat: each.toBeat })),
+    dropped: dropped.map((each) => ({ ...place(each), reason: each.reason, row: each.row, score: each.score, to_beat: each.toBeat })),
   };
 }
 
-/** A pass's attention, (layers, heads, keys), as base64 of bytes: 255 times the square root of each weight. @param {Float32Array} weights */
+/**
+ * A pass's attention, (layers, heads, keys), as base64 of bytes: 255 times the square root of each weight.
+ * @param {Float32Array} weights
+ */
 export function attentionRow(weights) {
   let binary = '';
   for (const weight of weights) binary += String.fromCharCode(Math.round(255 * Math.sqrt(weight)));

@@ -18,7 +18,11 @@ import { isSearch } from './settings.js';
  * @property {import('./request.js').FinishReason | null} finishReason null while it lives
  * @property {number | null} finalScore of a finished one in a search: its rank, length penalty included
  */
-/** A hypothesis that a search has dropped, and why. @typedef {{reason: string, tokens: number[], row: number | null, score: number | null, toBeat: number | null}} Dropped */
+/**
+ * A hypothesis that a search has dropped, and why.
+ * @typedef {{reason: import('../../decoding/run/document').DropReason, tokens: number[], row: number | null, score: number | null, toBeat: number | null}}
+ *  Dropped
+ */
 /**
  * What was decided, and what to feed next: a token for each row of the next pass, and the row that it continues.
  * @typedef {{hypotheses: Hypothesis[], best: Hypothesis, feed: number[], parents: number[], returned: Hypothesis[], dropped: Dropped[]}} Step

@@ -8,10 +8,18 @@
 import { bestTokens, massKept, probabilitiesOf, rankOf, remaining, summarize } from './distribution.js';
 
 /** @typedef {import('../../decoding/run/document').StepEntry} StepEntry */
-/** A token, the distribution it was chosen from, and where the model looked. @typedef {{entry: Omit<StepEntry, 'origin'>, attention: Float32Array}} Choice */
+/**
+ * A token, the distribution it was chosen from, and where the model looked.
+ * @typedef {{entry: Omit<StepEntry, 'origin'>, attention: Float32Array}} Choice
+ */
 
 export class Recording {
-  /** @param {string[]} names of the stages, the model first @param {Float32Array[]} stages (V,) each @param {number} count of the candidates @param {Float32Array} attention */
+  /**
+   * @param {string[]} names of the stages, the model first
+   * @param {Float32Array[]} stages (V,) each
+   * @param {number} count of the candidates
+   * @param {Float32Array} attention
+   */
   constructor(names, stages, count, attention) {
     this.names = names;
     this.stages = stages;

@@ -21,7 +21,13 @@
 /** How many tokens can be generated; the last one needs no place in the context. @param {Request} request @param {Settings} settings */
 export const room = ({ contextLength, prompt }, { max_new_tokens: most }) => Math.min(most, contextLength + 1 - prompt.length);
 
-/** Why the last of these generated tokens completes them; null if it does not. @param {number[]} tokens @param {Request} request @param {Settings} settings @returns {FinishReason | null} */
+/**
+ * Why the last of these generated tokens completes them; null if it does not.
+ * @param {number[]} tokens
+ * @param {Request} request
+ * @param {Settings} settings
+ * @returns {FinishReason | null}
+ */
 export function finishReason(tokens, request, settings) {
   if (request.endTokens.includes(tokens.at(-1))) return 'stop';
   const text = settings.stop_texts.length ? request.decode(tokens) : '';

@@ -19,16 +19,23 @@ const OFF_HERE = ['dry_multiplier', 'mirostat_mode']; // settings that only Pyth
 export function completeSettings(parameters, given) {
   const unknown = Object.keys(given).find((name) => !parameters.some((parameter) => parameter.name === name));
   if (unknown) throw new Error(`There is no setting ${unknown}.`);
-  const settings = Object.fromEntries(parameters.map((parameter) => [parameter.name, checked(parameter, given[parameter.name] ?? parameter.default)]));
-  if (!STRATEGIES.includes(settings.strategy)) throw new Error(`The strategy ${settings.strategy} doesn't run in a browser: choose from ${STRATEGIES.join(', ')}.`);
-  for (const name of OFF_HERE) if (settings[name]) throw new Error(`${name} doesn't run in a browser: set it to 0.`);
-  if (settings.strategy === 'sample' && settings.num_return_sequences > 1) throw new Error('A browser samples one text at a time: set num_return_sequences to 1.');
-  if (settings.strategy.startsWith('beam') && settings.num_return_sequences > settings.num_beams) {
-    throw new Error('num_return_sequences is more than num_beams: lower the first or raise the second.');
-  }
-  if (settings.min_new_tokens > settings.max_new_tokens) throw new Error('min_new_tokens is more than max_new_tokens: lower the first or raise the second.');
+  const values = parameters.map((parameter) => [parameter.name, checked(parameter, given[parameter.name] ?? parameter.default)]);
+  const settings = Object.fromEntries(values), problem = misfit(settings);
+  if (problem) throw new Error(problem);
   const seed = settings.seed < 0 && isDrawn(settings) ? Math.floor(SEEDS * Math.random()) : settings.seed;
   return { ...settings, order: ordered(parameters, settings.order), seed };
+}
+
+/** What does not fit together or does not run in a browser, and what to do; null if all does. @param {Settings} settings */
+function misfit(settings) {
+  const { strategy, num_return_sequences: returned, num_beams: beams, min_new_tokens: least, max_new_tokens: most } = settings;
+  const off = OFF_HERE.find((name) => settings[name]);
+  if (!STRATEGIES.includes(strategy)) return `The strategy ${strategy} doesn't run in a browser: choose from ${STRATEGIES.join(', ')}.`;
+  if (off) return `${off} doesn't run in a browser: set it to 0.`;
+  if (strategy === 'sample' && returned > 1) return 'A browser samples one text at a time: set num_return_sequences to 1.';
+  if (isSearch(settings) && returned > beams) return 'num_return_sequences is more than num_beams: lower the first or raise the second.';
+  if (least > most) return 'min_new_tokens is more than max_new_tokens: lower the first or raise the second.';
+  return null;
 }
 
 /** @param {Parameter} parameter @param {any} value */
@@ -40,7 +47,11 @@ function checked({ name, choices, minimum, maximum, integer }, value) {
   return value;
 }
 
-/** The named filters are permuted among their places; the others stay where they are. @param {Parameter[]} parameters @param {string[]} names */
+/**
+ * The named filters are permuted among their places; the others stay where they are.
+ * @param {Parameter[]} parameters
+ * @param {string[]} names
+ */
 function ordered(parameters, names) {
   const following = names.values();
   const { choices } = parameters.find(({ name }) => name === 'order');

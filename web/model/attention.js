@@ -4,7 +4,7 @@
  * Both of its products are matrices times a vector, which the kernel computes: the keys of a head times the query, and
  * the values times the weights. For the second, values are stored as columns. Both matrices are in the kernel's order.
  *
- * Shapes: K keys, D head width.
+ * Shapes: K keys, H heads, D head width.
  */
 
 import { placeOf } from './kernel.js';
@@ -13,6 +13,8 @@ import { placeOf } from './kernel.js';
 
 /** @param {number} number rounded up, as the kernel needs it */
 const padded = (number) => 8 * Math.ceil(number / 8);
+
+/** Where a token's attention is kept: (layers, heads, keys). @typedef {{weights: Float32Array, keys: number}} AttentionRecord */
 
 /** The keys and values of one text, in all layers. */
 export class KeysAndValues {
@@ -76,26 +78,23 @@ export class Attention {
    * @param {KeysAndValues} text
    * @param {number} layer
    * @param {number} length K, the keys that the query may see
-   * @param {Float32Array} queries the query of all heads from `start` on
-   * @param {number} start
-   * @param {Float32Array} outputs what the heads found, from `out` on
-   * @param {number} out
-   * @param {Float32Array | null} record gets the weights: (heads, K) from `at` on, `spacing` apart
-   * @param {number} at
-   * @param {number} spacing
+   * @param {Float32Array} queries (H * D,) of one token
+   * @param {Float32Array} outputs (H * D,) what the heads found
+   * @param {AttentionRecord | null} record gets the weights of every head
+   * @param {number} [first] key of the record that they begin at
    */
-  attend(text, layer, length, queries, start, outputs, out, record, at, spacing) {
+  attend(text, layer, length, queries, outputs, record, first = 0) {
     const { query, weights, found, multiply } = this, { heads, headWidth, capacity } = text;
     const scale = 1 / Math.sqrt(headWidth), keys = padded(length);
     for (let head = 0; head < heads; head++) {
       const place = 4 * (layer * heads + head) * capacity * headWidth; // bytes
-      for (let i = 0; i < headWidth; i++) query[i] = scale * queries[start + head * headWidth + i];
+      for (let i = 0; i < headWidth; i++) query[i] = scale * queries[head * headWidth + i];
       multiply(text.keys.byteOffset + place, 4 * 4 * headWidth, query.byteOffset, weights.byteOffset, keys, headWidth, 1);
       softmax(weights, length);
       weights.fill(0, length, keys);
       multiply(text.values.byteOffset + place, 4 * 4 * capacity, weights.byteOffset, found.byteOffset, headWidth, keys, 1);
-      outputs.set(found, out + head * headWidth);
-      if (record) record.set(weights.subarray(0, length), at + head * spacing);
+      outputs.set(found, head * headWidth);
+      if (record) record.weights.set(weights.subarray(0, length), (layer * heads + head) * record.keys + first);
     }
   }
 }

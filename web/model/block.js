@@ -12,7 +12,6 @@ import { rotate } from './positions.js';
 /** @typedef {import('./memory.js').Memory} Memory */
 /** @typedef {import('./weights.js').Weights} Weights */
 /** @typedef {import('./transformer.js').Config} Config */
-/** Where a token's attention is written: this layer's part begins at `at`, and each head has `keys` weights. @typedef {{weights: Float32Array, at: number, keys: number}} AttentionRecord */
 /**
  * What the parts of a block need to know of a pass; lists have one entry for each of the T tokens.
  * @typedef {object} Pass
@@ -23,7 +22,7 @@ import { rotate } from './positions.js';
  * @property {KeysAndValues[]} texts that the tokens belong to
  * @property {number[]} positions
  * @property {number[]} lengths how many keys of its text each token may see
- * @property {(AttentionRecord | null)[]} records
+ * @property {(import('./attention.js').AttentionRecord | null)[]} records of their attention
  * @property {{text: KeysAndValues, length: number} | null} source for cross-attention
  */
 
@@ -66,8 +65,8 @@ class SelfAttention {
       texts[token].write(layer, positions[token], projected, start + width);
     }
     for (let token = 0; token < count; token++) {
-      const record = records[token], at = record ? record.at + (source?.length ?? 0) : 0; // behind the source's keys
-      attention.attend(texts[token], layer, lengths[token], projected, 3 * width * token, mixed, width * token, record?.weights, at, record?.keys);
+      const queries = projected.subarray(3 * width * token, width * (3 * token + 1)), found = mixed.subarray(width * token, width * (token + 1));
+      attention.attend(texts[token], layer, lengths[token], queries, found, records[token], source?.length); // the source's keys come first
     }
     this.output.apply(mixed, outputs, count);
   }
@@ -82,7 +81,14 @@ class CrossAttention {
     this.width = config.heads * config.head_width;
   }
 
-  /** Store the keys and values of a source. @param {Float32Array} encoded (S, W) @param {number} length S @param {number} layer @param {KeysAndValues} text @param {Scratch} scratch */
+  /**
+   * Store the keys and values of a source.
+   * @param {Float32Array} encoded (S, W)
+   * @param {number} length S
+   * @param {number} layer
+   * @param {KeysAndValues} text
+   * @param {Scratch} scratch
+   */
   read(encoded, length, layer, text, { projected }) {
     this.keysValues.apply(encoded, projected, length);
     for (let token = 0; token < length; token++) text.write(layer, token, projected, 2 * this.width * token);
@@ -92,8 +98,8 @@ class CrossAttention {
   apply(vectors, outputs, count, { scratch: { projected, mixed }, attention, layer, records, source }) {
     this.query.apply(vectors, projected, count);
     for (let token = 0; token < count; token++) {
-      const record = records[token], start = this.width * token;
-      attention.attend(source.text, layer, source.length, projected, start, mixed, start, record?.weights, record?.at, record?.keys);
+      const start = this.width * token, end = start + this.width;
+      attention.attend(source.text, layer, source.length, projected.subarray(start, end), mixed.subarray(start, end), records[token]);
     }
     this.output.apply(mixed, outputs, count);
   }
@@ -135,7 +141,12 @@ export class Block {
     this.#add(hidden, count, pass, this.feedForward);
   }
 
-  /** @param {Float32Array} hidden @param {number} count @param {Pass} pass @param {{part: any, norm: import('./layers.js').Norm}} sublayer */
+  /**
+   * @param {Float32Array} hidden
+   * @param {number} count
+   * @param {Pass} pass
+   * @param {{part: any, norm: import('./layers.js').Norm}} sublayer
+   */
   #add(hidden, count, pass, { part, norm }) {
     const { normed, update } = pass.scratch;
     if (this.normFirst) norm.apply(hidden, normed, count);

@@ -14,7 +14,12 @@
  * read from memory in half the time. Vectors and outputs are in single precision.
  */
 
-/** Where a number of a matrix is, counted in numbers. @param {number} row @param {number} column @param {number} columns how many there are */
+/**
+ * Where a number of a matrix is, counted in numbers.
+ * @param {number} row
+ * @param {number} column
+ * @param {number} columns how many there are
+ */
 export const placeOf = (row, column, columns) => 4 * columns * (row >> 2) + 32 * (column >> 3) + 8 * (row & 3) + (column & 7);
 
 const I32 = 0x7f, V128 = 0x7b, FUNCTION = 0x60; // types
@@ -66,7 +71,12 @@ const store = (address, value) => [...get(address), ...value, ...simd(0x0b, 2, 0
 const plus = (a, b) => [...a, ...b, ...simd(...unsigned(0xe4))];
 /** @param {number[]} a @param {number[]} b */
 const times = (a, b) => [...a, ...b, ...simd(...unsigned(0xe6))];
-/** Four numbers of two fours: 0 to 3 are those of `a`, 4 to 7 those of `b`. @param {number[]} a @param {number[]} b @param {number[]} places */
+/**
+ * Four numbers of two fours: 0 to 3 are those of `a`, 4 to 7 those of `b`.
+ * @param {number[]} a
+ * @param {number[]} b
+ * @param {number[]} places
+ */
 const pick = (a, b, places) => [...a, ...b, ...simd(0x0d, ...places.flatMap((place) => [0, 1, 2, 3].map((byte) => 4 * place + byte)))];
 /** (a0 + a2, b0 + b2, a1 + a3, b1 + b3) @param {number[]} a @param {number[]} b */
 const halves = (a, b) => plus(pick(a, b, [0, 4, 1, 5]), pick(a, b, [2, 6, 3, 7]));

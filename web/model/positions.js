@@ -16,7 +16,12 @@ export function sinusoids(length, width) {
   });
 }
 
-/** Cosines and sines of the rotary angles (Su et al., 2021), (P, D / 2) each. @param {number} length @param {number} headWidth @param {number} base */
+/**
+ * Cosines and sines of the rotary angles (Su et al., 2021), (P, D / 2) each.
+ * @param {number} length
+ * @param {number} headWidth
+ * @param {number} base
+ */
 export function rotaryTables(length, headWidth, base) {
   const half = headWidth / 2, rates = frequencies(half, base);
   const angles = Float32Array.from({ length: length * half }, (_, i) => Math.floor(i / half) * rates[i % half]); // (P, D / 2)

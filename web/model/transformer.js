@@ -100,7 +100,10 @@ export class Transformer {
     return this.#pass(tokens, this.rows, tokens.map(() => this.length));
   }
 
-  /** Keep, repeat, reorder or drop rows: the first child takes over its parent's memory, the others get copies. @param {number[]} parents */
+  /**
+   * Keep, repeat, reorder or drop rows: the first child takes over its parent's memory, the others get copies.
+   * @param {number[]} parents
+   */
   #select(parents) {
     const before = this.rows, free = this.texts.filter((text) => !parents.some((parent) => before[parent] === text));
     this.rows = parents.map((parent, row) => {
@@ -119,16 +122,16 @@ export class Transformer {
    * @returns {Forward}
    */
   #pass(tokens, texts, positions) {
-    const { width, layers, heads, vocabulary_size: vocabulary } = this.config;
+    const { width, layers, heads, vocabulary_size: vocabulary } = this.config, { source } = this;
     const ends = tokens.flatMap((_, i) => (texts[i] === texts[i + 1] ? [] : [i])); // the newest token of each row
     this.length = positions.at(-1) + 1;
-    const sourceLength = this.source?.length ?? 0, keys = sourceLength + this.length;
+    const keys = (source?.length ?? 0) + this.length;
     const attention = ends.map(() => new Float32Array(layers * heads * keys)); // (L, H, S + K)
+    const records = tokens.map((_, i) => (ends.includes(i) ? { weights: attention[ends.indexOf(i)], keys } : null));
+    const lengths = positions.map((position) => position + 1); // no token sees a later one
     this.#embed(tokens, positions);
-    this.blocks.forEach((block, layer) => {
-      const records = tokens.map((_, i) => (ends.includes(i) ? { weights: attention[ends.indexOf(i)], at: layer * heads * keys, keys } : null));
-      block.apply(this.hidden, tokens.length, { ...this.shared, layer, texts, positions, lengths: positions.map((position) => position + 1), records, source: this.source });
-    });
+    this.blocks.forEach((block, layer) => (
+      block.apply(this.hidden, tokens.length, { ...this.shared, layer, texts, positions, lengths, records, source })));
     ends.forEach((end, row) => this.newest.set(this.hidden.subarray(end * width, (end + 1) * width), row * width));
     this.finalNorm?.apply(this.newest, this.newest, ends.length);
     this.embedding.apply(this.newest, this.logits, ends.length);

@@ -54,7 +54,8 @@ export class Weights {
   linear(prefix) {
     const { shape: [rows, columns], numbers } = this.#tensor(`${prefix}.weight`);
     arrange(numbers, columns);
-    return new Linear(this.memory.kernel.multiplyHalf, { address: numbers.byteOffset, rows, columns, halves: numbers }, this.vector(`${prefix}.bias`));
+    const weight = { address: numbers.byteOffset, rows, columns, halves: numbers };
+    return new Linear(this.memory.kernel.multiplyHalf, weight, this.vector(`${prefix}.bias`));
   }
 
   /** LayerNorm where it has biases, else RMSNorm. @param {string} prefix @param {number} epsilon */

@@ -79,13 +79,19 @@ export class Tokenizer {
     return [...encoder.encode(character)].map((byte) => this.byteIds[byte]);
   }
 
-  /** @param {number[]} ids special tokens add nothing @param {boolean} [begins] whether they begin a sentence, whose first space is not shown */
+  /**
+   * @param {number[]} ids special tokens add nothing
+   * @param {boolean} [begins] whether they begin a sentence, whose first space is not shown
+   */
   decode(ids, begins = false) {
     const bytes = ids.flatMap((id) => this.bytes[id]);
     return textOf(begins && this.sentences && bytes[0] === 32 ? bytes.slice(1) : bytes);
   }
 
-  /** A token on its own, for display: its text, `<end>` for a special token, `<0xF0>` for a byte that is no character. @param {number} id */
+  /**
+   * A token on its own, for display: its text, `<end>` for a special token, `<0xF0>` for a byte that is no character.
+   * @param {number} id
+   */
   label(id) {
     if (this.special.has(id)) return this.pieces[id];
     const [first, ...others] = this.bytes[id];

@@ -6,7 +6,11 @@ import { downloadModel } from '../../../web/download.js';
 const CONTENT = new TextEncoder().encode('the weights');
 const FILE = { name: 'weights', bytes: CONTENT.length };
 
-/** Replace the network and the cache for one test. @param {Record<string, string | Uint8Array>} served by their names @param {Map<string, Response>} kept */
+/**
+ * Replace the network and the cache for one test.
+ * @param {Record<string, string | Uint8Array>} served by their names
+ * @param {Map<string, Response>} kept
+ */
 function stage(served, kept = new Map()) {
   const asked = [];
   Object.assign(globalThis, {

@@ -13,7 +13,10 @@ import * as penalties from './penalties.js';
  * @typedef {import('../settings.js').Settings} Settings
  */
 
-/** By its name in the setting `order`: the stage, or null where the settings leave it out. @type {Record<string, (settings: Settings, request: Request, least: number) => Stage | null>} */
+/**
+ * By its name in the setting `order`: the stage, or null where the settings leave it out.
+ * @type {Record<string, (settings: Settings, request: Request, least: number) => Stage | null>}
+ */
 const PENALTIES = {
   logit_bias: ({ logit_bias: biases }) => (Object.keys(biases).length ? penalties.logitBias(biases) : null),
   repetition_penalty: ({ repetition_penalty: penalty }) => (penalty === 1 ? null : penalties.repetitionPenalty(penalty)),
@@ -52,7 +55,11 @@ const STAGES = {
   beam_sample: { ...PENALTIES, ...WARPERS, ...RANDOM },
 };
 
-/** Each text with and without a leading space, since a word has other tokens inside a sentence. @param {string[]} words @param {Request} request */
+/**
+ * Each text with and without a leading space, since a word has other tokens inside a sentence.
+ * @param {string[]} words
+ * @param {Request} request
+ */
 function spellings(words, { encode }) {
   const texts = new Set(words.flatMap((word) => [word, ` ${word}`]));
   return [...new Map([...texts].map(encode).map((ids) => [ids.join(), ids])).values()];
@@ -70,7 +77,12 @@ export function buildChain(strategy, settings, request, least) {
   return request.suppressed.length ? [penalties.suppressTokens(request.suppressed), ...stages] : stages;
 }
 
-/** The logits after every stage, beginning with the untouched ones. @param {Stage[]} stages @param {Float32Array} logits @param {Context} context */
+/**
+ * The logits after every stage, beginning with the untouched ones.
+ * @param {Stage[]} stages
+ * @param {Float32Array} logits
+ * @param {Context} context
+ */
 export function runChain(stages, logits, context) {
   const outputs = [logits];
   for (const { apply } of stages) outputs.push(apply(outputs.at(-1), context));

@@ -16,13 +16,23 @@ const COLDEST = 1e-4; // a lower temperature counts as 0
 /** Remove the tokens that `unwanted` finds. @param {Float32Array} logits (V,) @param {(id: number) => boolean} unwanted */
 const without = (logits, unwanted) => logits.map((logit, id) => (unwanted(id) ? -Infinity : logit));
 
-/** The logit of the most probable token number `count`; -Infinity where fewer remain. @param {Float32Array} logits (V,) @param {number} count */
+/**
+ * The logit of the most probable token number `count`; -Infinity where fewer remain.
+ * @param {Float32Array} logits (V,)
+ * @param {number} count
+ */
 function edge(logits, count) {
   const best = bestTokens(logits, count);
   return best.length < count ? -Infinity : logits[best.at(-1)];
 }
 
-/** A filter by a threshold, which spares the `least` most probable tokens. @param {string} name @param {number} least @param {(logits: Float32Array) => (id: number) => boolean} rule @returns {Stage} */
+/**
+ * A filter by a threshold, which spares the `least` most probable tokens.
+ * @param {string} name
+ * @param {number} least
+ * @param {(logits: Float32Array) => (id: number) => boolean} rule
+ * @returns {Stage}
+ */
 const threshold = (name, least, rule) => ({
   name,
   apply: (logits) => {
@@ -31,7 +41,13 @@ const threshold = (name, least, rule) => ({
   },
 });
 
-/** Divides the logits: below 1 sharpens the distribution, above 1 flattens it. @param {number} value @param {number} range @param {number} exponent @returns {Stage | null} */
+/**
+ * Divides the logits: below 1 sharpens the distribution, above 1 flattens it.
+ * @param {number} value
+ * @param {number} range
+ * @param {number} exponent
+ * @returns {Stage | null}
+ */
 export function temperature(value, range, exponent) {
   if (value < COLDEST) return null;
   const lowest = Math.max(0, value - range), highest = value + range;
@@ -44,7 +60,12 @@ export function temperature(value, range, exponent) {
   return { name: 'temperature', apply: (logits) => { const divisor = at(logits); return logits.map((logit) => logit / divisor); } };
 }
 
-/** Keeps the k most probable tokens, and all that tie with the last of them (Fan, Lewis and Dauphin, 2018). @param {number} k @param {number} least @returns {Stage} */
+/**
+ * Keeps the k most probable tokens, and all that tie with the last of them (Fan, Lewis and Dauphin, 2018).
+ * @param {number} k
+ * @param {number} least
+ * @returns {Stage}
+ */
 export const topK = (k, least) => ({
   name: 'top_k',
   apply: (logits) => {
@@ -53,7 +74,12 @@ export const topK = (k, least) => ({
   },
 });
 
-/** Keeps the smallest set of most probable tokens whose mass reaches p (Holtzman et al., 2019). @param {number} p @param {number} least @returns {Stage} */
+/**
+ * Keeps the smallest set of most probable tokens whose mass reaches p (Holtzman et al., 2019).
+ * @param {number} p
+ * @param {number} least
+ * @returns {Stage}
+ */
 export const topP = (p, least) => ({
   name: 'top_p',
   apply: (logits) => {
@@ -65,13 +91,23 @@ export const topP = (p, least) => ({
   },
 });
 
-/** Keeps tokens at least this fraction as probable as the most probable one (Nguyen et al., 2024). @param {number} p @param {number} least @returns {Stage} */
+/**
+ * Keeps tokens at least this fraction as probable as the most probable one (Nguyen et al., 2024).
+ * @param {number} p
+ * @param {number} least
+ * @returns {Stage}
+ */
 export const minP = (p, least) => threshold('min_p', least, (logits) => {
   const highest = edge(logits, 1);
   return (id) => Math.exp(logits[id] - highest) < p;
 });
 
-/** Keeps the tokens whose surprise is nearest the entropy, until their mass reaches p (Meister et al., 2022). @param {number} p @param {number} least @returns {Stage} */
+/**
+ * Keeps the tokens whose surprise is nearest the entropy, until their mass reaches p (Meister et al., 2022).
+ * @param {number} p
+ * @param {number} least
+ * @returns {Stage}
+ */
 export const typicalP = (p, least) => ({
   name: 'typical_p',
   apply: (logits) => {
@@ -88,26 +124,46 @@ export const typicalP = (p, least) => ({
   },
 });
 
-/** Removes every token less probable than epsilon (Hewitt, Manning and Liang, 2022). @param {number} epsilon @param {number} least @returns {Stage} */
+/**
+ * Removes every token less probable than epsilon (Hewitt, Manning and Liang, 2022).
+ * @param {number} epsilon
+ * @param {number} least
+ * @returns {Stage}
+ */
 export const epsilonCutoff = (epsilon, least) => threshold('epsilon_cutoff', least, (logits) => {
   const probabilities = probabilitiesOf(logits);
   return (id) => probabilities[id] < epsilon;
 });
 
-/** The same, with a lower limit where the distribution is flat (Hewitt, Manning and Liang, 2022). @param {number} epsilon @param {number} least @returns {Stage} */
+/**
+ * The same, with a lower limit where the distribution is flat (Hewitt, Manning and Liang, 2022).
+ * @param {number} epsilon
+ * @param {number} least
+ * @returns {Stage}
+ */
 export const etaCutoff = (epsilon, least) => threshold('eta_cutoff', least, (logits) => {
   const probabilities = probabilitiesOf(logits), { entropy } = summarize(logits);
   const eta = Math.min(epsilon, Math.sqrt(epsilon) * 2 ** -entropy);
   return (id) => probabilities[id] < eta;
 });
 
-/** Removes tokens less probable than a times the square of the highest probability. @param {number} a @param {number} least @returns {Stage} */
+/**
+ * Removes tokens less probable than a times the square of the highest probability.
+ * @param {number} a
+ * @param {number} least
+ * @returns {Stage}
+ */
 export const topA = (a, least) => threshold('top_a', least, (logits) => {
   const probabilities = probabilitiesOf(logits), limit = a * probabilities[bestTokens(logits, 1)[0]] ** 2;
   return (id) => probabilities[id] < limit;
 });
 
-/** Keeps the logits within n standard deviations of the highest (Tang et al., 2024). @param {number} n @param {number} least @returns {Stage} */
+/**
+ * Keeps the logits within n standard deviations of the highest (Tang et al., 2024).
+ * @param {number} n
+ * @param {number} least
+ * @returns {Stage}
+ */
 export const topNSigma = (n, least) => threshold('top_n_sigma', least, (logits) => {
   const left = logits.filter((logit) => logit > -Infinity);
   const mean = left.reduce((sum, logit) => sum + logit, 0) / left.length;
@@ -116,7 +172,12 @@ export const topNSigma = (n, least) => threshold('top_n_sigma', least, (logits) 
   return (id) => logits[id] < limit;
 });
 
-/** Keeps the most probable tokens whose terms of the entropy sum to at most this fraction of it (Baghaei Potraghloo et al., 2025); of the 100 best. @param {number} h @returns {Stage} */
+/**
+ * Keeps the most probable tokens whose terms of the entropy sum to at most this fraction of it (Baghaei Potraghloo et
+ * al., 2025); of the 100 best.
+ * @param {number} h
+ * @returns {Stage}
+ */
 export const topH = (h) => ({
   name: 'top_h',
   apply: (logits) => {
@@ -132,7 +193,11 @@ export const topH = (h) => ({
   },
 });
 
-/** Excludes top choices: with some probability, only the least probable of all tokens above a limit stays. @param {{probability: number, limit: number, seed: number, drawsUsed: number, endTokens: number[]}} options @returns {Stage} */
+/**
+ * Excludes top choices: with some probability, only the least probable of all tokens above a limit stays.
+ * @param {{probability: number, limit: number, seed: number, drawsUsed: number, endTokens: number[]}} options
+ * @returns {Stage}
+ */
 export const xtc = ({ probability, limit, seed, drawsUsed, endTokens }) => ({
   name: 'xtc',
   apply: (logits, { tokens }) => {

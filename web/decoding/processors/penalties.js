@@ -6,7 +6,11 @@
 
 /** @typedef {import('./chain.js').Stage} Stage */
 
-/** @param {Float32Array} logits @param {(logit: number, id: number) => number} change of the tokens in `ids` @param {Iterable<number>} ids */
+/**
+ * @param {Float32Array} logits
+ * @param {(logit: number, id: number) => number} change of the tokens in `ids`
+ * @param {Iterable<number>} ids
+ */
 function changed(logits, ids, change) {
   const copy = logits.slice();
   for (const id of ids) copy[id] = change(logits[id], id);
@@ -19,7 +23,11 @@ export const logitBias = (biases) => ({
   apply: (logits) => changed(logits, Object.keys(biases).map(Number), (logit, id) => logit + Math.fround(biases[id])),
 });
 
-/** Divides the positive logits of the text's tokens and multiplies the negative ones (Keskar et al., 2019). @param {number} penalty @returns {Stage} */
+/**
+ * Divides the positive logits of the text's tokens and multiplies the negative ones (Keskar et al., 2019).
+ * @param {number} penalty
+ * @returns {Stage}
+ */
 export function repetitionPenalty(penalty) {
   const factor = Math.fround(penalty);
   return {

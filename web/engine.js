@@ -65,6 +65,7 @@ export class Engine {
       settings,
       steps: [],
       label: (id) => tokenizer.label(id),
+      special: tokenizer.special,
       shape: { layers, heads },
     };
   }

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import attend
+from model import catalog
 from tests.helpers.paths import ROOT
 from web.export import export
 
@@ -87,15 +88,16 @@ def test_the_browser_gives_the_runs_of_python(name: str, tmp_path: Path) -> None
         str(tmp_path / "jobs.json"),
     ]
     with subprocess.Popen(node, stdout=subprocess.PIPE, encoding="utf-8") as process:
-        model = attend.load(name)
+        model, is_special = attend.load(name), catalog.load(name).tokenizer.is_special
         expected = [run_in_python(model, **job) for job in asked]
         written, _ = process.communicate()
     assert process.returncode == 0
     runs = [json.loads(line) for line in written.splitlines()]
     assert len(runs) == len(asked)
     for run, (document, attention) in zip(runs, expected, strict=True):
-        rows = run.pop("attention")["rows"]
+        rows, special = run.pop("attention")["rows"], run.pop("special")
         assert differences(document, run) == []
+        assert sorted(special) == [token for token in map(int, document["labels"]) if is_special(token)]
         for row, weights in zip(rows, attention, strict=True):
             received = np.frombuffer(base64.b64decode(row), np.uint8).astype(int)
             assert np.abs(received - weights).max() <= 1  # of 255: Python rounds to half precision first

@@ -23,6 +23,7 @@ import { isDrawn, isSearch } from './settings.js';
  * @property {Settings} settings
  * @property {Step[]} steps
  * @property {(id: number) => string} label of a token, for display
+ * @property {Set<number>} special tokens, which are shown as such
  * @property {{layers: number, heads: number}} shape of the attention
  */
 
@@ -35,7 +36,7 @@ function path(steps, hypothesis) {
 }
 
 /** @param {Run} run @returns {RunDocument} */
-export function runDocument({ model, prompt, messages, request, settings, steps, label, shape }) {
+export function runDocument({ model, prompt, messages, request, settings, steps, label, special, shape }) {
   const last = steps.at(-1), sequences = last?.returned ?? [], ids = last?.best.tokens ?? [];
   const choices = path(steps, last?.best).map(({ choice }) => choice);
   const search = isSearch(settings) ? steps.map((step) => searchEntry(steps, step)) : [];
@@ -56,6 +57,7 @@ export function runDocument({ model, prompt, messages, request, settings, steps,
     finish_reason: sequences[0]?.finishReason ?? 'cancelled',
     steps: entries,
     labels: Object.fromEntries([...named].toSorted((a, b) => a - b).map((id) => [id, label(id)])),
+    special: [...named].filter((id) => special.has(id)),
     ...(request.source.length && { source: request.source }),
     ...(request.drawsUsed && { draws_used: request.drawsUsed }),
     ...(search.length && { search }),

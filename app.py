@@ -102,8 +102,8 @@ def page_options(flags: Namespace, model: ModelArguments) -> Options:
     port = _port_of_environment() if flags.port is None else flags.port
     if flags.public and flags.allow_host:
         raise AttendError("A public page answers under every name: leave out --allow-host, or --public.")
-    if flags.mcp and find_spec("mcp") is None:
-        raise AttendError("--mcp needs the package mcp, which is not installed: run pip install 'mcp>=2', or make mcp.")
+    if flags.mcp and (find_spec("mcp") is None or find_spec("mcp.server.mcpserver") is None):
+        raise AttendError("--mcp needs the package mcp, version 2: run pip install 'attend[mcp]', or make mcp.")
     limits = Limits.of(public=flags.public, environment=os.environ)
     accounts = Accounts.read(flags.auth, os.environ)
     hosts, origins = tuple(flags.allow_host), tuple(origin.rstrip("/") for origin in flags.allow_origin)

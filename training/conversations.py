@@ -95,7 +95,11 @@ def make_tokenizer(settings: TrainingSettings, texts: Callable[[], Iterable[str]
     if not path.exists():
         if settings.init_from:
             first = Path(settings.init_from) / checkpoint.TOKENIZER
-            Tokenizer.load(first)  # refuses a file that is missing or not a tokenizer
+            size = Tokenizer.load(first).vocabulary_size  # refuses a file that is missing or not a tokenizer
+            if size != settings.vocabulary_size:
+                raise AttendError(
+                    f"{settings.init_from} has a vocabulary of {size:,} tokens: leave out --vocabulary-size."
+                )
             vocabulary = first.read_bytes()
         else:
             vocabulary = train_vocabulary(texts(), settings.vocabulary_size)

@@ -30,8 +30,14 @@ HELD_OUT = 20  # one document out of so many is not learned but measures the mod
 
 def find(folder: Path) -> list[Path]:
     """The files that can be learned, those in folders of the folder included, in the order of their names."""
-    named = (path for path in folder.rglob("*") if path.name.endswith(ENDINGS) and not path.name.startswith("."))
-    return sorted(path for path in named if path.is_file())
+    if not folder.is_dir():
+        raise AttendError(f"{folder} is not a folder: put your files in one, and give its name.")
+    return sorted(path for path in folder.rglob("*") if _is_named_right(path.relative_to(folder)) and path.is_file())
+
+
+def _is_named_right(path: Path) -> bool:
+    """Whether a file's name ends as one to learn, and neither it nor a folder that it is in is hidden."""
+    return path.name.lower().endswith(ENDINGS) and not any(part.startswith(".") for part in path.parts)
 
 
 def size(folder: Path) -> int:
@@ -48,7 +54,7 @@ def read(folder: Path) -> Iterator[Document]:
         )
     characters = 0
     for path in paths:
-        for document in _text(path) if path.suffix == ".txt" else _records(path):
+        for document in _text(path) if path.suffix.lower() == ".txt" else _records(path):
             characters += sum(map(len, document.turns))
             if characters > LARGEST:
                 raise AttendError(
@@ -103,7 +109,7 @@ def _records(path: Path) -> Iterator[Document]:
     """The documents of a file of JSON lines, gzipped or not; blank lines are skipped."""
     empty = True
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
             for number, line in zip(count(1), iter(partial(file.readline, LONGEST_LINE + 1), b""), strict=False):
                 if line.strip():
                     empty = False

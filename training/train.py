@@ -19,7 +19,7 @@ from training.data import is_mixture
 from training.settings import HELP, OWN, PRESETS, TrainingSettings
 
 ENOUGH = 10_000_000  # bytes of text to read, all passes together; a model of the usual shape then needs minutes
-MOST_PASSES = 20  # after which a text is learned by heart
+MOST_PASSES = 20  # after which a model mostly memorizes a text
 
 
 def _parser() -> Parser:

@@ -118,7 +118,7 @@ def score_text(loaded: Scorable, text: str, *, prompt: str = "", top_candidates:
 def score_windows(
     loaded: Scorable, text: str, *, prompt: str = "", top_candidates: int = 1, stride: int = 0
 ) -> Iterator[TextScore]:
-    """Score a text; yields what is scored so far after each window.
+    """Score a text; yields what is scored so far after each piece.
 
     Args:
         prompt: text before it that is not scored. For a translator: the source, of which the text is a translation.

@@ -70,7 +70,7 @@ def reach(context_length: int, special: int, length: int, stride: int = 0) -> tu
 def score(
     model: LanguageModel[Any], ids: Sequence[int], *, scored: int, top_candidates: int, **reading: Unpack[Reading]
 ) -> Iterator[list[Choice]]:
-    """The tokens of a text from `scored` on as choices of the model, window by window; see `predictions`."""
+    """The tokens of a text from `scored` on as choices of the model, piece by piece; see `predictions`."""
     for tokens, logits in predictions(model, ids, scored=scored, **reading):
         yield record_text(tokens, logits, top_candidates)
 
@@ -78,7 +78,7 @@ def score(
 def predictions(
     model: LanguageModel[Any], ids: Sequence[int], *, scored: int, **reading: Unpack[Reading]
 ) -> Iterator[tuple[Sequence[int], Tensor]]:
-    """The tokens of a text from `scored` on, window by window, and the logits (tokens, V) that predict each of them.
+    """The tokens of a text from `scored` on, piece by piece, and the logits (tokens, V) that predict each of them.
 
     Args:
         ids: the whole text of the decoder.
@@ -115,7 +115,7 @@ def _read_in_pieces(
     size: int,
     lock: AbstractContextManager[Any],
 ) -> Iterator[tuple[Sequence[int], Tensor]]:
-    """`model.logits(before, tokens)` by a cache, `size` tokens at a time: others get the model between two pieces."""
+    """`model.logits(before, tokens)` by a cache, `size` tokens at a time: other runs can use it in between."""
     cache: Any = None
     for start in range(0, len(before) - 1, size):
         piece = before[start : min(start + size, len(before) - 1)]

@@ -26,7 +26,6 @@ PREFIX = "attend/"  # before a module's path in ui/, in the import map
 DOCUMENT = "{document}"  # its place in the template
 
 _IMPORT = re.compile(r"(^(?:import|import .* from|\} from) ')(\.[^']+)(';)$", re.MULTILINE)
-_DYNAMIC_IMPORT = re.compile(r"(=> import\(')(\.[^']+)('\))")
 _VARIABLE = re.compile(r"var\(--([a-z0-9-]+)")
 _IN_DATA = " !'()*,/:;=?@[]{}&+$|^`~<>"  # need no escape in a data address; all else does, such as %, # and "
 
@@ -35,11 +34,8 @@ _IN_DATA = " !'()*,/:;=?@[]{}&+$|^`~<>"  # need no escape in a data address; all
 def template() -> str:
     """The whole file, but for the document."""
     modules = {PREFIX + name: _address(_bare(name)) for name in assets.needed(VIEW)}
-    styles = assets.stylesheet(frozenset(posixpath.dirname(name) for name in assets.needed(VIEW)))
-    page = assets.template("share/template.html")
-    return page.replace("{modules}", _inside_script({"imports": modules})).replace(
-        "{styles}", f"{_variables(styles)}\n{styles}"
-    )
+    parts = {"modules": _inside_script({"imports": modules}), "styles": styles(modules)}
+    return re.sub(r"\{(modules|styles)\}", lambda match: parts[match[1]], assets.template("share/template.html"))
 
 
 def styles(modules: Iterable[str]) -> str:
@@ -66,7 +62,7 @@ def _bare(name: str) -> str:
         before, path, after = match.groups()
         return before + PREFIX + posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) + after
 
-    return _DYNAMIC_IMPORT.sub(renamed, _IMPORT.sub(renamed, assets.files()[name].decode()))
+    return _IMPORT.sub(renamed, assets.files()[name].decode())
 
 
 def _address(source: str) -> str:
@@ -93,8 +89,8 @@ def _declarations(block: str) -> list[tuple[str, str]]:
 
 
 def routes() -> list[Route]:
-    """Where `inspector/toolbar/shared_file.js` fetches the template; before those of `assets`, which begin likewise."""
-    return [Route(f"/attend/{assets.version()}/share/page.html", _serve)]
+    """Where `inspector/toolbar/shared_file.js` fetches the template. No browser keeps it: its address never changes."""
+    return [Route("/attend-shared-page", _serve)]
 
 
 async def _serve(request: Request) -> Response:

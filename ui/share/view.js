@@ -36,7 +36,7 @@ function makeHeader(run) {
   const said = messages.map(({ role, content }) => makePart(role, content));
   return make('header', { class: 'at-shared-head' },
     make('h1', { text: 'A run of a language model, token by token' }),
-    ...said, makePart(run.model, run.text), makeSettings(run));
+    ...said, makePart(run.prompt.messages ? 'assistant' : run.model, run.text), makeSettings(run));
 }
 
 /** @param {string} who @param {string} text */
@@ -47,10 +47,10 @@ const makePart = (who, text) => make('p', { class: 'at-shared-part' },
 function makeSettings(run) {
   const rows = Object.entries(run.settings ?? {}).map(([name, value]) =>
     make('tr', {}, make('th', { scope: 'row', text: name }), make('td', { text: typeof value === 'string' ? value : JSON.stringify(value) })));
-  const words = [run.settings?.strategy ?? 'no settings', ...(run.seed === null ? [] : [`seed ${run.seed}`])];
+  const words = [run.model, run.settings?.strategy ?? 'no settings', ...(run.seed === null ? [] : [`seed ${run.seed}`])];
   return make('details', { class: 'at-sm' }, make('summary', { class: 'at-quiet', text: `How it was made: ${words.join(', ')}` }),
     make('table', { class: 'at-grid' }, make('tbody', {}, ...rows)));
 }
 
 const makeFooter = () => make('footer', { class: 'at-sm at-quiet' },
-  'Made with Attend. This file is whole: it fetches nothing and sends nothing. To go on from it, choose Open run in Attend.');
+  'Made with Attend, which shows how a language model chooses each token. This file is self-contained: it fetches and sends nothing. To continue from this run, choose Open run in Attend.');

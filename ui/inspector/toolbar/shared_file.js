@@ -10,13 +10,13 @@ let template = null;
 
 /** A run document as a shared file; it is made here, and nothing is sent. @param {string} json */
 export async function sharedFile(json) {
-  template ??= fetch(new URL('../../share/page.html', import.meta.url)).then((response) => {
-    if (!response.ok) throw new Error(`The page for shared runs could not be fetched (${response.status}): reload this page.`);
+  template ??= fetch(new URL('attend-shared-page', document.baseURI)).then((response) => {
+    if (!response.ok) throw new Error(response.statusText);
     return response.text();
   });
-  const page = await template.catch((error) => {
+  const page = await template.catch(() => {
     template = null; // the next click tries again
-    throw error;
+    throw new Error('The server can’t be reached, so the page could not be made: try again.');
   });
   return page.replace(PLACE, () => json.trim().replaceAll('<', '\\u003c')); // a function: in a text, $& has a meaning
 }

@@ -27,6 +27,7 @@ export function start(component) {
   const run = { name: /** @type {string | null} */ (null), busy: false };
   const questions = new Questions((event, data) => trigger(event, { run: run.name, ...data }));
   let saving = 0; // the number of the newest question to save: older ones are dropped
+  let sharing = 0; // and of that to share
   let changes = 0; // how often the settings of What if? have changed
   let answered = Promise.resolve(); // resolves with the reply to the last question of What if?
   let timer = 0;
@@ -38,8 +39,8 @@ export function start(component) {
     saving = questions.ask('save', {}, ({ file }) => downloadReply(file, 'json'));
   }, { title: 'Save a file with every step, its candidates and their probabilities' });
   const share = makeButton('Share run', () => {
-    questions.drop(saving);
-    saving = questions.ask('save', {}, async ({ file }) => {
+    questions.drop(sharing);
+    sharing = questions.ask('save', {}, async ({ file }) => {
       if (!file) return;
       const [name, json] = file;
       await sharedFile(json).then((page) => download(name, 'html', page), ({ message }) => notify(share, message));

@@ -1,21 +1,21 @@
-"""The Model Context Protocol, by which agents find and call `tools`: the SDK speaks it, on the page's own port.
+"""The Model Context Protocol, through which agents find and call the functions in `tools`. The official SDK handles it,
+on the page's own port.
 
-Gradio can turn a page's endpoints into tools by itself. They would be all of them, with run documents as answers and
-"JSON" as the type of every argument, and each call would go through a second connection to the page, which a page with
-accounts refuses. So the functions of `tools` are given to the SDK that Gradio uses as well; each call runs within the
-page's limits.
+Gradio can turn a page's endpoints into tools by itself. That would expose every endpoint, return run documents, type
+every argument as "JSON", and send each call through a second connection, which a page with accounts refuses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
-from starlette.routing import BaseRoute
+from starlette.routing import Route
 
 from model.errors import AttendError
 from ui.limits import Limits
@@ -43,23 +43,30 @@ class Agents:
             limiter: of the calls of each address.
         """
         from mcp.server.mcpserver import MCPServer  # an extra, which few need
+        from mcp.server.mcpserver.tools.base import Tool
 
-        self._limiter, self._threads = limiter, anyio.CapacityLimiter(limits.program_runs)
-        self._server: MCPServer[Any] = MCPServer("attend", instructions=_INSTRUCTIONS.format(", ".join(models.names)))
-        for tool in agent_tools(models):
-            self._server.add_tool(self._limited(tool))
+        self._limiter, self._waiting = limiter, limits.waiting
+        self._threads = anyio.CapacityLimiter(limits.program_runs)
+        tools = [Tool.from_function(self._limited(tool)) for tool in agent_tools(models)]
+        for tool in tools:  # an argument that isn't known is refused: without an effect, it would mislead
+            tool.fn_metadata.arg_model.model_config["extra"] = "forbid"
+            tool.fn_metadata.arg_model.model_rebuild(force=True)
+        with _unchanged_logging():
+            instructions = _INSTRUCTIONS.format(", ".join(models.names))
+            self._server: MCPServer[Any] = MCPServer("attend", instructions=instructions, tools=tools)
 
-    def routes(self) -> list[BaseRoute]:
+    def routes(self) -> list[Route]:
         from mcp.server.transport_security import TransportSecuritySettings
 
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `ui.server.security` checks it
         app = self._server.streamable_http_app(
             streamable_http_path=MCP_PATH, stateless_http=True, json_response=True, transport_security=unchecked
         )
-        return app.routes
+        # It answers POST alone: without sessions, a stream that GET opens would never send anything.
+        return [Route(MCP_PATH, route.endpoint, methods=["POST"]) for route in app.routes if isinstance(route, Route)]
 
     def running(self, app: object) -> AbstractAsyncContextManager[None]:
-        """What must be open while the page is served, after `routes`."""
+        """The SDK's session manager, to be entered while the page is served; call `routes` first."""
         return self._server.session_manager.run()
 
     def _limited(self, tool: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,9 +77,21 @@ class Agents:
         async def called(**arguments: Any) -> Any:
             CALLER.set(ADDRESS.get())
             try:
+                if self._threads.statistics().tasks_waiting >= self._waiting:
+                    raise AttendError("Too many calls are waiting: try again in a moment.")
                 with self._limiter.acquire(ADDRESS.get()):
                     return await anyio.to_thread.run_sync(lambda: tool(**arguments), limiter=self._threads)
             except AttendError as error:
                 raise ToolError(str(error)) from error
 
         return called
+
+
+@contextmanager
+def _unchanged_logging() -> Iterator[None]:
+    """The SDK would make every library report to the console, each request included."""
+    root = logging.getLogger()
+    level, handlers = root.level, [*root.handlers]
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers

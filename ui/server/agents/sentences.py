@@ -34,7 +34,7 @@ def _probability(model: str, attributed: Mapping[str, Any], inspected: Mapping[s
     chosen, rival, nats = _quoted(attributed["chosen"]), attributed["rival"], attributed["log_probability"]
     likeliest, probability = inspected["guesses"][-1][-1], inspected["probabilities"][-1][-1]
     if rival is None:
-        yield f"After this text, {model} gives {chosen} a probability of {math.exp(nats):.2%}."
+        yield f"After this text, {model} gives {chosen} a probability of {math.exp(nats):.3g}."
     else:
         times = f"{math.exp(min(abs(nats), 700)):,.3g} times as probable as"
         more, less = (chosen, _quoted(rival)) if nats >= 0 else (_quoted(rival), chosen)
@@ -42,7 +42,7 @@ def _probability(model: str, attributed: Mapping[str, Any], inspected: Mapping[s
     if likeliest["id"] == attributed["chosen"]["id"]:
         yield "No token is more probable."
     else:
-        yield f"The most probable token is {_quoted(likeliest)} with {probability:.2%}."
+        yield f"The most probable token is {_quoted(likeliest)} with {probability:.3g}."
 
 
 def _words(attributed: Mapping[str, Any]) -> Iterator[str]:
@@ -52,9 +52,9 @@ def _words(attributed: Mapping[str, Any]) -> Iterator[str]:
     against = [word for word in words[::-1] if word["effect"] > _SMALL][:_WORDS]
     what = "its log-probability" if attributed["rival"] is None else "the difference of the two log-probabilities"
     if for_it:
-        yield f"It rests most on {_listed(for_it)}."
+        yield f"It rests most on {_listed(for_it, attributed)}."
     if against:
-        yield f"What speaks against it most is {_listed(against)}."
+        yield f"What speaks against it most is {_listed(against, attributed)}."
     if for_it or against:
         yield f"These are the changes of {what}, in nats, when a word is left out."
     else:
@@ -72,13 +72,13 @@ def _layers(attributed: Mapping[str, Any], inspected: Mapping[str, Any]) -> Iter
         first -= 1
     column = inspected["columns"][first]
     begins = "the embeddings" if column == "0" else f"layer {column}"
-    yield f"Read layer by layer, it is the best guess from {begins} on."
+    yield f"By the logit lens, it is the top guess from {begins} on."
 
 
 def _parts(attributed: Mapping[str, Any]) -> Iterator[str]:
-    """Which parts of the model add most to its logit."""
+    """Which parts of the model matter most for its logit."""
     sublayers = [
-        (share, f"the {name.replace('_', '-')} of layer {layer}")
+        (share, f"the {name.replace('_', '-')} in layer {layer}")
         for name, shares in attributed["parts"]["sublayers"].items()
         for layer, share in enumerate(shares, start=1)
     ]
@@ -88,16 +88,26 @@ def _parts(attributed: Mapping[str, Any]) -> Iterator[str]:
         for head, share in enumerate(row, start=1)
     ]
     what = "the logit" if attributed["rival"] is None else "the difference of the two logits"
-    best = "; ".join(f"{name} ({share:+.2f})" for share, name in sorted(sublayers, reverse=True)[:2])
-    yield f"What adds most to {what} is {best}."
+    yield f"What changes {what} most is {_strongest(sublayers, 2)}."
     if heads:
-        best = ", ".join(f"{name} ({share:+.2f})" for share, name in sorted(heads, reverse=True)[:3])
-        yield f"Of the attention heads (layer.head), the strongest are {best}."
+        yield f"Of the attention heads (layer.head), the strongest are {_strongest(heads, 3)}."
+
+
+def _strongest(parts: Sequence[tuple[float, str]], count: int) -> str:
+    """The parts with the largest shares, of either sign."""
+    order = sorted(parts, key=lambda part: -abs(part[0]))[:count]
+    return ", ".join(f"{name} ({share:+.2f})" for share, name in order)
 
 
 def _quoted(token: Mapping[str, Any]) -> str:
     return repr(token["text"])
 
 
-def _listed(words: Sequence[Mapping[str, Any]]) -> str:
-    return ", ".join(f"{word['text']!r} (token {word['start'] + 1}: {word['effect']:+.2f})" for word in words)
+def _listed(words: Sequence[Mapping[str, Any]], attributed: Mapping[str, Any]) -> str:
+    """Words with their effects; what stands before a word tells it from another one that reads the same."""
+
+    def described(word: Mapping[str, Any]) -> str:
+        before = "".join(token["text"] for token in attributed["tokens"][max(0, word["start"] - 3) : word["start"]])
+        return f"{word['text']!r} after {before!r} ({word['effect']:+.2f})"
+
+    return ", ".join(map(described, words))

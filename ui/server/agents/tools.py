@@ -31,10 +31,10 @@ Settings = Annotated[
     dict[str, Any] | None,
     Field(
         description="Decoding settings by name, such as strategy (sample, greedy, beam …), temperature, top_k, top_p, "
-        "min_p, num_beams, seed, stop. What is left out keeps its default."
+        "min_p, num_beams, seed, stop_texts. What is left out keeps its default."
     ),
 ]
-MaxNewTokens = Annotated[int, Field(description="The longest text to write, in tokens.")]
+MaxNewTokens = Annotated[int | None, Field(description="The longest text to write, in tokens.")]
 
 
 class Message(TypedDict):
@@ -83,22 +83,23 @@ def agent_tools(models: Models) -> Sequence[Callable[..., Any]]:
         return model or models.default
 
     def generate(
-        prompt: str, model: Model = "", max_new_tokens: MaxNewTokens = 64, settings: Settings = None
+        prompt: str, model: Model = "", max_new_tokens: MaxNewTokens = None, settings: Settings = None
     ) -> Written:
         """Continue a text with a language model. A chat model is better asked with `chat`."""
-        return _written(run(prompt, named(model), {**(settings or {}), "max_new_tokens": max_new_tokens}))
+        return _written(run(prompt, named(model), _chosen(64, max_new_tokens, settings)))
 
     def chat(
         message: str,
         history: Annotated[list[Message] | None, Field(description="The conversation so far, oldest first.")] = None,
         system: Annotated[str, Field(description="System prompt, for models that take one.")] = "",
         model: Model = "",
-        max_new_tokens: MaxNewTokens = 128,
+        max_new_tokens: MaxNewTokens = None,
         settings: Settings = None,
     ) -> Written:
         """Let a small chat model answer a message."""
-        chosen = {**(settings or {}), "max_new_tokens": max_new_tokens}
-        *_, last = talk(message, [dict(each) for each in history or ()], named(model), chosen, system)
+        chosen, last = _chosen(128, max_new_tokens, settings), {}
+        for last in talk(message, [dict(each) for each in history or ()], named(model), chosen, system):  # noqa: B007
+            pass
         return _written(last["trace"])
 
     def score(
@@ -126,12 +127,22 @@ def agent_tools(models: Models) -> Sequence[Callable[..., Any]]:
         """Say in words why a model would choose a token after a text: how probable it is, which earlier words it rests
         on, from which layer on the model expects it, and which attention heads and layers speak for it."""
         loaded = models.get(named(model))
+        if loaded.model.decoder_start:
+            raise AttendError(f"{loaded.name} is a translator: explain takes models that continue a text or chat.")
+        if token and token == instead_of:
+            raise AttendError(f"token and instead_of are both {token[:80]!r}: name two different tokens.")
         ids = _ids(loaded, text, message)
         found = causes["attribute"](ids, named(model), token or None, instead_of or None, steps=None)
         layers = causes["inspect"](ids, named(model))
         return explained(loaded.name, found, layers)
 
     return generate, chat, score, tokenize, explain
+
+
+def _chosen(length: int, max_new_tokens: int | None, settings: dict[str, Any] | None) -> dict[str, Any]:
+    """The settings of a run, whose length is that of the argument, of the settings, or `length`."""
+    given = {} if max_new_tokens is None else {"max_new_tokens": max_new_tokens}
+    return {"max_new_tokens": length, **(settings or {}), **given}
 
 
 def _written(trace: dict[str, Any]) -> Written:

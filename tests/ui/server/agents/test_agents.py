@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import httpx
@@ -13,18 +15,24 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver.exceptions import ToolError
 
 import app
 from decoding.run.score import score_text
+from decoding.settings import parameters
 from model import catalog
 from model.arguments import DEFAULT
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.conftest import unused_port
+from ui.limits import Limits
 from ui.page.layout import build
 from ui.runs.models import Models
 from ui.server import launch as serve
 from ui.server.accounts import Accounts
+from ui.server.agents.protocol import Agents
+from ui.server.agents.tools import Settings
+from ui.server.callers import ConcurrencyLimiter
 from ui.server.hosts import own_names
 
 TEXT = "My dog is called Tom. My dog is called"
@@ -83,6 +91,37 @@ def test_a_text_is_written_and_written_again_with_its_seed(address: str, counted
     assert first["tokens"] == 12 and first["finish_reason"] == "length"
 
 
+def test_the_length_is_that_of_the_argument_or_of_the_settings(address: str) -> None:
+    greedy = {"strategy": "greedy", "max_new_tokens": 5}
+    assert call(address, "generate", prompt="Once upon a time", settings=greedy)["tokens"] == 5
+    assert call(address, "generate", prompt="Once upon a time", settings=greedy, max_new_tokens=7)["tokens"] == 7
+
+
+def test_the_settings_that_an_agent_is_told_of_exist() -> None:
+    told = re.search(r"such as (.*?)\. What", get_args(Settings)[1].description)
+    assert told is not None
+    names = re.findall(r"[a-z_]+", re.sub(r"\(.*?\)", "", told[1]))
+    assert set(names) <= {parameter.name for parameter in parameters()}
+
+
+def test_the_log_stays_as_it_was(address: str) -> None:
+    assert not any(
+        "mcp" in type(handler).__module__ or "rich" in type(handler).__module__
+        for handler in logging.getLogger().handlers
+    )
+
+
+def test_calls_of_one_address_are_limited(tiny: LoadedModel) -> None:
+    limiter, limits = ConcurrencyLimiter(1), Limits()
+    models = Models((tiny.name,), lambda name, _: tiny)
+    agents = Agents(models, limiter, limits)
+    with limiter.acquire(""):
+        tool = agents._limited(lambda: 1)
+        with pytest.raises(ToolError, match="calls from your address are still running"):
+            anyio.run(tool)
+    assert anyio.run(tool) == 1
+
+
 def test_a_chat_goes_on(address: str) -> None:
     history = [{"role": "user", "content": "My name is Tom."}, {"role": "assistant", "content": "Nice to meet you."}]
     settings = {"strategy": "greedy"}
@@ -112,14 +151,18 @@ def test_tokens_are_counted_and_the_first_are_listed(address: str, chat: LoadedM
 def test_a_token_is_explained_in_words(address: str, chat: LoadedModel) -> None:
     answer = call(address, "explain", text=TEXT)["result"]
     logits = chat.model.logits(chat.prompt(TEXT), chat.tokenizer.encode(" Tom")[:1])
-    assert f"gives ' Tom' a probability of {float(logits.softmax(dim=-1).max()):.2%}. No token is more" in answer
-    assert "It rests most on ' Tom' (token 6: -" in answer and "from layer 6 on" in answer and "head 5.4 (+" in answer
+    assert f"gives ' Tom' a probability of {float(logits.softmax(dim=-1).max()):.3g}. No token is more" in answer
+    assert (
+        "It rests most on ' Tom' after ' dog is called' (-" in answer
+        and "from layer 6 on" in answer
+        and "head 5.4 (+" in answer
+    )
 
 
 def test_a_rival_is_compared_with(address: str) -> None:
     answer = call(address, "explain", text=TEXT, token=" Max", instead_of=" Tom")["result"]
     assert "finds ' Tom' " in answer and "times as probable as ' Max'" in answer
-    assert "What speaks against it most is ' Tom' (token 6: +" in answer
+    assert "What speaks against it most is ' Tom' after ' dog is called' (+" in answer
 
 
 def test_an_answer_in_a_chat_is_explained(address: str) -> None:
@@ -137,6 +180,8 @@ REFUSED = [
     ("explain", {"text": TEXT, "message": "Hi!", "model": "tiny_writer"}, "is not a chat model"),
     ("score", {"text": ""}, "empty"),
     ("score", {}, "Field required"),
+    ("generate", {"prompt": "Hello", "warmth": 3}, "warmth"),
+    ("explain", {"text": TEXT, "token": " Tom", "instead_of": " Tom"}, "name two different tokens"),
 ]
 
 

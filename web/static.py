@@ -57,7 +57,13 @@ def write(folder: Path) -> None:
     styles = bundle.styles(script.removeprefix("ui/") for script in scripts if script.startswith("ui/"))
     preloads = "\n".join(f'<link rel="modulepreload" href="{script}">' for script in scripts)
     _put(folder / "attend.css", styles + (PAGE / "page.css").read_text(encoding="utf-8"))
-    _put(folder / "index.html", (PAGE / "index.html").read_text(encoding="utf-8").replace("{preloads}", preloads))
+    _put(
+        folder / "index.html",
+        (PAGE / "index.html")
+        .read_text(encoding="utf-8")
+        .replace("{preloads}", preloads)
+        .replace("{labels}", bundle.labels()),
+    )
     _put(folder / "README.md", FRONT_MATTER)
     shutil.copy(assets.FOLDER / "favicon.svg", folder / "favicon.svg")
     _put(folder / "offline.js", _offline(folder))

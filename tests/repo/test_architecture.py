@@ -75,7 +75,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.server": ("ui", "decoding", "model"),
     "web": ("decoding", "model"),
     "web.static": ("ui.kit", "ui.share", "web", "model"),
-    "ui.share": ("ui.kit", "ui.theme"),
+    "ui.share": ("ui.kit", "ui.theme", "decoding"),
     "ui.theme": (),
     "serve": ("app", "ui", "decoding", "model", "benchmarks.flags", "benchmarks.timing"),
     "serve.settings": ("model",),

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from decoding.strategies.registry import stage_labels
 from ui.kit import assets
 from ui.theme import theme
 
@@ -34,8 +35,8 @@ _IN_DATA = " !'()*,/:;=?@[]{}&+$|^`~<>"  # need no escape in a data address; all
 def template() -> str:
     """The whole file, but for the document."""
     modules = {PREFIX + name: _address(_bare(name)) for name in assets.needed(VIEW)}
-    parts = {"modules": _inside_script({"imports": modules}), "styles": styles(modules)}
-    return re.sub(r"\{(modules|styles)\}", lambda match: parts[match[1]], assets.template("share/template.html"))
+    parts = {"modules": inside_script({"imports": modules}), "styles": styles(modules), "labels": labels()}
+    return re.sub(r"\{(modules|styles|labels)\}", lambda match: parts[match[1]], assets.template("share/template.html"))
 
 
 def styles(modules: Iterable[str]) -> str:
@@ -45,12 +46,17 @@ def styles(modules: Iterable[str]) -> str:
     return f"{_variables(needed)}\n{needed}"
 
 
+def labels() -> str:
+    """What the filters are called, as JSON inside a script."""
+    return inside_script(dict(stage_labels()))
+
+
 def shared_file(document: Mapping[str, object]) -> str:
     """A run document (docs/endpoints.md) as a file to share."""
-    return template().replace(DOCUMENT, _inside_script(document))
+    return template().replace(DOCUMENT, inside_script(document))
 
 
-def _inside_script(value: object) -> str:
+def inside_script(value: object) -> str:
     """A value as JSON that no HTML parser can take for the end of its script."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 

@@ -7,11 +7,13 @@
 import { start } from '../inspector/inspector.js';
 import { make } from '../kit/js/dom.js';
 import { inspectorValue } from './inspector_value.js';
+import { takeStageLabels } from './stage_labels.js';
 import { followSystemTheme } from './theme.js';
 
 /** @param {string} json the run document of the file, which anyone may have changed */
 export function show(json) {
   followSystemTheme();
+  takeStageLabels();
   const root = document.querySelector('#attend-shared');
   try {
     draw(root, JSON.parse(json));

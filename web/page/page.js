@@ -8,6 +8,7 @@
 import { start } from '../../ui/inspector/inspector.js';
 import { make } from '../../ui/kit/js/dom.js';
 import { inspectorValue } from '../../ui/share/inspector_value.js';
+import { takeStageLabels } from '../../ui/share/stage_labels.js';
 import { followSystemTheme } from '../../ui/share/theme.js';
 import { BrowserModel } from '../browser_model.js';
 import { makeConversation } from './conversation.js';
@@ -16,6 +17,7 @@ import { makeSettings } from './settings.js';
 const MODEL = new URL('../../models/attend-chat/', import.meta.url).href;
 
 followSystemTheme();
+takeStageLabels();
 const model = new BrowserModel();
 const settings = makeSettings();
 const inspector = makeInspector();

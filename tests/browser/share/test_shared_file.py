@@ -66,6 +66,7 @@ def test_a_shared_answer_is_looked_into_without_a_server_and_opened_again(
         expect(alone.locator(".at-map canvas, canvas.at-canvas").first).to_be_visible()
         assert alone.get_by_role("button", name="use").count() == 0  # nothing that a server would have to do
         assert alone.get_by_role("button", name="Look inside the model").count() == 0
+        expect(alone.locator(".at-stages-pane")).not_to_contain_text("suppress")  # filters are called as on the page
         alone.get_by_role("radio", name="attention").check(force=True)
         expect(alone.locator(".attend-inspector")).to_have_attribute("data-colour", "attention")
     page.locator(".attend-record input[type=file]").set_input_files(file)

@@ -204,3 +204,13 @@ class ExtendsPrefix(LanguageModel[PrefixCacheT], Protocol[PrefixCacheT]):
         Returns the logits, (len(tokens), vocabulary), and the cache that the tokens are in.
         """
         ...
+
+
+@runtime_checkable
+class ScoresTogether(Protocol):
+    """A decoder-only model that can score several short texts in one pass."""
+
+    def logits_together(self, texts: Sequence[Sequence[int]]) -> list[Tensor]:
+        """What follows each token of each text but its last, (len(text) - 1, vocabulary), up to rounding as `logits`
+        gives it."""
+        ...

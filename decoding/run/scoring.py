@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from decoding.recorder import record_text
 from decoding.step import Choice
-from model.interface import ExtendsPrefix, LanguageModel
+from model.interface import ExtendsPrefix, LanguageModel, ScoresTogether
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 _MAX_LOGITS = 2**26  # of the logits of one pass: 256 MB
+_TOGETHER = 512  # tokens of several texts in one pass, padding included
 _PIECE = 256  # tokens of a pass over a cache: few enough for Stop and for other runs, enough for fast products
 
 
@@ -106,6 +107,34 @@ def predictions(
             else:
                 logits = model.logits([*begin, *before], tokens)  # (tokens, V)
         yield tokens, logits
+
+
+def batches(model: LanguageModel[Any], texts: Sequence[Sequence[int]]) -> Iterator[Sequence[Sequence[int]]]:
+    """Texts in their order, those together that one pass of `predictions_together` can read."""
+    together = isinstance(model, ScoresTogether) and not model.decoder_start
+    most = min(_TOGETHER, _MAX_LOGITS // model.vocabulary_size)
+    batch: list[Sequence[int]] = []
+    for text in texts:
+        lengths = [len(each) for each in (*batch, text)]
+        if batch and not (together and min(lengths) > 1 and len(lengths) * max(lengths) <= most):
+            yield batch
+            batch = []
+        batch.append(text)
+    if batch:
+        yield batch
+
+
+def predictions_together(
+    model: LanguageModel[Any], texts: Sequence[Sequence[int]], **reading: Unpack[Reading]
+) -> Iterator[Iterator[tuple[Sequence[int], Tensor]]]:
+    """`predictions` of each text from its second token on; those of a batch of `batches` come from one pass."""
+    if len(texts) == 1 or not isinstance(model, ScoresTogether):
+        yield from (predictions(model, text, scored=1, **reading) for text in texts)
+        return
+    with reading.get("lock") or nullcontext():
+        found = model.logits_together(texts)
+    for text, logits in zip(texts, found, strict=True):
+        yield iter([(text[1:], logits)])
 
 
 def _read_in_pieces(

@@ -189,6 +189,11 @@ class Transformer(nn.Module):
         return self.unembedding(hidden[0, len(prompt) - 1 :]).float()  # (len(tokens), V)
 
     @torch.inference_mode()
+    def logits_together(self, texts: Sequence[Sequence[int]]) -> list[Tensor]:
+        logits = self._read([text[:-1] for text in texts], [], attention=False, last=False).logits  # (R, T, V)
+        return [rows[: len(text) - 1] for rows, text in zip(logits, texts, strict=True)]
+
+    @torch.inference_mode()
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
         result = self._read([tokens], [source] if source else [], attention=True, last=False)
         assert result.attention is not None

@@ -109,3 +109,20 @@ def test_a_text_read_in_pieces_is_scored_as_in_one_pass(
     expected = tiny.model.logits(ids[:scored], ids[scored:])
     assert torch.allclose(torch.cat([logits for _, logits in passes]), expected, atol=1e-4)
     assert lock.held == -(-(scored - 1) // piece) + -(-(len(ids) - scored) // piece)  # others get their turn between
+
+
+def test_short_texts_are_read_together_and_scored_as_each_alone(tiny: LoadedModel) -> None:
+    lengths = (5, 1, 9, 2, 31, 31, 31, 400, 3)
+    ids = [*tiny.prefix_tokens, *tiny.tokenizer.encode("The quick fox and the dog. " * 90, begins=True)]
+    texts = [ids[at : at + length] for at, length in enumerate(lengths)]
+    found = [*scoring.batches(tiny.model, texts)]
+    assert [text for batch in found for text in batch] == texts
+    # 512 tokens a pass, padding included: a text of one token has nothing to predict, one of 400 leaves no room
+    assert [len(batch) for batch in found] == [1, 1, 5, 1, 1]
+    for batch in found:
+        for text, passes in zip(batch, scoring.predictions_together(tiny.model, batch), strict=True):
+            parts = [*passes]
+            assert [token for tokens, _ in parts for token in tokens] == text[1:]
+            if len(text) > 1 and len(text) <= tiny.model.context_length:
+                logits = torch.cat([logits for _, logits in parts])
+                assert torch.allclose(logits, tiny.model.logits(text[:1], text[1:]), atol=1e-4)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from decoding.parameters.parameter import quoted
 from decoding.recorder import record_text
-from decoding.run.scoring import predictions
+from decoding.run.scoring import batches, predictions_together
 from decoding.run.trace import Trace
 from decoding.step import Choice
 from model.inspection.inspector import under
@@ -102,23 +102,25 @@ class Completion(Generation):
         settings, end = self.runs[0].settings, time.monotonic() + models.limits.run_seconds
         one_more = settings.max_new_tokens == self._best_of == 1 and settings.token_by_token
         one_more = one_more and not (self._nothing_new or self._attention)
-        for number, run in enumerate(self.runs):
-            check_time(end, number, len(self.runs))
-            tokens = self._read(run, one_more=one_more)
-            yield [replace(each, index=index) for index in run.indexes for each in tokens]
+        model, done = under(self.loaded.model, self._interventions), 0
+        texts = [
+            [*run.prompt.ids, 0] if one_more else run.prompt.ids for run in self.runs
+        ]  # no pass reads the last one
+        for batch in batches(model, texts):
+            check_time(end, done, len(self.runs))
+            start = self.loaded.prefix_tokens
+            prefix = 1 if tuple(batch[0][: len(start)]) == start else 0
+            for passes in predictions_together(model, batch, prefix=prefix, lock=self.loaded.lock):
+                run = self.runs[done]
+                tokens = self._read(run, passes, one_more=one_more)
+                yield [replace(each, index=index) for index in run.indexes for each in tokens]
+                done += 1
         if not (one_more or self._nothing_new):
             yield from super().run(models, visitor)
 
-    def _read(self, run: Choices, *, one_more: bool) -> list[Written]:
+    def _read(self, run: Choices, passes: Iterable[tuple[Sequence[int], Tensor]], *, one_more: bool) -> list[Written]:
         """The tokens of a prompt and, with `one_more`, the token behind it that the settings choose."""
         loaded, ids, trace = self.loaded, run.prompt.ids, run.traces[0]
-        passes = predictions(
-            under(loaded.model, self._interventions),
-            [*ids, 0] if one_more else ids,  # no pass reads the last one
-            scored=1,
-            prefix=1 if ids[: len(loaded.prefix_tokens)] == loaded.prefix_tokens else 0,
-            lock=loaded.lock,
-        )
         choices: list[Choice | None] = [None]  # nothing predicts the first token
         logits: Tensor | None = None  # of the last pass, (tokens, V)
         for tokens, logits in passes:

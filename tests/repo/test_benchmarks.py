@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import parts, start, together, updates
+from benchmarks import evaluation, parts, start, together, updates
 from benchmarks.web import __main__ as web
 from docs import chart
 from model.threads import use_threads
@@ -105,3 +105,13 @@ import time:       500 |      10500 | ui.page
 """
     expected = {"torch": 0.010, "numba": 0.0, "gradio": 0.007, "other imports": 0.0008}
     assert start.import_seconds(report) == pytest.approx(expected)
+
+
+def test_it_measures_scoring_over_http(capsys: pytest.CaptureFixture[str]) -> None:
+    threads = torch.get_num_threads()
+    try:
+        evaluation.main(["--sentences", "6", "--batch", "4", "--rounds", "1"])
+    finally:
+        use_threads(threads)  # it takes one
+    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert figures["benchmark"] == "evaluation" and figures["speed"] > 0 and figures["largest_gap"] < 1e-3

@@ -30,8 +30,6 @@ HELD_OUT = 20  # one document out of so many is not learned but measures the mod
 
 def find(folder: Path) -> list[Path]:
     """The files that can be learned, those in folders of the folder included, in the order of their names."""
-    if not folder.is_dir():
-        raise AttendError(f"{folder} is not a folder: put your files in one, and give its name.")
     return sorted(path for path in folder.rglob("*") if _is_named_right(path.relative_to(folder)) and path.is_file())
 
 
@@ -47,6 +45,8 @@ def size(folder: Path) -> int:
 
 def read(folder: Path) -> Iterator[Document]:
     """All documents; `AttendError` names the file and the line of what can't be learned."""
+    if not folder.is_dir():
+        raise AttendError(f"{folder} is not a folder: put your files in one, and give its name.")
     paths = find(folder)
     if not paths:
         raise AttendError(

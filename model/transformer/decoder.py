@@ -161,13 +161,10 @@ class Transformer(nn.Module):
 
     @torch.inference_mode()
     def extend_logits(self, tokens: Sequence[int], cache: KeyValueCache | None = None) -> tuple[Tensor, KeyValueCache]:
-        cache = self._empty_cache() if cache is None else cache
-        check_length(cache.length + len(tokens), self.context_length)
-        grown = cache.extend(len(tokens))
+        grown = (self._empty_cache() if cache is None else cache).extend(len(tokens))
+        check_length(grown.length, self.context_length)
         positions, mask = grown.positions(len(tokens)), grown.attention_mask()
-        hidden, _, _ = self._run_layers(
-            self._as_row(tokens), positions=positions, attention_mask=mask, cache=grown
-        )  # (1, T, W)
+        hidden = self._run_layers(self._as_row(tokens), positions=positions, attention_mask=mask, cache=grown)[0]
         return self.unembedding(hidden[0]).float(), grown  # (T, V)
 
     @torch.inference_mode()

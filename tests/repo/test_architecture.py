@@ -82,6 +82,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "serve.wire": (),
     "training": ("decoding", "model"),
     "benchmarks": ("training.translate", "ui.tour", "web", "attend", "decoding", "model"),
+    "benchmarks.load.evaluation": ("benchmarks", "training.blimp", "ui", "decoding", "model"),
     "benchmarks.updates": ("benchmarks", "ui.chat", "ui.runs", "ui.kit", "decoding", "model"),
     "benchmarks.why": ("benchmarks", "ui.inspector", "decoding", "model"),
     "experiments": ("lesson.recurrence.translation", "training", "benchmarks.timing", "decoding", "model"),

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import evaluation, parts, start, together, updates
+from benchmarks import parts, start, together, updates
+from benchmarks.load import evaluation
 from benchmarks.web import __main__ as web
 from docs import chart
 from model.threads import use_threads

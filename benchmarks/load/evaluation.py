@@ -1,6 +1,6 @@
 """Sentences scored by a program over `/v1/completions`, as lm-eval sends them, beside `training.blimp` in this process.
 
-    python -m benchmarks.evaluation [--model attend-chat] [--sentences 256] [--batch 32] [--rounds 5]
+    python -m benchmarks.load.evaluation [--model attend-chat] [--sentences 256] [--batch 32] [--rounds 5]
 
 Both score the same sentences, one after another; the program sends `batch` of them at once and reads the echo.
 """
@@ -13,16 +13,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice, product
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, ratio, table
-from model import catalog
 from model.command_line import Parser, command
-from model.loaded import LoadedModel
-from model.threads import use_threads
-from training.blimp import log_probability
+
+if TYPE_CHECKING:
+    from model.loaded import LoadedModel
 
 WORDS = (
     ("The", "A", "This", "Every"),
@@ -38,8 +36,8 @@ def sentences(count: int) -> list[str]:
     return [f"{' '.join(words)}." for words in islice(product(*WORDS), count)]
 
 
-def over_http(client: httpx.Client, model: str, texts: Sequence[str], batch: int) -> list[float]:
-    """The log-probability of each text, as lm-eval computes it."""
+def over_http(client: Any, model: str, texts: Sequence[str], batch: int) -> list[float]:
+    """The log-probability of each text, as lm-eval computes it; the client is one of httpx."""
     found = []
     for start in range(0, len(texts), batch):
         body = {"model": model, "prompt": texts[start : start + batch], "echo": True, "logprobs": 1, "max_tokens": 1}
@@ -67,10 +65,18 @@ def served(loaded: LoadedModel) -> Iterator[str]:
 
 @command
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = Parser(prog="python -m benchmarks.evaluation", description="Time scoring over HTTP beside training.blimp.")
+    parser = Parser(
+        prog="python -m benchmarks.load.evaluation", description="Time scoring over HTTP beside training.blimp."
+    )
     add_model(parser)
     add_counts(parser, sentences=256, batch=32, rounds=5)
     options = parser.parse_args(arguments)
+    import httpx
+
+    from model import catalog
+    from model.threads import use_threads
+    from training.blimp import log_probability
+
     use_threads(1)
     loaded, texts = catalog.load(options.model), sentences(options.sentences)
     with served(loaded) as address, httpx.Client(base_url=address, timeout=600) as client:

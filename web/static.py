@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import http.server
 import json
-import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -39,8 +38,6 @@ license: apache-2.0
 
 A language model that runs in the visitor's browser, with the probabilities and the attention behind every token.
 """
-
-_IMPORT = re.compile(r"^(?:import|import .* from|\} from) '(\.[^']+)';$", re.MULTILINE)
 
 
 def write(folder: Path) -> None:
@@ -79,7 +76,7 @@ def needed(scripts: Sequence[Path]) -> set[Path]:
 
 
 def _imported(script: Path) -> Iterator[Path]:
-    for name in _IMPORT.findall(script.read_text(encoding="utf-8")):
+    for name in assets.IMPORT.findall(script.read_text(encoding="utf-8")):
         yield (script.parent / name).resolve()
 
 

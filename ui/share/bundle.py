@@ -26,7 +26,6 @@ VIEW = "share/view.js"
 PREFIX = "attend/"  # before a module's path in ui/, in the import map
 DOCUMENT = "{document}"  # its place in the template
 
-_IMPORT = re.compile(r"(^(?:import|import .* from|\} from) ')(\.[^']+)(';)$", re.MULTILINE)
 _VARIABLE = re.compile(r"var\(--([a-z0-9-]+)")
 _IN_DATA = " !'()*,/:;=?@[]{}&+$|^`~<>"  # need no escape in a data address; all else does, such as %, # and "
 
@@ -65,10 +64,10 @@ def _bare(name: str) -> str:
     """A module whose imports name other modules as the import map does."""
 
     def renamed(match: re.Match[str]) -> str:
-        before, path, after = match.groups()
-        return before + PREFIX + posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) + after
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(name), match[1]))
+        return match[0].replace(match[1], PREFIX + path)
 
-    return _IMPORT.sub(renamed, assets.files()[name].decode())
+    return assets.IMPORT.sub(renamed, assets.files()[name].decode())
 
 
 def _address(source: str) -> str:

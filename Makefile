@@ -28,7 +28,7 @@ check: $(VENV)/dev.stamp $(VENV)/scripts.stamp ## format, lint and types
 	@$(BIN)/oxlint --deny-warnings ui web benchmarks tests
 	@$(BIN)/python -m ui.kit.declarations
 	@$(NODE) $(VENV)/node_modules/typescript/bin/tsc
-	@$(NODE) --test --test-reporter=dot 'tests/scripts/**/*.test.js'
+	@$(NODE) --test --test-force-exit --test-reporter=dot 'tests/scripts/**/*.test.js'
 
 format: $(VENV)/dev.stamp ## bring the code into the form that make check asks for
 	@$(BIN)/ruff check --fix .

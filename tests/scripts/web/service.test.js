@@ -12,7 +12,7 @@ const fakeEngine = (length = Infinity) => ({
   start(prompt, settings) {
     if (!prompt) throw new Error('The prompt is empty.');
     const request = { prompt: [1], source: [], drawsUsed: 0, decode: (ids) => 'a'.repeat(ids.length) };
-    return { model: 'fake', prompt, request, settings: { strategy: 'greedy', stop_texts: [], ...settings }, steps: [], label: String, shape: { layers: 1, heads: 1 } };
+    return { model: 'fake', prompt, request, settings: { strategy: 'greedy', stop_texts: [], ...settings }, steps: [], label: String, special: new Set(), shape: { layers: 1, heads: 1 } };
   },
   *steps(run) {
     yield null;
@@ -25,40 +25,38 @@ const fakeEngine = (length = Infinity) => ({
   },
 });
 
-/** A model in a worker, of which the two ends of a channel take the place. @param {any} engine */
-function connect(engine) {
+/** A model in a worker, of which the two ends of a channel take the place. @param {{after: (close: () => void) => void}} t @param {any} engine */
+function connect(t, engine) {
   const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close()); // also if the test fails: an open port keeps the process alive
   serve(/** @type {any} */ (port1), async (folder, onProgress) => {
     onProgress(5, 10);
     return engine;
   });
-  return { model: new BrowserModel(/** @type {any} */ (port2)), close: () => port1.close() };
+  return new BrowserModel(/** @type {any} */ (port2));
 }
 
-test('a run arrives step by step and then as a document', async () => {
-  const { model, close } = connect(fakeEngine(3)), progress = [], texts = [];
+test('a run arrives step by step and then as a document', async (t) => {
+  const model = connect(t, fakeEngine(3)), progress = [], texts = [];
   assert.equal(await model.load('folder/', (...numbers) => progress.push(numbers)), 'fake');
   const document = await model.run('b', {}, ({ text, entry, attention }) => texts.push([text, entry.id, attention]));
   assert.deepEqual(progress, [[5, 10]]);
   assert.deepEqual(texts, [['a', 7, '/w=='], ['aa', 7, '/w=='], ['aaa', 7, '/w==']]);
   assert.deepEqual([document.text, document.finish_reason, document.steps.length], ['aaa', 'length', 3]);
-  close();
 });
 
-test('Stop ends a run before its next token, and the run so far is a document', async () => {
-  const { model, close } = connect(fakeEngine());
+test('Stop ends a run before its next token, and the run so far is a document', async (t) => {
+  const model = connect(t, fakeEngine());
   await model.load('folder/');
   let steps = 0;
   const document = await model.run('b', {}, () => { if (++steps === 3) model.stop(); });
   assert.ok(document.ids.length >= 3 && document.ids.length < 10);
   assert.equal(document.finish_reason, 'cancelled');
-  close();
 });
 
-test('what went wrong is said, and the next run works', async () => {
-  const { model, close } = connect(fakeEngine(1));
+test('what went wrong is said, and the next run works', async (t) => {
+  const model = connect(t, fakeEngine(1));
   await model.load('folder/');
   assert.equal(await model.run('').catch((error) => error.message), 'The prompt is empty.');
   assert.equal((await model.run('b')).text, 'a');
-  close();
 });

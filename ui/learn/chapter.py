@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ui.learn.exercises.exercise import Exercise, check_text, declared
-from ui.learn.inputs import Given, Input, read_all
+from ui.learn.inputs import Input, Inputs, read_all
 from ui.learn.text.chapter_text import ChapterText, read_text
 from ui.learn.text.slots import DRAWING, EXPLANATION, PREDICTION, RESET, VALUE, Slot
 from ui.runs.models import Models
@@ -22,7 +22,7 @@ _EXPORT = re.compile(r"^export (?:function |const |\{ )(\w+)", re.MULTILINE)  # 
 class Chapter:
     """What `chapters/NAME.py` computes; `texts/NAME.md` there has its words, and `drawings/NAME.js` its drawings."""
 
-    compute: Callable[[Models, Given], dict[str, Any]]  # from the inputs, those checked that can be without a model
+    compute: Callable[[Models, Inputs], dict[str, Any]]  # from the inputs, those checked that can be without a model
     inputs: Mapping[str, Input]
     values: str  # the names of the computed values that the text shows, with spaces between them
     exercises: Mapping[str, Exercise]
@@ -52,15 +52,15 @@ class Chapter:
         """The values of its own example, as far as they don't depend on the models."""
         return {name: one.first for name, one in self.inputs.items() if one.first is not None}
 
-    def answer(self, models: Models, given: Given) -> dict[str, Any]:
+    def answer(self, models: Models, inputs: Inputs) -> dict[str, Any]:
         """The values of its inputs, and what is computed from them."""
-        values = read_all(self.inputs, given)
-        return {**values, **self.compute(models, {**given, **values})}
+        values = read_all(self.inputs, inputs)
+        return {**values, **self.compute(models, {**inputs, **values})}
 
-    def result(self, models: Models, given: Given) -> dict[str, Any]:
-        """The answer for the page, which tells the inputs apart as `given`."""
-        answer = self.answer(models, given)
-        return {**answer, "given": {name: answer[name] for name in self.inputs if name in answer}}
+    def result(self, models: Models, inputs: Inputs) -> dict[str, Any]:
+        """The answer for the page, which names its inputs apart, too."""
+        answer = self.answer(models, inputs)
+        return {**answer, "inputs": {name: answer[name] for name in self.inputs if name in answer}}
 
     def page(self, text: ChapterText) -> dict[str, Any]:
         """All that the page needs before the first result."""

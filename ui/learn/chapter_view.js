@@ -29,8 +29,8 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
   const refused = make('p', { class: 'at-lesson-refused', role: 'alert', hidden: true });
   const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
   const inside = make('div', { class: `at-lesson-inside at-lesson-${key}` });
-  const asked = (/** @type {string} */ about) => (/** @type {object} */ given, /** @type {(reply: any) => void} */ then) =>
-    questions.ask('ask', { chapter: about, given: { chapter: key, ...given } }, then, {});
+  const asked = (/** @type {string} */ about) => (/** @type {object} */ inputs, /** @type {(reply: any) => void} */ then) =>
+    questions.ask('ask', { chapter: about, inputs: { chapter: key, ...inputs } }, then, {});
   const exercises = exercisesOf({
     chapter: key,
     ask: asked('exercises'),
@@ -74,23 +74,23 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
     ask(changed);
   }
 
-  /** @param {Record<string, any>} given */
-  function ask(given) {
-    now = Object.fromEntries(Object.entries(given).filter(([name]) => !ONCE.includes(name)));
-    question(key, given, (result) => {
+  /** @param {Record<string, any>} inputs */
+  function ask(inputs) {
+    now = Object.fromEntries(Object.entries(inputs).filter(([name]) => !ONCE.includes(name)));
+    question(key, inputs, (result) => {
       text.draw(result);
       exercises.begin(page.exercises);
     });
   }
 
-  /** @param {string} about @param {object} given @param {(result: any) => void} then */
-  function question(about, given, then) {
+  /** @param {string} about @param {object} inputs @param {(result: any) => void} then */
+  function question(about, inputs, then) {
     questions.drop(latest);
     clearTimeout(patience);
     patience = setTimeout(() => {
       waits.textContent = 'Computing …';
     }, PATIENCE_MS);
-    latest = questions.ask('ask', { chapter: about, given }, (/** @type {LessonValue} */ { error, result }) => {
+    latest = questions.ask('ask', { chapter: about, inputs }, (/** @type {LessonValue} */ { error, result }) => {
       clearTimeout(patience);
       waits.textContent = '';
       refuse(error); // neither a result nor a refusal: something went wrong

@@ -27,7 +27,7 @@ from ui.learn.chapters import (
 )
 from ui.learn.exercises.exercise import Exercises, sheet
 from ui.learn.exercises.exercise import answer as answer_exercise
-from ui.learn.inputs import Given
+from ui.learn.inputs import Inputs
 from ui.learn.learn_contract import LessonAnswer
 from ui.learn.map.answer import answer as answer_map
 from ui.learn.text.chapter_text import ChapterText
@@ -48,32 +48,32 @@ def texts() -> Mapping[str, ChapterText]:
     return MappingProxyType({name: chapter.read_text(name) for name, chapter in CHAPTERS.items()})
 
 
-def answer(models: Models, chapter: str, given: Given, in_use: str = "") -> LessonAnswer:
+def answer(models: Models, chapter: str, inputs: Inputs, in_use: str = "") -> LessonAnswer:
     """The result of a chapter, or an error message.
 
     Args:
-        chapter: its name; or `text` for the text of the chapter that `given` names, `exercises` for an attempt at one
+        chapter: its name; or `text` for the text of the chapter that `inputs` names, `exercises` for an attempt at one
             of its exercises, see `ui.learn.exercises.exercise.answer`, `sheet` for all of them, `solved` or not, or
             `map` for the map of a model.
-        given: the input, as the page sent it; empty for the chapter's own example.
+        inputs: the input, as the page sent it; empty for the chapter's own example.
         in_use: the visitor's model.
     """
     result, message = None, ""
     try:
         if chapter == "text":
-            name = _known(given.get("chapter"))
+            name = _known(inputs.get("chapter"))
             result = CHAPTERS[name].page(texts()[name])
         elif chapter == "exercises":
-            name = _known(given.get("chapter"))
-            result = answer_exercise(_exercises(name), partial(CHAPTERS[name].answer, models), given)
+            name = _known(inputs.get("chapter"))
+            result = answer_exercise(_exercises(name), partial(CHAPTERS[name].answer, models), inputs)
         elif chapter == "sheet":
-            name = _known(given.get("chapter"))
-            compute, solved = partial(CHAPTERS[name].answer, models), given.get("solved") is True
+            name = _known(inputs.get("chapter"))
+            compute, solved = partial(CHAPTERS[name].answer, models), inputs.get("solved") is True
             result = {"title": texts()[name].title, "exercises": sheet(_exercises(name), compute, solved=solved)}
         elif chapter == "map":
-            result = answer_map(models, given, in_use or models.default, CHAPTERS)
+            result = answer_map(models, inputs, in_use or models.default, CHAPTERS)
         else:
-            result = CHAPTERS[_known(chapter)].result(models, given)
+            result = CHAPTERS[_known(chapter)].result(models, inputs)
     except AttendError as error:
         message = str(error)
     return {"chapter": chapter, "error": message, "result": result}

@@ -19,7 +19,7 @@ from ui.learn.text.slots import CHECK, NUMBERS, Slot, field, slider
 from ui.learn.wording import counted
 from ui.runs.models import Models
 
-Given = Mapping[str, Any]  # what the page sent
+Inputs = Mapping[str, Any]  # what the page sent
 
 MAX_NUMBER = 1e6  # of a matrix's: beyond it float32 shows nothing but rounding
 
@@ -32,15 +32,15 @@ class Input:
     check: Callable[[str, Any], Any] | None  # by its name; None if the chapter has to read it, knowing its models
     slot: Slot | None  # None if it is changed by a button or a drawing
 
-    def read(self, given: Given, name: str) -> Any:
+    def read(self, sent: Inputs, name: str) -> Any:
         """The value that was sent, or else the first; `AttendError` for one that can't be."""
-        value = given.get(name, self.first)
+        value = sent.get(name, self.first)
         return self.check(name, value) if self.check else value
 
 
-def read_all(inputs: Mapping[str, Input], given: Given) -> dict[str, Any]:
+def read_all(inputs: Mapping[str, Input], sent: Inputs) -> dict[str, Any]:
     """The values of all inputs that can be checked without a model."""
-    return {name: one.read(given, name) for name, one in inputs.items() if one.check}
+    return {name: one.read(sent, name) for name, one in inputs.items() if one.check}
 
 
 def unasked(declared: Input) -> Input:

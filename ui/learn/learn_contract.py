@@ -14,6 +14,6 @@ class LessonAnswer(TypedDict):
 
 
 class LessonValue(LessonAnswer):
-    """The reply to a question of the lesson, whose event is `ask {chapter, number, given}`."""
+    """The reply to a question of the lesson, whose event is `ask {chapter, number, inputs}`."""
 
     number: int

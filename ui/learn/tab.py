@@ -40,9 +40,9 @@ class LearnTab(Tab):
                 frame.sessions_by_hash[request.session_hash] = session
             cached = models.with_embedded_cache(session.model.lesson)
             with for_people():
-                chapter, given = field(event, "chapter", str), field(event, "given", dict)
+                chapter, inputs = field(event, "chapter", str), field(event, "inputs", dict)
                 broken = {"chapter": chapter, "error": "", "result": None}
-                return reply(event, lambda: course.answer(cached, chapter, given, session.model.name), broken)
+                return reply(event, lambda: course.answer(cached, chapter, inputs, session.model.name), broken)
             return gr.skip()
 
         lessons = {**QUICK, "concurrency_limit": _LESSONS, "concurrency_id": "lessons"}

@@ -18,12 +18,12 @@ from ui.runs.models import Models
 from ui.runs.models.cache import when_loaded
 
 
-def refusal(models: Models, **given: Any) -> str:
-    return course.answer(models, "context", json.loads(json.dumps(given)))["error"]
+def refusal(models: Models, **inputs: Any) -> str:
+    return course.answer(models, "context", json.loads(json.dumps(inputs)))["error"]
 
 
-def ask(models: Models, **given: Any) -> dict[str, Any]:
-    answer = course.answer(models, "context", json.loads(json.dumps(given)))
+def ask(models: Models, **inputs: Any) -> dict[str, Any]:
+    answer = course.answer(models, "context", json.loads(json.dumps(inputs)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 

@@ -19,7 +19,7 @@ from ui.learn.chapter import Chapter
 from ui.learn.chapters.vectors import GUESSES
 from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Exercise, NumberExercise
 from ui.learn.exercises.exercise_text import ExerciseText
-from ui.learn.inputs import Given
+from ui.learn.inputs import Inputs
 from ui.runs.models import Models
 
 pytestmark = pytest.mark.skipif(
@@ -100,10 +100,10 @@ def computed_once() -> Iterator[None]:
     """A chapter computes the same from the same input: here only once, since most exercises ask for its own example."""
     compute, answers = Chapter.answer, dict[str, Any]()
 
-    def answer(chapter: Chapter, models: Models, given: Given) -> dict[str, Any]:
-        asked = f"{id(chapter)} {id(models)} {sorted(given.items())!r}"
+    def answer(chapter: Chapter, models: Models, inputs: Inputs) -> dict[str, Any]:
+        asked = f"{id(chapter)} {id(models)} {sorted(inputs.items())!r}"
         if asked not in answers:
-            answers[asked] = compute(chapter, models, given)
+            answers[asked] = compute(chapter, models, inputs)
         return answers[asked]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -116,16 +116,16 @@ def models() -> Models:
     return Models(("attend-chat", "attend-translate"), lambda name, _: catalog.load(name))
 
 
-def ask(models: Models, chapter: str, **given: Any) -> dict[str, Any]:
+def ask(models: Models, chapter: str, **inputs: Any) -> dict[str, Any]:
     """Ask as the page does, through JSON both ways."""
-    answer = course.answer(models, "exercises", json.loads(json.dumps({"chapter": chapter, **given})))
+    answer = course.answer(models, "exercises", json.loads(json.dumps({"chapter": chapter, **inputs})))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
 
 def right_answer(models: Models, chapter: str, exercise: Exercise) -> Any:
-    def compute(given: Any) -> Any:
-        return course.CHAPTERS[chapter].answer(models, given)
+    def compute(inputs: Any) -> Any:
+        return course.CHAPTERS[chapter].answer(models, inputs)
 
     return exercise.solve(compute) if isinstance(exercise, NumberExercise | ChoiceExercise) else None
 
@@ -221,7 +221,7 @@ def test_anything_else_is_wrong(models: Models, chapter: str, name: str) -> None
     exercise, text = exercise_of(chapter, name)
     right = right_answer(models, chapter, exercise)
     if isinstance(exercise, NumberExercise):
-        shown = exercise.from_shown(lambda given: course.CHAPTERS[chapter].answer(models, given))
+        shown = exercise.from_shown(lambda inputs: course.CHAPTERS[chapter].answer(models, inputs))
         most, least, unit = max(right, *shown, right), min(right, *shown, right), 10.0**-exercise.digits
         wrong = [most + 0.6 * unit, least - 0.6 * unit, -right - 1]
     elif isinstance(exercise, ChoiceExercise):
@@ -235,7 +235,7 @@ def test_anything_else_is_wrong(models: Models, chapter: str, name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("inputs", "sentence"),
     [
         ({"chapter": "tokens", "exercise": "bytes_of_a_text", "answer": "12"}, "Type a number first."),
         ({"chapter": "tokens", "exercise": "bytes_of_a_text", "answer": None}, "Type a number first."),
@@ -254,8 +254,8 @@ def test_anything_else_is_wrong(models: Models, chapter: str, name: str) -> None
         ({}, "reload it"),
     ],
 )
-def test_a_hostile_attempt_gets_one_sentence(models: Models, given: dict[str, Any], sentence: str) -> None:
-    answer = course.answer(models, "exercises", given)
+def test_a_hostile_attempt_gets_one_sentence(models: Models, inputs: dict[str, Any], sentence: str) -> None:
+    answer = course.answer(models, "exercises", inputs)
     assert answer["result"] is None and sentence in answer["error"]
 
 
@@ -294,8 +294,8 @@ def test_a_mistake_leads_to_a_number_of_its_own(models: Models, chapter: str, na
     if not isinstance(exercise, NumberExercise):
         return
 
-    def compute(given: Any) -> Any:
-        return course.CHAPTERS[chapter].answer(models, given)
+    def compute(inputs: Any) -> Any:
+        return course.CHAPTERS[chapter].answer(models, inputs)
 
     for mistake, number in exercise.mistakes.items():
         assert exercise.feedback(compute, number(compute), {}, text) == text.mistakes[mistake], mistake

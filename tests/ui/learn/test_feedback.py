@@ -11,7 +11,7 @@ from model.errors import AttendError
 from ui.learn.exercises.exercise import WRONG, ChangeExercise, ChoiceExercise, Compute, NumberExercise
 from ui.learn.exercises.exercise import answer as answer_exercise
 from ui.learn.exercises.exercise_text import ExerciseText, Option
-from ui.learn.inputs import Given
+from ui.learn.inputs import Inputs
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_wrong_option_and_a_wrong_change_are_answered_for_themselves() -> None
     choice = ChoiceExercise(lambda _: [3, 1, 2], 3)
     assert [choice.feedback(lambda _: {}, option, {}, BY_HAND) for option in range(3)] == [None, "Not b.", WRONG]
     change = ChangeExercise(lambda result: result["x"] == 2, {"x": 2}, {"product": lambda result: result["x"] == 4})
-    assert [change.feedback(lambda given: given, None, {"x": x}, BY_HAND) for x in (2, 3, 4)] == [
+    assert [change.feedback(lambda inputs: inputs, None, {"x": x}, BY_HAND) for x in (2, 3, 4)] == [
         *(None, WRONG, "You multiplied.")
     ]
 
@@ -85,10 +85,10 @@ def test_a_prediction_tells_the_result_after_any_guess() -> None:
 
 def test_an_attempt_computes_the_same_input_once() -> None:
     """The solution and the mistake ask for one input, each time the attempt is made."""
-    asked: list[Given] = []
+    asked: list[Inputs] = []
 
-    def compute(given: Given) -> dict[str, Any]:
-        asked.append(given)
+    def compute(inputs: Inputs) -> dict[str, Any]:
+        asked.append(inputs)
         return {"x": 2.0}
 
     def solve(chapter: Compute) -> float:

@@ -25,18 +25,18 @@ def models(tiny: LoadedModel) -> Models:
     return Models(("tiny",), lambda *_: tiny)
 
 
-def ask(models: Models, **given: Any) -> dict[str, Any]:
+def ask(models: Models, **inputs: Any) -> dict[str, Any]:
     """Ask as the page does, through JSON both ways."""
-    answer = course.answer(models, "generation", json.loads(json.dumps(given)))
+    answer = course.answer(models, "generation", json.loads(json.dumps(inputs)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
 
 def test_an_answer_is_a_valid_question(models: Models) -> None:
     first = ask(models)
-    assert ask(models, **first["given"]) == first
-    changed = ask(models, **{**first["given"], "sample": True, "top_k": 2, "beams": 3, "to_end": True, "mode": "text"})
-    assert ask(models, **changed["given"]) == changed
+    assert ask(models, **first["inputs"]) == first
+    changed = ask(models, **{**first["inputs"], "sample": True, "top_k": 2, "beams": 3, "to_end": True, "mode": "text"})
+    assert ask(models, **changed["inputs"]) == changed
     assert changed["loop"]["ended"] and changed["loop"]["next"] is None
 
 
@@ -78,7 +78,7 @@ def test_the_bars_name_the_filter_that_removed_a_word(models: Models) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weights", "given", "kept"),
+    ("weights", "inputs", "kept"),
     [
         ([30, 15, 5, 1], {"top_k": 3}, [0.6, 0.3, 0.1, 0]),
         ([0.3, 0.1, 0.1, 0.5], {"top_p": 0.8}, [0.375, 0, 0, 0.625]),  # .3 and .5, divided by .8
@@ -86,11 +86,11 @@ def test_the_bars_name_the_filter_that_removed_a_word(models: Models) -> None:
     ],
 )
 def test_other_published_numbers_can_be_typed(
-    models: Models, weights: list[float], given: dict[str, Any], kept: list[float]
+    models: Models, weights: list[float], inputs: dict[str, Any], kept: list[float]
 ) -> None:
     """../shared/REFERENCE.md, "Sampling, by hand": four words, and five that have next to nothing, e^-20."""
     logits = [*(math.log(weight) for weight in weights), *[-20] * 5]
-    bars = {bar["word"]: bar["after"] for bar in ask(models, logits=[logits], **given)["filters"]["bars"]}
+    bars = {bar["word"]: bar["after"] for bar in ask(models, logits=[logits], **inputs)["filters"]["bars"]}
     assert [bars[word] for word in VOCABULARY[:4]] == pytest.approx(kept, abs=1e-6)
 
 
@@ -123,8 +123,8 @@ def test_a_recording_gives_way_to_its_checkpoint(models: Models, tiny: LoadedMod
     assert live["recording_state"] == "live" and live["recorded_table"] == recorded["own_table"]
 
 
-def refusal(models: Models, **given: Any) -> str:
-    return course.answer(models, "generation", given)["error"]
+def refusal(models: Models, **inputs: Any) -> str:
+    return course.answer(models, "generation", inputs)["error"]
 
 
 def test_the_search_arrives_in_numbers_that_can_be_read(models: Models) -> None:
@@ -164,7 +164,7 @@ def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("inputs", "message"),
     [
         ({"tokens": "12"}, "The tokens are '12', but must be a list of the model's ids"),
         ({"tokens": [True]}, "The tokens are [True], but"),
@@ -209,7 +209,7 @@ def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
         ({"beams": 4}, "Beams is 4, but must be a whole number from 1 to 3."),
     ],
 )
-def test_what_no_page_of_ours_sends_is_refused(models: Models, given: dict[str, Any], message: str) -> None:
-    answer = course.answer(models, "generation", given)
+def test_what_no_page_of_ours_sends_is_refused(models: Models, inputs: dict[str, Any], message: str) -> None:
+    answer = course.answer(models, "generation", inputs)
     assert answer["result"] is None
     assert answer["error"].startswith(message)

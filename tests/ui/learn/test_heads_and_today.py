@@ -22,8 +22,8 @@ def ours() -> Models:
     return Models(OURS, lambda name, _: catalog.load(name))
 
 
-def ask(models: Models, chapter: str, **given: Any) -> dict[str, Any]:
-    answer = course.answer(models, chapter, json.loads(json.dumps(given)))
+def ask(models: Models, chapter: str, **inputs: Any) -> dict[str, Any]:
+    answer = course.answer(models, chapter, json.loads(json.dumps(inputs)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
@@ -65,7 +65,7 @@ def test_a_chats_tokens_and_the_cache_of_its_model(ours: Models) -> None:
 
 @EMBEDDED
 @pytest.mark.parametrize(
-    ("chapter", "given", "sentence"),
+    ("chapter", "inputs", "sentence"),
     [
         ("heads", {"split": 4}, "4 heads can't share six columns evenly: choose one of 1, 2, 3, 6."),
         ("heads", {"width": 4097}, "Width is 4097, but must be a whole number from 1 to 4,096."),
@@ -85,8 +85,10 @@ def test_a_chats_tokens_and_the_cache_of_its_model(ours: Models) -> None:
         ("today", {"measure": "yes"}, "Measure"),
     ],
 )
-def test_what_cannot_be_shown_is_one_sentence(ours: Models, chapter: str, given: dict[str, Any], sentence: str) -> None:
-    answer = course.answer(ours, chapter, given)
+def test_what_cannot_be_shown_is_one_sentence(
+    ours: Models, chapter: str, inputs: dict[str, Any], sentence: str
+) -> None:
+    answer = course.answer(ours, chapter, inputs)
     assert answer["result"] is None and sentence in answer["error"]
     assert answer["error"].endswith(".") and "\n" not in answer["error"]
 

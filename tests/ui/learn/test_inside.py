@@ -18,8 +18,8 @@ NONE = Models(("none",), lambda name, _: pytest.fail(f"without its model the cha
 EMBEDDED = pytest.mark.skipif(READER not in names.embedded(), reason="the embedded model is not there")
 
 
-def ask(models: Models, **given: Any) -> dict[str, Any]:
-    answer = course.answer(models, "inside", json.loads(json.dumps(given)))
+def ask(models: Models, **inputs: Any) -> dict[str, Any]:
+    answer = course.answer(models, "inside", json.loads(json.dumps(inputs)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 

@@ -18,15 +18,15 @@ from ui.runs.models import Models
 NONE = Models(("none",), lambda name, _: pytest.fail(f"these chapters need no model, but asked for {name}"))
 
 
-def ask(chapter: str, **given: Any) -> dict[str, Any]:
+def ask(chapter: str, **inputs: Any) -> dict[str, Any]:
     """Ask as the page does, through JSON both ways."""
-    answer = course.answer(NONE, chapter, json.loads(json.dumps(given)))
+    answer = course.answer(NONE, chapter, json.loads(json.dumps(inputs)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
 
-def refusal(chapter: str, **given: Any) -> str:
-    answer = course.answer(NONE, chapter, given)
+def refusal(chapter: str, **inputs: Any) -> str:
+    answer = course.answer(NONE, chapter, inputs)
     assert answer["result"] is None
     return answer["error"]
 
@@ -51,17 +51,17 @@ def test_the_steps_arrive_complete_and_in_order() -> None:
 @pytest.mark.parametrize("chapter", ["block", "training"])
 def test_an_answer_is_a_valid_question(chapter: str) -> None:
     first = ask(chapter)
-    assert ask(chapter, **first["given"]) == first
+    assert ask(chapter, **first["inputs"]) == first
 
 
 def test_what_was_changed_is_answered_with_what_it_changed() -> None:
-    given = ask("block")["given"]
-    given["embeddings"][5][0] = 3.5
-    result = ask("block", **{**given, "source": [5, 5], "heads": 3, "encoder_mask": True})
+    inputs = ask("block")["inputs"]
+    inputs["embeddings"][5][0] = 3.5
+    result = ask("block", **{**inputs, "source": [5, 5], "heads": 3, "encoder_mask": True})
     assert [row[0] for row in result["encoder.embeddings"]["rows"]] == [3.5, 3.5]
     assert len(result["encoder.self.weights"]["rows"]) == 3
     assert result["encoder.self.masked"]["rows"][2][0][1] is None
-    assert result["given"]["heads"] == 3 and result["given"]["embeddings"][5][0] == 3.5
+    assert result["inputs"]["heads"] == 3 and result["inputs"]["embeddings"][5][0] == 3.5
 
 
 def test_the_largest_value_is_small_to_send() -> None:
@@ -103,7 +103,7 @@ def test_a_probability_is_sent_so_exactly_that_it_says_the_loss(step: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("inputs", "message"),
     [
         ({"source": "how"}, "The source is 'how', but must be a list of whole numbers, the words' ids."),
         ({"source": [5, 8.5]}, "The source is [5, 8.5], but must be a list of whole numbers, the words' ids."),
@@ -122,12 +122,12 @@ def test_a_probability_is_sent_so_exactly_that_it_says_the_loss(step: int) -> No
         ({"query_weights": [[0.0] * 5] * 6}, "Query weights must have 6 rows of 6 numbers: reload the page"),
     ],
 )
-def test_what_no_block_can_be_is_refused(given: dict[str, Any], message: str) -> None:
-    assert refusal("block", **given).startswith(message)
+def test_what_no_block_can_be_is_refused(inputs: dict[str, Any], message: str) -> None:
+    assert refusal("block", **inputs).startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("inputs", "message"),
     [
         ({"step": 101}, "Step is 101, but must be a whole number from 1 to 100."),
         ({"step": "2"}, "Step is '2', but must be a whole number from 1 to 100."),
@@ -136,8 +136,8 @@ def test_what_no_block_can_be_is_refused(given: dict[str, Any], message: str) ->
         ({"answer": []}, "The answer has 0 words, but must have 1 to 5."),
     ],
 )
-def test_what_no_training_can_be_is_refused(given: dict[str, Any], message: str) -> None:
-    assert refusal("training", **given).startswith(message)
+def test_what_no_training_can_be_is_refused(inputs: dict[str, Any], message: str) -> None:
+    assert refusal("training", **inputs).startswith(message)
 
 
 _DEEP: list[Any] = []
@@ -146,7 +146,7 @@ for _ in range(10_000):
 
 
 @pytest.mark.parametrize(
-    ("chapter", "given", "message"),
+    ("chapter", "inputs", "message"),
     [
         ("positions", {"length": 129}, "Length is 129, but must be a whole number from 2 to 128."),
         ("positions", {"width": 2.5}, "Width is 2.5, but must be a whole number"),
@@ -182,8 +182,8 @@ for _ in range(10_000):
         ("attention", {"sentence": "dog"}, "The sentence has 1 word, but must have 2 to 10"),
     ],
 )
-def test_what_no_table_can_be_is_refused(chapter: str, given: dict[str, Any], message: str) -> None:
-    assert refusal(chapter, **given).startswith(message)
+def test_what_no_table_can_be_is_refused(chapter: str, inputs: dict[str, Any], message: str) -> None:
+    assert refusal(chapter, **inputs).startswith(message)
 
 
 def test_attention_begins_with_the_lectures_numbers() -> None:

@@ -24,8 +24,8 @@ def models() -> Models:
     return Models([*loaded], lambda name, progress: loaded[name])
 
 
-def answer(models: Models, in_use: str = "attend-chat", **given: Any) -> dict[str, Any]:
-    answered = course.answer(models, "map", given, in_use)
+def answer(models: Models, in_use: str = "attend-chat", **inputs: Any) -> dict[str, Any]:
+    answered = course.answer(models, "map", inputs, in_use)
     assert answered["error"] == "" and answered["result"] is not None
     return answered["result"]
 
@@ -117,7 +117,7 @@ def test_a_chapter_with_an_encoder_opens_a_model_that_has_one(models: Models) ->
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("inputs", "message"),
     [
         ({"part": "decoder.nothing"}, "Part is 'decoder.nothing', but must be one of decoder.tokens"),
         ({"layer": 7}, "Layer is 7, but must be a whole number from 1 to 6."),
@@ -125,6 +125,6 @@ def test_a_chapter_with_an_encoder_opens_a_model_that_has_one(models: Models) ->
         ({"sentence": "one " * 30}, "but at most 24 can be shown"),
     ],
 )
-def test_other_values_are_refused(given: dict[str, Any], message: str, models: Models) -> None:
-    answered = course.answer(models, "map", given, "attend-chat")
+def test_other_values_are_refused(inputs: dict[str, Any], message: str, models: Models) -> None:
+    answered = course.answer(models, "map", inputs, "attend-chat")
     assert answered["result"] is None and message in answered["error"]

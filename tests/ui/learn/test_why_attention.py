@@ -16,9 +16,9 @@ from ui.runs.models import Models
 EMBEDDED = Models(names.embedded(), lambda name, _: catalog.load(name))
 
 
-def ask(**given: Any) -> dict[str, Any]:
+def ask(**inputs: Any) -> dict[str, Any]:
     """Ask as the page does, through JSON both ways."""
-    answer = course.answer(EMBEDDED, "why_attention", json.loads(json.dumps(given)))
+    answer = course.answer(EMBEDDED, "why_attention", json.loads(json.dumps(inputs)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
@@ -79,7 +79,7 @@ def test_a_sentence_is_translated_by_all(first: dict[str, Any]) -> None:
             sums = torch.tensor(one["alignment"]).sum(dim=-1)
             assert (sums - 1).abs().max() < 0.01
     assert [one["alignment"] is None for one in first["translations"]] == [True, False, False]
-    assert ask(**first["given"]) == first
+    assert ask(**first["inputs"]) == first
     assert len(json.dumps(first)) < 20_000
 
 
@@ -100,7 +100,7 @@ def test_the_record_is_complete(first: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("inputs", "sentence"),
     [
         ({"source": "a " * 9}, "The encoder's text has 9 words, but may have at most 8: shorten it."),
         ({"target": " "}, "The decoder's text is empty: type something."),
@@ -114,6 +114,6 @@ def test_the_record_is_complete(first: dict[str, Any]) -> None:
         ({"meeting": 10}, "Meeting is 10, but must be a whole number from 2 to 9."),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_sentence(given: dict[str, Any], sentence: str) -> None:
-    answer = course.answer(EMBEDDED, "why_attention", given)
+def test_what_cannot_be_is_refused_in_one_sentence(inputs: dict[str, Any], sentence: str) -> None:
+    answer = course.answer(EMBEDDED, "why_attention", inputs)
     assert answer["result"] is None and answer["error"].startswith(sentence) and "\n" not in answer["error"]

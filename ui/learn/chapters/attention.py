@@ -14,7 +14,7 @@ from lesson.recurrence.by_hand import ScoredStates, by_dot_product, by_small_net
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
-from ui.learn.inputs import Given, matrix, switch, text, unasked, whole
+from ui.learn.inputs import Inputs, matrix, switch, text, unasked, whole
 from ui.learn.text.slots import button, cases, select
 from ui.learn.wording import counted, decimals, dot_terms, labels, rounded, rounded_rows, short, vector
 from ui.runs.models import Models
@@ -55,8 +55,8 @@ INPUTS = {
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    similarities, vectors = given["similarities"], given["vectors"]
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    similarities, vectors = inputs["similarities"], inputs["vectors"]
     if min(similarities[0]) < 0 or sum(similarities[0]) <= 0:
         raise AttendError(
             f"The similarities are {_in_words(similarities[0])}, but division by their sum needs numbers that are not "
@@ -64,21 +64,21 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         )
     # double precision: in single, similarities that are tiny sum to zero
     near, points = (torch.tensor(rows, dtype=torch.float64) for rows in (similarities[0], vectors))  # (N,), (N, W)
-    pair = labels(given["pair"], len(vectors))
+    pair = labels(inputs["pair"], len(vectors))
     return {
         "pair": pair,
         "word": pair.split()[0],
         "division": _mixed(by_division(near, points), vectors),
         "softmax": _mixed(by_softmax(near, points), vectors),
-        **_six(given),
-        **_translator({name: given[name] for name in TABLES}),
-        **_order(given),
+        **_six(inputs),
+        **_translator({name: inputs[name] for name in TABLES}),
+        **_order(inputs),
     }
 
 
-def _six(given: Given) -> dict[str, Any]:
+def _six(inputs: Inputs) -> dict[str, Any]:
     """A sentence in which one word asks all."""
-    words, rows, asking = labels(given["six"], len(SIX_VECTORS)), given["six_vectors"], given["asking"] - 1
+    words, rows, asking = labels(inputs["six"], len(SIX_VECTORS)), inputs["six_vectors"], inputs["asking"] - 1
     vectors = torch.tensor(rows, dtype=torch.float64)  # (6, 3)
     scored = by_dot_product(vectors[asking], vectors)
     weights = scored.mixture.weights.tolist()
@@ -121,9 +121,9 @@ def _scored(scored: ScoredStates) -> dict[str, Any]:
     }
 
 
-def _order(given: Given) -> dict[str, Any]:
+def _order(inputs: Inputs) -> dict[str, Any]:
     """The sentence as it was typed and shuffled, through attention without parameters."""
-    words, shuffle, positions = given["sentence"].lower().split(), given["shuffle"], given["positions"]
+    words, shuffle, positions = inputs["sentence"].lower().split(), inputs["shuffle"], inputs["positions"]
     if not 2 <= len(words) <= MAX_WORDS:
         raise AttendError(f"The sentence has {counted(len(words), 'word')}, but must have 2 to {MAX_WORDS}: change it.")
     order = list(range(len(words)))

@@ -21,7 +21,7 @@ from lesson.attention.weighted_sum import scale_scores
 from lesson.positions import rotary_scores
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
-from ui.learn.inputs import Given, choice, matrix, real, text, whole
+from ui.learn.inputs import Inputs, choice, matrix, real, text, whole
 from ui.learn.text.slots import options, select, slider
 from ui.learn.wording import decimals, dot_terms, labels, rounded_rows, short, vector
 from ui.runs.models import Models
@@ -57,24 +57,24 @@ INPUTS = {
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    words = labels(given["words"], 3)
-    inputs, query_weights, key_weights, value_weights = (
-        _tensor(given[name]) for name in ("vectors", "query_weights", "key_weights", "value_weights")
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    words = labels(inputs["words"], 3)
+    vectors, query_weights, key_weights, value_weights = (
+        _tensor(inputs[name]) for name in ("vectors", "query_weights", "key_weights", "value_weights")
     )
-    steps = attention_steps(inputs @ query_weights, inputs @ key_weights, inputs @ value_weights)
-    asking = given["asking"] - 1
+    steps = attention_steps(vectors @ query_weights, vectors @ key_weights, vectors @ value_weights)
+    asking = inputs["asking"] - 1
     return {
         "words": words,
         "askers": [(index, word) for index, word in enumerate(words.split(), start=1)],
         "asker": words.split()[asking],
         "steps": _steps(steps),
-        **_written_out(steps, inputs, query_weights, words.split(), asking),
-        **_dictionary(steps, words.split(), asking, given["sharpness"]),
-        **_scaling(given),
-        **_masked(given),
-        **_cross(given),
-        "heads": _heads(steps, _tensor(given["output_weights"])),
+        **_written_out(steps, vectors, query_weights, words.split(), asking),
+        **_dictionary(steps, words.split(), asking, inputs["sharpness"]),
+        **_scaling(inputs),
+        **_masked(inputs),
+        **_cross(inputs),
+        "heads": _heads(steps, _tensor(inputs["output_weights"])),
         "rotary": rounded_rows(rotary_scores(steps.queries[asking], steps.keys[0], ROTARY_POSITIONS)),
         "rotary_key": words.split()[0],
     }
@@ -93,8 +93,8 @@ def _written_out(
 ) -> dict[str, str]:
     """What one word computes, number by number."""
     query, keys = steps.queries[asking].tolist(), steps.keys.tolist()
-    given = inputs[asking].tolist()
-    terms = ", ".join(dot_terms(given, column) for column in query_weights.T.tolist())
+    row = inputs[asking].tolist()
+    terms = ", ".join(dot_terms(row, column) for column in query_weights.T.tolist())
     scores, scaled = steps.scores[asking].tolist(), steps.scaled[asking].tolist()
     powers = [f"e^({decimals(score)})" for score in scaled]
     weights = steps.weights[asking].tolist()
@@ -102,7 +102,7 @@ def _written_out(
         f"{decimals(weight)} · {vector(value)}" for weight, value in zip(weights, steps.values.tolist(), strict=True)
     )
     return {
-        "query_sum": f"q = {vector(given)} · W_q = ({terms}) = {vector(query)}",
+        "query_sum": f"q = {vector(row)} · W_q = ({terms}) = {vector(query)}",
         "score_sum": "; ".join(
             f"{word}: {dot_terms(query, key)} = {short(score)}"
             for word, key, score in zip(words, keys, scores, strict=True)
@@ -132,8 +132,8 @@ def _dictionary(steps: AttentionSteps, words: Sequence[str], asking: int, sharpn
     }
 
 
-def _scaling(given: Given) -> dict[str, Any]:
-    scaled = scale_scores(torch.tensor(given["dots"][0]), given["width"])
+def _scaling(inputs: Inputs) -> dict[str, Any]:
+    scaled = scale_scores(torch.tensor(inputs["dots"][0]), inputs["width"])
     return {
         "scaling.scaled": rounded_rows(scaled.scaled[None]),
         "scaling.weights": rounded_rows(scaled.weights[None]),
@@ -141,20 +141,20 @@ def _scaling(given: Given) -> dict[str, Any]:
     }
 
 
-def _masked(given: Given) -> dict[str, Any]:
-    scores = torch.tensor(given["scores"])  # (T, T)
-    mask = additive_mask(len(scores), MASKS[given["mask"]])  # type: ignore[arg-type]
+def _masked(inputs: Inputs) -> dict[str, Any]:
+    scores = torch.tensor(inputs["scores"])  # (T, T)
+    mask = additive_mask(len(scores), MASKS[inputs["mask"]])  # type: ignore[arg-type]
     return {
-        "line": labels(given["line"], len(scores)),
+        "line": labels(inputs["line"], len(scores)),
         "masking.mask": rounded_rows(mask),
         "masking.sum": rounded_rows(scores + mask),
         "masking.weights": rounded_rows((scores + mask).softmax(dim=-1), DIGITS),
     }
 
 
-def _cross(given: Given) -> dict[str, Any]:
-    steps = attention_steps(*(_tensor(given[f"cross_{part}"]) for part in ("queries", "keys", "values")))
-    source, target = labels(given["source"], len(steps.keys)), labels(given["target"], len(steps.queries))
+def _cross(inputs: Inputs) -> dict[str, Any]:
+    steps = attention_steps(*(_tensor(inputs[f"cross_{part}"]) for part in ("queries", "keys", "values")))
+    source, target = labels(inputs["source"], len(steps.keys)), labels(inputs["target"], len(steps.queries))
     weights, values = steps.weights[-1].tolist(), steps.values.tolist()
     parts = " + ".join(f"{decimals(weight)} · {word}" for weight, word in zip(weights, source.split(), strict=True))
     numbers = " + ".join(f"{decimals(weight)} · {vector(of)}" for weight, of in zip(weights, values, strict=True))

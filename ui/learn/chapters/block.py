@@ -14,7 +14,7 @@ from lesson.parts.layers import gradients_through, layer_size, two_layers
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, Input, matrix, read_all, switch, unasked, whole
+from ui.learn.inputs import Input, Inputs, matrix, read_all, switch, unasked, whole
 from ui.learn.text.slots import numbers_of, presets, select, words
 from ui.learn.wording import decimals, percent, rounded_rows, scientific
 from ui.runs.models import Models
@@ -64,23 +64,23 @@ INPUTS = {
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    settings = read_settings(given)
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    settings = read_settings(inputs)
     traced = trace_forward(settings)
     return {
         "words": WORDS[:PADDING],
         "head_counts": HEADS,
         "longest": LONGEST,
-        **{stage.name: _stage(stage, settings, given) for stage in traced.stages},
+        **{stage.name: _stage(stage, settings, inputs) for stage in traced.stages},
         "loss": plain(traced.loss),
         "average_loss": decimals(traced.loss, DIGITS),
-        **_two_layers(given),
-        **_stack(given["layers"], given["width"]),
+        **_two_layers(inputs),
+        **_stack(inputs["layers"], inputs["width"]),
     }
 
 
-def _two_layers(given: Given) -> dict[str, Any]:
-    number, first, second = (torch.tensor(given[name]) for name in ("number", "one_matrix", "other_matrix"))
+def _two_layers(inputs: Inputs) -> dict[str, Any]:
+    number, first, second = (torch.tensor(inputs[name]) for name in ("number", "one_matrix", "other_matrix"))
     layers = two_layers(number, first, second)
     computed = ("inner", "linear", "at_once", "rectified", "with_relu")
     return {name: rounded_rows(getattr(layers, name)) for name in computed}
@@ -106,7 +106,7 @@ def _stack(layers: int, width: int) -> dict[str, Any]:
     }
 
 
-def _stage(stage: Stage, settings: BlockSettings, given: Given) -> dict[str, Any]:
+def _stage(stage: Stage, settings: BlockSettings, inputs: Inputs) -> dict[str, Any]:
     """A stage as a table; what can be changed of it is exact, all else rounded."""
     rows: Any = plain(stage.values.tolist())
     sent = {"how": stage.how, "of": stage.of, "rowNames": stage.rows or None, "columnNames": stage.columns or None}
@@ -114,13 +114,13 @@ def _stage(stage: Stage, settings: BlockSettings, given: Given) -> dict[str, Any
         ids = settings.source if stage.name.startswith("encoder") else settings.decoder_input
         return {**sent, "rows": [settings.embeddings[id] for id in ids], "at": ids}
     if stage.name in EDITABLE:
-        rows = given[EDITABLE[stage.name]]
+        rows = inputs[EDITABLE[stage.name]]
     return {**sent, "rows": rows}
 
 
-def read_settings(given: Given) -> BlockSettings:
+def read_settings(inputs: Inputs) -> BlockSettings:
     """What the page sent, checked; `AttendError` for anything else."""
-    values = read_all(_BLOCK_INPUTS, given)
+    values = read_all(_BLOCK_INPUTS, inputs)
     matrices = {name: tuple(map(tuple, values[name])) for name in MATRICES}
     return BlockSettings(**{**values, **matrices, "first_bias": tuple(values["first_bias"][0])})
 

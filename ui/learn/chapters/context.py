@@ -16,7 +16,7 @@ from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, matrix, offered, own, text
+from ui.learn.inputs import Inputs, matrix, offered, own, text
 from ui.learn.text.slots import cases, field, select
 from ui.learn.wording import counted, decimals, rounded, rounded_rows, short, vector
 from ui.runs.models import Models
@@ -44,8 +44,8 @@ INPUTS = {
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    return {**_by_hand(given), **_by_layer(models, given), **_left_to_right(models, given)}
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    return {**_by_hand(inputs), **_by_layer(models, inputs), **_left_to_right(models, inputs)}
 
 
 def layer_value(layer: LayerSimilarities) -> dict[str, Any]:
@@ -60,9 +60,9 @@ def layer_value(layer: LayerSimilarities) -> dict[str, Any]:
     }
 
 
-def _by_hand(given: Given) -> dict[str, Any]:
+def _by_hand(inputs: Inputs) -> dict[str, Any]:
     """The word's vector as the weighted sum of its own and a neighbour's, in two texts."""
-    fruit, phone = given["with_fruit"], given["with_phone"]
+    fruit, phone = inputs["with_fruit"], inputs["with_phone"]
     one, other = (_weighted(torch.tensor(rows, dtype=torch.float64)) for rows in (fruit, phone))
     alike = cosines([one, other])[0, 1].item()
     return {
@@ -85,16 +85,16 @@ def _weighted(rows: Tensor) -> Tensor:
     return rows[:, 0] @ rows[:, 1:]
 
 
-def _by_layer(models: Models, given: Given) -> dict[str, Any]:
+def _by_layer(models: Models, inputs: Inputs) -> dict[str, Any]:
     """One word in the sentences of two meanings, read by an encoder in use; without one, of a recorded word."""
-    word = given["word"].strip()
-    encoder, words = given.get("encoder"), RECORDED["words"]
+    word = inputs["word"].strip()
+    encoder, words = inputs.get("encoder"), RECORDED["words"]
     live = encoder in models.encoders()
     missing = "" if live or word in words else word
     word = WORD if missing else word
     if live:
         example = words.get(word, words[WORD])
-        one, other = (_sentences(given.get(key, "\n".join(example[key])), _NAMES[key]) for key in ("first", "second"))
+        one, other = (_sentences(inputs.get(key, "\n".join(example[key])), _NAMES[key]) for key in ("first", "second"))
         read = similarities_by_layer(models.encoder(str(encoder)), word, (one, other))
         layers = [layer_value(layer) for layer in read]
     else:
@@ -129,9 +129,9 @@ def _sentences(typed: Any, subject: str) -> list[str]:
     return sentences
 
 
-def _left_to_right(models: Models, given: Given) -> dict[str, Any]:
+def _left_to_right(models: Models, inputs: Inputs) -> dict[str, Any]:
     """One word in several texts, as the first model that continues texts has it when it has read them so far."""
-    lines, meant = _sentences(given["lines"], _NAMES["lines"]), given["meant"].strip()
+    lines, meant = _sentences(inputs["lines"], _NAMES["lines"]), inputs["meant"].strip()
     known = offered(models, models.default)
     reader = next((loaded for loaded in map(models.get, known) if not loaded.model.decoder_start), None)
     readings = [] if reader is None else [word_in_context(reader, line, meant, FOLLOWING) for line in lines]

@@ -21,7 +21,7 @@ from ui.learn.chapters.views.greedy_texts import greedy_texts, looping_text
 from ui.learn.chapters.views.loop import MAX_CHARACTERS, MODES, loop_words, run_of_loop, text_probability_words
 from ui.learn.chapters.views.word_search import check_words, search_value, search_words
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, Input, choice, matrix, own, setting, switch, unasked, whole
+from ui.learn.inputs import Input, Inputs, choice, matrix, own, setting, switch, unasked, whole
 from ui.learn.text.slots import button, cases, drawing, field, options, presets
 from ui.learn.wording import percent, short
 from ui.runs.models import Models
@@ -59,23 +59,23 @@ INPUTS = {
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    filters = Filters(**{slider.name: given[slider.name] for slider in SLIDERS})
-    tree = WordTree(tuple(map(tuple, given["tree"])), given["words"])
-    beams, logits, used = given["beams"], given["logits"], given["used"]
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    filters = Filters(**{slider.name: inputs[slider.name] for slider in SLIDERS})
+    tree = WordTree(tuple(map(tuple, inputs["tree"])), inputs["words"])
+    beams, logits, used = inputs["beams"], inputs["logits"], inputs["used"]
     check_table(logits[0], used[0])
     record = filter_step(torch.tensor(logits[0]), [int(count) for count in used[0]], filters)
-    loop = run_of_loop(models.for_task("generation"), models, given, tree)
+    loop = run_of_loop(models.for_task("generation"), models, inputs, tree)
     stages, cards = stages_of(record), _cards(filters, beams)
-    by_hand = {name: given[f"hand_{name}"] for name in ("temperature", "top_k", "top_p")}
+    by_hand = {name: inputs[f"hand_{name}"] for name in ("temperature", "top_k", "top_p")}
     return {
         **{name: loop[name] for name in ("mode", "prompt", "tokens")},
         "loop": loop,
         **loop_words(loop),
         **text_probability_words([p for _, p, _ in loop["written"]]),
-        **greedy_texts(models, given["recorded"], loop["model"]),
+        **greedy_texts(models, inputs["recorded"], loop["model"]),
         **looping_text(models, loop["model"]),
-        "by_hand": filtered_weights(given["weights"][0], **by_hand),
+        "by_hand": filtered_weights(inputs["weights"][0], **by_hand),
         "filters": {"bars": bars_of(record), "stages": stages},
         "vocabulary": VOCABULARY,
         "stages": [(name, kept, percent(1 - (mass or 0))) for name, kept, mass in stages],
@@ -107,8 +107,8 @@ _SETTINGS = {"temperature": 5, "top_k": 3, "top_p": 0.9, "frequency_penalty": 1}
 def _reorders(compute: Compute) -> list[bool]:
     """Whether each setting puts another word on top."""
 
-    def best(given: dict[str, float]) -> str:
-        return max(compute(given)["filters"]["bars"], key=lambda bar: bar["after"])["word"]
+    def best(inputs: dict[str, float]) -> str:
+        return max(compute(inputs)["filters"]["bars"], key=lambda bar: bar["after"])["word"]
 
     return [best({name: value}) != best({}) for name, value in _SETTINGS.items()]
 
@@ -121,8 +121,8 @@ def _pair(compute: Compute, combine: Callable[[Sequence[float]], float]) -> floa
 
 def _first_share(compute: Compute, weights: Sequence[float], **settings: float) -> float:
     """The first of four weights after the settings, in percent."""
-    given = {"hand_top_k": 0, **{f"hand_{name}": value for name, value in settings.items()}}
-    return 100 * compute({"weights": [list(weights)], **given})["by_hand"]["rows"][-1][0]
+    inputs = {"hand_top_k": 0, **{f"hand_{name}": value for name, value in settings.items()}}
+    return 100 * compute({"weights": [list(weights)], **inputs})["by_hand"]["rows"][-1][0]
 
 
 _OF_TOP_P, _OF_TEMPERATURE = (50.0, 25.0, 15.0, 10.0), (4.0, 2.0, 1.0, 1.0)  # weights of two exercises

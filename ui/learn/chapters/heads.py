@@ -15,7 +15,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, own, text, whole
+from ui.learn.inputs import Inputs, own, text, whole
 from ui.learn.text.slots import cases, select, slider
 from ui.learn.wording import percent, rounded_rows
 from ui.runs.models import Models
@@ -44,12 +44,12 @@ INPUTS = {  # layers and heads are counted from 1
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    split = whole(2, 1, HEADS[-1]).read(given, "split")
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    split = whole(2, 1, HEADS[-1]).read(inputs, "split")
     if split not in HEADS:
         raise AttendError(f"{split} heads can't share six columns evenly: choose one of {', '.join(map(str, HEADS))}.")
     traced = trace_forward(BlockSettings(heads=split))
-    arrays = shapes(batch=1, **{name: given[name] for name in SIZES})
+    arrays = shapes(batch=1, **{name: inputs[name] for name in SIZES})
     return {
         "split": split,
         "splits": HEADS,
@@ -60,19 +60,19 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         "shapes": {array.name: array.shape for array in (*arrays.computed, *arrays.weights)},
         "parameters": arrays.parameters,
         "total": f"{arrays.parameters:,}",
-        **_two_heads(models, given),
-        **_three_kinds(models, given),
+        **_two_heads(models, inputs),
+        **_three_kinds(models, inputs),
     }
 
 
-def _two_heads(models: Models, given: Given) -> dict[str, Any]:
+def _two_heads(models: Models, inputs: Inputs) -> dict[str, Any]:
     """Two heads' maps of one sentence; none where the reader isn't installed."""
     if READER not in models.names:
         return {"one": PREVIOUS, "other": LOOKUP, "maps": {"one": None, "other": None}, "picked": []}
     loaded = models.get(READER)
-    attention = head_maps(loaded, given["sentence"], MAX_TOKENS)
+    attention = head_maps(loaded, inputs["sentence"], MAX_TOKENS)
     layers, heads = attention.weights.shape[:2]
-    chosen = {name: _head(given.get(name, INPUTS[name].first), layers, heads) for name in ("one", "other")}
+    chosen = {name: _head(inputs.get(name, INPUTS[name].first), layers, heads) for name in ("one", "other")}
     maps = {name: rounded_rows(attention.weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
     return {
         **chosen,
@@ -98,15 +98,15 @@ def _picked(loaded: LoadedModel) -> dict[str, Any]:
     }
 
 
-def _three_kinds(models: Models, given: Given) -> dict[str, Any]:
+def _three_kinds(models: Models, inputs: Inputs) -> dict[str, Any]:
     """The three attentions of the translator; none where it isn't installed."""
     kinds: dict[str, Any] = dict.fromkeys(("encoder", "decoder", "cross"))
     if TRANSLATOR not in models.names:
         return {"layer": LAYER, "head": HEAD, "kinds": kinds}
     loaded = models.get(TRANSLATOR)
-    attentions = three_maps(loaded, given["source"], given["translation"], MAX_TOKENS)
+    attentions = three_maps(loaded, inputs["source"], inputs["translation"], MAX_TOKENS)
     layers, heads = min(len(attentions.encoder), len(attentions.decoder)), attentions.decoder.shape[1]
-    layer, head = whole(LAYER, 1, layers).read(given, "layer"), whole(HEAD, 1, heads).read(given, "head")
+    layer, head = whole(LAYER, 1, layers).read(inputs, "layer"), whole(HEAD, 1, heads).read(inputs, "head")
     maps = {name: rounded_rows(getattr(attentions, name)[layer - 1, head - 1]) for name in kinds}
     labels = {"source_tokens": _labels(loaded, attentions.source), "tokens": _labels(loaded, attentions.text)}
     return {"layer": layer, "head": head, "kinds": {**maps, **labels, "layers": layers, "heads": heads}}

@@ -10,7 +10,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, matrix, own, text, whole
+from ui.learn.inputs import Inputs, matrix, own, text, whole
 from ui.learn.text.slots import cases, select
 from ui.learn.wording import decimals, percent, rounded, rounded_rows, short
 from ui.runs.models import Models
@@ -31,17 +31,17 @@ INPUTS = {
 _NOTHING = {"tokens": [], "other_tokens": [], "guesses": None, "effects": None, "places": None, "carriers": None}
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    by_hand = _by_hand(given["two_shares"][0], given["three_differences"][0])
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    by_hand = _by_hand(inputs["two_shares"][0], inputs["three_differences"][0])
     if READER not in models.names:
         parts = {name: [] for name in ("with_head", "without_head", "answer", "other_answer")}
         numbers = {"layers": LAYER, "heads": HEAD, "layer": LAYER, "head": HEAD}
         return {**_NOTHING, **parts, **numbers, **by_hand, "reader": ["missing"]}
     loaded = models.get(READER)
     layers, heads = loaded.model.layer_count, loaded.model.inspect((0,)).attention.decoder.shape[2]
-    layer, head = whole(LAYER, 1, layers).read(given, "layer"), whole(HEAD, 1, heads).read(given, "head")
-    inside = look_inside(loaded, given["sentence"], (layer - 1, head - 1), count=GUESSES)
-    others, answers, patched = patch_word(loaded, given["sentence"], given["other"])
+    layer, head = whole(LAYER, 1, layers).read(inputs, "layer"), whole(HEAD, 1, heads).read(inputs, "head")
+    inside = look_inside(loaded, inputs["sentence"], (layer - 1, head - 1), count=GUESSES)
+    others, answers, patched = patch_word(loaded, inputs["sentence"], inputs["other"])
     return {
         **by_hand,
         "reader": [],

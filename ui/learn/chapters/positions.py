@@ -15,7 +15,7 @@ from model.transformer.positions import sinusoids
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, own, whole
+from ui.learn.inputs import Inputs, own, whole
 from ui.learn.text.slots import slider
 from ui.learn.wording import decimals, rounded, rounded_rows
 from ui.runs.models import Models
@@ -37,10 +37,10 @@ INPUTS = {
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    position, width = given["position"], given["width"]
-    by = whole(2, -position, FARTHEST).read(given, "shift")
-    waves = sinusoids(given["length"], width)  # (T, W)
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    position, width = inputs["position"], inputs["width"]
+    by = whole(2, -position, FARTHEST).read(inputs, "shift")
+    waves = sinusoids(inputs["length"], width)  # (T, W)
     return {
         "shift": by,
         "limits": {"shift": (-position, FARTHEST)},
@@ -56,7 +56,7 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         ],
         "criteria": _CRITERIA,
         "turns": [_turn(turn) for turn in shift(position, by, width)[:6]],
-        "schemes": {name: _scheme(scheme) for name, scheme in schemes(given["compared"], COMPARED_WIDTH).items()},
+        "schemes": {name: _scheme(scheme) for name, scheme in schemes(inputs["compared"], COMPARED_WIDTH).items()},
     }
 
 

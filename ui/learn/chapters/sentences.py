@@ -12,7 +12,7 @@ from model.loaded import LoadedModel
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, choice, offered, own, text
+from ui.learn.inputs import Inputs, choice, offered, own, text
 from ui.learn.text.slots import cases, field, select
 from ui.learn.wording import percent
 from ui.runs.models import Models
@@ -27,13 +27,13 @@ SENTENCES = (  # model, sentence, word, the word that one of its heads looks at
 INPUTS = {"model": own(slot=select("models")), "sentence": own(), "word": own(slot=field(size=10))}
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     readers = offered(models, models.default)
     examples = [entry for entry in SENTENCES if entry[0] in readers] or [(models.default, *SENTENCES[0][1:])]
-    name = choice(examples[0][0], readers).read(given, "model")
+    name = choice(examples[0][0], readers).read(inputs, "model")
     example = next((entry for entry in examples if entry[0] == name), examples[0])
-    sentence = text(example[1], MAX_CHARACTERS).read(given, "sentence")
-    word = text(example[2], 40).read(given, "word").strip()
+    sentence = text(example[1], MAX_CHARACTERS).read(inputs, "sentence")
+    word = text(example[2], 40).read(inputs, "word").strip()
     loaded = models.get(name)
     attention = attention_of_word(loaded, sentence, word, MAX_TOKENS)
     return {

@@ -14,7 +14,7 @@ from model.transformer.decoder import Transformer
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.views.modern import MODERN_INPUTS, PRESETS, modern_parts
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, choice, matrix, offered, own, switch, text, whole
+from ui.learn.inputs import Inputs, choice, matrix, offered, own, switch, text, whole
 from ui.learn.text.slots import button, cases, presets, select
 from ui.learn.wording import decimals, percent, rounded, rounded_rows
 from ui.runs.models import Models
@@ -34,12 +34,12 @@ INPUTS = {
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     known = offered(models, *models.in_memory())
-    norms = normalize(given["vector"][0])
+    norms = normalize(inputs["vector"][0])
     reader = next((loaded for loaded in map(models.get, known) if _is_decoder(loaded)), None)
-    name = choice(known[0], known).read(given, "model") if known else ""
-    measure = switch(subject="Measure").read(given, "measure")
+    name = choice(known[0], known).read(inputs, "model") if known else ""
+    measure = switch(subject="Measure").read(inputs, "measure")
     return {
         "norms": {"LayerNorm": rounded_rows(norms.layer[None]), "RMSNorm": rounded_rows(norms.rms[None])},
         "points": POINTS,
@@ -48,9 +48,9 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         "models": [(one, models.display_name(one)) for one in known],
         **_counts(models.get(name) if name else None),
         **{f"{kind}.{one}": value for kind, of in OURS.items() for one, value in _described(models, of).items()},
-        "chat_tokens": _chat_tokens(reader, given["message"]),
-        **_cache(reader, given["tokens"], measure=measure),
-        **modern_parts(given, reader),
+        "chat_tokens": _chat_tokens(reader, inputs["message"]),
+        **_cache(reader, inputs["tokens"], measure=measure),
+        **modern_parts(inputs, reader),
     }
 
 

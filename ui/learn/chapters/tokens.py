@@ -13,7 +13,7 @@ from model.errors import AttendError
 from model.text.tokenizer import TextTokenizer
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, text
+from ui.learn.inputs import Inputs, text
 from ui.learn.text.slots import drawing, presets
 from ui.learn.wording import brief, rounded
 from ui.runs.models import Models
@@ -57,8 +57,8 @@ class _Method:
     location: str = ""  # of a model, the name that loads it, such as a folder's path
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    content = given["text"]
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    content = inputs["text"]
     methods = _methods(models)
     return {
         "characters": len(content),

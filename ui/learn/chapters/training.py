@@ -15,7 +15,7 @@ from ui.learn.chapter import Chapter
 from ui.learn.chapters import block
 from ui.learn.chapters.views.learning import LEARNING_INPUTS, MAX_DRAWS, learning_by_hand
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, Input, choice, real, unasked, whole
+from ui.learn.inputs import Input, Inputs, choice, real, unasked, whole
 from ui.learn.text.slots import button, cases, words
 from ui.learn.wording import decimals, rounded, rounded_rows, short
 from ui.runs.models import Models
@@ -41,9 +41,9 @@ INPUTS: Mapping[str, Input] = {  # and what else the chapter on the block takes
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    own = {name: given[name] for name in ("learning_rate", "step", "matrix")}
-    step = train(StepSettings(block=block.read_settings(given), **own))
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    own = {name: inputs[name] for name in ("learning_rate", "step", "matrix")}
+    step = train(StepSettings(block=block.read_settings(inputs), **own))
     return {
         "limits": {"step": (1, MAX_STEPS), "draw": (0, MAX_DRAWS)},
         "words": WORDS[:PADDING],
@@ -65,11 +65,11 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
             ],
             "rowNames": [f"→ {WORDS[position.target]}" for position in step.positions],
         },
-        **_outcome(step, given["step"]),
-        **learning_by_hand(given),
+        **_outcome(step, inputs["step"]),
+        **learning_by_hand(inputs),
         "losses": [rounded(loss) for loss in step.losses],
         "norms": {name: rounded(norm) for name, norm in step.norms.items()},
-        "update": _update(step.update, given["matrix"]),
+        "update": _update(step.update, inputs["matrix"]),
         "curves": [
             {
                 "name": curve.name,

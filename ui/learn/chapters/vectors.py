@@ -14,7 +14,7 @@ from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.views import small_steps as by_hand
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, choice, offered, own, switch, text, whole
+from ui.learn.inputs import Inputs, choice, offered, own, switch, text, whole
 from ui.learn.text.slots import cases, field, presets, select
 from ui.learn.wording import counted, decimals, percent, rounded, rounded_rows
 from ui.runs.models import Models
@@ -56,13 +56,13 @@ INPUTS = {
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     readable = offered(models, *models.in_memory())  # whose vectors can be read without a download
-    name = choice(readable[0], readable).read(given, "model")
+    name = choice(readable[0], readable).read(inputs, "model")
     both = {centred: Vectors.of(models.get(name), centred=centred) for centred in (False, True)}
     baselines = {centred: vectors.baseline() for centred, vectors in both.items()}
-    learned, baseline = both[given["centred"]], baselines[given["centred"]]
-    word = learned.word(given["word"].strip())
+    learned, baseline = both[inputs["centred"]], baselines[inputs["centred"]]
+    word = learned.word(inputs["word"].strip())
     result = {
         "model": name,
         "models": [(name, models.display_name(name)) for name in readable],
@@ -77,9 +77,9 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         "yardsticks": _yardsticks(both, baselines),
         "rare": [],
         "controls": [_control(learned, analogy) for analogy in ANALOGIES],
-        **_analogy(learned, given),
-        **_list(learned, given),
-        **by_hand.small_steps(given),
+        **_analogy(learned, inputs),
+        **_list(learned, inputs),
+        **by_hand.small_steps(inputs),
     }
     if name in names.embedded():  # their ids run from frequent tokens to rare ones
         first, *_, last = both[False].quarters()
@@ -118,9 +118,9 @@ def _control(learned: Vectors, analogy: Sequence[str]) -> list[str]:
     return ["{} − {} + {}".format(*analogy), analogy[3], *places, verdict]
 
 
-def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
-    words = a, b, c = [learned.word(given[name].strip()) for name in "abc"]
-    typed = INPUTS["expected"].read(given, "expected")
+def _analogy(learned: Vectors, inputs: Inputs) -> dict[str, Any]:
+    words = a, b, c = [learned.word(inputs[name].strip()) for name in "abc"]
+    typed = INPUTS["expected"].read(inputs, "expected")
     expected = None if typed == "" else learned.word(text(typed, MAX_LETTERS).read({}, "expected").strip())
     analogy = learned.analogy(a, b, c, ANSWERS, expected)
     return {
@@ -152,11 +152,11 @@ def _verdict(expected: Word | None, nearest: Sequence[Neighbour], rank: int | No
     return ["not a token" if len(expected.pieces) > 1 else "one of three", "seldom"]
 
 
-def _list(learned: Vectors, given: Given) -> dict[str, Any]:
+def _list(learned: Vectors, inputs: Inputs) -> dict[str, Any]:
     """The words of the list: how alike they are, and where they lie on their plane, each with its neighbours."""
-    words = [learned.word(word) for word in _words(given["words"])]
+    words = [learned.word(word) for word in _words(inputs["words"])]
     plane = vectors.plane([word.vector for word in words])
-    near = [(number, token) for number, few in enumerate(learned.neighbours(words, given["around"])) for token in few]
+    near = [(number, token) for number, few in enumerate(learned.neighbours(words, inputs["around"])) for token in few]
     word_tokens = {token for word in words if len(word.ids) == 1 for token in word.ids}
     near.reverse()  # so that a token which several words have near stays with the first of them
     beside = {token.id: (number, token) for number, token in near if token.id not in word_tokens}
@@ -221,9 +221,9 @@ def _cosine_of(compute: Compute) -> Result:
     return compute({"two_vectors": [[3, 4], [4, 3]]})
 
 
-def _layer(compute: Compute, **given: Any) -> float:
+def _layer(compute: Compute, **inputs: Any) -> float:
     """The second number that comes out of the linear layer of the exercise."""
-    return compute({"x": [[2, 1]], "weights": [[1, 3], [-1, 2]], "bias": [[0, -4]], **given})["y"][0][1]
+    return compute({"x": [[2, 1]], "weights": [[1, 3], [-1, 2]], "bias": [[0, -4]], **inputs})["y"][0][1]
 
 
 CHAPTER = Chapter(

@@ -12,7 +12,7 @@ from lesson.tokens import words_of
 from lesson.vocabulary import Merge
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Given, text, whole
+from ui.learn.inputs import Inputs, text, whole
 from ui.learn.text.slots import cases, presets
 from ui.learn.wording import brief, counted
 from ui.runs.models import Models
@@ -47,10 +47,10 @@ INPUTS = {
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    words = words_of(given["text"])
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    words = words_of(inputs["text"])
     learned = vocabulary.learn(words, MAX_MERGES)
-    merges = learned[: given["merges"]]
+    merges = learned[: inputs["merges"]]
     now = vocabulary.apply_merges(Counter(map(vocabulary.spell, words)), merges)
     pairs = vocabulary.pair_counts(now)
     symbols = set(vocabulary.symbols_of(words, merges))
@@ -72,7 +72,7 @@ def compute(models: Models, given: Given) -> dict[str, Any]:
         ],
         "words_and_tokens": f"{counted(len(words), 'word')} in {counted(tokens, 'token')}.",
         "different": len(times),
-        "cut": [_cut(word, merges, symbols, known=word in times) for word in words_of(given["new"])],
+        "cut": [_cut(word, merges, symbols, known=word in times) for word in words_of(inputs["new"])],
         "symbols": len(symbols),
         "sizes": [
             ("Words", f"{len(times):,}", f"{len(words):,}"),

@@ -18,7 +18,7 @@ from model.transformer.checkpoint import read_json
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.views.reach import TITLES, gradients, keep, noticed, read_tokens, timings, translators
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
-from ui.learn.inputs import Given, switch, text, whole
+from ui.learn.inputs import Inputs, switch, text, whole
 from ui.learn.text.slots import button, drawing
 from ui.learn.wording import counted, decimals, rounded_rows
 from ui.runs.models import Models
@@ -63,23 +63,23 @@ INPUTS = {
 }
 
 
-def compute(models: Models, given: Given) -> dict[str, Any]:
-    source, target = _words(given, "source"), _words(given, "target")
-    sentence = given["sentence"].strip()
+def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
+    source, target = _words(inputs, "source"), _words(inputs, "target")
+    sentence = inputs["sentence"].strip()
     loaded = translators(models)
-    measure = switch(subject="Measure").read(given, "measure")
-    nouns, between = (given["one"].strip(), given["other"].strip()), given["between"].split()
+    measure = switch(subject="Measure").read(inputs, "measure")
+    nouns, between = (inputs["one"].strip(), inputs["other"].strip()), inputs["between"].split()
     own = (nouns, between) == (NOUNS, BETWEEN.split())
     return {
         "source": " ".join(source),
         "target": " ".join(target),
         "sentence": sentence,
-        **_counts(given),
+        **_counts(inputs),
         **({"timings": timings(loaded)} if measure else {}),  # else those that were measured before stay
         "words": [*source, *target],
         "read": len(source),
         "steps": [_step(step) for step in read_and_write(source, target, WIDTH)],
-        "gradients": gradients(loaded, given["long"].strip(), LONG),
+        "gradients": gradients(loaded, inputs["long"].strip(), LONG),
         "noticed": noticed(loaded, nouns, between, own=own),
         "translations": _translations(loaded, sentence),
         "sentences": [(one, {"sentence": one}) for one in SENTENCES],
@@ -95,16 +95,16 @@ _PAPER = {  # table 1 of Vaswani et al., 2017, in its order
 }
 
 
-def _counts(given: Given) -> dict[str, Any]:
+def _counts(inputs: Inputs) -> dict[str, Any]:
     """The three ways, as pictures and in numbers."""
-    costs = layer_costs(given["length"], given["width"], given["kernel"], NEIGHBOURS)
+    costs = layer_costs(inputs["length"], inputs["width"], inputs["kernel"], NEIGHBOURS)
     return {
         "costs": [_cost(kind, cost) for kind, cost in costs.items()],
         "counts": {kind: (cost.operations, cost.sequential, cost.path) for kind, cost in costs.items()},
         "ratio": decimals(costs["recurrent"].operations / costs["attention"].operations),
         "meetings": {
             kind: {"layers": way.layers, "path": way.path}
-            for kind, way in meetings(given["meeting"], given["kernel"]).items()
+            for kind, way in meetings(inputs["meeting"], inputs["kernel"]).items()
         },
     }
 
@@ -117,8 +117,8 @@ def _cost(kind: str, cost: LayerCost) -> list[Any]:
     return [name, *(cell for formula, number in pairs for cell in ({"formula": formula}, f"{number:,}"))]
 
 
-def _words(given: Given, name: str) -> list[str]:
-    words = given[name].split()
+def _words(inputs: Inputs, name: str) -> list[str]:
+    words = inputs[name].split()
     if len(words) > MAX_WORDS:
         count = counted(len(words), "word")
         raise AttendError(f"{SUBJECTS[name]} has {count}, but may have at most {MAX_WORDS}: shorten it.")

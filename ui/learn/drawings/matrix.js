@@ -103,7 +103,7 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
 
   /** Discard what was typed but not submitted. */
   function forget() {
-    for (const field of cells.flat()) if (field instanceof HTMLInputElement) field.dataset.given = field.value;
+    for (const field of cells.flat()) if (field instanceof HTMLInputElement) field.dataset.sent = field.value;
     wrong.textContent = '';
   }
 
@@ -116,7 +116,7 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
     field.setAttribute('aria-invalid', String(!read));
     wrong.textContent = read ? '' : matrixRefusal(field.value, value);
     if (!read) return;
-    field.dataset.given = field.value; // until the answer to it is drawn
+    field.dataset.sent = field.value; // until the answer to it is drawn
     onEdit?.(position.row, position.column, value);
   }
 
@@ -169,12 +169,12 @@ export function matrixNumber(number, digits) {
 function matrixFill(field, number, digits) {
   const short = matrixNumber(number, digits);
   field.value = parseNumber(short) === number ? short : signed(String(number));
-  field.dataset.given = field.value;
+  field.dataset.sent = field.value;
   field.removeAttribute('aria-invalid');
 }
 
 /** @param {HTMLInputElement} field whether it holds what nobody has taken yet */
-const matrixTouched = (field) => field.dataset.given !== undefined && field.value !== field.dataset.given;
+const matrixTouched = (field) => field.dataset.sent !== undefined && field.value !== field.dataset.sent;
 
 /** Why the input is invalid; long input is shortened in the middle. @param {number | null} value as read */
 function matrixRefusal(text, value) {

@@ -2,7 +2,7 @@
  * A matrix too large for a table, as a picture: a cell a number, orange below zero and blue above, read under the pointer
  * or with the arrow keys.
  *
- * @param {{name: string, describe: (row: number, column: number, value: number) => (string | Element)[], across: string, down: string}} given
+ * @param {{name: string, describe: (row: number, column: number, value: number) => (string | Element)[], across: string, down: string}} inputs
  *   `describe` puts a cell into words; `across` and `down` name the axes
  */
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from model.errors import AttendError
 from ui.learn.exercises.exercise_text import ExerciseText
-from ui.learn.inputs import Given
+from ui.learn.inputs import Inputs
 from ui.learn.text.markdown import TextError
 
 Result = Mapping[str, Any]  # of a chapter
-Compute = Callable[[Given], Result]  # the chapter, with its models
+Compute = Callable[[Inputs], Result]  # the chapter, with its models
 
 WRONG = "Not yet. Try again, or take the hint."  # where nothing more can be said
 _MAX = 1e12  # of a typed number; JSON has integers that no float can hold
@@ -39,7 +39,7 @@ class NumberExercise:
     from_shown: Callable[[Compute], Sequence[float]] = lambda _: ()  # solutions, of the numbers as the page shows them
     predicted: bool = False
 
-    def feedback(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> str | None:
+    def feedback(self, compute: Compute, answer: Any, state: Inputs, text: ExerciseText) -> str | None:
         """What is wrong with an answer; None if it is right. Raises `AttendError` for anything but a number."""
         del state
         if isinstance(answer, bool) or not isinstance(answer, int | float):
@@ -87,7 +87,7 @@ class ChoiceExercise:
         numbers = self.measure(compute)
         return numbers.index(max(numbers))
 
-    def feedback(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> str | None:
+    def feedback(self, compute: Compute, answer: Any, state: Inputs, text: ExerciseText) -> str | None:
         """What is wrong with an answer; None if it is right. Raises `AttendError` for anything but an index."""
         del state
         if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < len(text.options):
@@ -107,7 +107,7 @@ class ChangeExercise:
     mistakes: Mapping[str, Callable[[Result], bool]] = field(default_factory=dict, hash=False)  # by their conditions
     predicted: bool = field(default=False, init=False)
 
-    def feedback(self, compute: Compute, answer: Any, state: Given, text: ExerciseText) -> str | None:
+    def feedback(self, compute: Compute, answer: Any, state: Inputs, text: ExerciseText) -> str | None:
         """What is wrong with `state`, the input as it stands on the page; None if it fulfils the condition."""
         del answer
         result = compute(state)
@@ -154,11 +154,11 @@ def check_text(exercise: Exercise, text: ExerciseText, where: str) -> None:
         raise TextError(f"{where} must have a line “Mistake NAME” for each of its chapter's mistakes: {listed}.")
 
 
-def answer(exercises: Exercises, compute: Compute, given: Given) -> dict[str, Any]:
+def answer(exercises: Exercises, compute: Compute, inputs: Inputs) -> dict[str, Any]:
     """The result of an attempt at an exercise.
 
     Args:
-        given: `exercise`, its name, and `state`, the chapter's input as it stands on the page, with either `answer`,
+        inputs: `exercise`, its name, and `state`, the chapter's input as it stands on the page, with either `answer`,
             to be checked, or `reveal`, to be shown the solution.
 
     Returns:
@@ -168,16 +168,16 @@ def answer(exercises: Exercises, compute: Compute, given: Given) -> dict[str, An
     Raises:
         AttendError: for an answer that isn't one, and for a state that the chapter refuses.
     """
-    name, state = given.get("exercise"), given.get("state", {})
+    name, state = inputs.get("exercise"), inputs.get("state", {})
     if not isinstance(name, str) or name not in exercises or not isinstance(state, Mapping):
         raise AttendError("This page is out of date: reload it.")
     exercise, text = exercises[name]
     compute = _once(_with_model(compute, state))
     reply: dict[str, Any] = {"right": None, "feedback": "", "explanation": "", "solution": ""}
-    if given.get("reveal") is True:
+    if inputs.get("reveal") is True:
         example = exercise.example if isinstance(exercise, ChangeExercise) else None
         return {**reply, **_solved(exercise, text, compute), "example": example}
-    wrong = exercise.feedback(compute, given.get("answer"), state, text)
+    wrong = exercise.feedback(compute, inputs.get("answer"), state, text)
     reply |= {"right": wrong is None, "feedback": wrong or ""}
     if exercise.predicted:
         return {**reply, **_solved(exercise, text, compute), "feedback": "" if wrong == WRONG else reply["feedback"]}
@@ -205,17 +205,17 @@ def _once(compute: Compute) -> Compute:
     """The chapter, which computes the same input only once: the solution and each mistake of an exercise ask for it."""
     results: dict[str, Result] = {}
 
-    def remembered(given: Given) -> Result:
-        key = json.dumps(given, sort_keys=True)
+    def remembered(inputs: Inputs) -> Result:
+        key = json.dumps(inputs, sort_keys=True)
         if key not in results:
-            results[key] = compute(given)
+            results[key] = compute(inputs)
         return results[key]
 
     return remembered
 
 
-def _with_model(compute: Compute, state: Given) -> Compute:
+def _with_model(compute: Compute, state: Inputs) -> Compute:
     """The chapter with the model that is chosen in it, if it has a choice."""
     if "model" not in state:
         return compute
-    return lambda given: compute({"model": state["model"], **given})
+    return lambda inputs: compute({"model": state["model"], **inputs})

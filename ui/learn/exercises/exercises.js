@@ -5,7 +5,7 @@
  *   predicted: boolean}} Exercise `predicted`: it is asked within the text
  * @typedef {{right: boolean | null, feedback: string, explanation: string, solution: string,
  *   example?: object | null}} ExerciseReply `right`: null where the solution was asked for
- * @typedef {{chapter: string, ask: (given: object, then: (reply: any) => void) => void, state: () => object,
+ * @typedef {{chapter: string, ask: (inputs: object, then: (reply: any) => void) => void, state: () => object,
  *   put: (example: object) => void, onSolved: () => void}} ExerciseWiring `state`: the chapter's input as it stands;
  *   `put`: shows the chapter with an example
  * @typedef {{answer: number | null, verdict: string}} Guess what was typed or chosen, and what was said of it
@@ -137,9 +137,9 @@ function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opene
     });
   });
 
-  /** @param {object} given @param {() => void} then once the verdict is there */
-  function attempt(given, then) {
-    ask({ exercise: exercise.name, state: state(), ...given }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
+  /** @param {object} inputs @param {() => void} then once the verdict is there */
+  function attempt(inputs, then) {
+    ask({ exercise: exercise.name, state: state(), ...inputs }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
       if (!result) return say(error ?? '');
       then();
       tell({ answer: answer(), verdict: verdictOf(result) });
@@ -155,11 +155,11 @@ function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opene
     told.hidden = false;
     form.querySelectorAll('input').forEach((input) => { input.disabled = true; });
   };
-  /** @param {Guess} given */
-  const tell = (given) => {
-    opened.set(exercise.name, given);
-    fill(given.answer);
-    say(given.verdict);
+  /** @param {Guess} guess */
+  const tell = (guess) => {
+    opened.set(exercise.name, guess);
+    fill(guess.answer);
+    say(guess.verdict);
     told.hidden = true;
   };
   rest.hidden = told.hidden = true;

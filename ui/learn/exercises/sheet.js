@@ -11,7 +11,7 @@ import { plainButton, sideBySide } from '../lesson.js';
 /**
  * The buttons that print.
  * @param {string} key of the chapter
- * @param {(given: object, then: (reply: any) => void) => void} ask
+ * @param {(inputs: object, then: (reply: any) => void) => void} ask
  */
 export function sheetRow(key, ask) {
   const solved = make('input', { type: 'checkbox' });

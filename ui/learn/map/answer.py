@@ -16,7 +16,7 @@ from lesson.map.values import Array, Axis, Text, Values
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_bytes
-from ui.learn.inputs import Given, choice, offered, text, whole
+from ui.learn.inputs import Inputs, choice, offered, text, whole
 from ui.learn.map.parts import KIND_OF_SIDE, PARTS, sent
 from ui.learn.wording import counted, rounded
 from ui.runs.models import Models
@@ -39,26 +39,26 @@ _AXES: Mapping[Axis, str] = {
 }
 
 
-def answer(models: Models, given: Given, in_use: str, chapters: Collection[str]) -> dict[str, Any]:
+def answer(models: Models, inputs: Inputs, in_use: str, chapters: Collection[str]) -> dict[str, Any]:
     """The map of a model and one part of it.
 
     Args:
-        given: model, sentence, translation, layer, head and part; layer and head are counted from 1. Without a model,
+        inputs: model, sentence, translation, layer, head and part; layer and head are counted from 1. Without a model,
             `form` may be "both" for one with an encoder.
         in_use: the visitor's model, whose map is the first.
         chapters: those that there are.
     """
     known = tuple(dict.fromkeys((in_use, *offered(models))))
-    name = given.get("model") or _first(models, known, has_source=given.get("form") == "both")
+    name = inputs.get("model") or _first(models, known, has_source=inputs.get("form") == "both")
     choice(name, known).read({"model": name}, "model")
     loaded = models.get(name)
     model_map = ModelMap(loaded)
-    sentence = text(SOURCE if model_map.has_source else SENTENCE, MAX_CHARACTERS).read(given, "sentence")
-    translation = text(TRANSLATION, MAX_CHARACTERS).read(given, "translation")
-    layer = whole(LAYER, 1, model_map.layers).read(given, "layer")
-    head = whole(HEAD, 1, model_map.heads).read(given, "head")
+    sentence = text(SOURCE if model_map.has_source else SENTENCE, MAX_CHARACTERS).read(inputs, "sentence")
+    translation = text(TRANSLATION, MAX_CHARACTERS).read(inputs, "translation")
+    layer = whole(LAYER, 1, model_map.layers).read(inputs, "layer")
+    head = whole(HEAD, 1, model_map.heads).read(inputs, "head")
     parts = [part for side in model_map.sides for part in side.parts]
-    part = choice(PART, parts).read({"part": _nearest(given.get("part", PART), parts)}, "part")
+    part = choice(PART, parts).read({"part": _nearest(inputs.get("part", PART), parts)}, "part")
     ids = model_map.read(sentence, translation, MAX_TOKENS)
     values = model_map.values(ids, layer - 1)
     return {

@@ -12,7 +12,7 @@ import { matrixPicture } from '../drawings/picture.js';
 const STEPS = 32767; // on each side of zero
 const DEEPEST = 127; // of a colour
 
-/** @param {HeatValues} given */
+/** @param {HeatValues} heat */
 export function heatMap({ name, rowNames, columnNames, isShare, values, largest, strong }) {
   const numbers = new Int16Array(Uint8Array.from(atob(values), (character) => character.charCodeAt(0)).buffer);
   const columns = numbers.length / rowNames.length;

@@ -51,12 +51,12 @@ export function mapView({ input, questions, openChapter }) {
   /** @param {Record<string, any>} changes */
   const change = (changes) => ask({ ...now, ...changes });
 
-  /** @param {Record<string, any>} given @param {() => void} [then] */
-  function ask(given, then) {
-    now = given;
+  /** @param {Record<string, any>} inputs @param {() => void} [then] */
+  function ask(inputs, then) {
+    now = inputs;
     questions.drop(latest);
     waits.textContent = result ? '' : 'Computing …';
-    latest = questions.ask('ask', { chapter: 'map', given }, (/** @type {LessonValue} */ { error, result: next }) => {
+    latest = questions.ask('ask', { chapter: 'map', inputs }, (/** @type {LessonValue} */ { error, result: next }) => {
       waits.textContent = '';
       refused.textContent = error;
       refused.hidden = !error;

@@ -21,7 +21,7 @@ export function partPanel(root, part, openChapter) {
   heats.forEach(({ draw }) => draw());
 }
 
-/** @param {Record<string, any>} given */
+/** @param {Record<string, any>} part */
 function code({ path, function: name, number, line, source, at, isOwn }) {
   return make('div', { class: 'at-model-map-code' },
     make('p', { class: 'at-quiet' }, isOwn ? 'The line that computes it: ' : 'The line that computes it in our own transformer: ', make('code', { text: path }), `, line ${number}, in `, make('code', { text: name })),

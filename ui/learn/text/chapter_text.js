@@ -29,7 +29,7 @@ const KINDS = {
  * @param {HTMLElement} root which it fills
  * @param {ChapterPage} page
  * @param {ChapterScript} script
- * @param {(given: object) => void} ask
+ * @param {(inputs: object) => void} ask
  * @param {(name: string, rest: HTMLElement) => HTMLElement} predict makes the question of a prediction, which shows the rest
  *   after a guess
  */
@@ -48,7 +48,7 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
 
   /** @type {Controls} */
   const controls = {
-    ask: (given) => ask({ ...now, ...given }),
+    ask: (inputs) => ask({ ...now, ...inputs }),
     change(changes) {
       now = { ...now, ...changes };
       ask(now);
@@ -58,7 +58,7 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
       controls.forget();
       ask({});
     },
-    latest: (name) => valueOf(now, name) ?? valueOf(result?.given, name), // one that was reset is unknown before the answer
+    latest: (name) => valueOf(now, name) ?? valueOf(result?.inputs, name), // one that was reset is unknown before the answer
     value: (name) => valueOf(result, name),
     say,
     point(name, cell, caption) {
@@ -207,7 +207,7 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
   /** @param {Record<string, any>} next */
   function draw(next) {
     result = next;
-    now = next.given;
+    now = next.inputs;
     views.forEach(({ name, view }) => {
       view.draw?.(next);
       view.put?.(now);

@@ -129,7 +129,7 @@ export function words(wiring) {
   let ids = [];
 
   function draw(result) {
-    ids = valueOf(result.given, name);
+    ids = valueOf(result.inputs, name);
     while (slots.children.length > ids.length) slots.lastElementChild.remove();
     while (slots.children.length < ids.length) slots.append(wordSelect(slots.children.length));
     slots.querySelectorAll('select').forEach((one, index) => {

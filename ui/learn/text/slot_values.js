@@ -3,7 +3,7 @@
  *
  * @typedef {{kind: string, [option: string]: any}} Slot as `ui/learn/text/slots.py` declares it
  * @typedef {(string | Record<string, any>)[]} Parts the words of a line, as `ui/learn/text/chapter_text.py` reads them
- * @typedef {{change: (changes: object) => void, restart: () => void, forget: () => void, ask: (given: object) => void, latest: (name: string) => any,
+ * @typedef {{change: (changes: object) => void, restart: () => void, forget: () => void, ask: (inputs: object) => void, latest: (name: string) => any,
  *   value: (name: string) => any, say: (parts: Parts) => Node[], point: (name: string, cell: MatrixCell, caption: string) => void}} Controls
  *   `change` asks with other values; `restart` with the chapter's own; `ask` with a value that counts once; `latest`: an
  *   input as it was sent last, maybe still unanswered; `value`: of the result; `say`: words with the values in them;

@@ -3,7 +3,7 @@
  *
  * @typedef {(number | null)[][]} BlockMatrix
  * @typedef {{how: string, of: string[], rows: any[], rowNames: string[] | null, columnNames: string[] | null}} BlockStage
- * @typedef {{of: BlockMatrix[], heads: number, cell: MatrixCell, name: string, stage: BlockStage, given: any}} BlockMade `of`:
+ * @typedef {{of: BlockMatrix[], heads: number, cell: MatrixCell, name: string, stage: BlockStage, inputs: any}} BlockMade `of`:
  *   what the stage was made from, of the same head where those have heads
  * @typedef {{text: string, from: ((cell: MatrixCell) => boolean)[]}} BlockExplanation `text`: with formulas
  *   between dollar signs; `from`: which cells of each of those
@@ -51,8 +51,8 @@ const EXPLANATIONS = {
     const wave = column % 2 ? 'cos' : 'sin';
     return { text: `$${wave}(${row} / 10000^(${column - (column % 2)}/${WIDTH}))$`, from: [] };
   },
-  look_up: ({ cell: { row, column }, name, given }) => {
-    const ids = name.startsWith('encoder') ? given.source : [0, ...given.answer.slice(0, -1)];
+  look_up: ({ cell: { row, column }, name, inputs }) => {
+    const ids = name.startsWith('encoder') ? inputs.source : [0, ...inputs.answer.slice(0, -1)];
     return { text: `column ${column} in row ${ids[row]} of the embedding matrix, times √${WIDTH}`, from: [] };
   },
   add: ({ of: [a, b], cell: { row, column } }) => ({
@@ -111,9 +111,9 @@ const EXPLANATIONS = {
     text: `the larger of 0 and ${twoDecimals(a[row][column])}`,
     from: [cellsWhere({ row, column })],
   }),
-  loss: ({ of: [a], cell: { row }, stage, given }) => ({
-    text: `−ln ${a[row][given.answer[row]].toFixed(3)}, the probability of “${stage.rowNames[row]}”`,
-    from: [cellsWhere({ row, column: given.answer[row] })],
+  loss: ({ of: [a], cell: { row }, stage, inputs }) => ({
+    text: `−ln ${a[row][inputs.answer[row]].toFixed(3)}, the probability of “${stage.rowNames[row]}”`,
+    from: [cellsWhere({ row, column: inputs.answer[row] })],
   }),
 };
 
@@ -122,10 +122,10 @@ const PRODUCTS = { inner: ['number', 'one_matrix'], linear: ['inner', 'other_mat
 
 /** @param {string} name @param {MatrixCell} cell @param {any} result @returns {{text: string, lit: Record<string, (cell: MatrixCell) => boolean>}} */
 function twoLayers(name, { row, column }, result) {
-  const { number, one_matrix: first, other_matrix: second } = result.given;
+  const { number, one_matrix: first, other_matrix: second } = result.inputs;
   const [left, right] = PRODUCTS[name] ?? [];
   if (left) {
-    const [a, b] = [left, right].map((one) => result.given[one] ?? result[one]);
+    const [a, b] = [left, right].map((one) => result.inputs[one] ?? result[one]);
     return { text: dotProduct(a[row], columnOf(b, column)), lit: { [left]: cellsWhere({ row }), [right]: cellsWhere({ column }) } };
   }
   if (name === 'rectified') {
@@ -139,7 +139,7 @@ function twoLayers(name, { row, column }, result) {
 
 /** @param {string} name of the stage @param {MatrixCell} cell @param {any} result @param {string} caption @returns {Explained} */
 export function explain(name, cell, result, caption) {
-  const { given } = result;
+  const { inputs } = result;
   /** @type {BlockStage} */
   const stage = result[name];
   if (!stage.how) {
@@ -149,7 +149,7 @@ export function explain(name, cell, result, caption) {
   }
   const all = stage.of.map((other) => matricesOf(result[other]));
   const of = all.map((matrices) => matrices[Math.min(cell.head, matrices.length - 1)]);
-  const { text, from } = EXPLANATIONS[stage.how]({ of, heads: given.heads, cell, name, stage, given });
+  const { text, from } = EXPLANATIONS[stage.how]({ of, heads: inputs.heads, cell, name, stage, inputs });
   const where = [stage.rowNames?.[cell.row], stage.columnNames?.[cell.column]].filter(Boolean).join(' → ');
   const value = twoDecimals(matricesOf(stage)[cell.head][cell.row][cell.column]);
   return {

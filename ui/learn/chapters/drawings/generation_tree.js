@@ -41,7 +41,7 @@ export function tree({ cases, controls: { change, latest, value, say } }) {
   function wordField(token) {
     const field = make('input', {
       type: 'text', class: 'at-gen-word', autocomplete: 'off', spellcheck: 'false', dir: 'auto', onchange: () => {
-        field.dataset.given = field.value; // until the answer to it is drawn
+        field.dataset.sent = field.value; // until the answer to it is drawn
         change({ words: latest('words').with(token, field.value) });
       },
     });
@@ -73,12 +73,12 @@ export function tree({ cases, controls: { change, latest, value, say } }) {
     field.setAttribute('aria-invalid', String(!isRight));
     wrong.textContent = isRight ? '' : `“${field.value.slice(0, 20)}” can’t be a probability: enter a number from 0 to 1.`;
     if (!isRight) return;
-    field.dataset.given = field.value;
+    field.dataset.sent = field.value;
     change({ tree: latest('tree').map((line, i) => (i === row ? line.with(column, share) : line)) });
   }
 
   function forget() {
-    for (const field of grid.querySelectorAll('input')) field.dataset.given = field.value;
+    for (const field of grid.querySelectorAll('input')) field.dataset.sent = field.value;
     wrong.textContent = '';
   }
 
@@ -107,8 +107,8 @@ export function tree({ cases, controls: { change, latest, value, say } }) {
 
 /** Shows a value, unless something else was typed that nobody has taken yet. @param {HTMLInputElement} field @param {string} value */
 function show(field, value) {
-  if (field.dataset.given !== undefined && field.value !== field.dataset.given) return;
-  field.value = field.dataset.given = value;
+  if (field.dataset.sent !== undefined && field.value !== field.dataset.sent) return;
+  field.value = field.dataset.sent = value;
   field.size = Math.max(2, value.length); // where no style sheet can make it as wide as its text
   field.removeAttribute('aria-invalid');
 }

@@ -19,8 +19,8 @@ export function sentence({ label, controls }) {
     type: 'text', class: 'at-lesson-wide',
     onchange: () => controls.change({ sentence: field.value, word: wordIn(field.value, controls.latest('word')) }),
   });
-  const draw = ({ given }) => {
-    field.value = given.sentence;
+  const draw = ({ inputs }) => {
+    field.value = inputs.sentence;
   };
   return { node: labelled(label, field), draw };
 }

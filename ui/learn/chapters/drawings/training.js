@@ -26,7 +26,7 @@ export function rate({ label, controls }) {
   });
   const limits = rangeHint(box);
 
-  function draw({ given: { learning_rate: value } }) {
+  function draw({ inputs: { learning_rate: value } }) {
     slider.value = String(Math.log10(value));
     if (document.activeElement === box) return;
     box.value = String(value);
@@ -107,7 +107,7 @@ export function norms({ label, controls }) {
     class: 'at-norms', role: 'radiogroup', 'aria-label': label, onchange: ({ target }) => controls.change({ matrix: target.value }),
   });
 
-  function draw({ norms: all, given: { matrix } }) {
+  function draw({ norms: all, inputs: { matrix } }) {
     const most = Math.max(...Object.values(all));
     node.replaceChildren(...Object.entries(all).map(([name, norm]) => make('label', { class: 'at-norm' },
       make('input', { class: 'at-hidden', type: 'radio', name: 'training-matrix', value: name, checked: name === matrix }),
@@ -137,14 +137,14 @@ export function explain(name, { row, column }, result, caption) {
   };
 }
 
-function countingText(row, column, { counting: { rows }, given: { counts, guess } }) {
+function countingText(row, column, { counting: { rows }, inputs: { counts, guess } }) {
   const number = rows[row][column].toFixed(3);
   if (row === 2) return `−ln ${threeDigits(rows[1][column])} = ${number}`;
   const [all, what] = row ? [guess[0], 'of the model’s numbers'] : [counts[0], 'of the counts'];
   return `${all[column]} / (${all.join(' + ')}) = ${number}, a share ${what}`;
 }
 
-function droppedText(row, column, { dropped: { rows }, given: { dropout } }) {
+function droppedText(row, column, { dropped: { rows }, inputs: { dropout } }) {
   const [before, after] = [rows[0][column], rows[1][column]];
   if (!row) return `${before}, before dropout`;
   return after ? `${before} / (1 − ${dropout}) = ${after.toFixed(2)}` : `${before} was dropped in this step`;
@@ -162,11 +162,11 @@ function probabilityText(row, column, { positions, words }) {
  * @type {Record<string, (at: (name: string) => string, result: any) => string>} `at`: the number there in another table
  */
 const FORMULAS = {
-  before: (at, { given: { step } }) => (step === 1 ? 'the model’s initial value' : `the value after step ${step - 1}`),
+  before: (at, { inputs: { step } }) => (step === 1 ? 'the model’s initial value' : `the value after step ${step - 1}`),
   gradient: () => 'the slope of the loss along this weight',
   first: (at, { betas: [beta] }) => `${beta} · ${at('first_before')} + ${oneMinus(beta)} · ${at('gradient')}`,
   second: (at, { betas: [, beta] }) => `${beta} · ${at('second_before')} + ${oneMinus(beta)} · ${at('gradient')}²`,
-  change: (at, { given: { step, learning_rate: eta }, betas: [first, second], epsilon }) =>
+  change: (at, { inputs: { step, learning_rate: eta }, betas: [first, second], epsilon }) =>
     `$−${eta} · {{${at('first')} / 1 − ${power(first, step)}} / √{{${at('second')} / 1 − ${power(second, step)}}} + ${epsilon}}$`,
   after: (at) => `${at('before')} + (${at('change')})`,
 };

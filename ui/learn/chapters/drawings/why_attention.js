@@ -178,7 +178,7 @@ export function alignments() {
   const node = make('div', { class: 'at-alignments at-tables' });
   let drawn = '';
 
-  function draw({ given: { sentence }, translations: all }) {
+  function draw({ inputs: { sentence }, translations: all }) {
     if (sentence === drawn) return;
     drawn = sentence;
     const names = (/** @type {string[]} */ tokens) => tokens.map((token) => visibleText(token.trimStart()));

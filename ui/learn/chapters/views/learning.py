@@ -7,7 +7,7 @@ from typing import Any
 from lesson.block import WORDS
 from lesson.parts.learning import chained_slopes, drop_out, loss_of_counts, preference
 from model.errors import AttendError
-from ui.learn.inputs import Given, Input, matrix, real, unasked, whole
+from ui.learn.inputs import Input, Inputs, matrix, real, unasked, whole
 from ui.learn.wording import decimals, rounded, rounded_rows, short
 
 MAX_COUNT, MAX_WEIGHT, MAX_DRAWS = 1000, 20, 10_000
@@ -25,16 +25,16 @@ LEARNING_INPUTS: dict[str, Input] = {
 }
 
 
-def learning_by_hand(given: Given) -> dict[str, Any]:
-    dropped = drop_out(DROPPED, given["dropout"], given["draw"])
+def learning_by_hand(inputs: Inputs) -> dict[str, Any]:
+    dropped = drop_out(DROPPED, inputs["dropout"], inputs["draw"])
     longest = max(map(len, BATCH))
     return {
-        **_counting(given["counts"][0], given["guess"][0]),
-        **_chain(*given["chain"][0]),
+        **_counting(inputs["counts"][0], inputs["guess"][0]),
+        **_chain(*inputs["chain"][0]),
         "dropped": {"rows": [list(DROPPED), *rounded_rows(dropped[None])], "rowNames": ["before", "after"]},
         "batch_rows": [[WORDS[id] for id in row] + ["<pad>"] * (longest - len(row)) for row in BATCH],
         "batch_targets": sum(map(len, BATCH)),
-        **_preference(given["answers"], given["beta"]),
+        **_preference(inputs["answers"], inputs["beta"]),
     }
 
 

@@ -15,7 +15,7 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.learn.chapters.views.filters import P_DIGITS
 from ui.learn.chapters.views.word_search import tree_label
-from ui.learn.inputs import Given, choice, switch, text
+from ui.learn.inputs import Inputs, choice, switch, text
 from ui.learn.wording import counted, decimals, percent, rounded, scientific, short
 from ui.runs.models import Models
 
@@ -26,19 +26,19 @@ MODES = ("message", "text")  # what a model that chats makes of the prompt
 PROMPTS: Mapping[str, str] = {"message": "Hi! How are you today?", "text": "Once upon a time there was a little fox"}
 
 
-def run_of_loop(name: str, models: Models, given: Given, tree: WordTree) -> dict[str, Any]:
+def run_of_loop(name: str, models: Models, inputs: Inputs, tree: WordTree) -> dict[str, Any]:
     """The loop with a model that continues texts or, where there is none, with the tree."""
     loaded = models.get(name) if name else None
-    mode = choice(MODES[0] if loaded and loaded.chat else MODES[1], MODES).read(given, "mode")
-    prompt = text(PROMPTS[mode], MAX_CHARACTERS).read(given, "prompt")
+    mode = choice(MODES[0] if loaded and loaded.chat else MODES[1], MODES).read(inputs, "mode")
+    prompt = text(PROMPTS[mode], MAX_CHARACTERS).read(inputs, "prompt")
     if loaded is None:
         prompt, start = tree.words[ROOT], LoopStart(TreeModel(tree), (ROOT,), frozenset({END}))
         label = partial(tree_label, tree)
     else:
         start, label = _start(loaded, prompt, mode), loaded.tokenizer.label
-    sample, seed = given["sample"], given["seed"]
-    to_end = switch(subject="To the end").read(given, "to_end")  # writes the whole text at once
-    tokens = _tokens(given.get("tokens", []), start.model.vocabulary_size)
+    sample, seed = inputs["sample"], inputs["seed"]
+    to_end = switch(subject="To the end").read(inputs, "to_end")  # writes the whole text at once
+    tokens = _tokens(inputs.get("tokens", []), start.model.vocabulary_size)
     state = run_loop(start, tokens, most=MAX_TOKENS, sample=sample, seed=seed, to_end=to_end)
     return {
         "model": name,

@@ -8,7 +8,7 @@ from lesson.parts.continuations import judge
 from lesson.parts.modern import DEEPSEEK, DEEPSEEK_LAYERS, MIXTRAL, cache_kinds, round_weights, route
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.learn.inputs import Given, Input, matrix, text, whole
+from ui.learn.inputs import Input, Inputs, matrix, text, whole
 from ui.learn.wording import decimals, percent, rounded, rounded_rows, short
 
 MAX_SCORE, MAX_CHARACTERS = 100, 80
@@ -32,20 +32,20 @@ MODERN_INPUTS: dict[str, Input] = {
 PRESETS: dict[str, dict[str, str]] = {name: dict(zip(_FIELDS, texts, strict=True)) for name, texts in TEXTS.items()}
 
 
-def modern_parts(given: Given, reader: LoadedModel | None) -> dict[str, Any]:
+def modern_parts(inputs: Inputs, reader: LoadedModel | None) -> dict[str, Any]:
     return {
-        **_experts(given),
-        **_eight_bits(given["float_weights"][0]),
-        **_caches(given["tokens"]),
-        **_judged(given, reader),
+        **_experts(inputs),
+        **_eight_bits(inputs["float_weights"][0]),
+        **_caches(inputs["tokens"]),
+        **_judged(inputs, reader),
     }
 
 
-def _experts(given: Given) -> dict[str, Any]:
-    scores, outputs = given["experts"]
+def _experts(inputs: Inputs) -> dict[str, Any]:
+    scores, outputs = inputs["experts"]
     if wrong := next((one for one in (*scores, *outputs) if abs(one) > MAX_SCORE), None):
         raise AttendError(f"{short(wrong)} is too large: each number must be from −{MAX_SCORE} to {MAX_SCORE}.")
-    routing = route(scores, outputs, given["used"])
+    routing = route(scores, outputs, inputs["used"])
     weights = routing.weights.tolist()
     terms = [f"{decimals(weight, 3)} · {short(one)}" for weight, one in zip(weights, outputs, strict=True) if weight]
     return {
@@ -81,12 +81,12 @@ def _caches(tokens: int) -> dict[str, Any]:
     return {"cache_kinds": rows, "latent_share": percent(kinds[-1].numbers / kinds[0].numbers, 1)}
 
 
-def _judged(given: Given, reader: LoadedModel | None) -> dict[str, Any]:
+def _judged(inputs: Inputs, reader: LoadedModel | None) -> dict[str, Any]:
     """Both continuations after both texts, in log-probabilities."""
     if reader is None:
         return {"judged": None}
-    continuations = (given["one"], given["other"])
-    after, without = (judge(reader, given[name], continuations) for name in ("before", "control"))
+    continuations = (inputs["one"], inputs["other"])
+    after, without = (judge(reader, inputs[name], continuations) for name in ("before", "control"))
     return {
         "judged": [
             (one.strip(), decimals(here.log, 1), decimals(there.log, 1), decimals(here.log - there.log, 1))

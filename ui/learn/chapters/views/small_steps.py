@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from lesson.linear import linear_layer, shares, similarity
-from ui.learn.inputs import Given, Input, matrix
+from ui.learn.inputs import Input, Inputs, matrix
 from ui.learn.wording import decimals, dot_terms, rounded, rounded_rows, short, vector
 
 INPUTS: dict[str, Input] = {
@@ -19,15 +19,15 @@ INPUTS: dict[str, Input] = {
 }
 
 
-def small_steps(given: Given) -> dict[str, Any]:
-    tensors = {name: torch.tensor(given[name], dtype=torch.double) for name in INPUTS}
-    one, other = given["two_vectors"]
+def small_steps(inputs: Inputs) -> dict[str, Any]:
+    tensors = {name: torch.tensor(inputs[name], dtype=torch.double) for name in INPUTS}
+    one, other = inputs["two_vectors"]
     compared = similarity(*tensors["two_vectors"])
     y = linear_layer(tensors["x"], tensors["weights"], tensors["bias"][0])
     scored = shares(tensors["three_scores"][0])
-    (x,), (bias,), columns = given["x"], given["bias"], list(zip(*given["weights"], strict=True))
+    (x,), (bias,), columns = inputs["x"], inputs["bias"], list(zip(*inputs["weights"], strict=True))
     sums = [f"{dot_terms(x, column)} + {short(b)}" for column, b in zip(columns, bias, strict=True)]
-    lead = given["three_scores"][0][0] - given["three_scores"][0][1]
+    lead = inputs["three_scores"][0][0] - inputs["three_scores"][0][1]
     return {
         "cosine_by_hand": None if compared.cosine is None else rounded(compared.cosine),
         "product_sum": f"{vector(one)} · {vector(other)} = {dot_terms(one, other)} = {short(compared.product)}",

@@ -67,15 +67,15 @@ def replies(event: gr.EventData, answer: Callable[[], Iterator[Mapping[str, Any]
     """The replies to a question whose answer takes long, each with the question's number.
 
     Args:
-        answer: yields what is said about its progress and, last, a reply with an "answer"; if it refuses, the visitor
-            sees a notice, and the last reply is the number alone.
+        answer: yields what is said about its progress and, last, a reply with an "answer", or with why it is "refused";
+            if it raises, the visitor sees a notice, and the last reply is the number alone.
     """
     with for_people():
         number = field(event, "number", int)
         is_answered = False
         with for_people():
             for said in answer():
-                is_answered = "answer" in said
+                is_answered = "answer" in said or "refused" in said
                 yield packed({**said, "number": number})
         if not is_answered:
             yield packed({"number": number})

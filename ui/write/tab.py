@@ -31,6 +31,7 @@ from ui.write.update import WriteUpdate
 # The box is emptied at once, since the server's answer could meet new text. While there is no server, nothing is lost.
 _EMPTIED = "(text) => (document.body.hasAttribute('data-offline') ? text : '')"
 _SCORED = assets.call("kit/js/signals.js", "textToScore.publish")
+_CHANGED = assets.call("kit/js/signals.js", "writtenText.publish")
 
 
 class WriteTab(Tab):
@@ -112,5 +113,6 @@ class WriteTab(Tab):
         bind(self.text.input, write.preview, PREVIEW, boxes=text)
         self.empty.click(None, self.text, self.text, js=_EMPTIED, **QUIET)
         bind(self.empty.click, history.clear)
-        self.score.click(None, self.text, None, js=_SCORED, **QUIET)  # ui/write/scores hears of it
+        self.score.click(None, self.text, None, js=_SCORED, **QUIET)  # ui/write/scores hears of both
+        self.text.change(None, self.text, None, js=_CHANGED, **QUIET)
         self.halt.click(halt, frame.session, None, queue=False, **QUIET)

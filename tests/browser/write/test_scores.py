@@ -134,14 +134,32 @@ def test_a_long_text_is_read_in_windows_until_it_is_stopped(
     expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
 
 
-def test_hostile_text_stays_text_and_none_is_refused(visit: Opener, address: str, tiny: LoadedModel) -> None:
+def test_hostile_text_stays_text(visit: Opener, address: str, tiny: LoadedModel) -> None:
     page, text = visit("?tab=Write", at=address), "a".join(HOSTILE)
     panel = press_score(page, text)
     expect(strip(panel)).to_have_count(len(attend.Model(tiny).score(text).tokens))
     panel.get_by_text("All tokens").click()
     expect(panel.locator("tbody tr").last).to_be_attached()
     assert panel.locator("script, .at-strip img, td img").count() == 0
-    panel.get_by_role("button", name="Close").click()
-    press_score(page, " ")
-    expect(page.get_by_text("The text is empty: enter at least one character.")).to_be_visible()
-    expect(panel).to_be_hidden()
+
+
+def test_what_is_about_another_text_says_so(visit: Opener, address: str) -> None:
+    page = visit("?tab=Write", at=address)
+    panel, box = press_score(page, TEXT), page.locator("#attend-text textarea")
+    again = panel.get_by_role("button", name="Score the new text")
+    expect(strip(panel).first).to_be_visible()
+    expect(again).to_be_hidden()
+    box.fill("x" * 20_001)
+    expect(again).to_be_visible()
+    again.click()
+    refusal = panel.get_by_role("alert")
+    expect(refusal).to_contain_text("20,001 characters, but the limit is 20,000")
+    expect(refusal).to_contain_text("generate.py --score")
+    expect(panel.get_by_role("table", name="The text as a whole")).to_be_hidden()  # it is another text's
+    expect(again).to_be_hidden()
+    page.get_by_role("button", name="Clear").click()  # a change by the page
+    expect(again).to_be_visible()
+    press_score(page, LONG)
+    expect(strip(panel).first).to_be_visible()
+    expect(refusal).to_be_hidden()
+    expect(again).to_be_hidden()

@@ -155,6 +155,9 @@ export const fileClosed = new Subject();
 /** The text in Write's box, whose tokens are to be scored. @type {Subject<string>} */
 export const textToScore = new Subject();
 
+/** The text in Write's box, whoever has changed it. @type {Subject<string>} */
+export const writtenText = new Subject();
+
 /** The tab that is in sight. @type {Subject<string>} */
 export const shownTab = new Subject();
 

@@ -43,7 +43,7 @@ def scored(session: Session, models: Models, text: object, name: str, turn: int)
     if len(ids) > MAX_TOKENS:
         raise AttendError(
             f"The text has {len(ids):,} tokens, but at most {MAX_TOKENS:,} are scored here at once: score a part of "
-            "it, or use /score or generate.py --score."
+            "it, or a file of any length with generate.py --score --file FILE."
         )
     total = len(ids) - (0 if loaded.prefix_tokens else 1)
     yield {"progress": (0, total)}  # where a page that was closed ends it

@@ -10,26 +10,33 @@ from typing import Any
 
 import gradio as gr
 
+from model.errors import AttendError
 from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK, QUIET, field, replies
+from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.write.scores.answers import scored
+from ui.write.scores.scores_contract import ScoreLimits
 
 _SCORING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": 8, "concurrency_id": "scores"}
 
 
 def build() -> gr.HTML:
     """The scored text; its values are `ScoresReply`s."""
-    return component("write/scores/scores.js", "score", "stop")
+    limits: ScoreLimits = {"characters": MAX_CHARACTERS}
+    return component("write/scores/scores.js", "score", "stop", limits=limits)
 
 
 def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
     def on_score(visitor: Session, event: gr.EventData) -> Iterator[Any]:
         def answer() -> Iterator[Any]:
             text, name = field(event, "text", str), field(event, "model", str)
-            return scored(visitor, models, text, name, field(event, "turn", int))
+            try:
+                yield from scored(visitor, models, text, name, field(event, "turn", int))
+            except AttendError as error:  # stands where the scores would, as long as they would
+                yield {"refused": str(error)}
 
         yield from replies(event, answer)
 

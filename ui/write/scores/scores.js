@@ -1,25 +1,27 @@
 /**
  * Any text: the text in Write's box, scored by the model in use and, beside it, by another one. The button stands under the box
- * (ui/write/tab.py); here are the progress, Stop and the choice of the other model. Events: 'score' and 'stop'.
+ * (ui/write/tab.py); here are the progress, Stop, the choice of the other model, and why a text can't be scored. Events: 'score'
+ * and 'stop'.
  */
 
-/** @import { ScoredText, ScoresReply } from './scores_contract' */
+/** @import { ScoredText, ScoreLimits, ScoresReply } from './scores_contract' */
 
 import { find, make, makeButton } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
-import { textToScore } from '../../kit/js/signals.js';
+import { textToScore, writtenText } from '../../kit/js/signals.js';
 import { counted } from '../../kit/js/text.js';
-import { followValue } from '../../kit/js/values.js';
+import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeReport } from './report.js';
 
 const PATIENCE = 400; // milliseconds until it says how far it is
 
 /** @param {import('../../kit/js/gradio').Component} component */
 export function start(component) {
-  const { element, trigger } = component;
+  const { element, props, trigger } = component;
   const root = find(element, '.attend-scores');
   const questions = new Questions(trigger);
-  let text = '';
+  const { characters } = /** @type {ScoreLimits} */ (unpacked(props.limits));
+  let text = ''; // that the panel is about
   let turn = 0;
   let asked = 0; // the turn of the open question; a later one is that of Stop
   let open = 0; // the number of the open question
@@ -35,41 +37,61 @@ export function start(component) {
   const choice = make('select', { onchange: () => compare(choice.value) });
   const beside = make('label', { class: 'at-row at-gap-sm at-sm at-quiet' }, 'Compare with', choice);
   const report = makeReport();
-  report.save.hidden = true;
+  const edited = make('div', { class: 'at-row at-wrap at-md', role: 'status', hidden: true }, make('span', { text: 'This is about the text before your edit.' }),
+    makeButton('Score the new text', () => score(writtenText.latest ?? '')));
+  const refusal = make('p', { class: 'at-optional', role: 'alert' });
   const result = make('div', { class: 'at-stack', hidden: true }, beside, report.node);
   const heading = make('h2', { id: 'attend-scores-title', class: 'at-grow', text: 'How surprising the text is' });
   const panel = make('section', { class: 'at-panel at-stack at-scores', 'data-colour': 'probability', 'aria-labelledby': heading.id },
     make('div', { class: 'at-row' }, heading, report.save, make('button', { type: 'button', class: 'at-icon', 'aria-label': 'Close the scored text', title: 'Close', text: '×', onclick: close })),
-    running, result);
+    running, edited, refusal, result);
   followValue(component, receive);
-  textToScore.subscribe(root, (given) => {
-    text = given;
-    ask('', ([own]) => {
-      scores = [own];
-      if (other && own.others.some(({ name }) => name === other)) compare(other);
-    });
-  });
+  textToScore.subscribe(root, score);
+  writtenText.subscribe(root, markEdited);
 
-  /** Ask for the text's score by a model. @param {string} model "" for the one in use @param {(scores: [ScoredText]) => void} then */
-  function ask(model, then) {
-    turn += 1;
+  /** @param {string} given */
+  function score(given) {
+    ask(given, '', (own) => {
+      text = given;
+      scores = own ? [own] : [];
+      if (own?.others.some(({ name }) => name === other)) compare(other);
+    });
+  }
+
+  /**
+   * Ask for a text's score by a model.
+   * @param {string} given
+   * @param {string} model "" for the one in use
+   * @param {(score: ScoredText | null) => void} then null: it was refused
+   */
+  function ask(given, model, then) {
+    stop(false);
     questions.drop(open);
     rest();
+    const length = [...given].length; // as Python counts
+    if (length > characters) {
+      return settle({ refused: `The text has ${counted.format(length)} characters, but the limit is ${counted.format(characters)}: score a part of it here, or a file of any length with generate.py --score --file FILE.` });
+    }
     asked = turn;
     waiting = setTimeout(tell, PATIENCE);
-    open = questions.ask('score', { turn, text, model }, (/** @type {ScoresReply} */ { answer }) => {
+    open = questions.ask('score', { turn, text: given, model }, settle);
+
+    /** @param {ScoresReply} reply */
+    function settle({ answer = null, refused = '' }) {
       rest();
-      if (!answer) return;
-      then([answer]);
+      if (!answer && !refused) return;
+      refusal.textContent = refused;
+      then(answer);
       draw();
-    });
+    }
   }
 
   /** @param {string} model "" for none */
   function compare(model) {
     other = model;
     scores = scores.slice(0, 1);
-    if (model) ask(model, ([score]) => { scores = [scores[0], score]; });
+    refusal.textContent = '';
+    if (model) ask(text, model, (second) => { scores = second ? [scores[0], second] : scores; });
     else {
       stop(true);
       draw();
@@ -106,19 +128,28 @@ export function start(component) {
     latest = {};
     running.hidden = true;
     status.textContent = '';
-    show(scores.length > 0);
+    show(!isEmpty());
   }
 
   function draw() {
-    const { others } = scores[0];
+    const others = scores[0]?.others ?? [];
     choice.replaceChildren(new Option('no other model', ''), ...others.map(({ name, title }) => new Option(title, name)));
     choice.value = scores[1]?.model ?? '';
     beside.hidden = !others.length;
-    result.hidden = report.save.hidden = false;
+    result.hidden = report.save.hidden = !scores.length;
+    markEdited();
     show(true);
-    report.show(scores);
+    if (scores.length) report.show(scores);
     const { top } = panel.getBoundingClientRect();
     if (top < 0 || top > window.innerHeight / 2) panel.scrollIntoView();
+  }
+
+  /** Whether there is neither a score nor a refusal. */
+  const isEmpty = () => !scores.length && !refusal.textContent;
+
+  /** Say so where the panel is no longer about the text in the box. */
+  function markEdited() {
+    edited.hidden = isEmpty() || (writtenText.latest ?? '') === text;
   }
 
   /** @param {boolean} isShown */
@@ -130,6 +161,7 @@ export function start(component) {
     stop(true);
     questions.drop(open);
     scores = [];
+    refusal.textContent = '';
     rest();
     find(document.body, '#attend-score').focus();
   }

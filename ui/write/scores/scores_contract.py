@@ -56,11 +56,18 @@ class ScoredText(TypedDict):
     others: list[OtherModel]
 
 
+class ScoreLimits(TypedDict):
+    """What the script refuses by itself, since longer texts may be too long to be sent."""
+
+    characters: int
+
+
 class ScoresReply(TypedDict):
-    """A reply to `score {number, turn, text, model}`; `number` alone after a refusal. `stop {turn,
+    """A reply to `score {number, turn, text, model}`; `number` alone after an error of ours. `stop {turn,
     closed}` has no reply."""
 
     number: NotRequired[int]
     progress: NotRequired[tuple[int, int]]  # tokens that are scored, of so many
     loading: NotRequired[str]  # the model that is being loaded first
     answer: NotRequired[ScoredText]
+    refused: NotRequired[str]  # why there is none

@@ -86,7 +86,7 @@ def _variables(styles: str) -> str:
     def rule(selector: str, block: Mapping[str, str]) -> str:
         return f"{selector} {{ {' '.join(f'--{name}: {block[name]};' for name in sorted(wanted & block.keys()))} }}"
 
-    return f"{rule(':root', light)}\n{rule('.dark', dark)}"
+    return f"{rule(':root', light)}\n@media screen {{ {rule('.dark', dark)} }}"
 
 
 def _declarations(block: str) -> list[tuple[str, str]]:

@@ -121,6 +121,18 @@ def test_the_axes_of_the_map_name_tokens(stage: Stage) -> None:
     assert stage.page.evaluate(ink, ".at-axis-columns") >= 6
 
 
+def test_the_selected_row_stays_in_sight_when_the_map_gets_higher(fresh: Stage) -> None:
+    fresh.show(inspector=inspector([*WORDS, *[" on"] * 120]))  # 125 rows, of which 64 are in sight
+    fresh.find('.at-box[data-index="100"]').click()
+    sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 99 of 125")
+    fresh.page.set_viewport_size({"width": 2000, "height": 900})
+    fresh.page.wait_for_function("""() => {
+      const { scrollTop, clientHeight, scrollHeight } = document.querySelector('.at-map-scroll');
+      const row = (98 / 125) * scrollHeight;
+      return clientHeight > 250 && scrollTop <= row && row < scrollTop + clientHeight;
+    }""")
+
+
 def test_layers_and_heads_can_be_chosen(fresh: Stage) -> None:
     fresh.show(inspector=inspector(WORDS))
     sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 5 of 5")

@@ -18,6 +18,13 @@ from ui.share.bundle import shared_file
 
 pytestmark = BROWSER
 
+COLOURS = """() => [...document.querySelectorAll('body, .at-box, .at-table th')].map((each) => {
+  const { color, backgroundColor } = getComputedStyle(each);
+  return `${color} on ${backgroundColor}`;
+})"""
+CUT_OFF = (
+    "[...document.querySelectorAll('.at-strip, .at-tree')].filter((each) => each.scrollHeight > each.clientHeight + 1)"
+)
 HOSTILE = "</script><img src=https://evil.example/x onerror=document.title='caught'>"
 
 
@@ -86,6 +93,13 @@ def test_a_shared_search_has_its_tree_and_fits_a_phone(visit: Opener, browser: B
         expect(alone.locator(".at-node").first).to_be_visible()
         assert alone.evaluate("document.body.classList.contains('dark')")
         assert alone.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+        colours = {"dark screen": alone.evaluate(COLOURS)}
+        alone.emulate_media(media="print")
+        colours["paper"] = alone.evaluate(COLOURS)
+        assert alone.evaluate(CUT_OFF) == []
+        alone.emulate_media(color_scheme="light", media="screen")
+        expect(alone.locator("body.dark")).to_have_count(0)
+        assert alone.evaluate(COLOURS) == colours["paper"] != colours["dark screen"]
 
 
 @pytest.mark.parametrize("place", ["model", "text", "prompt", "labels", "setting", "stage"])

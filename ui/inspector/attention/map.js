@@ -83,6 +83,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     width = scroller.clientWidth;
     height = parseFloat(getComputedStyle(scroller).maxHeight);
     namesWidth = corner.clientWidth;
+    scroller.style.setProperty('--drawn', `${height}px`); // paper has no time to draw it again
   }
 
   function paintCells() {
@@ -187,6 +188,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   new ResizeObserver(() => {
     measure();
     if (rows() <= 0) return;
+    unrevealed = true;
     draw(range);
     reveal();
   }).observe(scroller);

@@ -79,7 +79,7 @@ def painted(text: str, background: int) -> str:
 def visible_controls(text: str) -> str:
     """A text whose control characters, except tabs and line feeds, are replaced by pictures."""
     return _CONTROL.sub(
-        lambda found: chr(_PICTURES + ord(found[0])) if ord(found[0]) < 32 else "\N{SYMBOL FOR DELETE}", text
+        lambda match: chr(_PICTURES + ord(match[0])) if ord(match[0]) < 32 else "\N{SYMBOL FOR DELETE}", text
     )
 
 

@@ -38,14 +38,14 @@ def sentences(count: int) -> list[str]:
 
 def over_http(client: Any, model: str, texts: Sequence[str], batch: int) -> list[float]:
     """The log-probability of each text, as lm-eval computes it; the client is one of httpx."""
-    found = []
+    scores = []
     for start in range(0, len(texts), batch):
         body = {"model": model, "prompt": texts[start : start + batch], "echo": True, "logprobs": 1, "max_tokens": 1}
         answer = client.post("/v1/completions", json={**body, "temperature": 0, "seed": 1})
         answer.raise_for_status()
         columns = [choice["logprobs"]["token_logprobs"] for choice in answer.json()["choices"]]
-        found += [sum(each[1:-1]) for each in columns]  # the first has none, and the last token is new
-    return found
+        scores += [sum(each[1:-1]) for each in columns]  # the first has none, and the last token is new
+    return scores
 
 
 @contextmanager

@@ -132,8 +132,8 @@ def predictions_together(
         yield from (predictions(model, text, scored=1, **reading) for text in texts)
         return
     with reading.get("lock") or nullcontext():
-        found = model.logits_together(texts)
-    for text, logits in zip(texts, found, strict=True):
+        rows = model.logits_together(texts)
+    for text, logits in zip(texts, rows, strict=True):
         yield iter([(text[1:], logits)])
 
 

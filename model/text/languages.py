@@ -63,12 +63,12 @@ class Languages:
             raise AttendError(f"This model takes no source language, so it can't be {source[:40]!r}: leave it out.")
         return replace(
             self,
-            source=found(source, self.sources) if source else self.source,
-            target=found(target, self.targets) if target else self.target,
+            source=matching_code(source, self.sources) if source else self.source,
+            target=matching_code(target, self.targets) if target else self.target,
         )
 
 
-def found(text: str, codes: Iterable[str]) -> str:
+def matching_code(text: str, codes: Iterable[str]) -> str:
     """The code that a user means by the code itself, by its language in two or three letters, or by its beginning.
 
     Raises `AttendError` if none fits, or more than one.

@@ -152,8 +152,8 @@ def show_version(session: Session, models: Models, name: str, turn: int, version
     """Show another version of a message, with what followed it, and its answer in the inspector."""
     session.refuse_while_busy()
     session.conversation.show(turn, version)
-    shown = next((each.run for each in session.turns[turn:] if each.run is not None), None)
-    return overview(session, models, name, session.runs.get(shown or ""))
+    run_id = next((each.run for each in session.turns[turn:] if each.run is not None), None)
+    return overview(session, models, name, session.runs.get(run_id or ""))
 
 
 def undo(session: Session, models: Models, name: str, turn: int) -> ChatUpdate:

@@ -78,7 +78,7 @@ def write_answer(
         message: the new text of the message box.
         selected: number of the token that the inspector shows; None follows the newest.
     """
-    session.shown = answer.run.id
+    session.inspected_run = answer.run.id
     session.drop_unused_runs()
     passes = models.decode(answer.trace.call(session.visitor))
     view = _AnswerView(session, loaded, answer, message, selected)

@@ -58,14 +58,14 @@ def _written(prompt: str, messages: Sequence[str], around: Sequence[str]) -> lis
     prompt is not these messages with these texts around them."""
     if len(around) != len(messages) + 1 or not prompt.startswith(around[0]):
         return []
-    found, at = [], len(around[0])
+    spans, at = [], len(around[0])
     for message, behind in zip(messages, around[1:], strict=True):
         text = next((text for text in (message, message.strip()) if prompt.startswith(text + behind, at)), None)
         if text is None:
             return []
-        found.append(range(at, at + len(text)))
+        spans.append(range(at, at + len(text)))
         at += len(text) + len(behind)
-    return found
+    return spans
 
 
 def _parts(message: str, written: range, texts: Sequence[str]) -> list[MessageToken]:

@@ -32,19 +32,19 @@ class ChatUpdate(PageUpdate):
     undone: bool | None = None  # whether Undo can be undone
 
 
-def overview(session: Session, models: Models, name: str, shown: RunRecord | None = None) -> ChatUpdate:
+def overview(session: Session, models: Models, name: str, inspected: RunRecord | None = None) -> ChatUpdate:
     """The current state of Chat: the conversation, an answer in the inspector, and the context usage.
 
     Args:
-        shown: the answer's run; None for the newest.
+        inspected: the answer's run; None for the newest.
     """
     loaded = models.get(name)
-    session.shown = None
+    session.inspected_run = None
     run = session.newest_answer
     return ChatUpdate(
         conversation=conversation_value(session),
         prompt=prompt_value(session, loaded),
-        inspector=opened_if_loaded(session, models, shown or run, "chat"),
+        inspector=opened_if_loaded(session, models, inspected or run, "chat"),
         meter=_context_usage(session, loaded, run),
         undone=session.conversation.has_more,
     )

@@ -176,12 +176,12 @@ def remove(session: Session, models: Models, name: str, runs: Sequence[object]) 
         session.comparison = None
     session.drop_unused_runs()
     update = resend(session, models, name)
-    return update if session.shown in session.runs else replace(update, inspector=_first_card(session, models))
+    return update if session.inspected_run in session.runs else replace(update, inspector=_first_card(session, models))
 
 
 def overview(session: Session, models: Models, name: str) -> CompareUpdate:
     """The current state of Compare: the cards, the first one's numbers, and the context usage."""
-    session.shown = None
+    session.inspected_run = None
     return replace(resend(session, models, name), inspector=_first_card(session, models))
 
 
@@ -223,7 +223,7 @@ def _keep(session: Session, comparison: Comparison) -> None:
     session.comparison = comparison
     session.runs |= {card.run.id: card.run for card in comparison.cards}
     session.drop_unused_runs()
-    session.shown = comparison.cards[0].run.id
+    session.inspected_run = comparison.cards[0].run.id
 
 
 def _update(
@@ -233,15 +233,15 @@ def _update(
     is_new_to_page = comparison.repeats and not any(since)
     sent, update = since if busy and not is_new_to_page else None, session.next_update()
     chats = loaded.chat is not None
-    shown = [
+    inspected = [
         streamed(session, card.run, new, loaded, busy=busy)
         for card, new in zip(comparison.cards, since, strict=True)
-        if card.run.id == session.shown
+        if card.run.id == session.inspected_run
     ]
     return CompareUpdate(
         comparison=comparison_value(comparison, busy=busy, chats=chats, history=bool(session.turns), since=sent),
         update=update,
-        inspector=shown[0] if shown else None,
+        inspector=inspected[0] if inspected else None,
         meter=meter_value(_longest(comparison), loaded.model.context_length, comparison.prompt.dropped),
         seed=None if busy else session.seed,
     )

@@ -94,11 +94,11 @@ def checked_cards(settings: object, shared: Mapping[str, object] = MappingProxyT
 
 def checked_without(cards: Sequence[object]) -> list[tuple[Intervention, ...]]:
     """What each of several cards switches off inside the model."""
-    found = []
+    interventions = []
     for number, card in enumerate(cards, start=1):
         with on_card(number):
-            found.append(without_of(card))
-    return found
+            interventions.append(without_of(card))
+    return interventions
 
 
 def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
@@ -188,8 +188,8 @@ def passes_of(comparison: Comparison, models: Models, *, attention: bool, visito
             visitor=visitor,
         )
         with closing(models.decode(call)) as passes:
-            for made in passes:
-                yield made and Pass({indices[number]: step for number, step in made.steps.items()}, made.seconds)
+            for each in passes:
+                yield each and Pass({indices[number]: step for number, step in each.steps.items()}, each.seconds)
 
 
 def run_cards(

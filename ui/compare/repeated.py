@@ -38,18 +38,18 @@ def repeated_comparison(question: Question, identifier: str) -> Comparison:
     return comparison
 
 
-def repeated_prompt(session: Session, name: str, asked: tuple[object, bool, bool, str]) -> Prompt | None:
+def repeated_prompt(session: Session, name: str, typed: tuple[object, bool, bool, str]) -> Prompt | None:
     """The prompt that was taken from a text, if it is in view and the visitor hasn't changed it.
 
     The conversation before a message may have gone on since, so it isn't read again.
 
     Args:
         name: the visitor's model.
-        asked: the text, whether it is a message, whether the conversation stands before it, and its system prompt.
+        typed: the text, whether it is a message, whether the conversation stands before it, and its system prompt.
     """
-    shown = session.comparison
-    if shown is None or not shown.repeats or shown.model != name:
+    comparison = session.comparison
+    if comparison is None or not comparison.repeats or comparison.model != name:
         return None
-    prompt = shown.prompt
+    prompt = comparison.prompt
     system = next((message["content"] for message in prompt.messages if message["role"] == "system"), "")
-    return prompt if asked == (prompt.text, bool(prompt.messages), shown.history, system) else None
+    return prompt if typed == (prompt.text, bool(prompt.messages), comparison.history, system) else None

@@ -76,11 +76,11 @@ class History(View):
                     session.refuse_while_running()
                     tab.open_document(session, read_document(session, self._models, document))
                     session.opened[kind] = attempt
-                inspected_run = session.shown
+                inspected_run = session.inspected_run
                 update = tab.reopened(session, self._models, self._models.current(session))
                 if not field(event, "shown", bool):
-                    session.shown, update = inspected_run, replace(update, inspector=None, meter=None)
-                elif (run := session.runs.get(session.shown or "")) is not None and run.trace is not None:
+                    session.inspected_run, update = inspected_run, replace(update, inspector=None, meter=None)
+                elif (run := session.runs.get(session.inspected_run or "")) is not None and run.trace is not None:
                     session.seed = drawn_seed(run.trace.settings)  # so that Reuse and copied code repeat it
                     update = replace(update, seed=session.seed)
                 is_newest = session.opened[kind] == attempt

@@ -48,10 +48,10 @@ def cause_endpoints(models: Models) -> Mapping[str, Callable[..., dict[str, Any]
             {"tokens", "source", "columns", "guesses", "probabilities", "following", "decided", "heads", "head"}
         """
         given, between = _text(text, "The text"), checked_switch(sublayers, "sublayers")
-        found = causes(model).inspect(
+        inspection = causes(model).inspect(
             given, source=_source(source), interventions=interventions or (), sublayers=between, head=_head(head)
         )
-        return found.document()
+        return inspection.document()
 
     def attribute(
         text: str | list[int],

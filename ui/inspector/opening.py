@@ -22,7 +22,7 @@ _TYPED_ROWS, _TYPED_STEPS = 64_000, 160  # bytes of attention, and steps of 600 
 
 def streamed(session: Session, run: RunRecord, since: int, loaded: LoadedModel, *, busy: bool) -> InspectorValue | None:
     """What is new in a run from token `since` on; None if the inspector shows another run."""
-    if session.shown != run.id:
+    if session.inspected_run != run.id:
         return None
     value = inspector_value(run, loaded.tokenizer, busy=busy, since=max(0, since - OVERLAP))
     del value["selected"]  # what grows leaves the visitor's selection where it is
@@ -35,10 +35,10 @@ def opened(session: Session, models: Models, run: RunRecord, selected: int | Non
     if run.stored is not None:
         complete_runs(session, models)  # the model may be there by now, for another visitor
     if run.stored is not None:
-        session.shown = run.id
+        session.inspected_run = run.id
         return inspector_value(run, run.stored, busy=False, selected=selected)
     loaded = models.require_loaded(run.model)
-    session.shown = run.id
+    session.inspected_run = run.id
     running = run.id in session.growing
     if not running:
         restore_attention(run, loaded.model, loaded.lock)
@@ -55,7 +55,7 @@ def opened_if_loaded(session: Session, models: Models, run: RunRecord | None, mo
     """
     if run is not None and (models.is_loaded(run.model) or run.stored is not None):
         return opened(session, models, run)
-    session.shown = None
+    session.inspected_run = None
     return empty_inspector(mode, unloaded="" if run is None else models.display_name(run.model))
 
 
@@ -66,8 +66,8 @@ def typed(session: Session, run: RunRecord, loaded: LoadedModel, *, before: str 
         before: the run of the text as it was.
         since: how many tokens both have.
     """
-    whole = session.shown != before or not before
-    session.shown = run.id
+    whole = session.inspected_run != before or not before
+    session.inspected_run = run.id
     value = inspector_value(
         run, loaded.tokenizer, busy=False, since=0 if whole else since, most_rows=_TYPED_ROWS, most_steps=_TYPED_STEPS
     )
@@ -94,7 +94,7 @@ def explained_prompt(session: Session, models: Models, identifier: str) -> Inspe
     """The steps of an answer's prompt, with its newest tokens again; None where the inspector shows another run or the
     model is not loaded."""
     run = session.run(identifier)
-    if session.shown != run.id or run.forgotten or not models.is_loaded(run.model):
+    if session.inspected_run != run.id or run.forgotten or not models.is_loaded(run.model):
         return None
     loaded = models.require_loaded(run.model)
     choices = prompt_choices(run, loaded, candidates=_PROMPT_CANDIDATES)

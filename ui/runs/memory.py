@@ -100,9 +100,9 @@ def _all_runs(session: Session) -> list[RunRecord]:
 
 def _releases(session: Session, ledger: Ledger) -> Iterator[Callable[[], None]]:
     """What can be dropped, in this order."""
-    shown = session.shown or session.draft.run
+    inspected = session.inspected_run or session.draft.run
     ended = [run for run in _all_runs(session) if run.id not in session.growing]
-    others, on_screen = [run for run in ended if run.id != shown], [run for run in ended if run.id == shown]
+    others, on_screen = [run for run in ended if run.id != inspected], [run for run in ended if run.id == inspected]
     histories = (session.draft.undo, session.draft.redo)
     for run in others:
         yield lambda run=run: _forget_attention(run, ledger)

@@ -137,7 +137,7 @@ class Session:
     translation: Translation | None = None  # what Translate shows
     draft: Draft = field(default_factory=Draft)
     runs: dict[str, RunRecord] = field(default_factory=dict)  # oldest first
-    shown: str | None = None  # the run that the inspector shows
+    inspected_run: str | None = None  # the id of the run that the inspector shows
     file: tuple[str, str] | None = None  # the name of the run that was opened from a file last, and what the file has
     stop: threading.Event | None = None  # set to end the current run; None if there is none
     seed: int = -1  # of the last run; -1 if nothing was drawn

@@ -108,14 +108,14 @@ class _Worker(Generic[T]):
     def __init__(self, steps: Generator[T | None, None, None], stop: threading.Event) -> None:
         self._steps = steps
         self._stop = stop
-        self._made: queue.Queue[T] = queue.Queue(_CAPACITY)
+        self._output: queue.Queue[T] = queue.Queue(_CAPACITY)
         self._done = threading.Event()
         self.error: BaseException | None = None
 
     @property
     def ended(self) -> bool:
         """Whether the worker has finished and all its output was taken."""
-        return self._done.is_set() and self._made.empty()
+        return self._done.is_set() and self._output.empty()
 
     def start(self) -> None:
         """Start with the caller's context variables, where hosts such as ZeroGPU keep the request."""
@@ -125,17 +125,17 @@ class _Worker(Generic[T]):
     def take(self, patience: float) -> tuple[T, ...]:
         """All output that is ready; waits up to `patience` seconds for some, unless the worker has ended."""
         until = time.monotonic() + patience
-        made: list[T] = []
-        while not made and not self.ended and not self._stop.is_set() and time.monotonic() < until:
+        steps: list[T] = []
+        while not steps and not self.ended and not self._stop.is_set() and time.monotonic() < until:
             try:
-                made.append(self._made.get(timeout=0.02))
+                steps.append(self._output.get(timeout=0.02))
             except queue.Empty:
                 continue
         while True:
             try:
-                made.append(self._made.get_nowait())
+                steps.append(self._output.get_nowait())
             except queue.Empty:
-                return tuple(made)
+                return tuple(steps)
 
     def _work(self) -> None:
         try:
@@ -153,6 +153,6 @@ class _Worker(Generic[T]):
     def _put(self, step: T) -> None:
         while not self._stop.is_set():
             try:
-                return self._made.put(step, timeout=0.05)
+                return self._output.put(step, timeout=0.05)
             except queue.Full:
                 continue  # wait for a slow reader, not for one that has left

@@ -78,7 +78,7 @@ def translate(
     answer = LiveAnswer(run, trace, loaded, models.display_name(run.model))
     before = session.translation
     key = before.key if before is not None and before.text == source_text else ""
-    session.translation, session.shown = Translation(source_text, answer.turn, key), run.id
+    session.translation, session.inspected_run = Translation(source_text, answer.turn, key), run.id
     session.drop_unused_runs()
     passes = models.decode(trace.call(session.visitor))
     view = _Translation(session, loaded, answer, source_text if example else None)

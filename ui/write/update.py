@@ -56,7 +56,7 @@ def typed_update(session: Session, before: RunRecord | None, run: RunRecord, loa
 
 def empty_update(session: Session, loaded: LoadedModel) -> WriteUpdate:
     """Write with an empty box."""
-    session.shown = None
+    session.inspected_run = None
     return WriteUpdate(
         inspector=empty_inspector("write"),
         meter=meter_value(len(loaded.prefix_tokens), loaded.model.context_length),

@@ -146,14 +146,14 @@ def _layer(block: nn.Module, *, norm_after: bool, source: bool) -> Layer | None:
     feed_forward = _feed_forward(block)
     if attention is None or feed_forward is None or (source and cross is None):
         return None
-    found: dict[str, nn.Module] = {"attention": attention}
+    modules: dict[str, nn.Module] = {"attention": attention}
     if source and cross is not None:
-        found["cross_attention"] = cross
-    found["feed_forward"] = feed_forward
+        modules["cross_attention"] = cross
+    modules["feed_forward"] = feed_forward
     norms = _NORMS_AFTER_STREAM if norm_after else {}
     written = _NORMS_AFTER_WRITES if _child(block, _NORMS_AFTER_WRITES["feed_forward"]) is not None else {}
     sublayers = []
-    for name, module in found.items():
+    for name, module in modules.items():
         norm = _child(block, norms.get(name, ()))
         if norm_after and norm is None:
             return None

@@ -80,7 +80,7 @@ def test_the_page_answers_shows_and_compares(folders: dict[str, Path], name: str
     for text in ("Hi!", SOURCE):  # the second message is a source of its own
         *_, last = chat.send(session, models, name, text, settings)
         assert last.answer and last.answer["state"] == "done"
-    run = session.run(session.shown)
+    run = session.run(session.inspected_run)
     first = len(loaded.prompt(SOURCE)) + len(loaded.model.decoder_start)
     assert list(run.ids[:first]) == [*loaded.prompt(SOURCE), *loaded.model.decoder_start]
     assert [piece for piece in run.ids[first:] if piece not in loaded.end_tokens] == reference(

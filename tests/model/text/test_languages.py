@@ -17,7 +17,7 @@ import generate
 from model import catalog
 from model.command_line import BAD_INPUT
 from model.errors import AttendError
-from model.text.languages import _THREE_LETTERS, Languages, found, marked, unmarked
+from model.text.languages import _THREE_LETTERS, Languages, marked, matching_code, unmarked
 from tests.helpers.folders import change_json, t5
 from tests.helpers.translators import marian_of_several, mbart, mbart50, nllb
 
@@ -135,10 +135,13 @@ def test_a_language_is_no_end_of_an_answer(folders: dict[str, Path]) -> None:
 def test_a_language_is_understood() -> None:
     of_nllb = {"fra_Latn": "fra_Latn", "FRA-latn": "fra_Latn", "fra": "fra_Latn", "fr": "fra_Latn"}
     of_nllb |= {"es": "spa_Latn", "ga": "gle_Latn"}  # not Estonian and Oromo, whose codes begin so
-    assert {text: found(text, NLLB) for text in of_nllb} == of_nllb
+    assert {text: matching_code(text, NLLB) for text in of_nllb} == of_nllb
     of_mbart = {"fr": "fr_XX", "fra": "fr_XX", "est": "et_EE", "spa": "es_XX"}
-    assert {text: found(text, MBART) for text in of_mbart} == of_mbart
-    assert found("zho_Han", ["zho_Hans", "eng_Latn"]) == "zho_Hans" and found("pt", ["pt", "pt_BR"]) == "pt"
+    assert {text: matching_code(text, MBART) for text in of_mbart} == of_mbart
+    assert (
+        matching_code("zho_Han", ["zho_Hans", "eng_Latn"]) == "zho_Hans"
+        and matching_code("pt", ["pt", "pt_BR"]) == "pt"
+    )
 
 
 def test_a_language_that_is_not_clear_is_refused() -> None:
@@ -151,7 +154,7 @@ def test_a_language_that_is_not_clear_is_refused() -> None:
         (" ", MBART, "the language ' '"),
     ):
         with pytest.raises(AttendError, match=words):
-            found(text, codes)
+            matching_code(text, codes)
 
 
 def test_the_table_of_languages_is_that_of_the_makers() -> None:
@@ -161,7 +164,7 @@ def test_the_table_of_languages_is_that_of_the_makers() -> None:
     for code in MBART:  # every language of mBART is found in NLLB, or is written in two ways there
         language = code.partition("_")[0]
         if language != "zh":
-            assert found(language, NLLB).startswith(_THREE_LETTERS[language])
+            assert matching_code(language, NLLB).startswith(_THREE_LETTERS[language])
     assert not three & _THREE_LETTERS.keys()
 
 

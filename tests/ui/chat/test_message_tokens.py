@@ -46,7 +46,7 @@ def test_the_prompt_is_as_surprising_as_the_model_itself_says(tiny: LoadedModel)
     ]
     assert probabilities == pytest.approx(expected.tolist(), rel=1e-4)
     assert {step["origin"] for step in value.get("prompt_steps", [])} == {"given"}
-    session.shown = None  # another run, or none
+    session.inspected_run = None  # another run, or none
     assert explained_prompt(session, models, run.id) is None
 
 

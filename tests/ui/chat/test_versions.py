@@ -45,7 +45,7 @@ def test_what_an_edit_or_a_retry_replaced_can_be_shown_again_with_its_runs(model
     screen = chat.show_version(session, models, models.default, number, 0)
     assert texts_of(session) == before
     assert session.runs.items() >= runs.items() and all(run.trace is not None for run in runs.values())
-    assert screen.inspector and screen.inspector["run"] == session.turns[1].run == session.shown
+    assert screen.inspector and screen.inspector["run"] == session.turns[1].run == session.inspected_run
     assert screen.conversation and screen.conversation["turns"][number]["versions"] == (0, 2)
 
 

@@ -121,7 +121,7 @@ def test_the_inspector_follows_the_first_card_until_another_token_is_opened(mode
     gate.open()
     assert session.comparison is not None
     ids = [card.run.id for card in session.comparison.cards]
-    assert first.inspector["run"] == session.shown == ids[0]
+    assert first.inspector["run"] == session.inspected_run == ids[0]
     rest = list(screens)
     assert {screen.inspector["run"] for screen in rest if screen.inspector} == {ids[0]}
     opened = comparing.open_token(session, models, ids[2], 4).inspector

@@ -50,9 +50,9 @@ def test_a_document_that_another_tab_wrote_is_opened_as_it_was_kept(models: Mode
 def test_what_is_brought_back_out_of_sight_leaves_the_inspector_alone(models: Models) -> None:
     session = Session.using(models.default)
     last(chat.send(session, models, models.default, "Hello", SAMPLE))
-    other = Session.using(models.default, shown="write-3")
+    other = Session.using(models.default, inspected_run="write-3")
     screen = ask(other, models, kept(session, models), 1, shown=False)
-    assert screen.inspector is None and screen.meter is None and other.shown == "write-3"
+    assert screen.inspector is None and screen.meter is None and other.inspected_run == "write-3"
     assert texts_of(other) == texts_of(session)
 
 

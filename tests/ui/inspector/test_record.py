@@ -107,7 +107,7 @@ def test_what_was_saved_is_shown_again_with_its_attention(
     assert {token: value["labels"][token] for token in shown["labels"]} == shown["labels"]
     assert bool(value["search"]) == bool(shown["search"])
     assert replay.is_replay(value["run"])
-    assert other.runs == {} and other.shown is None
+    assert other.runs == {} and other.inspected_run is None
 
 
 @pytest.mark.parametrize("name", ["sample", "beam"])
@@ -158,10 +158,10 @@ def test_every_file_is_another_run(document: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_no_run_is_refused(text: str) -> None:
-    session = Session(shown="chat-1")
+    session = Session(inspected_run="chat-1")
     with pytest.raises(AttendError, match="Not a valid run file"):
         replay.opened(session, text)
-    assert session.shown == "chat-1"
+    assert session.inspected_run == "chat-1"
 
 
 def put(*path: Any, value: object) -> Callable[[dict[str, Any]], None]:
@@ -228,11 +228,11 @@ def test_a_forged_run_is_refused_in_one_sentence(
     assert len(document["steps"][0]["stages"]) == 4  # what the wrong lists above are as long as
     forged = copy.deepcopy(document)
     change(forged)
-    session = Session(shown="chat-1")
+    session = Session(inspected_run="chat-1")
     with pytest.raises(AttendError) as refused:
         replay.opened(session, json.dumps(forged))
     assert len(str(refused.value)) < 300
-    assert session.shown == "chat-1"
+    assert session.inspected_run == "chat-1"
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_what_two_share_counts_once(models: Models) -> None:
 def test_attention_goes_first_the_oldest_before_all_others(models: Models) -> None:
     session = Session()
     runs = [answered(models, "Hello", SAMPLE, session) for _ in range(4)]
-    session.shown = runs[0].id
+    session.inspected_run = runs[0].id
     total = Ledger.of(session).total
     rows = sum(len(token.row or "") for token in runs[1].tokens)
     limit_memory(session, total - rows * 3 // 2)  # the attention of one is not enough
@@ -118,7 +118,7 @@ def test_attention_goes_first_the_oldest_before_all_others(models: Models) -> No
 def test_then_traces_then_what_is_known_of_a_run_and_what_is_shown_goes_last(models: Models) -> None:
     session = Session()
     runs = [answered(models, "Hello", BEAM, session) for _ in range(3)]
-    session.shown = runs[0].id
+    session.inspected_run = runs[0].id
     for run in runs:
         run.forget_attention()
     of_first = Ledger.of(Session(runs={runs[0].id: runs[0]})).total
@@ -151,8 +151,8 @@ def test_a_session_stays_within_its_budget_whatever_is_done(models: Models) -> N
     session = Session(limits=Limits(session_mb=0.06))
     for number in range(5):
         list(chat.send(session, models, models.default, f"Hello {number}", BEAM))
-        assert session.shown is not None
-        shown = session.run(session.shown)
+        assert session.inspected_run is not None
+        shown = session.run(session.inspected_run)
         bare = replace_trace(shown)
         assert Ledger.of(session).total <= max(60_000, bare + 20_000)
 
@@ -166,7 +166,7 @@ def replace_trace(run: RunRecord) -> int:
 def test_a_dropped_token_explains_how_to_restore_it(models: Models) -> None:
     session = Session()
     runs = [answered(models, "Hello", SAMPLE, session) for _ in range(2)]
-    session.shown = runs[1].id
+    session.inspected_run = runs[1].id
     limit_memory(session, 0)
     with pytest.raises(Exception, match="retry the answer to inspect it"):
         open_token(session, models, runs[0], 0, again="retry the answer")
@@ -200,7 +200,7 @@ def test_all_visitors_share_a_budget_and_the_oldest_texts_go_first(models: Model
     visitors = [Session() for _ in range(3)]
     for session in visitors:
         answered(models, "Hi", SAMPLE, session)
-        session.shown = None
+        session.inspected_run = None
         limit_memory(session)
     each = visitors[0].bytes
     assert each == Ledger.of(visitors[0]).total > 0

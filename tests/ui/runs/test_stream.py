@@ -133,7 +133,7 @@ def test_a_reader_that_sleeps_holds_the_worker_back() -> None:
     taken = len(next(reader).steps) + len(next(reader).steps)
     (worker,) = streaming._open - others
     assert isinstance(worker, streaming._Worker)
-    eventually(worker._made.full)
+    eventually(worker._output.full)
     assert work.produced <= taken + streaming._CAPACITY + 1  # the last one waits for room in the queue
     reader.close()  # type: ignore[attr-defined]
 

@@ -61,7 +61,7 @@ def test_a_deletion_is_sent_as_a_length(models: Models) -> None:
 def test_what_the_page_does_not_show_is_sent_whole(models: Models) -> None:
     session = Session()
     write.preview(session, models, models.default, "The quick brown fox")
-    session.shown = "another run"
+    session.inspected_run = "another run"
     value = shown(write.preview(session, models, models.default, "The quick brown fox sleeps"))
     assert "continues" not in value and "since" not in value
     assert len(value["ids"]) == len(session.run(session.draft.run).tokens)

@@ -43,13 +43,13 @@ def formatted(text: str) -> list[FormattedNode]:
 
 def _nodes(nodes: Iterable[SyntaxTreeNode]) -> list[FormattedNode]:
     """As many nodes, but for those that only hold others, such as the paragraphs of a dense list."""
-    found: list[FormattedNode] = []
+    formatted: list[FormattedNode] = []
     for node in nodes:
         if node.type == "inline" or node.hidden:
-            found += _nodes(node.children)
+            formatted += _nodes(node.children)
         else:
-            found.append(_node(node))
-    return found
+            formatted.append(_node(node))
+    return formatted
 
 
 def _node(node: SyntaxTreeNode) -> FormattedNode:
@@ -66,9 +66,9 @@ def _node(node: SyntaxTreeNode) -> FormattedNode:
             return {"tag": "text", "text": f"![{node.content}]({node.attrs['src']})"}
     if node.tag not in _TAGS:
         raise ValueError(f"Markdown has a <{node.tag}> that the page does not draw.")
-    made: FormattedNode = {"tag": node.tag, "children": _nodes(node.children)}  # pyright: ignore[reportAssignmentType]
+    formatted: FormattedNode = {"tag": node.tag, "children": _nodes(node.children)}  # pyright: ignore[reportAssignmentType]
     if "href" in node.attrs:
-        made["href"] = str(node.attrs["href"])
+        formatted["href"] = str(node.attrs["href"])
     if "start" in node.attrs:
-        made["start"] = int(node.attrs["start"])
-    return made
+        formatted["start"] = int(node.attrs["start"])
+    return formatted

@@ -36,7 +36,7 @@ def opened(session: Session, text: str) -> InspectorValue:
         value = document_value(document, f"{_NAME}{session.counter}")
     except InvalidDocument as error:
         raise AttendError(f"Not a valid run file ({error}). Choose one saved here or by generate.py --json.") from error
-    session.shown = None
+    session.inspected_run = None
     session.file = str(value["run"]), text
     return value
 

@@ -112,15 +112,15 @@ def words(question: Question) -> Replies:
     tokenizer = target.loaded.tokenizer
     left_out = left_out_words(tokenizer, changed)[-_WORDS:]
     changes: dict[Span, float] = {}
-    found = leave_out(target.inspector, target.before, left_out, chosen, rival, source=target.source)
-    for one in in_turn(found, target.loaded.lock):
+    removals = leave_out(target.inspector, target.before, left_out, chosen, rival, source=target.source)
+    for one in in_turn(removals, target.loaded.lock):
         changes = dict(zip(left_out, short(one.changes.tolist()), strict=True))
         yield {"progress": (one.done, one.total)}
-    shown: list[Word] = [
+    words: list[Word] = [
         {"text": "".join(map(tokenizer.label, changed[slice(*span)])), "change": changes.get(span)}
         for span in cut_into_words(tokenizer, changed)
     ]
-    answer: WordsAnswer = {"words": shown}
+    answer: WordsAnswer = {"words": words}
     yield {"answer": answer}
 
 
@@ -129,22 +129,22 @@ def parts(question: Question) -> Replies:
     target = question.target()
     chosen, rival = _pair(question, target)
     with target.loaded.lock:
-        found = attribute_directly(target.inspector, target.before, chosen, rival, source=target.source)
+        attribution = attribute_directly(target.inspector, target.before, chosen, rival, source=target.source)
 
     def rows(values: Tensor | None) -> list[list[float]] | None:
         return None if values is None else [short(row) for row in values.tolist()]
 
     answer: PartsAnswer = {
-        "embedding": significant(found.embedding),
+        "embedding": significant(attribution.embedding),
         "names": list(target.inspector.anatomy.names),
-        "sublayers": [short(row) for row in found.sublayers.tolist()],
-        "heads": rows(found.heads),
-        "rest": None if found.head_rest is None else short(found.head_rest.tolist()),
-        "cross_heads": rows(found.cross_heads),
-        "cross_rest": None if found.cross_rest is None else short(found.cross_rest.tolist()),
-        "constant": significant(found.constant),
-        "total": significant(found.total),
-        "gap": significant(found.gap, 2),
+        "sublayers": [short(row) for row in attribution.sublayers.tolist()],
+        "heads": rows(attribution.heads),
+        "rest": None if attribution.head_rest is None else short(attribution.head_rest.tolist()),
+        "cross_heads": rows(attribution.cross_heads),
+        "cross_rest": None if attribution.cross_rest is None else short(attribution.cross_rest.tolist()),
+        "constant": significant(attribution.constant),
+        "total": significant(attribution.total),
+        "gap": significant(attribution.gap, 2),
     }
     yield {"answer": answer}
 
@@ -162,12 +162,14 @@ def inputs(question: Question) -> Replies:
             "earlier token."
         )
     with target.loaded.lock:
-        found = attribute_inputs(target.inspector, target.before, chosen, rival, source=target.source, steps=steps)
+        attribution = attribute_inputs(
+            target.inspector, target.before, chosen, rival, source=target.source, steps=steps
+        )
     answer: InputsAnswer = {
         "ids": list(read),
-        "scores": short(found.scores.tolist()),
-        "total": significant(found.total),
-        "gap": significant(found.gap),
+        "scores": short(attribution.scores.tolist()),
+        "total": significant(attribution.total),
+        "gap": significant(attribution.gap),
         "labels": target.labels(read),
     }
     yield {"answer": answer}

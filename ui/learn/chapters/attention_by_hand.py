@@ -120,7 +120,7 @@ def _written_out(
 
 def _dictionary(steps: AttentionSteps, words: Sequence[str], asking: int, sharpness: float) -> dict[str, Any]:
     """One query looked up among all keys."""
-    weights, found = soft_lookup(steps.queries[asking], steps.keys, steps.values, sharpness)
+    weights, value = soft_lookup(steps.queries[asking], steps.keys, steps.values, sharpness)
     rows = zip(words, steps.keys.tolist(), steps.scores[asking].tolist(), weights.tolist(), steps.values, strict=True)
     return {
         "entries": [
@@ -128,7 +128,7 @@ def _dictionary(steps: AttentionSteps, words: Sequence[str], asking: int, sharpn
             for word, key, score, weight, value in rows
         ],
         "query": vector(steps.queries[asking].tolist()),
-        "found": vector(found.tolist(), 2),
+        "found": vector(value.tolist(), 2),
     }
 
 

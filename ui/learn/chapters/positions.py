@@ -86,8 +86,8 @@ def picture(values: Tensor) -> str:
 
 _SCHEMES = {"range": "From 0 to 1", "counting": "Counting", "binary": "Binary digits", "sinusoids": "Sinusoids"}
 _CRITERIA = [
-    (_SCHEMES[name], *("yes" if one else "no" for one in (found.unique, found.even, found.same, found.bounded)))
-    for name, found in criteria(COMPARED_WIDTH).items()
+    (_SCHEMES[name], *("yes" if one else "no" for one in (holds.unique, holds.even, holds.same, holds.bounded)))
+    for name, holds in criteria(COMPARED_WIDTH).items()
 ]
 _NEAR = 0.05
 _NO_LEAD = 0.1  # of two mean cosines

@@ -109,8 +109,8 @@ def _yardsticks(both: Mapping[bool, Vectors], baselines: Mapping[bool, Baseline 
 def _control(learned: Vectors, analogy: Sequence[str]) -> list[str]:
     """An analogy of the buttons, with its control: the rank of the expected word with the step, and without it."""
     a, b, c, expected = map(learned.word, analogy)
-    found = learned.analogy(a, b, c, 1, expected)
-    rank, alone = found.rank, found.rank_without
+    result = learned.analogy(a, b, c, 1, expected)
+    rank, alone = result.rank, result.rank_without
     verdict = ""
     if rank and alone:
         verdict = "the step helps" if rank < alone else "the step makes it worse" if rank > alone else "shows nothing"

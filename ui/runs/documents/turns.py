@@ -96,7 +96,7 @@ def _turn(turn: KeptTurn, runs: Mapping[str, RunRecord]) -> Turn:
 def conversation_document(conversation: Conversation, runs: Mapping[str, RunRecord]) -> list[dict[str, Any]]:
     """The messages of all versions."""
     return [
-        {**turn_document(placed.turn, runs), "parent": placed.parent, "shown": placed.shown}
+        {**turn_document(placed.turn, runs), "parent": placed.parent, "shown": placed.in_view}
         for placed in conversation.messages()
     ]
 

@@ -41,7 +41,7 @@ class PlacedTurn:
 
     turn: Turn
     parent: int  # the number of the message before it in that list; -1 for none
-    shown: bool  # whether it is the version in view, once the message before it is
+    in_view: bool  # whether it is the version in view, once the message before it is
 
 
 @dataclass(slots=True, eq=False)
@@ -50,7 +50,7 @@ class _Node:
 
     turn: Turn | None = None  # None before the first message
     following: list[_Node] = field(default_factory=list)  # oldest first
-    shown: _Node | None = None  # which of them is in view; None where the view ends
+    next: _Node | None = None  # which of them is in view; None where the view ends
     undone: _Node | None = None  # which of them was in view before the view ended here
 
 
@@ -71,8 +71,8 @@ class Conversation:
             node = _Node(message.turn)
             before = conversation._start if message.parent < 0 else nodes[message.parent]
             before.following.append(node)
-            if message.shown:
-                before.shown = node
+            if message.in_view:
+                before.next = node
             nodes.append(node)
         return conversation
 
@@ -85,7 +85,7 @@ class Conversation:
             for following in node.following:
                 if following.turn is not None:
                     left.append((following, len(listed)))
-                    listed.append(PlacedTurn(following.turn, number, following is node.shown))
+                    listed.append(PlacedTurn(following.turn, number, following is node.next))
         return listed
 
     @property
@@ -116,9 +116,9 @@ class Conversation:
         same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] is pair[1].turn, pairs))
         node = nodes[same]
         for turn in turns[same:]:
-            node.shown = _Node(turn)
-            node.following.append(node.shown)
-            node = node.shown
+            node.next = _Node(turn)
+            node.following.append(node.next)
+            node = node.next
         self._limit()
 
     def add_versions(self, turn: Turn, others: Sequence[Turn]) -> None:
@@ -132,12 +132,12 @@ class Conversation:
         nodes = self._path()
         if not 0 <= number < len(nodes) - 1 or not 0 <= version < len(nodes[number].following):
             raise AttendError("This version no longer exists: reload the page to see the current conversation.")
-        nodes[number].shown = nodes[number].following[version]
+        nodes[number].next = nodes[number].following[version]
 
     def end_before(self, number: int) -> None:
         """End the view before message `number`, which stays a version, until `go_on` brings it back."""
         node = self._path()[number]
-        node.shown, node.undone = None, node.shown
+        node.next, node.undone = None, node.next
 
     @property
     def has_more(self) -> bool:
@@ -148,12 +148,12 @@ class Conversation:
         """Bring back the messages before which the view was ended last; none where there are no more."""
         last = self._path()[-1]
         if last.following:
-            last.shown = last.undone if last.undone in last.following else last.following[-1]
+            last.next = last.undone if last.undone in last.following else last.following[-1]
 
     def _path(self) -> list[_Node]:
         """The start, and the messages in view."""
         nodes = [self._start]
-        while (node := nodes[-1].shown) is not None:
+        while (node := nodes[-1].next) is not None:
             nodes.append(node)
         return nodes
 
@@ -165,12 +165,12 @@ class Conversation:
             while len(node.following) > MAX_VERSIONS:
                 _drop_oldest(node)
         while sum(1 for _ in self.all_turns()) > MAX_MESSAGES:
-            _drop_oldest(next(node for node in nodes if any(each is not node.shown for each in node.following)))
+            _drop_oldest(next(node for node in nodes if any(each is not node.next for each in node.following)))
 
 
 def _drop_oldest(node: _Node) -> None:
     """Drop the oldest of the next message's versions that is not in view, with what followed it."""
-    oldest = next(each for each in node.following if each is not node.shown)
+    oldest = next(each for each in node.following if each is not node.next)
     node.following.remove(oldest)
     if node.undone is oldest:
         node.undone = None  # which frees it

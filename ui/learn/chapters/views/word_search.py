@@ -44,9 +44,9 @@ def search_value(tree: WordTree, beams: int) -> dict[str, Any]:
 def search_words(tree: WordTree, beams: int) -> dict[str, Any]:
     """What greedy decoding and beam search find, in words."""
     search, greedy, best = search_tree(tree, beams), greedy_path(tree), tree.most_probable()
-    found = search.found
-    is_better = tree.probability(found) > tree.probability(greedy) * (1 + 1e-9)
-    is_missed = tree.probability(best) > tree.probability(found) * (1 + 1e-9)
+    path = search.found
+    is_better = tree.probability(path) > tree.probability(greedy) * (1 + 1e-9)
+    is_missed = tree.probability(best) > tree.probability(path) * (1 + 1e-9)
 
     def text_of(path: TokenPath) -> str:
         return f"“{' '.join(tree.words[token] for token in (ROOT, *path))}”"
@@ -69,11 +69,11 @@ def search_words(tree: WordTree, beams: int) -> dict[str, Any]:
         "greedy_product": product(greedy),
         "searched": ["beams", "better" if is_better else "one beam" if beams == 1 else "same"],
         "beam_count": counted(beams, "beam"),
-        "found_text": text_of(found),
-        "found_product": product(found),
+        "found_text": text_of(path),
+        "found_product": product(path),
         "kept_first": listed(search.kept[0]),
         "kept_second": listed(search.kept[1]),
-        "won": tree.words[found[0]],
+        "won": tree.words[path[0]],
         "lost": tree.words[greedy[0]],
         "missed": ["missed"] if is_missed else [],
         "best_text": text_of(best),

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from model.transformer.decoder import Transformer
 
 
+SCORED_AT_ONCE = 2  # long texts; each keeps much between its passes
+
+
 class Translator(LanguageModel[Any], Protocol):
     """A model whose answers can begin with other tokens, such as that of the language to answer in."""
 
@@ -35,16 +38,21 @@ class FairLock:
     """A lock that is granted in the order of the requests; one made with `ahead` goes first. A thread that releases
     `threading.Lock` and acquires it again at once can starve all others."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: int = 1) -> None:
+        """
+        Args:
+            places: how many may hold it at the same time.
+        """
+        self.places = places
         self._state = Lock()  # guards the next two
-        self._held = False
+        self._free = places
         self._waiting: deque[Lock] = deque()  # each is locked until its turn comes
 
     def acquire(self, *, ahead: bool = False) -> None:
         """Wait for the lock, `ahead` of all other waiters if so asked."""
         with self._state:
-            if not self._held:
-                self._held = True
+            if self._free:
+                self._free -= 1
                 return
             turn = Lock()
             turn.acquire()
@@ -59,10 +67,10 @@ class FairLock:
             if self._waiting:
                 self._waiting.popleft().release()  # the next waiter holds it now
             else:
-                self._held = False
+                self._free += 1
 
     def locked(self) -> bool:
-        return self._held
+        return not self._free
 
     @property
     def waiting(self) -> int:
@@ -103,6 +111,7 @@ class LoadedModel:
     languages: Languages | None = None  # for a multilingual translator, whose model is then a `Translator`
     base: LoadedModel | None = None  # the model whose weights this one shares, kept alive with it
     lock: FairLock = field(default_factory=FairLock)  # held for one forward pass at a time
+    scoring: FairLock = field(default_factory=partial(FairLock, SCORED_AT_ONCE))  # held by each from its first pass on
 
     @classmethod
     def from_transformer(cls, name: str, model: Transformer | Recurrent, tokenizer: Tokenizer) -> Self:

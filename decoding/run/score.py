@@ -8,7 +8,7 @@ different tokens can be compared.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypedDict
@@ -40,6 +40,8 @@ class Scorable(ModelWithTokenizer, Protocol):
     def starts_new_text(self) -> bool: ...
     @property
     def lock(self) -> AbstractContextManager[Any]: ...
+    @property
+    def scoring(self) -> AbstractContextManager[Any]: ...
     def prompt(self, text: str, /) -> tuple[int, ...]: ...
 
 
@@ -117,8 +119,8 @@ def score_text(loaded: Scorable, text: str, *, prompt: str = "", top_candidates:
 
 def score_windows(
     loaded: Scorable, text: str, *, prompt: str = "", top_candidates: int = 1, stride: int = 0
-) -> Iterator[TextScore]:
-    """Score a text; yields what is scored so far after each piece.
+) -> Generator[TextScore, None, None]:
+    """Score a text; yields what is scored so far after each piece. Close it where a text is not scored to the end.
 
     Args:
         prompt: text before it that is not scored. For a translator: the source, of which the text is a translation.
@@ -150,6 +152,7 @@ def score_windows(
         stride=stride,
         source=before if translates else (),
         lock=loaded.lock,
+        place=loaded.scoring,
     ):
         choices += tuple(window)
         yield TextScore(loaded.name, tuple(texts[first : first + len(choices)]), choices)

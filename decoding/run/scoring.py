@@ -6,7 +6,7 @@ token is scored once, with as much before it as its window has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -32,6 +32,7 @@ class Reading(TypedDict, total=False):
     )
     source: Sequence[int]  # what the encoder reads, for an encoder-decoder
     lock: AbstractContextManager[Any]  # held for one pass at a time
+    place: AbstractContextManager[Any]  # held by a long text while it is read, since it keeps much between its passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def reach(context_length: int, special: int, length: int, stride: int = 0) -> tu
 
 def score(
     model: LanguageModel[Any], ids: Sequence[int], *, scored: int, top_candidates: int, **reading: Unpack[Reading]
-) -> Iterator[list[Choice]]:
+) -> Generator[list[Choice], None, None]:
     """The tokens of a text from `scored` on as choices of the model, piece by piece; see `predictions`."""
     for tokens, logits in predictions(model, ids, scored=scored, **reading):
         yield record_text(tokens, logits, top_candidates)
@@ -78,7 +79,7 @@ def score(
 
 def predictions(
     model: LanguageModel[Any], ids: Sequence[int], *, scored: int, **reading: Unpack[Reading]
-) -> Iterator[tuple[Sequence[int], Tensor]]:
+) -> Generator[tuple[Sequence[int], Tensor], None, None]:
     """The tokens of a text from `scored` on, piece by piece, and the logits (tokens, V) that predict each of them.
 
     Args:
@@ -87,6 +88,13 @@ def predictions(
             whose text begins with its `decoder_start`, 0 or more.
         reading: how the text is read.
     """
+    with (reading.get("place") if len(ids) > _PIECE else None) or nullcontext():
+        yield from _by_windows(model, ids, scored, reading)
+
+
+def _by_windows(
+    model: LanguageModel[Any], ids: Sequence[int], scored: int, reading: Reading
+) -> Iterator[tuple[Sequence[int], Tensor]]:
     source, lock = reading.get("source", ()), reading.get("lock") or nullcontext()
     prefix = 0 if source else reading.get("prefix", 0)
     begin, text = ids[:prefix], ids[prefix:]
@@ -126,7 +134,7 @@ def batches(model: LanguageModel[Any], texts: Sequence[Sequence[int]]) -> Iterat
 
 def predictions_together(
     model: LanguageModel[Any], texts: Sequence[Sequence[int]], **reading: Unpack[Reading]
-) -> Iterator[Iterator[tuple[Sequence[int], Tensor]]]:
+) -> Iterator[Generator[tuple[Sequence[int], Tensor], None, None]]:
     """`predictions` of each text from its second token on; those of a batch of `batches` come from one pass."""
     if len(texts) == 1 or not isinstance(model, ScoresTogether):
         yield from (predictions(model, text, scored=1, **reading) for text in texts)
@@ -134,7 +142,7 @@ def predictions_together(
     with reading.get("lock") or nullcontext():
         rows = model.logits_together(texts)
     for text, logits in zip(texts, rows, strict=True):
-        yield iter([(text[1:], logits)])
+        yield (each for each in [(text[1:], logits)])
 
 
 def _read_in_pieces(

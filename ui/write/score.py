@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 from decoding.parameters.parameter import quoted
@@ -39,8 +40,9 @@ def score_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
         loaded, before = models.get(model), checked_text(prompt, "The prompt")
         end, scores = time.monotonic() + models.limits.run_seconds, []
         for number, text in enumerate(listed, start=1):
-            passes = score_windows(loaded, checked_start(text, f"Text {number}"), prompt=before, stride=stride)
-            scores.append(_within(end, passes, number).document())
+            checked = checked_start(text, f"Text {number}")
+            with closing(score_windows(loaded, checked, prompt=before, stride=stride)) as passes:
+                scores.append(_within(end, passes, number).document())
         return {"scores": scores}
 
     return score

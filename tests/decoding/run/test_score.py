@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 
 from decoding.run import scoring
-from decoding.run.score import score_text
+from decoding.run.score import score_text, score_windows
 from decoding.run.scoring import Window, windows
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from tests.helpers.waiting import eventually
 
 SIZES = [(10, 1, 20, 20), (50, 1, 8, 4), (50, 3, 8, 7), (9, 9, 4, 2)]
 
@@ -109,6 +113,32 @@ def test_a_text_read_in_pieces_is_scored_as_in_one_pass(
     expected = tiny.model.logits(ids[:scored], ids[scored:])
     assert torch.allclose(torch.cat([logits for _, logits in passes]), expected, atol=1e-4)
     assert lock.held == -(-(scored - 1) // piece) + -(-(len(ids) - scored) // piece)  # others get their turn between
+
+
+def test_of_many_long_texts_only_some_keep_a_cache(tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "_PIECE", 16)
+    begun, read_on, place = list[bool](), tiny.model.extend_logits, tiny.scoring  # type: ignore[attr-defined]
+
+    def counted(tokens: Sequence[int], cache: Any = None) -> Any:
+        begun.append(cache is None)
+        return read_on(tokens, cache)
+
+    monkeypatch.setattr(tiny.model, "extend_logits", counted)
+    long, short = "The quick fox and the dog. " * 4, "The fox."
+    alone = score_text(tiny, long)
+    begun.clear()
+    with ThreadPoolExecutor(place.places + 3) as threads:
+        started = [score_windows(tiny, long) for _ in range(place.places)]
+        for each in started:
+            next(each)  # a first piece, whose cache waits for the second
+        others = [threads.submit(score_text, tiny, long) for _ in range(3)]
+        eventually(lambda: place.waiting == 3)
+        score_text(tiny, short)  # waits for nobody
+        kept = begun.count(True) - 1
+        started.pop().close()  # its visitor has left
+        found = [other.result().choices for other in others]
+    assert kept == place.places
+    assert [*found, [*started[0]][-1].choices] == [alone.choices] * 4
 
 
 def test_short_texts_are_read_together_and_scored_as_each_alone(tiny: LoadedModel) -> None:

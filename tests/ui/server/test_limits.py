@@ -20,7 +20,7 @@ from gradio_client.exceptions import AppError
 
 from decoding.stop import TOKEN_LIMIT
 from model.errors import AttendError
-from model.loaded import LoadedModel
+from model.loaded import SCORED_AT_ONCE, LoadedModel
 from tests.conftest import unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import LONGEST, Gate, eventually
@@ -75,7 +75,8 @@ def test_all_are_explained_and_no_others() -> None:
     ]
     fixed = (
         *(MAX_CHARACTERS, conversation.MAX_TURNS, conversation.MAX_VERSIONS, conversation.MAX_MESSAGES),
-        *(TOKEN_LIMIT, question.LONGEST, answers.MAX_TOKENS, MAX_PROMPTS, MAX_CHOICES, MAX_TEXTS, document.MAX_BYTES),
+        *(TOKEN_LIMIT, question.LONGEST, answers.MAX_TOKENS),
+        *(SCORED_AT_ONCE, MAX_PROMPTS, MAX_CHOICES, MAX_TEXTS, document.MAX_BYTES),
     )
     written = [f"{value // 10**6} MB" if value >= 10**6 else f"{value:,}" for value in fixed]
     assert [row.split(" | ")[0] for row in rows if re.match(r"\| [\d,]+ ", row)] == [f"| {value}" for value in written]

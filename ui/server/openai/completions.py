@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -110,22 +111,33 @@ class Completion(Generation):
             check_time(end, done, len(self.runs))
             start = self.loaded.prefix_tokens
             prefix = 1 if tuple(batch[0][: len(start)]) == start else 0
-            for passes in predictions_together(model, batch, prefix=prefix, lock=self.loaded.lock):
+            lock, place = self.loaded.lock, self.loaded.scoring
+            read: list[Written] = []  # of the whole batch: a client that reads slowly must not keep its logits
+            for passes in predictions_together(model, batch, prefix=prefix, lock=lock, place=place):
                 run = self.runs[done]
-                tokens = self._read(run, passes, one_more=one_more)
-                yield [replace(each, index=index) for index in run.indexes for each in tokens]
+                with closing(passes):
+                    tokens = yield from self._read(run, passes, end, one_more=one_more)
+                read += [replace(each, index=index) for index in run.indexes for each in tokens]
                 done += 1
+            yield read
         if not (one_more or self._nothing_new):
             yield from super().run(models, visitor)
 
-    def _read(self, run: Choices, passes: Iterable[tuple[Sequence[int], Tensor]], *, one_more: bool) -> list[Written]:
-        """The tokens of a prompt and, with `one_more`, the token behind it that the settings choose."""
+    def _read(
+        self, run: Choices, passes: Iterable[tuple[Sequence[int], Tensor]], end: float, *, one_more: bool
+    ) -> Generator[list[Written], None, list[Written]]:
+        """The tokens of a prompt and, with `one_more`, the token behind it that the settings choose; yields none
+        between two passes, where a client that has left is noticed."""
         loaded, ids, trace = self.loaded, run.prompt.ids, run.traces[0]
         choices: list[Choice | None] = [None]  # nothing predicts the first token
         logits: Tensor | None = None  # of the last pass, (tokens, V)
         for tokens, logits in passes:
             known = min(len(tokens), len(ids) - len(choices))
             choices += record_text(tokens[:known], logits[:known], run.settings.top_candidates)
+            if len(choices) < len(ids):
+                if time.monotonic() > end:
+                    raise RequestError("A prompt could not be read within the time limit: shorten it.", field="prompt")
+                yield []
         detokenizer = loaded.tokenizer.detokenizer(begins=True)
         texts = [detokenizer.push(token) for token in ids]
         texts[-1] += detokenizer.finish()

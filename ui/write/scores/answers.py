@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from time import monotonic
 
 from decoding.run.score import TextScore, score_windows
@@ -48,10 +49,10 @@ def scored(session: Session, models: Models, text: object, name: str, turn: int)
     total = len(ids) - (0 if loaded.prefix_tokens else 1)
     yield {"progress": (0, total)}  # where a page that was closed ends it
     end, score = monotonic() + models.limits.run_seconds, None
-    passes = score_windows(loaded, checked)
-    while session.scores == turn and (score is None or (len(score.choices) < total and monotonic() < end)):
-        score = next(passes)
-        yield {"progress": (len(score.choices), total)}
+    with closing(score_windows(loaded, checked)) as passes:
+        while session.scores == turn and (score is None or (len(score.choices) < total and monotonic() < end)):
+            score = next(passes)
+            yield {"progress": (len(score.choices), total)}
     if score is not None:
         ended = "" if len(score.choices) == total else "stopped" if session.scores != turn else "late"
         yield {"answer": _answer(models, loaded, checked, ids, score, ended)}

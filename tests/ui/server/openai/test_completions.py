@@ -8,8 +8,14 @@ import openai
 import pytest
 
 import attend
+from decoding.run import scoring
 from model.loaded import LoadedModel
 from training.blimp import log_probability
+from ui.limits import Limits
+from ui.runs.models import Models
+from ui.server.openai.body import CompletionBody, checked
+from ui.server.openai.completions import Completion
+from ui.server.openai.errors import RequestError
 
 TEXT = "Once upon a time there was a fox 🦊."
 
@@ -112,3 +118,14 @@ def test_many_prompts_are_continued_side_by_side(client: openai.OpenAI, chat: Lo
     assert [each.index for each in answer.choices] == list(range(11))
     runs = [attend.Model(chat).generate(prompt, max_new_tokens=6, strategy="greedy").text for prompt in prompts]
     assert [each.text for each in answer.choices] == runs
+
+
+def test_a_prompt_whose_time_is_over_between_two_passes_is_refused(
+    tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "_PIECE", 8)
+    value = {"prompt": [5] * 40, "echo": True, "max_tokens": 0}
+    models = Models((tiny.name,), lambda name, _: tiny, limits=Limits(run_seconds=0))
+    with pytest.raises(RequestError, match="could not be read within the time limit"):
+        list(Completion(tiny, checked(CompletionBody, value), value).run(models, ""))
+    assert not tiny.scoring.locked()

@@ -14,7 +14,17 @@ from ui.kit import assets
 
 # A room's scripts may import those of its own and of the rooms before it; the features do not know each other.
 FEATURE = 3
-ROOMS = {"kit": 0, "examples": 1, "runs": 1, "glossary": 1, "inspector": 2, "settings": 2, "models": 2, "page": 4}
+ROOMS = {
+    "kit": 0,
+    "examples": 1,
+    "runs": 1,
+    "glossary": 1,
+    "inspector": 2,
+    "settings": 2,
+    "models": 2,
+    "page": 4,
+    "share": 4,
+}
 MAX_IN_A_FOLDER, LONGEST = 15, 350
 SCRIPTS = sorted(name for name in assets.files() if name.endswith(".js"))
 

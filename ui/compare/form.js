@@ -3,26 +3,16 @@
  *
  * The settings, their ranges and their help come from the server, which checks again whatever is sent.
  *
- * @typedef {Record<string, number | string>} Settings those that differ from their defaults, as typed
+ * @typedef {import('../kit/js/setting.js').Settings} Settings
  */
 
 /** @import { CardField, CompareForm } from './compare_contract' */
 
 import { iconButton, make, makeButton } from '../kit/js/dom.js';
-import { rangeText, isInvalid, makeControl, readSetting } from '../kit/js/setting.js';
-import { signed } from '../kit/js/text.js';
-
-/** @param {Settings} settings @param {CardField} parameter */
-const valueOf = (settings, parameter) => settings[parameter.name] ?? parameter.default;
+import { inWords, isInvalid, makeControl, rangeText, readSetting, usedBy, valueOf } from '../kit/js/setting.js';
 
 /** @param {any} one @param {any} other settings of one kind */
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-
-/** The parameters that the strategy uses. @param {CardField[]} parameters @param {Settings} settings */
-function usedBy(parameters, settings) {
-  const strategy = String(valueOf(settings, parameters.find(({ name }) => name === 'strategy')));
-  return parameters.filter((parameter) => parameter.strategies.includes(strategy));
-}
 
 /**
  * A card in a few words: its name, which is what sets it apart from the other cards, and its other settings that have an
@@ -34,16 +24,15 @@ export function summary({ parameters }, settings, all) {
   const apart = [];
   const others = [];
   for (const parameter of usedBy(parameters, settings)) {
-    const { name, label, neutral, panel, kind, choices } = parameter;
+    const { name, neutral, panel } = parameter;
     const value = valueOf(settings, parameter);
-    const word = choices.find(([choice]) => choice === value)?.[1] ?? String(value);
     const isMethod = name === 'strategy';
     // Of the sidebar's settings, a card names those that it changes.
     const acts = isMethod || (panel ? name in settings : neutral !== null && value !== neutral);
     const own = (/** @type {Settings} */ card) => (panel ? card[name] : valueOf(card, parameter));
     const differs = all.some((other) => usedBy(parameters, other).includes(parameter) && !same(own(other), own(settings)));
-    const text = isMethod ? word : kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`;
-    if (word === '' || (panel && !acts)) continue;
+    const text = inWords(parameter, value);
+    if (value === '' || (panel && !acts)) continue;
     if (differs) apart.push({ text, isOff: !acts && neutral !== null });
     else if (acts) others.push(text);
   }

@@ -1,8 +1,9 @@
 """The shared file: one HTML page that shows a run document with the page's own views, and needs no server.
 
 Everything is inside the file. Its modules stand in an import map, each under its path in ui/ with its source as a
-`data:` address, so there is nothing to bundle: a module is the same text here and on the page. A content security
-policy keeps the file from fetching anything, whatever the document says.
+`data:` address, so there is nothing to bundle: a module is the same code here and on the page, without the comments
+above its parts, which are half of it. A content security policy keeps the file from fetching anything, whatever the
+document says.
 """
 
 from __future__ import annotations
@@ -18,14 +19,19 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from decoding.parameters.parameter import Parameter
+from decoding.settings import parameters
 from decoding.strategies.registry import stage_labels
 from ui.kit import assets
+from ui.kit.setting import setting_field
 from ui.theme import theme
 
 VIEW = "share/view.js"
 PREFIX = "attend/"  # before a module's path in ui/, in the import map
 DOCUMENT = "{document}"  # its place in the template
+SHOWN = ("name", "label", "kind", "choices", "default", "neutral", "strategies")  # of a setting, to put it in words
 
+_COMMENT = re.compile(r"^ *(?:/\*(?:[^*]|\*(?!/))*\*/|//.*)\n", re.MULTILINE)  # in lines of its own
 _VARIABLE = re.compile(r"var\(--([a-z0-9-]+)")
 _IN_DATA = " !'()*,/:;=?@[]{}&+$|^`~<>"  # need no escape in a data address; all else does, such as %, # and "
 
@@ -34,8 +40,15 @@ _IN_DATA = " !'()*,/:;=?@[]{}&+$|^`~<>"  # need no escape in a data address; all
 def template() -> str:
     """The whole file, but for the document."""
     modules = {PREFIX + name: _address(_bare(name)) for name in assets.needed(VIEW)}
-    parts = {"modules": inside_script({"imports": modules}), "styles": styles(modules), "labels": labels()}
-    return re.sub(r"\{(modules|styles|labels)\}", lambda match: parts[match[1]], assets.template("share/template.html"))
+    parts = {
+        "modules": inside_script({"imports": modules}),
+        "styles": styles(modules),
+        "labels": labels(),
+        "settings": inside_script([_named(parameter) for parameter in parameters()]),
+    }
+    return re.sub(
+        r"\{(modules|styles|labels|settings)\}", lambda match: parts[match[1]], assets.template("share/template.html")
+    )
 
 
 def styles(modules: Iterable[str]) -> str:
@@ -60,14 +73,18 @@ def inside_script(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
+def _named(parameter: Parameter) -> dict[str, object]:
+    return {name: value for name, value in setting_field(parameter).items() if name in SHOWN}
+
+
 def _bare(name: str) -> str:
-    """A module whose imports name other modules as the import map does."""
+    """A module's code, whose imports name other modules as the import map does."""
 
     def renamed(match: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(name), match[1]))
         return match[0].replace(match[1], PREFIX + path)
 
-    return assets.IMPORT.sub(renamed, assets.files()[name].decode())
+    return assets.IMPORT.sub(renamed, _COMMENT.sub("", assets.files()[name].decode()))
 
 
 def _address(source: str) -> str:

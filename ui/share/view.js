@@ -7,6 +7,7 @@
 import { start } from '../inspector/inspector.js';
 import { make } from '../kit/js/dom.js';
 import { inspectorValue } from './inspector_value.js';
+import { makeSettings } from './settings.js';
 import { takeStageLabels } from './stage_labels.js';
 import { followSystemTheme } from './theme.js';
 
@@ -44,15 +45,6 @@ function makeHeader(run) {
 /** @param {string} who @param {string} text */
 const makePart = (who, text) => make('p', { class: 'at-shared-part' },
   make('span', { class: 'at-sm at-quiet', text: who }), make('span', { class: 'at-shared-text', text }));
-
-/** How the text was made. @param {RunDocument} run */
-function makeSettings(run) {
-  const rows = Object.entries(run.settings ?? {}).map(([name, value]) =>
-    make('tr', {}, make('th', { scope: 'row', text: name }), make('td', { text: typeof value === 'string' ? value : JSON.stringify(value) })));
-  const words = [run.model, run.settings?.strategy ?? 'no settings', ...(run.seed === null ? [] : [`seed ${run.seed}`])];
-  return make('details', { class: 'at-sm' }, make('summary', { class: 'at-quiet', text: `How it was made: ${words.join(', ')}` }),
-    make('table', { class: 'at-grid' }, make('tbody', {}, ...rows)));
-}
 
 const makeFooter = () => make('footer', { class: 'at-sm at-quiet' },
   'Made with Attend, which shows how a language model chooses each token. This file is self-contained: it fetches and sends nothing. To continue from this run, choose Open run in Attend.');

@@ -66,6 +66,11 @@ def test_a_shared_answer_is_looked_into_without_a_server_and_opened_again(
     assert document["attention"]["rows"] and document["prompt"]["messages"][-1]["content"] == "How are you today?"
     with opened(browser, file, viewport={"width": 1280, "height": 900}) as alone:
         expect(alone.locator("#attend-shared")).to_contain_text("How are you today?")
+        settings = alone.locator(".at-shared-settings")
+        expect(settings.locator("p")).to_contain_text(
+            f"Maximum length 12 · seed {document['seed']}"
+        )  # others are usual
+        expect(settings.locator("tr")).to_have_count(len(document["settings"]))
         expect(alone.locator(".at-box")).to_have_count(len(document["prompt"]["ids"]) + len(document["ids"]))
         alone.locator(".at-box").nth(len(document["prompt"]["ids"])).click()
         expect(alone.locator(".at-headline")).to_contain_text("Token 1 of")

@@ -93,11 +93,11 @@ class Scripts(HTMLParser):
 
 def test_a_file_names_no_address_and_a_document_ends_no_script() -> None:
     plain = Scripts(template())
-    assert plain.count == 4 and plain.addresses == ["data:,"]
+    assert plain.count == 5 and plain.addresses == ["data:,"]
     hostile = {"text": "</script><script>alert(1)</script><!--", "model": "{document}{modules}"}
     page = shared_file(hostile)
     assert (
-        Scripts(page).count == 4 and json.loads(page.split('id="attend-document">')[1].split("</script>")[0]) == hostile
+        Scripts(page).count == 5 and json.loads(page.split('id="attend-document">')[1].split("</script>")[0]) == hostile
     )
 
 

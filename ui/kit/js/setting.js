@@ -1,13 +1,18 @@
 /**
- * The controls of a setting, from Python's declaration of it, and what is typed into them.
+ * The controls of a setting, from Python's declaration of it, what is typed into them, and a setting in words.
  *
  * Where the controls stand, and what happens when they change, is each form's own business.
+ *
+ * @typedef {Record<string, number | string>} Settings those that differ from their defaults, as typed
+ * @typedef {Pick<SettingField, 'name' | 'label' | 'kind' | 'choices' | 'default' | 'strategies'>} Named a setting, as far as
+ *   words for it need it
  */
 
 /** @import { SettingField } from '../kit_contract' */
 
 import { make } from './dom.js';
 import { isWithin, parseNumber } from './number.js';
+import { signed } from './text.js';
 
 /**
  * A box for its number or text, or the list of its words.
@@ -41,3 +46,24 @@ export const isInvalid = (setting, value) => setting.kind === 'number' && !isWit
 /** Which numbers are right, in words. @param {SettingField} setting */
 export const rangeText = ({ minimum, maximum, integer }) =>
   `${integer ? 'a whole number' : 'a number'} from ${minimum} to ${maximum}`;
+
+/** @param {Settings} settings @param {Named} parameter */
+export const valueOf = (settings, parameter) => settings[parameter.name] ?? parameter.default;
+
+/** The parameters that the strategy uses. @template {Named} P @param {P[]} parameters @param {Settings} settings */
+export function usedBy(parameters, settings) {
+  const strategy = String(valueOf(settings, parameters.find(({ name }) => name === 'strategy')));
+  return parameters.filter((parameter) => parameter.strategies.includes(strategy));
+}
+
+/** What a value is called. @param {Pick<Named, 'choices'>} parameter @param {number | string} value as typed */
+export function wordOf({ choices }, value) {
+  if (typeof value === 'number') return signed(String(value));
+  return choices.find(([choice]) => choice === value)?.[1] ?? value;
+}
+
+/** A setting as "Top-k 40", or as "Sampling" for the strategy. @param {Named} parameter @param {number | string} value as typed */
+export function inWords(parameter, value) {
+  if (parameter.name === 'strategy') return wordOf(parameter, value);
+  return parameter.kind === 'order' ? parameter.label : `${parameter.label} ${wordOf(parameter, value)}`;
+}

@@ -23,6 +23,7 @@ from ui.runs.stream import Ending, stream
 
 _SMOOTH, _CALM = 15.0, 10.0  # updates per second of one text, and of several, which cost the browser more
 CALLER = ContextVar("caller", default="")  # the caller of an endpoint, for a fair share of the passes
+LEFT = ContextVar[threading.Event | None]("left", default=None)  # set once the caller has left, where that is noticed
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def stream_for_program(models: Models, trace: Trace) -> Iterator[None]:
     """Decode into the trace, beside the page's visitors; yields at every update, with new steps or without, since only
     there can a program that has left be noticed."""
     passes = models.decode(trace.call(CALLER.get()))
-    for arrived in stream(passes, stop=threading.Event(), time_limit=models.limits.run_seconds):
+    for arrived in stream(passes, stop=LEFT.get() or threading.Event(), time_limit=models.limits.run_seconds):
         for decoded in arrived.steps:
             trace.add(decoded.steps[0])
         yield

@@ -7,7 +7,9 @@ every argument as "JSON", and send each call through a second connection, which 
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import wraps
@@ -16,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from model.errors import AttendError
 from ui.limits import Limits
-from ui.runs.generation import CALLER
+from ui.runs.generation import CALLER, LEFT
 from ui.runs.models import Models
 from ui.server.agents.tools import agent_tools
 from ui.server.callers import ADDRESS, ConcurrencyLimiter
@@ -43,11 +46,12 @@ class Agents:
             limiter: of the calls of each address.
         """
         from mcp.server.mcpserver import MCPServer  # an extra, which few need
-        from mcp.server.mcpserver.tools.base import Tool
+
+        from ui.server.agents.arguments import CheckedTool
 
         self._limiter, self._waiting = limiter, limits.waiting
         self._threads = anyio.CapacityLimiter(limits.program_runs)
-        tools = [Tool.from_function(self._limited(tool)) for tool in agent_tools(models)]
+        tools = [CheckedTool.from_function(self._limited(tool)) for tool in agent_tools(models)]
         for tool in tools:  # an argument that isn't known is refused: without an effect, it would mislead
             tool.fn_metadata.arg_model.model_config["extra"] = "forbid"
             tool.fn_metadata.arg_model.model_rebuild(force=True)
@@ -63,7 +67,8 @@ class Agents:
             streamable_http_path=MCP_PATH, stateless_http=True, json_response=True, transport_security=unchecked
         )
         # It answers POST alone: without sessions, a stream that GET opens would never send anything.
-        return [Route(MCP_PATH, route.endpoint, methods=["POST"]) for route in app.routes if isinstance(route, Route)]
+        routes = [route for route in app.routes if isinstance(route, Route)]
+        return [Route(MCP_PATH, _NoticesLeaving(route.endpoint), methods=["POST"]) for route in routes]
 
     def running(self, app: object) -> AbstractAsyncContextManager[None]:
         """The SDK's session manager, to be entered while the page is served; call `routes` first."""
@@ -85,6 +90,31 @@ class Agents:
                 raise ToolError(str(error)) from error
 
         return called
+
+
+class _NoticesLeaving:
+    """The SDK's app, which doesn't notice when a client leaves: then the run of its call ends."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        left = threading.Event()
+        LEFT.set(left)
+        messages: asyncio.Queue[Message] = asyncio.Queue(1)  # the SDK takes none after those of the body
+
+        async def pass_on() -> None:
+            while not left.is_set():
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    left.set()
+                await messages.put(message)
+
+        passing = asyncio.create_task(pass_on())
+        try:
+            await self._app(scope, messages.get, send)
+        finally:
+            passing.cancel()
 
 
 @contextmanager

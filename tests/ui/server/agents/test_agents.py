@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import re
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from typing import Any, get_args
 
 import anyio
+import anyio.to_thread
 import httpx
 import httpx2
 import pytest
@@ -26,6 +29,7 @@ from model.arguments import DEFAULT
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.conftest import unused_port
+from tests.helpers.waiting import Gate, eventually
 from ui.limits import Limits
 from ui.page.layout import build
 from ui.runs.models import Models
@@ -40,9 +44,9 @@ TEXT = "My dog is called Tom. My dog is called"
 
 
 @contextmanager
-def serving(*models: LoadedModel, **options: Any) -> Iterator[str]:
+def serving(*models: LoadedModel, wrap: Any = lambda decode: decode, **options: Any) -> Iterator[str]:
     loaded, port = {each.name: each for each in models}, unused_port()
-    page, names = build(Models(tuple(loaded), lambda name, _: loaded[name])), own_names("127.0.0.1")
+    page, names = build(Models(tuple(loaded), lambda name, _: loaded[name], wrap=wrap)), own_names("127.0.0.1")
     serve.launch(page, host="127.0.0.1", port=port, block=False, names=names, agents=True, **options)
     yield f"http://127.0.0.1:{port}/mcp"
     page.close()
@@ -186,8 +190,19 @@ REFUSED = [
     ("explain", {"text": TEXT, "token": " Tom and Max"}, " Tom and Max"),
     ("explain", {"text": TEXT, "message": "Hi!", "model": "tiny_writer"}, "is not a chat model"),
     ("score", {"text": ""}, "empty"),
-    ("score", {}, "Field required"),
-    ("generate", {"prompt": "Hello", "warmth": 3}, "warmth"),
+    ("score", {}, "text is missing: give a text."),
+    (
+        "generate",
+        {"prompt": "Hello", "max_tokens": 3},
+        "There is no argument 'max_tokens': did you mean max_new_tokens?",
+    ),
+    ("generate", {"prompt": "Hello", "warmth": 3}, "there are prompt, model, max_new_tokens, settings."),
+    (
+        "generate",
+        {"prompt": "Hello", "max_new_tokens": "many"},
+        "max_new_tokens is 'many', but must be a whole number.",
+    ),
+    ("chat", {"message": "Hello", "history": [{"role": "tool"}]}, "but must be a list of {"),
     ("explain", {"text": TEXT, "token": " Tom", "instead_of": " Tom"}, "name two different tokens"),
 ]
 
@@ -198,7 +213,32 @@ def test_a_wrong_call_is_answered_with_a_sentence(
 ) -> None:
     if arguments.get("model") == "tiny_writer":
         arguments = {**arguments, "model": tiny_writer.name}
-    assert sentence in call(address, tool, **arguments)
+    answer = call(address, tool, **arguments)
+    assert sentence in answer and "\n" not in answer and "pydantic" not in answer
+
+
+def test_a_run_ends_when_its_agent_leaves(tiny: LoadedModel) -> None:
+    asked = {"name": "generate", "arguments": {"prompt": "The fox", "settings": {"strategy": "greedy"}}}
+
+    async def leave(client: Client) -> None:
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(client.call_tool, *asked.values())
+            await anyio.to_thread.run_sync(eventually, is_running)
+            calls.cancel_scope.cancel()
+
+    with serving(tiny, wrap=Gate()) as address:
+        ask(address, leave)
+        eventually(lambda: not is_running())
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}  # of an older protocol
+        connection = HTTPConnection(address.split("/")[2])
+        connection.request("POST", "/mcp", json.dumps(body), {"content-type": "application/json", "accept": "*/*"})
+        eventually(is_running)
+        connection.close()
+        eventually(lambda: not is_running())
+
+
+def is_running() -> bool:
+    return any(thread.name == "attend-decoding" for thread in threading.enumerate())
 
 
 def test_pages_of_other_websites_get_no_answer(address: str) -> None:

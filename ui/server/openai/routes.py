@@ -38,7 +38,7 @@ from ui.server.openai.embeddings import embeddings
 from ui.server.openai.errors import RequestError, error_response
 from ui.server.openai.event_stream import EventStream
 from ui.server.openai.generation import Generation
-from ui.server.openai.tokens import detokenize, tokenize, tokenizer_info
+from ui.server.openai.tokens import detokenize, encode, tokenize, tokenizer_info
 from ui.server.responses import TOKEN_PATHS
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -78,6 +78,7 @@ class OpenAI:
             ("POST", "/v1/completions"): partial(self._generate, CompletionBody, Completion),
             ("POST", "/v1/embeddings"): self._embed,
             ("POST", "/tokenize"): partial(self._of_tokens, TokenizeBody, tokenize),
+            ("POST", "/v1/token/encode"): partial(self._of_tokens, TokenizeBody, encode),
             ("POST", "/detokenize"): partial(self._of_tokens, DetokenizeBody, detokenize),
             ("GET", "/tokenizer_info"): self._tokenizer_info,
         }

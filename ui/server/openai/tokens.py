@@ -1,4 +1,5 @@
-"""/tokenize, /detokenize and /tokenizer_info, as vLLM has them: lm-eval asks them for a model's own tokens."""
+"""/tokenize, /detokenize and /tokenizer_info, as vLLM has them: lm-eval asks them for a model's own tokens. And
+/v1/token/encode, by which mikupad counts those of its text."""
 
 from __future__ import annotations
 
@@ -25,6 +26,12 @@ def tokenize(loaded: LoadedModel, body: TokenizeBody) -> dict[str, Any]:
         last = match.end()
     ids += _encoded(loaded, text[last:], begins=not last)
     return {"tokens": ids, "count": len(ids), "max_model_len": loaded.model.context_length}
+
+
+def encode(loaded: LoadedModel, body: TokenizeBody) -> dict[str, Any]:
+    """`tokenize` in the form of TabbyAPI."""
+    ids = tokenize(loaded, body)["tokens"]
+    return {"tokens": ids, "length": len(ids)}
 
 
 def _encoded(loaded: LoadedModel, text: str, *, begins: bool) -> list[int]:

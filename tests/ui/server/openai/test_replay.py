@@ -183,9 +183,14 @@ def test_mikupad_reads_a_chat_and_the_candidates_of_each_token(opened: str, chat
         assert probabilities.get(choice["delta"]["content"], expected) == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["mikupad_token_count", "mikupad_stop"])
-def test_what_mikupad_tries_on_other_servers_is_refused_so_that_it_goes_on(opened: str, name: str) -> None:
-    answer = replay(opened, name)
+def test_mikupad_counts_the_tokens_of_its_text(opened: str, chat: LoadedModel) -> None:
+    answer, prompt = replay(opened, "mikupad_token_count"), chat.prompt(body_of("mikupad_token_count")["prompt"])
+    assert answer.status == 200 and _allowed(answer)
+    assert answer.json == {"tokens": [*prompt], "length": len(prompt)}
+
+
+def test_what_mikupad_tries_on_other_servers_is_refused_so_that_it_goes_on(opened: str) -> None:
+    answer = replay(opened, "mikupad_stop")
     assert answer.status == 404 and _allowed(answer)
 
 

@@ -133,7 +133,6 @@ def record_translate(models: Models) -> tuple[Recorded, Recorded, Recorded]:
     assert session.translation is not None
     run = session.run(session.translation.answer.run)
     alignment = alignment_value(run, models.get(TRANSLATOR))
-    assert alignment is not None
     alignment["run"] = example_name(run.id)
     value = _inspected(session, models, run)
     value["selected"] = _token_with(value, MOVED_WORD)

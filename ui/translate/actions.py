@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
@@ -50,7 +49,7 @@ class TranslateUpdate(PageUpdate):
     given: str | None = None  # the text in the box
     translation: TranslationValue | None = None
     answer: AnswerUpdate | None = None  # what is new of the translation, where it is the same
-    alignment: AlignmentValue | Literal[False] | None = None  # False: there is none
+    alignment: AlignmentValue | None = None
 
 
 def examples(address: str) -> tuple[str, ...]:
@@ -99,7 +98,7 @@ class _Translation:
         return TranslateUpdate(
             given=self.given,
             translation=translation_value(self.session, self.loaded),
-            alignment=False,
+            alignment=no_alignment(),
             inspector=inspector_value(live.run, self.loaded.tokenizer, busy=True),
             meter=meter_value(len(live.request.source), self.loaded.prompt_length),
         )
@@ -160,22 +159,24 @@ def overview(session: Session, models: Models, name: str) -> TranslateUpdate:
     loaded = models.get(name)
     run = session.runs.get(session.translation.answer.run or "") if session.translation else None
     source = () if run is None else run.source
+    # First, since it completes a run whose model has been loaded meanwhile.
+    inspector = opened_if_loaded(session, models, run, "translate")
     return TranslateUpdate(
         translation=translation_value(session, loaded),
         alignment=_alignment(session, models, run),
-        inspector=opened_if_loaded(session, models, run, "translate"),
+        inspector=inspector,
         meter=meter_value(len(source), loaded.prompt_length),
     )
 
 
-def _alignment(session: Session, models: Models, run: RunRecord | None) -> AlignmentValue | Literal[False]:
-    """Where the run's model looked; False while it is being written."""
+def _alignment(session: Session, models: Models, run: RunRecord | None) -> AlignmentValue:
+    """Where the run's model looked; no maps while it is being written."""
     if run is None or run.id in session.growing:
-        return False
+        return no_alignment()
     if run.stored is not None or not models.is_loaded(run.model):
         model = models.display_name(run.model)
         return no_alignment(run, f"{model} wrote this but isn’t loaded: choose it as the model to see the alignment.")
-    return alignment_value(run, models.get(run.model)) or False
+    return alignment_value(run, models.get(run.model))
 
 
 def awaiting_model(address: str) -> TranslationValue:

@@ -28,6 +28,7 @@ export function start({ element, props, trigger, watch }) {
   let alignment = { run: null, reason: '', source: [], text: [], first: 1, controls: [], encoder: null, decoder: null, cross: null };
   /** @type {AlignmentValue | null} */
   let example = null;
+  let newestUpdate = 0;
   const choice = { layer: AVERAGE, head: AVERAGE, ends: remembered('ends', 'shown') === 'shown' };
   const sourceName = (key) => visibleText(alignment.source[key] ?? '');
   const textName = (token) => visibleText(alignment.text[token] ?? '');
@@ -84,7 +85,10 @@ export function start({ element, props, trigger, watch }) {
   receive();
 
   function receive() {
-    alignment = (props.value ? unpacked(props.value) : example) ?? { ...alignment, run: null };
+    const value = /** @type {AlignmentValue | null} */ (props.value ? unpacked(props.value) : null);
+    if ((value?.number ?? newestUpdate) < newestUpdate) return; // a newer update has overtaken it
+    newestUpdate = value?.number ?? newestUpdate;
+    alignment = (value?.run ? value : example) ?? { ...alignment, run: null };
     if (alignment.run === null) return root.replaceChildren();
     const before = cross.attention.layers;
     for (const kind of kinds) kind.receive(alignment[kind.name]);

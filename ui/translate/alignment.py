@@ -19,15 +19,15 @@ from ui.translate.translate_contract import AlignmentValue, HeadsValue
 MAX_DRAWN = 64  # tokens of either text: beyond that no label of a map could be read
 
 
-def alignment_value(run: RunRecord, loaded: LoadedModel) -> AlignmentValue | None:
-    """The three maps of a run whose decoding is over, or why there are none; None before its first token.
+def alignment_value(run: RunRecord, loaded: LoadedModel) -> AlignmentValue:
+    """The three maps of a run whose decoding is over, or why there are none; neither if it has no token.
 
     Row i of the decoder's maps is the pass that chose token i of what was written: its query is the token before, the
     first one's the token that begins every text of the decoder.
     """
     source = run.source
     if not source or run.first >= len(run.tokens):
-        return None
+        return no_alignment()
     begin, text = len(source), run.ids[len(source) :]
     layers, heads = run.shape
     most = min(MAX_DRAWN, math.isqrt(MAX_ROWS // 4 // max(1, layers * heads)))  # 3 maps, 4 characters for 3 bytes
@@ -54,10 +54,10 @@ def alignment_value(run: RunRecord, loaded: LoadedModel) -> AlignmentValue | Non
     }
 
 
-def no_alignment(run: RunRecord, reason: str) -> AlignmentValue:
-    """No maps of a run, and why."""
+def no_alignment(run: RunRecord | None = None, reason: str = "") -> AlignmentValue:
+    """No maps of a run, and why; without a run there is nothing to align."""
     return {
-        "run": run.id,
+        "run": run and run.id,
         "reason": reason,
         "source": [],
         "text": [],

@@ -78,7 +78,7 @@ class TranslateTab(Tab):
             "given": Part(self.given),
             "answer": Part(self.translation, packed),
             "translation": Part(self.translation, packed, beside=("number",)),
-            "alignment": Part(self.alignment, lambda value: packed(value) if value else ""),
+            "alignment": Part(self.alignment, packed, beside=("number",)),
         }
 
     def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:

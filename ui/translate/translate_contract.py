@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from ui.runs.runs_contract import TurnsValue, TurnValue
 
@@ -23,7 +23,7 @@ class HeadsValue(TypedDict):
 class AlignmentValue(TypedDict):
     """Where a finished translation's model looked; made by `ui.translate.alignment.alignment_value`."""
 
-    run: str
+    run: str | None  # None: there is nothing to align
     reason: str  # why there are no maps; "" where there are
     source: list[str]  # the tokens that the encoder read
     text: list[str]  # those of the decoder, what its text begins with included
@@ -32,6 +32,7 @@ class AlignmentValue(TypedDict):
     encoder: HeadsValue | None  # queries and keys are the source's tokens
     decoder: HeadsValue | None  # query i chose token first + i of `text`, and looked at those before it
     cross: HeadsValue | None  # the same queries; the keys are the source's tokens
+    number: NotRequired[int]  # of the page's update; an older one that arrives late is ignored
 
 
 class RecordedTranslation(TypedDict):

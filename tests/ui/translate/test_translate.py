@@ -31,6 +31,7 @@ from ui.tabs import TABS
 from ui.translate import actions as translate
 from ui.translate import alignment
 from ui.translate.actions import TranslateUpdate
+from ui.translate.alignment import no_alignment
 from ui.translate.endpoint import translate_endpoint
 from ui.translate.translate_contract import AlignmentValue, HeadsValue
 
@@ -77,7 +78,7 @@ def test_the_text_is_that_of_the_plain_loop(both: Models, tiny_translator: Loade
     text = session.translation.answer.text
     assert text == plain.text.removeprefix(" ") != ""  # a text of its own, which no space begins
     assert [update["state"] for screen in screens if (update := screen.answer)][-1] == "done"
-    assert screens[0].alignment is False and not session.busy
+    assert screens[0].alignment == no_alignment() and not session.busy
 
 
 @pytest.fixture(params=["ours", "nllb"])
@@ -133,9 +134,9 @@ def test_the_next_translation_replaces_the_last_and_clear_empties(both: Models, 
     opened = translate.open_token(session, both, 0).inspector
     assert opened is not None and opened.get("selected") == opened["first"]
     again = translate.overview(session, both, name)
-    assert again.alignment and again.translation and again.translation["turns"]
+    assert again.alignment and again.alignment["cross"] and again.translation and again.translation["turns"]
     emptied = translate.clear(session, both, name)
-    assert emptied.given == "" and emptied.alignment is False and not session.runs
+    assert emptied.given == "" and emptied.alignment == no_alignment() and not session.runs
     assert emptied.translation is not None and not emptied.translation["turns"]
     with pytest.raises(AttendError, match="no longer stored"):
         translate.open_token(session, both, 0)
@@ -166,7 +167,7 @@ def test_a_refused_text_takes_the_translation_of_another_away(both: Models, tiny
     assert kept == TranslateUpdate() and session.translation is not None
     gone = translate.withdraw(session, both, name, "Another text")
     assert gone.given is None  # what was typed stays
-    assert gone.translation is not None and not gone.translation["turns"] and gone.alignment is False
+    assert gone.translation is not None and not gone.translation["turns"] and gone.alignment == no_alignment()
     assert session.translation is None and not session.runs
 
 

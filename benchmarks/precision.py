@@ -1,9 +1,10 @@
 """How much 16 and 8 bits change a chat model's predictions, and how much memory they save, compared with float32.
 
-    python -m benchmarks.precision [--model SmolLM2-135M-Instruct] [--new-tokens 60]
+    python -m benchmarks.precision [--model SmolLM2-135M-Instruct] [--new-tokens 60] [--beside FOLDER]
 
 The model answers eight questions greedily in float32. For every token of the answers, we compare the most probable
-token and, in nats, the token's log-probability.
+token and, in nats, the token's log-probability, and count the answers that stay the same. FOLDER may hold the same
+model with rounded weights, such as those of the page without a server (`web/export.py --checkpoint`).
 """
 
 from __future__ import annotations
@@ -70,28 +71,35 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.precision", description="What 16 and 8 bits cost and save.")
     add_model(parser, "SmolLM2-135M-Instruct")
     add_counts(parser, new_tokens=60)
+    parser.add_argument("--beside", metavar="FOLDER", help="a checkpoint of the same model with rounded weights")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     catalog.load("attend-chat")  # so that the libraries are in memory before the first reading
     loaded, sizes = {}, {}
-    for precision in ("float32", *PRECISIONS):
+    contenders = {precision: (options.model, precision) for precision in ("float32", *PRECISIONS)}
+    if options.beside:
+        contenders["beside"] = (options.beside, "float32")
+    for name, (model, precision) in contenders.items():
         gc.collect()
         before = psutil.Process().memory_info().rss
-        loaded[precision] = catalog.load(options.model, device_config=DeviceConfig("cpu", precision))
+        loaded[name] = catalog.load(model, device_config=DeviceConfig("cpu", precision))
         gc.collect()
-        sizes[precision] = psutil.Process().memory_info().rss - before
+        sizes[name] = psutil.Process().memory_info().rss - before
     exact, texts = loaded["float32"], []
     for question in QUESTIONS:
         prompt = exact.chat_prompt([Message("user", question)], reserve=options.new_tokens).ids
         texts.append((prompt, answer(exact.model, prompt, options.new_tokens, exact.end_tokens)))
     count = sum(len(tokens) for _, tokens in texts)
-    rows = [["", "same top token", "mean difference, nats", "memory, MB"]]
-    rows.append(["float32", "", "", f"{sizes['float32'] / 1e6:.0f}"])
+    rows = [["", "same top token", "mean difference, nats", "same answers", "memory, MB"]]
+    rows.append(["float32", "", "", "", f"{sizes['float32'] / 1e6:.0f}"])
     figures: dict[str, object] = {}
-    for precision in PRECISIONS:
-        same, difference = compare(exact.model, loaded[precision].model, texts)
-        rows.append([precision, f"{same:.1%}", f"{difference:.4f}", f"{sizes[precision] / 1e6:.0f}"])
-        figures[precision] = {"same": round(same, 4), "nats": round(difference, 5)}
+    for name in list(contenders)[1:]:
+        rounded = loaded[name].model
+        same, difference = compare(exact.model, rounded, texts)
+        answers = [answer(rounded, prompt, options.new_tokens, exact.end_tokens) == tokens for prompt, tokens in texts]
+        share = f"{sum(answers)} of {len(texts)}"
+        rows.append([name, f"{same:.1%}", f"{difference:.4f}", share, f"{sizes[name] / 1e6:.0f}"])
+        figures[name] = {"same": round(same, 4), "nats": round(difference, 5), "same_answers": sum(answers)}
     print(f"{options.model}, {count} tokens of its own text")
     print(table(rows))
     memory = {precision: round(size / 1e6) for precision, size in sizes.items()}

@@ -1,10 +1,11 @@
 """Write what the page without a server fetches of one of our models: its weights, its vocabulary, its settings.
 
-    python -m web.export attend-chat DIR
+    python -m web.export attend-chat DIR [--checkpoint FOLDER]
 
-DIR gets `weights.safetensors` in half precision, `tokenizer.json` (the pieces of SentencePiece and its rules as plain
-lists) and `model.json`: the config, the settings with their defaults and limits, and the size and SHA-256 of the other
-files, so that a browser can tell whether it has them.
+DIR gets `weights.safetensors` in 8 bits, `tokenizer.json` (the pieces of SentencePiece and its rules as plain lists)
+and `model.json`: the config, the settings with their defaults and limits, and the size and SHA-256 of the other files,
+so that a browser can tell whether it has them. FOLDER gets a checkpoint of the same rounded weights, with which Python
+computes what the browser does: `training.evaluate`, for example, says what rounding costs.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ WEIGHTS, VOCABULARY, MANIFEST = "weights.safetensors", "tokenizer.json", "model.
 
 def export(name: str, directory: Path) -> None:
     """Write a model into a folder, which is created if it is missing; `AttendError` for one that is not our own."""
-    from safetensors.torch import save
     from sentencepiece.sentencepiece_model_pb2 import ModelProto  # pyright: ignore[reportAttributeAccessIssue]
 
     from model.transformer import checkpoint
+    from web.weights import packed
 
-    folder = names.EMBEDDED / name if name in names.embedded() else Path(name)
+    folder = checkpoint_folder(name)
     config = checkpoint.read_config(folder)
     check(config, name)
     weights = checkpoint.read_weights(folder / checkpoint.WEIGHTS)
@@ -39,7 +40,7 @@ def export(name: str, directory: Path) -> None:
     pieces = ModelProto()
     pieces.ParseFromString((folder / checkpoint.TOKENIZER).read_bytes())
     files = {
-        WEIGHTS: save({name: weight.half().contiguous() for name, weight in weights.items()}),
+        WEIGHTS: packed(weights),
         VOCABULARY: json.dumps(vocabulary(pieces, padded=config["encoder_layers"] > 0), ensure_ascii=False).encode(),
     }
     manifest = {
@@ -55,6 +56,11 @@ def export(name: str, directory: Path) -> None:
     for file, content in files.items():
         (directory / file).write_bytes(content)
     (directory / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def checkpoint_folder(name: str) -> Path:
+    """The folder of an embedded model by its name, or the named folder."""
+    return names.EMBEDDED / name if name in names.embedded() else Path(name)
 
 
 def check(config: dict[str, Any], name: str) -> None:
@@ -149,11 +155,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m web.export", description="Write one of our models for the page without a server.")
     parser.add_argument("model", metavar="MODEL", help="attend-chat, attend-translate, or the folder of a checkpoint")
     parser.add_argument("directory", metavar="DIR", type=Path, help="the folder to write; created if it is missing")
+    parser.add_argument("--checkpoint", metavar="FOLDER", type=Path, help="also write the rounded weights for Python")
     options = parser.parse_args(arguments)
     try:
         export(options.model, options.directory)
+        if options.checkpoint:
+            from web.weights import save_rounded
+
+            save_rounded(checkpoint_folder(options.model), options.checkpoint)
     except OSError as error:
-        raise AttendError(f"{options.directory} can't be written ({error.strerror}): choose another.") from error
+        raise AttendError(f"{error.filename} can't be written ({error.strerror}): choose another.") from error
     print(f"Wrote {options.model} to {options.directory}.")
 
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.web [--model attend-chat] [--new-tokens 128] [--rounds 5]
 
-Both use one thread, record every token with ten candidates and its attention, and give the same tokens. Python's
-weights are in single precision, the scripts' in half precision.
+Both use one thread, record every token with ten candidates and its attention, and give the same tokens, since Python's
+weights are rounded to 8 bits as well, though it computes with them in single precision.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import attend
 from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, table
 from model.command_line import Parser, command
-from web.export import export
+from web.export import checkpoint_folder, export
 
 SCRIPT = Path(__file__).with_name("run.js")
 PROMPT = "Once upon a time, there was a little girl who lived near the sea."
@@ -51,13 +51,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_counts(parser, new_tokens=128, rounds=5)
     options = parser.parse_args(arguments)
     from model.threads import use_threads
+    from web.weights import save_rounded
 
     use_threads(1)
-    model = attend.load(options.model)
-    (end,) = model.loaded.end_tokens
-    settings = contenders(options.new_tokens, end)
     with tempfile.TemporaryDirectory() as name:
         export(options.model, Path(name))
+        save_rounded(checkpoint_folder(options.model), Path(name) / "checkpoint")
+        model = attend.load(str(Path(name) / "checkpoint"))
+        (end,) = model.loaded.end_tokens
+        settings = contenders(options.new_tokens, end)
         scripts = time_scripts(Path(name), settings, options.rounds)
     python = interleave(
         {

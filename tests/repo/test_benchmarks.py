@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import parts, start, together, updates
+from benchmarks import parts, precision, start, together, updates
 from benchmarks.load import evaluation
 from benchmarks.web import __main__ as web
 from docs import chart
+from model import names
 from model.threads import use_threads
 from tests.helpers.paths import ROOT
 
@@ -62,6 +63,17 @@ def test_it_measures_the_scripts_of_the_page_without_a_server(capsys: pytest.Cap
     figures = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert figures["benchmark"] == "web" and figures["tokens_per_second"] > 0
     assert set(figures["by_kind"]) == {"greedy", "sampling", "four beams"}
+
+
+def test_it_measures_what_fewer_bits_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    threads = torch.get_num_threads()
+    try:
+        precision.main(["--model", "attend-chat", "--new-tokens", "2", "--beside", str(names.EMBEDDED / "attend-chat")])
+    finally:
+        use_threads(threads)  # it takes one
+    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert figures["beside"] == {"same": 1, "nats": 0, "same_answers": len(precision.QUESTIONS)}  # the same weights
+    assert 0 < figures["int8"]["nats"] < 0.1
 
 
 def test_make_names_every_benchmark() -> None:

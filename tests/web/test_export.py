@@ -11,18 +11,21 @@ import pytest
 from decoding.settings import DecodingSettings
 from model import names
 from model.text.sentencepiece_tokenizer import Tokenizer
+from model.transformer import checkpoint
 from web import export as exporting
 
 CHAT = names.EMBEDDED / "attend-chat"
 
 
 def test_the_manifest_describes_the_files_and_the_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert not exporting.main(["attend-chat", str(tmp_path / "new" / "folder")])
+    rounded = tmp_path / "rounded"
+    assert not exporting.main(["attend-chat", str(tmp_path / "new" / "folder"), "--checkpoint", str(rounded)])
     manifest = json.loads((tmp_path / "new" / "folder" / "model.json").read_text(encoding="utf-8"))
     for file in manifest["files"]:
         content = (tmp_path / "new" / "folder" / file["name"]).read_bytes()
         assert (len(content), hashlib.sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
     assert {setting["name"]: setting["default"] for setting in manifest["settings"]} == DecodingSettings().to_dict()
+    assert checkpoint.load(rounded).config == checkpoint.load(CHAT).config
     assert "Wrote attend-chat" in capsys.readouterr().out
 
 

@@ -1,6 +1,7 @@
 """The models in the browser give the run documents of Python: the same tokens, draws, counts and probabilities.
 
-Node.js runs the scripts of `web/` once for each model, on the weights that `web.export` wrote. No draw and no edge of a
+Node.js runs the scripts of `web/` once for each model, on the weights that `web.export` wrote in 8 bits, and Python on
+the checkpoint that it wrote of the same weights. No draw and no edge of a
 filter lies so near to another token here that rounding decides; where it ever does, another seed will do.
 """
 
@@ -18,9 +19,10 @@ import numpy as np
 import pytest
 
 import attend
-from model import catalog
+from model import names
 from tests.helpers.paths import ROOT
 from web.export import export
+from web.weights import save_rounded
 
 TOLERANCE = 1e-4  # of probabilities, which are sums in another order; they were seen to differ by 2e-5
 
@@ -77,6 +79,7 @@ def jobs(name: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", ["attend-chat", "attend-translate"])
 def test_the_browser_gives_the_runs_of_python(name: str, tmp_path: Path) -> None:
     export(name, tmp_path)
+    save_rounded(names.EMBEDDED / name, tmp_path / name)
     asked = jobs(name)
     (tmp_path / "jobs.json").write_text(json.dumps(asked), encoding="utf-8")
     node = [
@@ -88,7 +91,7 @@ def test_the_browser_gives_the_runs_of_python(name: str, tmp_path: Path) -> None
         str(tmp_path / "jobs.json"),
     ]
     with subprocess.Popen(node, stdout=subprocess.PIPE, encoding="utf-8") as process:
-        model, is_special = attend.load(name), catalog.load(name).tokenizer.is_special
+        model = attend.load(str(tmp_path / name))
         expected = [run_in_python(model, **job) for job in asked]
         written, _ = process.communicate()
     assert process.returncode == 0
@@ -97,7 +100,9 @@ def test_the_browser_gives_the_runs_of_python(name: str, tmp_path: Path) -> None
     for run, (document, attention) in zip(runs, expected, strict=True):
         rows, special = run.pop("attention")["rows"], run.pop("special")
         assert differences(document, run) == []
-        assert sorted(special) == [token for token in map(int, document["labels"]) if is_special(token)]
+        assert sorted(special) == [
+            token for token in map(int, document["labels"]) if model.loaded.tokenizer.is_special(token)
+        ]
         for row, weights in zip(rows, attention, strict=True):
             received = np.frombuffer(base64.b64decode(row), np.uint8).astype(int)
             assert np.abs(received - weights).max() <= 1  # of 255: Python rounds to half precision first

@@ -10,8 +10,9 @@
  * are in bytes, and numbers of rows are multiples of four, of columns multiples of eight. Each group of rows is read once
  * for all vectors, so many tokens at once cost less than one after the other.
  *
- * There are two functions: `multiply` takes a matrix in single precision, `multiplyHalf` one in half precision, which is
- * read from memory in half the time. Vectors and outputs are in single precision.
+ * There are two functions: `multiply` takes a matrix in single precision, `multiplyBytes` one in 8 bits, whose numbers are
+ * whole ones, to be multiplied by the scale of their row: the scales of four rows follow these rows. Scales, vectors and
+ * outputs are in single precision.
  */
 
 /**
@@ -32,12 +33,10 @@ const list = (parts) => [...unsigned(parts.length), ...parts.flat()];
 const sized = (content) => [...unsigned(content.length), ...content];
 /** @param {string} text */
 const ascii = (text) => [...text].map((letter) => letter.charCodeAt(0));
-/** The four bytes of a number. @param {Int32Array | Float32Array} number */
-const bytesOf = (number) => [...new Uint8Array(number.buffer)];
 
 const PARAMETERS = ['matrix', 'stride', 'vectors', 'outputs', 'rows', 'columns', 'count'];
 const ADDRESSES = ['last', 'end', 'vector', 'output', 'left', 'x', 'place']; // x walks along a vector, place along four rows
-const FOURS = ['sumA', 'sumB', 'sumC', 'sumD', 'numbers', 'pairs', 'bits', 'scale']; // four numbers each
+const FOURS = ['sumA', 'sumB', 'sumC', 'sumD', 'numbers', 'pairs']; // four numbers each
 const VARIABLES = [...PARAMETERS, ...ADDRESSES, ...FOURS];
 const SUMS = FOURS.slice(0, 4); // of the four rows
 
@@ -61,8 +60,7 @@ const repeat = (body, condition) => [0x03, 0x40, ...body, ...condition, 0x0d, 0,
 // Instructions on four float32 numbers.
 /** @param {number[]} code */
 const simd = (...code) => [0xfd, ...code];
-/** The same number four times. @param {Int32Array | Float32Array} number */
-const four = (number) => simd(0x0c, ...Array(4).fill(bytesOf(number)).flat());
+const ZEROS = simd(0x0c, ...Array(16).fill(0));
 /** @param {string} address @param {number} [offset] in bytes */
 const load = (address, offset = 0) => [...get(address), ...simd(0x00, 2, offset)];
 /** @param {string} address @param {number[]} value */
@@ -81,32 +79,32 @@ const pick = (a, b, places) => [...a, ...b, ...simd(0x0d, ...places.flatMap((pla
 /** (a0 + a2, b0 + b2, a1 + a3, b1 + b3) @param {number[]} a @param {number[]} b */
 const halves = (a, b) => plus(pick(a, b, [0, 4, 1, 5]), pick(a, b, [2, 6, 3, 7]));
 
-// Half precision: a sign, five bits of exponent and ten of fraction, against one, eight and 23. So the bits only move, by
-// 13 places, and the number is then too small by a factor of 2 ** 112, since exponents count from -127 and not from -15.
-const SINGLE = { size: 4, scale: 1, read: load };
-const HALF = { size: 2, scale: 2 ** 112, read: /** @type {typeof load} */ (address, offset) => [
-  ...get(address), ...simd(0x03, 1, offset), // four numbers of 16 bits, each widened to 32 with its sign
-  ...constant(13), ...simd(...unsigned(0xab)), // shifted to the left
-  ...get('bits'), ...simd(0x4e), // and the copies of the sign removed
-] };
+const SINGLE = { size: 4, read: load, scaled: (/** @type {number[]} */ sums) => sums };
+const BYTES = {
+  size: 1,
+  read: /** @type {typeof load} */ (address, offset) => [
+    ...get(address), ...simd(0x5c, 0, offset), // four numbers of 8 bits
+    ...simd(...unsigned(0x87)), ...simd(...unsigned(0xa7)), // each widened to 16 bits with its sign, and to 32
+    ...simd(...unsigned(0xfa)), // and converted
+  ],
+  scaled: (/** @type {number[]} */ sums) => times(sums, load('place')), // which has come to the scales
+};
 
 /** The code of `multiply`. @param {typeof SINGLE} precision of the matrix */
-const multiplyBy = ({ size, scale, read }) => [
-  ...set('bits', four(new Int32Array([0x8fffe000]))),
-  ...set('scale', four(new Float32Array([scale]))),
+const multiplyBy = ({ size, read, scaled }) => [
   ...set('last', add(get('outputs'), shiftLeft(get('rows'), 2))),
   ...repeat([ // for each group of four rows
     ...set('vector', get('vectors')),
     ...set('output', get('outputs')),
     ...set('left', get('count')),
     ...repeat([ // for each vector
-      ...SUMS.flatMap((sum) => set(sum, four(new Float32Array([0])))),
+      ...SUMS.flatMap((sum) => set(sum, ZEROS)),
       ...set('place', get('matrix')),
       ...set('x', get('vector')),
       ...set('end', add(get('vector'), shiftLeft(get('columns'), 2))),
       ...repeat([ // for each group of eight columns
         ...[0, 4].flatMap((column) => [
-          ...set('numbers', scale === 1 ? load('x', 4 * column) : times(load('x', 4 * column), get('scale'))),
+          ...set('numbers', load('x', 4 * column)),
           ...SUMS.flatMap((sum, row) => set(sum, plus(get(sum), times(read('place', size * (8 * row + column)), get('numbers'))))),
         ]),
         ...advance('place', constant(32 * size)),
@@ -115,7 +113,7 @@ const multiplyBy = ({ size, scale, read }) => [
       // Each sum still has four parts: add them up, for all four rows at once.
       ...set('numbers', halves(get('sumA'), get('sumB'))),
       ...set('pairs', halves(get('sumC'), get('sumD'))),
-      ...store('output', plus(pick(get('numbers'), get('pairs'), [0, 1, 4, 5]), pick(get('numbers'), get('pairs'), [2, 3, 6, 7]))),
+      ...store('output', scaled(plus(pick(get('numbers'), get('pairs'), [0, 1, 4, 5]), pick(get('numbers'), get('pairs'), [2, 3, 6, 7])))),
       ...set('vector', get('end')),
       ...advance('output', shiftLeft(get('rows'), 2)),
       ...advance('left', constant(-1)),
@@ -126,7 +124,7 @@ const multiplyBy = ({ size, scale, read }) => [
 ];
 
 const LOCALS = list([[ADDRESSES.length, I32], [FOURS.length, V128]]);
-const FUNCTIONS = [['multiply', SINGLE], ['multiplyHalf', HALF]];
+const FUNCTIONS = [['multiply', SINGLE], ['multiplyBytes', BYTES]];
 
 const MODULE = new Uint8Array([
   0, ...ascii('asm'), 1, 0, 0, 0, // version 1
@@ -141,7 +139,7 @@ const MODULE = new Uint8Array([
  * @typedef {(matrix: number, stride: number, vectors: number, outputs: number, rows: number, columns: number,
  *   count: number) => void} Multiply
  * @param {WebAssembly.Memory} memory that holds the matrices and the vectors
- * @returns {Promise<{multiply: Multiply, multiplyHalf: Multiply}>}
+ * @returns {Promise<{multiply: Multiply, multiplyBytes: Multiply}>}
  */
 export async function loadKernel(memory) {
   const { instance } = await WebAssembly.instantiate(MODULE, { web: { memory } });

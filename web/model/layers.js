@@ -13,33 +13,31 @@ import { placeOf } from './kernel.js';
 export class Linear {
   /**
    * @param {Multiply} multiply
-   * @param {{address: number, rows: number, columns: number, halves: Uint16Array}} weight in half precision, in the kernel's order
+   * @param {{codes: Int8Array, stride: number, rows: number}} weight in 8 bits and in the kernel's order, with its scales
    * @param {Float32Array | null} bias
    */
-  constructor(multiply, weight, bias) {
+  constructor(multiply, { codes, stride, rows }, bias) {
     this.multiply = multiply;
-    this.weight = weight;
+    this.codes = codes;
+    this.stride = stride; // bytes of four rows and their four scales
+    this.rows = rows;
+    this.columns = stride / 4 - 4;
     this.bias = bias;
   }
 
   /** @param {Float32Array} vectors (T, columns) @param {Float32Array} outputs (T, rows) @param {number} count T */
   apply(vectors, outputs, count) {
-    const { address, rows, columns } = this.weight;
-    this.multiply(address, 2 * 4 * columns, vectors.byteOffset, outputs.byteOffset, rows, columns, count);
-    if (this.bias) for (let i = 0; i < count * rows; i++) outputs[i] += this.bias[i % rows];
+    const { codes, stride, rows, columns, bias } = this;
+    this.multiply(codes.byteOffset, stride, vectors.byteOffset, outputs.byteOffset, rows, columns, count);
+    if (bias) for (let i = 0; i < count * rows; i++) outputs[i] += bias[i % rows];
   }
 
   /** A row of the weight; of embeddings it is a token's. @param {number} number @returns {Float32Array} (columns,) */
   row(number) {
-    const { halves, columns } = this.weight;
-    return Float32Array.from({ length: columns }, (_, column) => widen(halves[placeOf(number, column, columns)]));
+    const { codes, stride, columns } = this, start = stride * (number >> 2), one = number & 3;
+    const scale = new Float32Array(codes.buffer, codes.byteOffset + start + 4 * columns, 4)[one];
+    return Float32Array.from({ length: columns }, (_, column) => scale * codes[start + placeOf(one, column, columns)]);
   }
-}
-
-/** A number in half precision: a sign, five bits of exponent and ten of fraction. @param {number} bits */
-export function widen(bits) {
-  const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = (bits & 1023) / 1024;
-  return exponent ? sign * 2 ** (exponent - 15) * (1 + fraction) : sign * 2 ** -14 * fraction;
 }
 
 export class Norm {

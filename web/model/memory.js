@@ -12,7 +12,7 @@ const ALIGNMENT = 16; // bytes
 /** @typedef {import('./kernel.js').Multiply} Multiply */
 
 export class Memory {
-  /** @param {WebAssembly.Memory} memory @param {{multiply: Multiply, multiplyHalf: Multiply}} kernel */
+  /** @param {WebAssembly.Memory} memory @param {{multiply: Multiply, multiplyBytes: Multiply}} kernel */
   constructor(memory, kernel) {
     this.buffer = memory.buffer;
     this.kernel = kernel;

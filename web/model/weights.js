@@ -1,25 +1,12 @@
 /**
  * The weights of a model, as a safetensors file holds them: the length of a header, the header in JSON, which says where
- * each tensor lies, and the numbers, here all in half precision. Matrices stay in half precision, but are put into the
- * order in which the kernel reads them.
+ * each tensor lies, and the numbers. `web/weights.py` has written matrices in 8 bits and in the order in which the kernel
+ * reads them, so they are used where they lie; other weights are in single precision.
  */
 
-import { placeOf } from './kernel.js';
-import { Linear, Norm, widen } from './layers.js';
+import { Linear, Norm } from './layers.js';
 
 /** @typedef {import('./memory.js').Memory} Memory */
-
-/** Put a matrix that lies row by row into the order of `placeOf`. @param {Uint16Array} halves @param {number} columns */
-function arrange(halves, columns) {
-  const pairs = new Int32Array(halves.buffer, halves.byteOffset, halves.length / 2), size = 2 * columns; // pairs of four rows
-  const rows = new Int32Array(size);
-  for (let start = 0; start < pairs.length; start += size) {
-    rows.set(pairs.subarray(start, start + size));
-    for (let row = 0; row < 4; row++) {
-      for (let pair = 0; pair < columns / 2; pair++) pairs[start + placeOf(row, 2 * pair, columns) / 2] = rows[(row * columns) / 2 + pair];
-    }
-  }
-}
 
 export class Weights {
   /** @param {Uint8Array} file @param {Memory} memory that gets a copy */
@@ -37,25 +24,25 @@ export class Weights {
     return name in this.header;
   }
 
-  /** @param {string} name */
-  #tensor(name) {
+  /** @param {string} name @param {'F32' | 'U8'} type */
+  #tensor(name, type) {
     const entry = this.header[name];
-    if (entry?.dtype !== 'F16') throw new Error(`The weights have no ${name} in half precision: export the model again.`);
-    const [begin, end] = entry.data_offsets;
-    return { shape: entry.shape, numbers: new Uint16Array(this.memory.buffer, this.data.byteOffset + begin, (end - begin) / 2) };
+    if (entry?.dtype !== type) throw new Error(`The weights have no ${name} of type ${type}: export the model again.`);
+    return { shape: entry.shape, address: this.data.byteOffset + entry.data_offsets[0] };
   }
 
-  /** A vector in single precision, or null where there is none. @param {string} name */
+  /** A vector, or null where there is none. @param {string} name */
   vector(name) {
-    return this.has(name) ? Float32Array.from(this.#tensor(name).numbers, widen) : null;
+    if (!this.has(name)) return null;
+    const { shape: [length], address } = this.#tensor(name, 'F32');
+    return new Float32Array(this.memory.buffer, address, length);
   }
 
-  /** A linear layer by its prefix, such as `blocks.0.attention.o_proj`; each is asked for once. @param {string} prefix */
+  /** A linear layer by its prefix, such as `blocks.0.attention.o_proj`. @param {string} prefix */
   linear(prefix) {
-    const { shape: [rows, columns], numbers } = this.#tensor(`${prefix}.weight`);
-    arrange(numbers, columns);
-    const weight = { address: numbers.byteOffset, rows, columns, halves: numbers };
-    return new Linear(this.memory.kernel.multiplyHalf, weight, this.vector(`${prefix}.bias`));
+    const { shape: [groups, stride], address } = this.#tensor(`${prefix}.weight`, 'U8');
+    const codes = new Int8Array(this.memory.buffer, address, groups * stride);
+    return new Linear(this.memory.kernel.multiplyBytes, { codes, stride, rows: 4 * groups }, this.vector(`${prefix}.bias`));
   }
 
   /** LayerNorm where it has biases, else RMSNorm. @param {string} prefix @param {number} epsilon */

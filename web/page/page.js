@@ -26,7 +26,7 @@ const conversation = makeConversation({ run, stop: () => model.stop(), show: ins
 
 document.querySelector('#attend-alone').replaceChildren(
   make('header', {}, make('h1', { text: 'Attend in your browser' }),
-    make('p', { class: 'at-quiet', text: 'Chat with a small language model and see how it chooses every token. It runs in this browser: what you type goes nowhere.' })),
+    make('p', { class: 'at-quiet', text: 'Chat with a small language model and see how it chooses every token. It runs in this browser, with its weights rounded to 8 bits: what you type goes nowhere.' })),
   make('div', { class: 'at-alone-columns' },
     make('section', { 'aria-label': 'Text' }, settings.node, conversation.node, status),
     inspector.node),

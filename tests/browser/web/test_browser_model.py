@@ -59,7 +59,9 @@ def site(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     server.server_close()
 
 
-def test_a_model_runs_in_a_worker_and_stops_at_once(site: tuple[str, list[str]], browser: Browser) -> None:
+def test_a_model_runs_in_a_worker_and_stops_at_once(
+    site: tuple[str, list[str]], browser: Browser, rounded_chat: attend.Model
+) -> None:
     address, asked = site
     context = browser.new_context()
     page, faults = context.new_page(), list[str]()
@@ -69,7 +71,7 @@ def test_a_model_runs_in_a_worker_and_stops_at_once(site: tuple[str, list[str]],
     assert page.evaluate("model.load(new URL('./model/', location.href).href)") == "attend-chat"
     greedy = {"strategy": "greedy", "max_new_tokens": 12}
     document = page.evaluate(RUN, [MESSAGES, greedy])
-    run = attend.load("attend-chat").chat(MESSAGES, **greedy)
+    run = rounded_chat.chat(MESSAGES, **greedy)
     assert (document["ids"], document["text"]) == (run.document()["ids"], run.text)
 
     endless = {"strategy": "greedy", "max_new_tokens": 400, "logit_bias": {"2": -100}}

@@ -66,10 +66,10 @@ def say(page: Page, text: str, answers: int = 1) -> None:
     expect(page.get_by_role("button", name="Send")).to_be_enabled(timeout=60_000)
 
 
-def test_an_answer_is_that_of_python_and_every_token_can_be_looked_into(page: Page) -> None:
+def test_an_answer_is_that_of_python_and_every_token_can_be_looked_into(page: Page, rounded_chat: attend.Model) -> None:
     page.get_by_label("Decoding method").select_option("Greedy")
     say(page, MESSAGE)
-    expected = attend.load("attend-chat").chat(MESSAGE, strategy="greedy", max_new_tokens=128)
+    expected = rounded_chat.chat(MESSAGE, strategy="greedy", max_new_tokens=128)
     expect(page.locator(".at-alone-written")).to_have_text(expected.text)
     expect(page.locator(".at-box")).to_have_count(len(expected.document()["prompt"]["ids"]) + len(expected.tokens))
     page.locator(".at-box").last.click()

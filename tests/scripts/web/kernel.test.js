@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { placeOf } from '../../../web/model/kernel.js';
-import { widen } from '../../../web/model/layers.js';
+import { Linear } from '../../../web/model/layers.js';
 import { Memory } from '../../../web/model/memory.js';
 
 const ROWS = 8, COLUMNS = 24, COUNT = 3, SIZE = ROWS * COLUMNS;
@@ -40,13 +40,19 @@ test('a matrix in single precision is multiplied as by the obvious loops', () =>
   assertNear(outputs, product((row, column) => matrix[placeOf(row, column, COLUMNS)], vectors));
 });
 
-test('a matrix in half precision is, too: negative numbers, zeros, and the smallest and largest ones', () => {
-  const extremes = [0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x0400, 0x7bff, 0xfbff], content = memory.bytes(2 * SIZE);
-  const halves = new Uint16Array(content.buffer, content.byteOffset, SIZE);
-  halves.forEach((_, i) => { halves[i] = extremes[i] ?? ((7919 * i) % 0x5000) | (i % 2 ? 0x8000 : 0); });
-  memory.kernel.multiplyHalf(content.byteOffset, 2 * 4 * COLUMNS, vectors.byteOffset, outputs.byteOffset, ROWS, COLUMNS, COUNT);
-  assertNear(outputs, product((row, column) => widen(halves[placeOf(row, column, COLUMNS)]), vectors));
-  assert.deepEqual([0x3c00, 0xc000, 0x0001, 0x7bff].map(widen), [1, -2, 2 ** -24, 65_504]);
+test('a matrix in 8 bits is, too, with a scale for each row', () => {
+  const stride = 4 * COLUMNS + 16, codes = new Int8Array(memory.buffer, memory.take((ROWS / 4) * stride), (ROWS / 4) * stride);
+  const scales = Array.from({ length: ROWS / 4 }).map((_, group) => new Float32Array(codes.buffer, codes.byteOffset + group * stride + 4 * COLUMNS, 4));
+  const linear = new Linear(memory.kernel.multiplyBytes, { codes, stride, rows: ROWS }, Float32Array.from({ length: ROWS }, (_, row) => row));
+  const code = (row, column) => [-127, 127, 0, -1][(row + column) % 7] ?? ((31 * row * column) % 255) - 127;
+  for (let row = 0; row < ROWS; row++) {
+    scales[row >> 2][row & 3] = 0.01 * (row + 1);
+    for (let column = 0; column < COLUMNS; column++) codes[16 * (row >> 2) + placeOf(row, column, COLUMNS)] = code(row, column);
+  }
+  const weight = (row, column) => Math.fround(0.01 * (row + 1)) * code(row, column);
+  linear.apply(vectors, outputs, COUNT);
+  assertNear(outputs, product(weight, vectors).map((sum, i) => sum + (i % ROWS)));
+  for (const row of [0, 3, 6]) assert.deepEqual(linear.row(row), Float32Array.from({ length: COLUMNS }, (_, column) => weight(row, column)));
 });
 
 test('a matrix may be the beginning of one with more columns', () => {

@@ -75,12 +75,12 @@ def check_same(actual: object, expected: object) -> None:
     assert type(actual) is type(expected)
     if is_dataclass(expected):
         for name in (field.name for field in fields(expected)):
-            ours, theirs = getattr(actual, name), getattr(expected, name)
-            assert name != "draw" or ours == theirs
-            check_same(ours, theirs)
+            ours, reference = getattr(actual, name), getattr(expected, name)
+            assert name != "draw" or ours == reference
+            check_same(ours, reference)
     elif isinstance(actual, list | tuple) and isinstance(expected, list | tuple):
-        for ours, theirs in zip(actual, expected, strict=True):
-            check_same(ours, theirs)
+        for ours, reference in zip(actual, expected, strict=True):
+            check_same(ours, reference)
     elif isinstance(actual, Tensor) and isinstance(expected, Tensor):
         assert actual.shape == expected.shape and torch.allclose(actual.float(), expected.float(), atol=1e-3)
     elif isinstance(actual, float) and isinstance(expected, float):

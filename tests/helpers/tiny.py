@@ -200,5 +200,5 @@ def check_same_pass(actual: Forward, expected: Forward, *, atol: float = 1e-5, a
     for name in ("logits", "hidden", "layer_logits"):
         torch.testing.assert_close(getattr(actual, name), getattr(expected, name), atol=atol, rtol=0)
     for name in ("decoder", "cross"):
-        ours, theirs = (getattr(each.attention, name, None) for each in (actual, expected))
-        torch.testing.assert_close(ours, theirs, atol=attention, rtol=0)
+        ours, reference = (getattr(each.attention, name, None) for each in (actual, expected))
+        torch.testing.assert_close(ours, reference, atol=attention, rtol=0)

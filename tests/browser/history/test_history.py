@@ -245,8 +245,8 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
     released = False
 
     def hold_comparison(route: Route) -> None:
-        asked = route.request.post_data or ""
-        if not released and '"attempt"' in asked and '"kind":"compare"' in asked:
+        data = route.request.post_data or ""
+        if not released and '"attempt"' in data and '"kind":"compare"' in data:
             held.append(route)
         else:
             route.continue_()

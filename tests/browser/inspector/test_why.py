@@ -38,10 +38,10 @@ def fits(page: Page) -> bool:
 
 def test_layers_guesses_follow_the_token_and_the_keys(visit: Opener) -> None:
     page = visit(f"?method=Custom&{SHORT}")
-    asked: list[str] = []
-    page.on("request", lambda one: asked.append(one.post_data or "") if "queue/join" in one.url else None)
+    requests: list[str] = []
+    page.on("request", lambda one: requests.append(one.post_data or "") if "queue/join" in one.url else None)
     say(page, "How are you today?")
-    assert not [data for data in asked if '"question"' in data]  # nothing is computed before it is opened
+    assert not [data for data in requests if '"question"' in data]  # nothing is computed before it is opened
     open_fold(page)
     rows = page.locator(".at-lens tbody tr")
     expect(rows.first).to_be_visible()

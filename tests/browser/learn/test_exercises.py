@@ -99,30 +99,30 @@ def test_a_prediction_shows_its_result_and_a_wrong_answer_is_told_why(shared_pag
     page.locator("#attend-tabs label", has_text="Learn").click()
     page.locator(".at-lesson-list button", has_text="Tokens, side by side").click()
     chapter = page.get_by_role("region", name="Tokens, side by side", exact=True)
-    asked, table = (
+    prediction, table = (
         chapter.get_by_role("group", name="Your prediction"),
         chapter.get_by_role("region", name="The same sentence", exact=True),
     )
-    expect(asked).to_be_visible()
+    expect(prediction).to_be_visible()
     expect(table).to_be_hidden()
-    asked.get_by_role("button", name="Guess", exact=True).click()
-    expect(asked.get_by_role("status")).to_have_text("Choose one of the answers first.")
-    asked.get_by_label("French").check()
-    asked.get_by_role("button", name="Guess", exact=True).click()
-    expect(asked.get_by_role("button")).to_have_count(0)  # what was guessed stays
-    expect(asked.get_by_label("French")).to_be_checked()
-    expect(asked.get_by_label("Russian")).to_be_disabled()
-    expect(asked.get_by_role("status")).to_contain_text("It is: Russian. attend-chat has no piece for letters")
-    expect(asked.get_by_role("status")).to_contain_text("French shares its letters with English")
+    prediction.get_by_role("button", name="Guess", exact=True).click()
+    expect(prediction.get_by_role("status")).to_have_text("Choose one of the answers first.")
+    prediction.get_by_label("French").check()
+    prediction.get_by_role("button", name="Guess", exact=True).click()
+    expect(prediction.get_by_role("button")).to_have_count(0)  # what was guessed stays
+    expect(prediction.get_by_label("French")).to_be_checked()
+    expect(prediction.get_by_label("Russian")).to_be_disabled()
+    expect(prediction.get_by_role("status")).to_contain_text("It is: Russian. attend-chat has no piece for letters")
+    expect(prediction.get_by_role("status")).to_contain_text("French shares its letters with English")
     expect(table).to_contain_text("attend-translate")
 
     spaces = chapter.locator(".at-exercises > li").last
     spaces.get_by_role("button", name="Show answer").click()
     spaces.get_by_role("button", name="Try it").click()
     expect(chapter.get_by_role("textbox").first).to_have_value("one  two three")
-    expect(asked.get_by_label("French")).to_be_checked()  # the guess and its verdict are still there
-    expect(asked.get_by_role("status")).to_contain_text("It is: Russian. attend-chat has no piece for letters")
-    expect(asked.get_by_role("button")).to_have_count(0)
+    expect(prediction.get_by_label("French")).to_be_checked()  # the guess and its verdict are still there
+    expect(prediction.get_by_role("status")).to_contain_text("It is: Russian. attend-chat has no piece for letters")
+    expect(prediction.get_by_role("button")).to_have_count(0)
 
     number, verdict = (
         chapter.locator(".at-exercise:not(.at-prediction)").first.get_by_role(role) for role in ("spinbutton", "status")
@@ -140,9 +140,9 @@ def test_a_prediction_shows_its_result_and_a_wrong_answer_is_told_why(shared_pag
     expect(reference).to_be_hidden()
     reload(page)
     expect(table).to_be_visible()  # it was predicted in this browser
-    asked.get_by_role("button").click()
-    expect(asked.get_by_role("status")).to_contain_text("It is: Russian.")
-    expect(asked.get_by_role("button")).to_have_count(0)
+    prediction.get_by_role("button").click()
+    expect(prediction.get_by_role("status")).to_contain_text("It is: Russian.")
+    expect(prediction.get_by_role("button")).to_have_count(0)
 
 
 def test_the_row_that_was_guessed_is_in_sight(shared_page: Page) -> None:
@@ -152,10 +152,10 @@ def test_the_row_that_was_guessed_is_in_sight(shared_page: Page) -> None:
     page.locator(".at-lesson-list button", has_text="Inside").click()
     chapter = page.get_by_role("region", name="Inside", exact=True)
     lens = chapter.get_by_role("region", name="Each layer’s guess")
-    asked = chapter.get_by_role("group", name="Your prediction")
-    asked.get_by_label("layer 4").check()
+    prediction = chapter.get_by_role("group", name="Your prediction")
+    prediction.get_by_label("layer 4").check()
     expect(lens).to_be_hidden()
-    asked.get_by_role("button", name="Guess", exact=True).click()
+    prediction.get_by_role("button", name="Guess", exact=True).click()
     expect(lens.locator("tbody tr").last).to_contain_text("called")
     assert lens.evaluate("box => box.scrollHeight === box.clientHeight")
 

@@ -53,8 +53,8 @@ def twins(**options: object) -> tuple[Transformer, Transformer]:
 def check_forward(actual: Forward[KeyValueCache], expected: Forward[KeyValueCache]) -> None:
     check_same_pass(actual, expected, atol=ATOL)
     for layer in range(2):
-        for ours, theirs in zip(actual.cache.keys_values(layer), expected.cache.keys_values(layer), strict=True):
-            torch.testing.assert_close(ours, theirs, atol=ATOL, rtol=0)
+        for ours, reference in zip(actual.cache.keys_values(layer), expected.cache.keys_values(layer), strict=True):
+            torch.testing.assert_close(ours, reference, atol=ATOL, rtol=0)
 
 
 def check_reading(slow: Transformer, fast: Transformer) -> None:
@@ -140,9 +140,9 @@ def test_several_sources_of_different_lengths_equal_the_modules(config: object) 
     check_same_pass(*(model.prefill_together(sources, want=want) for model in (fast, slow)), atol=ATOL)
     tokens = [1 + token % 28 for token in text(33)]
     torch.testing.assert_close(fast.logits(sources[0], tokens), slow.logits(sources[0], tokens), atol=ATOL, rtol=0)
-    ours, theirs = (model.inspect(tokens, source=sources[2]) for model in (fast, slow))
+    ours, reference = (model.inspect(tokens, source=sources[2]) for model in (fast, slow))
     for name in ("decoder", "cross", "encoder"):
-        torch.testing.assert_close(getattr(ours.attention, name), getattr(theirs.attention, name), atol=1e-5, rtol=0)
+        torch.testing.assert_close(getattr(ours.attention, name), getattr(reference.attention, name), atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(("outputs", "inputs"), [(600, 64), (100, 33), (7, 5)])

@@ -24,7 +24,7 @@ QUESTIONS = (
 
 
 @pytest.fixture(scope="module")
-def theirs(real_chat: LoadedModel) -> tuple[Any, Any]:
+def reference(real_chat: LoadedModel) -> tuple[Any, Any]:
     """The model and the tokenizer that transformers makes of the file by itself."""
     path = next(entry.packaged for entry in names.ENTRIES if entry.name == NAME)
     assert path is not None
@@ -60,10 +60,10 @@ def test_it_names_the_capital_of_france(real_chat: LoadedModel) -> None:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_each_token_is_the_most_probable_of_transformers(
-    real_chat: LoadedModel, theirs: tuple[Any, Any], question: str
+    real_chat: LoadedModel, reference: tuple[Any, Any], question: str
 ) -> None:
     """If every greedy token is the top one after the tokens before it, `generate` writes the same text."""
-    model, tokenizer = theirs
+    model, tokenizer = reference
     prompt = real_chat.chat_prompt([Message("user", question)], reserve=40)
     assert list(prompt.ids) == chat_ids(tokenizer, question)
     forward = real_chat.model.prefill(prompt.ids)

@@ -182,37 +182,37 @@ def check(inspector: Inspector, expected: Tensor, *ones: Intervention, source: S
 @pytest.mark.parametrize("family", ["gpt2", "llama"])
 def test_interventions_are_those_of_plain_hooks(family: str) -> None:
     """The slow twin: hooks of a few lines on transformers' own model, which has never met Attend."""
-    theirs: Any = made(family)
+    reference: Any = made(family)
     inspector = adapter(family).inspector()
-    blocks = theirs.transformer.h if family == "gpt2" else theirs.model.layers
+    blocks = reference.transformer.h if family == "gpt2" else reference.model.layers
     projection = blocks[1].attn.c_proj if family == "gpt2" else blocks[1].self_attn.o_proj
     last = blocks[2].mlp.c_proj if family == "gpt2" else blocks[2].mlp.down_proj
     ids, width = torch.tensor([IDS]), 8
     with hooked((projection, without_head(2, width), "input")):
-        check(inspector, theirs(ids).logits[0], Intervention(1, "head", 2))
+        check(inspector, reference(ids).logits[0], Intervention(1, "head", 2))
     with hooked((projection, without_head(2, width, (1, 4)), "input")):
-        check(inspector, theirs(ids).logits[0], Intervention(1, "head", 2, positions=(1, 4)))
+        check(inspector, reference(ids).logits[0], Intervention(1, "head", 2, positions=(1, 4)))
     with hooked((last, lambda written: 0.25 * written, "output")):
-        check(inspector, theirs(ids).logits[0], Intervention(2, "feed_forward", action="scale", factor=0.25))
+        check(inspector, reference(ids).logits[0], Intervention(2, "feed_forward", action="scale", factor=0.25))
     other = inspector.inspect(IDS[::-1]).part(1, "layer")
     with hooked((blocks[1], lambda _: other[None], "output")):
-        check(inspector, theirs(ids).logits[0], Intervention(1, "layer", action="replace", replacement=other))
+        check(inspector, reference(ids).logits[0], Intervention(1, "layer", action="replace", replacement=other))
     before: list[Tensor] = []
     keeps = blocks[2].register_forward_pre_hook(lambda _, inputs: before.append(inputs[0]))
     with hooked((blocks[2], lambda _: before[-1], "output")):
-        check(inspector, theirs(ids).logits[0], Intervention(2, "layer"))
+        check(inspector, reference(ids).logits[0], Intervention(2, "layer"))
     keeps.remove()
 
 
 @torch.inference_mode()
 def test_interventions_on_t5_are_those_of_plain_hooks() -> None:
-    theirs, inspector = made("t5"), adapter("t5").inspector()
-    block = theirs.decoder.block[1]
+    reference, inspector = made("t5"), adapter("t5").inspector()
+    block = reference.decoder.block[1]
     inputs = {"input_ids": torch.tensor([SOURCE]), "decoder_input_ids": torch.tensor([IDS])}
     for layer, part in ((0, "head"), (1, "cross_head")):
         attention = block.layer[0].SelfAttention if layer == 0 else block.layer[1].EncDecAttention
         with hooked((attention.o, without_head(3, 8), "input")):
-            check(inspector, theirs(**inputs).logits[0], Intervention(1, part, 3), source=SOURCE)  # type: ignore[arg-type]
+            check(inspector, reference(**inputs).logits[0], Intervention(1, part, 3), source=SOURCE)  # type: ignore[arg-type]
     with hooked((block.layer[2].DenseReluDense.wo, lambda written: -written, "output")):
         flipped = Intervention(1, "feed_forward", action="scale", factor=-1.0)
-        check(inspector, theirs(**inputs).logits[0], flipped, source=SOURCE)
+        check(inspector, reference(**inputs).logits[0], flipped, source=SOURCE)

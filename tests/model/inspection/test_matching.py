@@ -63,10 +63,10 @@ def test_those_of_transformers_give_the_recorded_attention(family: str) -> None:
 def test_those_of_gpt2_are_slices_of_its_projection(tmp_path: Path) -> None:
     """By hand on transformers' own modules, which rotate nothing: the first block reads the normed embeddings. Its
     attention in every layer is that of ours."""
-    theirs: Any = GPT2LMHeadModel(GPT2Config(**GPT2)).eval()
-    theirs.set_attn_implementation("eager")
-    inspector, body = native(*saved(theirs, tmp_path)).inspector(), theirs.transformer
-    attentions = theirs(torch.tensor([IDS]), output_attentions=True).attentions  # (1, H, T, T) each
+    reference: Any = GPT2LMHeadModel(GPT2Config(**GPT2)).eval()
+    reference.set_attn_implementation("eager")
+    inspector, body = native(*saved(reference, tmp_path)).inspector(), reference.transformer
+    attentions = reference(torch.tensor([IDS]), output_attentions=True).attentions  # (1, H, T, T) each
     check(inspector, torch.cat(attentions))
     embedded = body.wte.weight[list(IDS)] + body.wpe.weight[: len(IDS)]  # (T, W)
     queries, keys, _ = body.h[0].attn.c_attn(body.h[0].ln_1(embedded)).chunk(3, dim=-1)  # (T, W) each

@@ -25,10 +25,10 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Inspector, Any]:
     """Our inspector and TransformerLens' bridge, of the same weights."""
     bridges = pytest.importorskip("transformer_lens.model_bridge", reason=REASON)
     torch.manual_seed(0)
-    theirs = GPT2LMHeadModel(GPT2Config(**GPT2)).eval()
+    reference = GPT2LMHeadModel(GPT2Config(**GPT2)).eval()
     folder = tmp_path_factory.mktemp("gpt2")
-    inspector = native(*saved(theirs, folder)).inspector()
-    return inspector, bridges.TransformerBridge.boot_transformers(str(folder), hf_model=theirs, device="cpu")
+    inspector = native(*saved(reference, folder)).inspector()
+    return inspector, bridges.TransformerBridge.boot_transformers(str(folder), hf_model=reference, device="cpu")
 
 
 @torch.inference_mode()
@@ -58,9 +58,9 @@ def test_a_head_that_is_off_changes_what_it_changes_there(both: tuple[Inspector,
         heads[:, :, 2] = 0.0  # (1, T, H, D)
         return heads
 
-    theirs = bridge.run_with_hooks(torch.tensor([IDS]), fwd_hooks=[("blocks.0.attn.hook_z", switch_off)])[0]
+    reference = bridge.run_with_hooks(torch.tensor([IDS]), fwd_hooks=[("blocks.0.attn.hook_z", switch_off)])[0]
     ours = inspector.inspect(IDS, interventions=[Intervention(0, "head", 2)]).logits
-    assert difference(ours, theirs) < 1e-5 and difference(ours, inspector.inspect(IDS).logits) > 1e-2
+    assert difference(ours, reference) < 1e-5 and difference(ours, inspector.inspect(IDS).logits) > 1e-2
 
 
 @torch.inference_mode()
@@ -88,15 +88,15 @@ def test_heads_are_scored_as_their_detector_scores_them(both: tuple[Inspector, A
         "induction": detector.get_induction_head_detection_pattern(tokens),
     }
     for name, pattern in patterns.items():
-        theirs = [
+        reference = [
             detector.compute_head_attention_similarity_score(
                 weights, pattern, exclude_bos=True, exclude_current_token=True, error_measure="mul"
             )
             for layer in range(GPT2["n_layer"])
             for weights in cache["pattern", layer][0]
         ]
-        assert getattr(scores, name).flatten().tolist() == pytest.approx(theirs, abs=1e-5)
-        assert min(theirs) > 0
+        assert getattr(scores, name).flatten().tolist() == pytest.approx(reference, abs=1e-5)
+        assert min(reference) > 0
 
 
 @torch.inference_mode()
@@ -105,5 +105,5 @@ def test_induction_on_repeated_tokens_is_the_mean_of_their_diagonal(both: tuple[
     drawn = torch.randint(GPT2["vocab_size"], (15,), generator=torch.Generator().manual_seed(4))
     _, cache = bridge.run_with_cache(drawn.repeat(2)[None])
     diagonals = [cache["pattern", layer][0].diagonal(1 - 15, dim1=-2, dim2=-1) for layer in range(GPT2["n_layer"])]
-    theirs = torch.stack([diagonal.mean(dim=-1) for diagonal in diagonals])  # (L, H)
-    assert difference(score_induction(inspector, seed=4, length=15), theirs) < 1e-5
+    reference = torch.stack([diagonal.mean(dim=-1) for diagonal in diagonals])  # (L, H)
+    assert difference(score_induction(inspector, seed=4, length=15), reference) < 1e-5

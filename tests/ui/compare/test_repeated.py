@@ -95,15 +95,15 @@ def test_cards_that_are_changed_read_the_same_conversation_though_the_chat_went_
     cards = [
         {**card.form, "without": name} for card, name in zip(comparison_of(session).cards, ("", "1.2"), strict=True)
     ]
-    asked: dict[str, Any] = {"answer": True, "history": True, "shared": SAMPLE}
-    compare(session, models, cards, "How are you today?", **asked)
+    arguments: dict[str, Any] = {"answer": True, "history": True, "shared": SAMPLE}
+    compare(session, models, cards, "How are you today?", **arguments)
     same = comparison_of(session)
     assert same.prompt.ids == run.ids[: run.first] and same.cards[0].ids == trace_of(run).ids
     document = kept(session, models)
     for changed in ({}, {"text": "How are you?"}, {"history": False}):  # in a page that was opened again
         fresh = opened(document, models)
         fresh.conversation = session.conversation
-        compare(fresh, models, cards, **{"text": "How are you today?", **asked, **changed})
+        compare(fresh, models, cards, **{"text": "How are you today?", **arguments, **changed})
         assert (comparison_of(fresh).prompt == same.prompt) is comparison_of(fresh).repeats is (not changed)
 
 

@@ -101,10 +101,10 @@ def computed_once() -> Iterator[None]:
     compute, answers = Chapter.answer, dict[str, Any]()
 
     def answer(chapter: Chapter, models: Models, inputs: Inputs) -> dict[str, Any]:
-        asked = f"{id(chapter)} {id(models)} {sorted(inputs.items())!r}"
-        if asked not in answers:
-            answers[asked] = compute(chapter, models, inputs)
-        return answers[asked]
+        key = f"{id(chapter)} {id(models)} {sorted(inputs.items())!r}"
+        if key not in answers:
+            answers[key] = compute(chapter, models, inputs)
+        return answers[key]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Chapter, "answer", answer)
@@ -302,13 +302,13 @@ def test_a_mistake_leads_to_a_number_of_its_own(models: Models, chapter: str, na
 
 
 def test_a_sheet_has_every_question_and_its_answers_only_when_asked_for(models: Models) -> None:
-    asked, solved = (
+    sheet, solved = (
         course.answer(models, "sheet", {"chapter": "tokens", "solved": wanted})["result"] for wanted in (False, True)
     )
-    assert asked and solved
+    assert sheet and solved
     texts = course.texts()["tokens"].exercises.values()
-    assert [one["question"] for one in asked["exercises"]] == [text.question for text in texts]
-    assert all(one.keys() == {"question", "options"} for one in asked["exercises"])
+    assert [one["question"] for one in sheet["exercises"]] == [text.question for text in texts]
+    assert all(one.keys() == {"question", "options"} for one in sheet["exercises"])
     assert solved["exercises"][1]["solution"] == "12"  # eight characters of ASCII, and two of two bytes in UTF-8
     assert [one["explanation"] for one in solved["exercises"]] == [text.explanation for text in texts]
     assert course.answer(models, "sheet", {"chapter": "nowhere"})["error"] == "This page is out of date: reload it."

@@ -85,10 +85,10 @@ def test_a_prediction_tells_the_result_after_any_guess() -> None:
 
 def test_an_attempt_computes_the_same_input_once() -> None:
     """The solution and the mistake ask for one input, each time the attempt is made."""
-    asked: list[Inputs] = []
+    inputs_seen: list[Inputs] = []
 
     def compute(inputs: Inputs) -> dict[str, Any]:
-        asked.append(inputs)
+        inputs_seen.append(inputs)
         return {"x": 2.0}
 
     def solve(chapter: Compute) -> float:
@@ -98,4 +98,4 @@ def test_an_attempt_computes_the_same_input_once() -> None:
     exercises = {"one": (NumberExercise(solve, digits=1, mistakes=mistakes), BY_HAND)}
     replies = [answer_exercise(exercises, compute, {"exercise": "one", "answer": number}) for number in (3.0, 4.0)]
     assert [reply["feedback"] for reply in replies] == [WRONG, "You multiplied."]
-    assert asked == [{"x": [1, 2]}] * 2
+    assert inputs_seen == [{"x": [1, 2]}] * 2

@@ -55,9 +55,9 @@ def test_an_answer_and_its_log_probabilities_are_those_of_the_model(
 def test_a_stream_has_one_token_a_chunk_and_the_same_text_and_numbers(
     client: openai.OpenAI, chat: LoadedModel, settings: dict[str, Any]
 ) -> None:
-    asked: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 24, "logprobs": True, **settings}
-    whole = client.chat.completions.create(**asked)
-    chunks = list(client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True}))
+    request: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 24, "logprobs": True, **settings}
+    whole = client.chat.completions.create(**request)
+    chunks = list(client.chat.completions.create(**request, stream=True, stream_options={"include_usage": True}))
     *tokens, usage = chunks
     assert not usage.choices and usage.usage == whole.usage and all(each.usage is None for each in tokens)
     first, *middle, last = (each.choices[0] for each in tokens)
@@ -72,21 +72,21 @@ def test_a_stream_has_one_token_a_chunk_and_the_same_text_and_numbers(
 
 
 def test_several_samples_have_the_seeds_that_follow(client: openai.OpenAI, chat: LoadedModel) -> None:
-    asked: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 24, "temperature": 0.9, "n": 3}
+    request: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 24, "temperature": 0.9, "n": 3}
     texts = [expected(chat, {"temperature": 0.9, "seed": seed}).text for seed in (11, 12, 13)]
-    answer = client.chat.completions.create(**asked, seed=11)
+    answer = client.chat.completions.create(**request, seed=11)
     assert [each.message.content for each in answer.choices] == texts and len(set(texts)) > 1
     streamed = ["", "", ""]
-    for chunk in client.chat.completions.create(**asked, seed=11, stream=True):
+    for chunk in client.chat.completions.create(**request, seed=11, stream=True):
         streamed[chunk.choices[0].index] += chunk.choices[0].delta.content or ""
     assert streamed == texts
 
 
 def test_where_nothing_is_drawn_all_texts_are_the_same(client: openai.OpenAI, chat: LoadedModel) -> None:
-    asked: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 8, "temperature": 0, "n": 2}
-    first, second = (each.message.content for each in client.chat.completions.create(**asked).choices)
+    request: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 8, "temperature": 0, "n": 2}
+    first, second = (each.message.content for each in client.chat.completions.create(**request).choices)
     streamed = ["", ""]
-    for chunk in client.chat.completions.create(**asked, stream=True):
+    for chunk in client.chat.completions.create(**request, stream=True):
         streamed[chunk.choices[0].index] += chunk.choices[0].delta.content or ""
     assert streamed == [first, second] == [expected(chat, {"temperature": 0}, max_new_tokens=8).text] * 2
 
@@ -120,9 +120,9 @@ def test_attend_adds_what_the_table_shows(client: openai.OpenAI, chat: LoadedMod
     settings = {"temperature": 0.8, "seed": 7, "top_k": 20}
     run = attend.Model(chat).chat(HELLO, max_new_tokens=6, attention=True, **settings)
     body = {"attend": {"stages": True, "attention": True}, "top_k": 20}
-    asked: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 6, "temperature": 0.8, "seed": 7}
-    whole = client.chat.completions.create(**asked, extra_body=body).choices[0].to_dict()["attend"]
-    chunks = client.chat.completions.create(**asked, extra_body=body, stream=True)
+    request: dict[str, Any] = {"model": chat.name, "messages": HELLO, "max_tokens": 6, "temperature": 0.8, "seed": 7}
+    whole = client.chat.completions.create(**request, extra_body=body).choices[0].to_dict()["attend"]
+    chunks = client.chat.completions.create(**request, extra_body=body, stream=True)
     streamed: list[Any] = [entry for chunk in chunks for entry in _of_attend(chunk.choices[0])]
     assert isinstance(whole, list) and len(whole) == len(streamed) == len(run.tokens)
     for got, later, token in zip(whole, streamed, run.tokens, strict=True):
@@ -135,12 +135,12 @@ def test_attend_adds_what_the_table_shows(client: openai.OpenAI, chat: LoadedMod
 
 def test_a_system_prompt_and_text_parts(client: openai.OpenAI, tiny: LoadedModel) -> None:
     parts: Any = [{"type": "text", "text": "Hello, "}, {"type": "text", "text": "you."}]
-    asked: dict[str, Any] = {"model": tiny.name, "temperature": 0, "max_tokens": 5}
-    one = client.chat.completions.create(**asked, messages=[{"role": "user", "content": "Hello, you."}])
-    other = client.chat.completions.create(**asked, messages=[{"role": "user", "content": parts}])
+    request: dict[str, Any] = {"model": tiny.name, "temperature": 0, "max_tokens": 5}
+    one = client.chat.completions.create(**request, messages=[{"role": "user", "content": "Hello, you."}])
+    other = client.chat.completions.create(**request, messages=[{"role": "user", "content": parts}])
     assert one.choices[0].message.content == other.choices[0].message.content and one.usage == other.usage
     with pytest.raises(openai.BadRequestError, match="doesn't support system prompts"):
-        client.chat.completions.create(**asked, messages=[{"role": "system", "content": "Be kind."}, *HELLO])
+        client.chat.completions.create(**request, messages=[{"role": "system", "content": "Be kind."}, *HELLO])
 
 
 def test_a_translator_answers_each_message_on_its_own(client: openai.OpenAI, tiny_translator: LoadedModel) -> None:

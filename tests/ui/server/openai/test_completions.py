@@ -63,11 +63,11 @@ def test_one_token_behind_an_echo_is_the_one_that_a_run_writes(
     client: openai.OpenAI, chat: LoadedModel, settings: dict[str, Any]
 ) -> None:
     """lm-eval asks for it, and its token comes from the pass that scores the prompt."""
-    asked: dict[str, Any] = {"model": chat.name, "prompt": ["The cat", "Once upon"], "logprobs": 2, **settings}
-    alone = client.completions.create(**asked, max_tokens=1)
-    echoed = client.completions.create(**asked, max_tokens=1, echo=True)
-    longer = client.completions.create(**asked, max_tokens=3, echo=True)
-    for one, other, more, prompt in zip(alone.choices, echoed.choices, longer.choices, asked["prompt"], strict=True):
+    request: dict[str, Any] = {"model": chat.name, "prompt": ["The cat", "Once upon"], "logprobs": 2, **settings}
+    alone = client.completions.create(**request, max_tokens=1)
+    echoed = client.completions.create(**request, max_tokens=1, echo=True)
+    longer = client.completions.create(**request, max_tokens=3, echo=True)
+    for one, other, more, prompt in zip(alone.choices, echoed.choices, longer.choices, request["prompt"], strict=True):
         assert one.logprobs and other.logprobs and more.logprobs
         assert one.logprobs.tokens and other.logprobs.tokens and more.logprobs.tokens
         assert other.text == prompt + one.text and more.text.startswith(other.text)
@@ -86,9 +86,9 @@ def test_a_full_context_is_scored_and_one_token_more_is_refused(client: openai.O
 
 
 def test_a_streamed_echo_comes_first(client: openai.OpenAI, chat: LoadedModel) -> None:
-    asked: dict[str, Any] = {"model": chat.name, "prompt": TEXT, "max_tokens": 5, "temperature": 0, "echo": True}
-    whole = client.completions.create(**asked, logprobs=1).choices[0]
-    chunks = [each.choices[0] for each in client.completions.create(**asked, logprobs=1, stream=True)]
+    request: dict[str, Any] = {"model": chat.name, "prompt": TEXT, "max_tokens": 5, "temperature": 0, "echo": True}
+    whole = client.completions.create(**request, logprobs=1).choices[0]
+    chunks = [each.choices[0] for each in client.completions.create(**request, logprobs=1, stream=True)]
     assert "".join(each.text for each in chunks) == whole.text and whole.logprobs is not None
     streamed = [each.logprobs for each in chunks if each.logprobs is not None]
     assert [each.tokens and each.tokens[0] for each in streamed] == whole.logprobs.tokens
@@ -96,8 +96,8 @@ def test_a_streamed_echo_comes_first(client: openai.OpenAI, chat: LoadedModel) -
 
 
 def test_under_echo_too_attend_has_an_entry_for_each_token(client: openai.OpenAI, chat: LoadedModel) -> None:
-    asked: dict[str, Any] = {"model": chat.name, "prompt": TEXT, "max_tokens": 2, "temperature": 0, "echo": True}
-    choice = client.completions.create(**asked, logprobs=0, extra_body={"attend": {"stages": True}}).choices[0]
+    request: dict[str, Any] = {"model": chat.name, "prompt": TEXT, "max_tokens": 2, "temperature": 0, "echo": True}
+    choice = client.completions.create(**request, logprobs=0, extra_body={"attend": {"stages": True}}).choices[0]
     entries: Any = choice.to_dict()["attend"]
     assert choice.logprobs is not None and choice.logprobs.tokens is not None
     assert [entry and chat.tokenizer.label(entry["id"]) for entry in entries] == [None, *choice.logprobs.tokens[1:]]

@@ -93,11 +93,11 @@ def test_what_is_no_object_of_fields_is_refused(http: httpx.Client, content: byt
 
 def test_what_did_not_fit_and_what_has_no_effect_stand_in_headers(http: httpx.Client, tiny: LoadedModel) -> None:
     long = [{"role": role, "content": "The quick fox and the dog. " * 3} for role in ("user", "assistant") * 3]
-    asked = {"model": tiny.name, "messages": [*long, *HELLO], "max_tokens": 2, "temperature": 0}
-    response = http.post(CHAT, json={**asked, "num_beams": 3, "num_return_sequences": 2})
+    request = {"model": tiny.name, "messages": [*long, *HELLO], "max_tokens": 2, "temperature": 0}
+    response = http.post(CHAT, json={**request, "num_beams": 3, "num_return_sequences": 2})
     assert response.status_code == 200 and int(response.headers["x-attend-dropped"]) > 0
     assert response.headers["x-attend-ignored"] == "num_return_sequences, num_beams"
-    response = http.post(CHAT, json={**asked, "messages": HELLO})
+    response = http.post(CHAT, json={**request, "messages": HELLO})
     assert "x-attend-dropped" not in response.headers and "x-attend-ignored" not in response.headers
 
 
@@ -152,8 +152,8 @@ def test_other_pages_get_no_answer_unless_they_are_named(http: httpx.Client) -> 
     own = {"origin": "https://chat.example.org"}
     allowed = http.post(CHAT, json=body, headers=own)
     assert allowed.status_code == 200 and allowed.headers["access-control-allow-origin"] == own["origin"]
-    asked = http.options(CHAT, headers={**own, "access-control-request-method": "POST"})
-    assert asked.status_code == 204 and asked.headers["access-control-allow-origin"] == own["origin"]
+    request = http.options(CHAT, headers={**own, "access-control-request-method": "POST"})
+    assert request.status_code == 204 and request.headers["access-control-allow-origin"] == own["origin"]
     refused = http.post(CHAT, json={**body, "n": 99}, headers=own)
     assert refused.status_code == 400 and refused.headers["access-control-allow-origin"] == own["origin"]
     assert http.post("/gradio_api/call/generate", json={"data": []}, headers=own).status_code == 403, "/v1 alone"
@@ -207,16 +207,16 @@ def test_with_accounts_a_key_is_a_name_and_a_password(tiny: LoadedModel) -> None
     origins = frozenset({"null"})  # a page opened from a file
     serve.launch(page, host="127.0.0.1", port=port, block=False, accounts=accounts, origins=origins)
     address = f"http://127.0.0.1:{port}/v1"
-    asked: dict[str, Any] = {"model": tiny.name, "messages": HELLO, "max_tokens": 2, "temperature": 0}
+    request: dict[str, Any] = {"model": tiny.name, "messages": HELLO, "max_tokens": 2, "temperature": 0}
     try:
         with openai.OpenAI(base_url=address, api_key="ada:secret:word") as known:
-            assert known.chat.completions.create(**asked).choices and known.models.list().data[0].id == tiny.name
+            assert known.chat.completions.create(**request).choices and known.models.list().data[0].id == tiny.name
         wants = {"origin": "null", "access-control-request-method": "POST"}
         wants["access-control-request-headers"] = "authorization, content-type"
         preflight = httpx.options(f"{address}/chat/completions", headers=wants)
         assert preflight.status_code in (200, 204), "a browser asks without the key"
         assert preflight.headers["access-control-allow-headers"] == "authorization, content-type"
-        refused = httpx.post(f"{address}/chat/completions", json=asked, headers={"origin": "null"})
+        refused = httpx.post(f"{address}/chat/completions", json=request, headers={"origin": "null"})
         assert refused.status_code == 401 and refused.headers["access-control-allow-origin"] in ("null", "*")
         with openai.OpenAI(base_url=address, api_key="ada:wrong", max_retries=0) as stranger:
             for _ in range(10):

@@ -126,8 +126,8 @@ function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opene
   const { nodes, form, answer, fill, say } = questionView(exercise, `prediction-${chapter}-${exercise.name}`);
   const guess = make('button', { class: 'at-primary', text: 'Guess' });
   const skip = plainButton('Show it without a guess', () => open());
-  const told = plainButton('Show answer', () => attempt({ reveal: true }, () => {}));
-  form.append(guess, skip, told);
+  const solution = plainButton('Show answer', () => attempt({ reveal: true }, () => {}));
+  form.append(guess, skip, solution);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     attempt({ answer: answer() }, () => {
@@ -152,17 +152,17 @@ function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opene
     if (!opened.has(exercise.name)) opened.set(exercise.name, null);
     rest.hidden = false;
     guess.hidden = skip.hidden = true;
-    told.hidden = false;
+    solution.hidden = false;
     form.querySelectorAll('input').forEach((input) => { input.disabled = true; });
   };
-  /** @param {Guess} guess */
-  const tell = (guess) => {
-    opened.set(exercise.name, guess);
-    fill(guess.answer);
-    say(guess.verdict);
-    told.hidden = true;
+  /** @param {Guess} checked */
+  const tell = (checked) => {
+    opened.set(exercise.name, checked);
+    fill(checked.answer);
+    say(checked.verdict);
+    solution.hidden = true;
   };
-  rest.hidden = told.hidden = true;
+  rest.hidden = solution.hidden = true;
   if (opened.has(exercise.name)) open();
   const before = opened.get(exercise.name);
   if (before) tell(before);

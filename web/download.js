@@ -16,30 +16,29 @@ export async function downloadModel(folder, onProgress) {
   /** @type {Manifest} */
   const manifest = await (await fetched(`${folder}model.json`)).json();
   const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
-  /** @type {Record<string, Uint8Array>} */
-  const files = {};
-  let before = 0;
-  for (const file of manifest.files) {
-    const start = before;
-    files[file.name] = await downloadFile(folder, file, (loaded) => onProgress?.(start + loaded, total));
-    before += file.bytes;
-  }
-  return { manifest, files };
+  let loaded = 0;
+  const files = await Promise.all(manifest.files.map(async (file) => {
+    const content = await downloadFile(folder, file, (bytes) => onProgress?.(loaded += bytes, total));
+    return /** @type {const} */ ([file.name, content]);
+  }));
+  return { manifest, files: Object.fromEntries(files) };
 }
 
-/** @param {string} folder @param {Manifest['files'][number]} file @param {(loaded: number) => void} onProgress */
-async function downloadFile(folder, file, onProgress) {
+/** @param {string} folder @param {Manifest['files'][number]} file @param {(bytes: number) => void} onPart gets those of each part */
+async function downloadFile(folder, file, onPart) {
   const address = `${folder}${file.name}?${file.sha256.slice(0, 16)}`; // another version has another address
   const cache = await globalThis.caches?.open(CACHE).catch(() => null); // none without a secure connection
   const kept = await cache?.match(address);
   if (kept) {
     const content = new Uint8Array(await kept.arrayBuffer());
-    onProgress(content.length);
-    if (await isIntact(content, file)) return content;
+    if (await isIntact(content, file)) {
+      onPart(content.length);
+      return content;
+    }
   }
-  const content = await streamed(await fetched(address), file.bytes, onProgress);
+  const content = await streamed(await fetched(address), file.bytes, onPart);
   if (!(await isIntact(content, file))) throw new Error(`${file.name} arrived damaged: load the model again.`);
-  await cache?.put(address, new Response(/** @type {Uint8Array<ArrayBuffer>} */ (content))).catch(() => {}); // the disk may be full
+  cache?.put(address, new Response(/** @type {Uint8Array<ArrayBuffer>} */ (content))).catch(() => {}); // the disk may be full
   return content;
 }
 
@@ -50,15 +49,15 @@ async function fetched(address) {
   return response;
 }
 
-/** @param {Response} response @param {number} bytes that are expected @param {(loaded: number) => void} onProgress */
-async function streamed(response, bytes, onProgress) {
+/** @param {Response} response @param {number} bytes that are expected @param {(bytes: number) => void} onPart */
+async function streamed(response, bytes, onPart) {
   const content = new Uint8Array(bytes), reader = response.body.getReader();
   let loaded = 0;
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     if (loaded + part.value.length > bytes) return new Uint8Array(); // another file
     content.set(part.value, loaded);
     loaded += part.value.length;
-    onProgress(loaded);
+    onPart(part.value.length);
   }
   return content.subarray(0, loaded);
 }

@@ -32,6 +32,9 @@ STOPPED_AFTER_THREE = """async ([messages, settings]) => {
 }"""
 
 
+BOTH_FILES_KEPT = "caches.open('attend-models').then((cache) => cache.keys()).then((kept) => kept.length === 2)"
+
+
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Nothing is printed."""
@@ -79,6 +82,7 @@ def test_a_model_runs_in_a_worker_and_stops_at_once(
     assert stopped["finish_reason"] == "cancelled"
     assert 3 <= len(stopped["ids"]) < 20
 
+    page.wait_for_function(BOTH_FILES_KEPT)
     page.reload()
     page.wait_for_function("window.model")
     page.evaluate("model.load(new URL('./model/', location.href).href)")

@@ -40,23 +40,22 @@ class ModelArguments:
         )
         parser.add_argument(
             "--engine",
-            metavar="ENGINE",
+            metavar="|".join(ENGINES),
             default="auto",
-            help="what runs a Hugging Face checkpoint: native (Attend's own transformer), adapter (the transformers "
-            "library) or auto (default auto: native where it can)",
+            help="what runs a Hugging Face checkpoint: native is Attend's own transformer, adapter the transformers "
+            "library (default auto: native where it can)",
         )
         parser.add_argument(
             "--device",
-            metavar="DEVICE",
+            metavar="auto|cpu|cuda|cuda:N|mps",
             default="auto",
-            help="where to compute: cpu, cuda, cuda:N, mps or auto (default auto: a GPU if there is one)",
+            help="where to compute (default auto: a GPU if there is one)",
         )
         parser.add_argument(
             "--dtype",
-            metavar="DTYPE",
+            metavar="auto|float32|bfloat16|float16|int8",
             default="auto",
-            help="the precision: float32, bfloat16, float16, int8 or auto (default auto: float32 on a CPU, else as "
-            "stored)",
+            help="the precision (default auto: float32 on a CPU, else as stored)",
         )
         parser.add_argument(
             "--max-size",

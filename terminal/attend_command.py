@@ -78,15 +78,19 @@ def whole_parser() -> argparse.ArgumentParser:
     for name, part in zip(COMMANDS, parts, strict=True):
         description = (part.description or "").partition(":")[0]
         commands.add_parser(name, parents=[part], conflict_handler="resolve", help=description)
-    models = [entry.name for entry in names.ENTRIES]
+    models = [entry.name for entry in names.ENTRIES]  # of a flag; without one, a model is exported
+    # A text has no words to offer: zsh would show its help instead, and first complete no flag in its place.
+    completed = {"FILE": shtab.FILE, "DIR": shtab.DIRECTORY, "PROMPT": {"zsh": "( )"}, "TEXT": {"zsh": "( )"}}
     for action in [action for part in (parser, *parts) for action in part._actions]:
         metavar = str(action.metavar)
         if metavar == "MODEL":
-            action.choices = models
+            action.choices = models if action.option_strings else names.embedded()
         elif "|" in metavar:
-            action.choices = metavar.split("|")
-        elif metavar in ("FILE", "DIR"):
-            action.complete = shtab.FILE if metavar == "FILE" else shtab.DIRECTORY  # type: ignore[attr-defined]
+            action.choices = [value for value in metavar.split("|") if value.islower()]  # N stands for a number
+        elif metavar in completed:
+            action.complete = completed[metavar]  # type: ignore[attr-defined]
+        if action.metavar:
+            action.metavar = metavar.replace(":", r"\:")  # which would end it in zsh
     return parser
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import pty
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import attend
 from terminal import attend_command, score
 from terminal.attend_command import main
 from terminal.tokens import SHADES, TokenPrinter, background_of, token_table, visible_controls, why_it_stopped
+from tests.helpers.waiting import eventually
 from tests.terminal.conftest import Run
 
 SETTINGS = {"strategy": "sample", "temperature": 1.5, "top_k": 3, "seed": 7, "max_new_tokens": 6}
@@ -134,7 +138,41 @@ def test_a_shell_completes_commands_flags_and_values(capsys: pytest.CaptureFixtu
     assert completed("attend", "generate", "--temp") == ["--temperature"]
     assert completed("attend", "score", "--model", "attend-t") == ["attend-translate"]
     assert {"greedy", "beam"} <= {*completed("attend", "generate", "--strategy", "")}
-    assert main(["completion", "zsh"]) == 0 and capsys.readouterr().out.startswith("#compdef attend")
+    assert completed("attend", "--dtype", "b") == ["bfloat16"]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_completes_at_the_first_press(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["completion", "zsh"]) == 0
+    (tmp_path / "_attend").write_text(capsys.readouterr().out)
+    lines = {
+        "attend gen": "attend generate ",
+        "attend generate --temp": "attend generate --temperature ",
+        "attend generate --logit-bias ": "attend generate --logit-bias ",  # zsh must not run its ID:X as a command
+        "attend score --device cp": "attend score --device cpu ",
+        "attend export attend-t": "attend export attend-translate ",
+    }
+    completed, errors = tmp_path / "completed", tmp_path / "errors"
+    begin = f"fpath=({tmp_path} $fpath); autoload -Uz compinit; compinit -u -D; zle -N tell; bindkey '^T' tell; "
+    begin += f"tell() {{ print -r -- $BUFFER >> {completed}; BUFFER=; }}; : > {completed}\n"
+    ours, theirs = pty.openpty()  # a terminal, which we type into
+    with errors.open("w") as stderr:
+        shell = subprocess.Popen(
+            ["zsh", "-f", "-i"], stdin=theirs, stdout=theirs, stderr=stderr, start_new_session=True
+        )
+    try:
+        os.write(ours, begin.encode())
+        eventually(completed.exists)
+        for line in lines:
+            os.write(ours, f"{line}\t\x14".encode())  # \x14 is Ctrl-T
+        eventually(lambda: completed.read_text().count("\n") == len(lines))
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(ours)
+        os.close(theirs)
+    assert completed.read_text().splitlines() == [*lines.values()]
+    assert not errors.read_text()
 
 
 def test_a_mistyped_command_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

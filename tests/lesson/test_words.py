@@ -254,7 +254,7 @@ def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -
     page = Models((CHAT, TRANSLATE), load)
     handlers = {one.name: one.fn for one in build(page).fns.values() if one.fn is not None}
     session, visit = Session.using(page.default), gr.Request(session_hash="visit")
-    data = {"chapter": "vectors", "number": 1, "given": {"model": TRANSLATE}}
+    data = {"chapter": "vectors", "number": 1, "inputs": {"model": TRANSLATE}}
     for _ in range(3):
         answered = json.loads(handlers["lesson_of"](session, gr.EventData(None, data), visit))["result"]
         assert answered["models"] == [[CHAT, CHAT], [TRANSLATE, TRANSLATE]] and answered["model"] == TRANSLATE

@@ -32,9 +32,8 @@ class CheckedTool(Tool):
 
 
 def _refusal(error: ValidationError, arguments: Mapping[str, Any], known: Collection[str]) -> str:
-    name = str(
-        error.errors(include_url=False)[-1]["loc"][0]
-    )  # unknown ones come last, after those that they may replace
+    *_, last = error.errors(include_url=False)  # unknown arguments come last, after those that they may replace
+    name = str(last["loc"][0])
     form = _FORMS.get(name, "a text")
     if name not in known:
         way_out = did_you_mean(name, known) or f"there are {', '.join(known)}."

@@ -28,6 +28,7 @@ from ui.compare.cards import (
 )
 from ui.compare.compare_contract import CompareValue
 from ui.compare.repeated import repeated_comparison, repeated_prompt
+from ui.compare.shared import file_name
 from ui.compare.values import FROM_PANEL, comparison_value, form_settings, no_comparison
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_token as inspect_token
@@ -36,7 +37,6 @@ from ui.inspector.why.question import Question
 from ui.kit.validation import checked_message, checked_switch, checked_system
 from ui.page_update import PageUpdate
 from ui.runs.comparison import Comparison
-from ui.runs.documents.document import first_words
 from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import latest, supported_system_prompt
@@ -205,7 +205,7 @@ def file(session: Session, kind: str) -> tuple[list[str], str]:
         text = json.dumps(metrics.document(session.comparison), ensure_ascii=False, indent=1)
     else:
         raise AttendError(f"A comparison can't be downloaded as {quoted(kind)}: choose csv or json.")
-    return [session.comparison.model, "compare", first_words(session.comparison.prompt.text)], text
+    return file_name(session.comparison), text
 
 
 def _whole(session: Session, models: Models, name: str) -> CompareUpdate:

@@ -1,22 +1,20 @@
 /**
- * One card of a comparison: its settings in words or as a form, its text, where the text differs from the first card's, and
- * its metrics. The comparison decides which cards there are, and what each shows.
+ * One card of a comparison: its settings in words, its text, where the text differs from the first card's, and its metrics. The
+ * comparison decides which cards there are, what each shows, and whether it can be changed.
  *
  * @typedef {{run: string, tokens: import('../runs/runs_contract').AnswerToken[], state: 'streaming' | 'done' | 'stopped', note: string | null,
  *   length: number, first_difference: number | null, metrics: (number | null)[]}} Result
  */
 
-/** @import { CompareForm } from './compare_contract' */
-/** @import { Settings } from './form.js' */
+/** @import { MetricField } from './compare_contract' */
+/** @import { makeEditing } from './editing.js' */
 /** @import { Range } from './metrics.js' */
 
-import { find, iconButton, make, setText } from '../kit/js/dom.js';
+import { iconButton, make, setText } from '../kit/js/dom.js';
 import { closeOnEscape } from '../kit/js/keys.js';
 import { visibleText } from '../kit/js/text.js';
-import { foldOut } from '../kit/parts/fold_out.js';
 import { followEnd } from '../kit/parts/follow_end.js';
 import { makeAnswer } from '../runs/answer.js';
-import { makeForm } from './form.js';
 import { makeMetrics } from './metrics.js';
 
 const LAST_WORDS = 6; // of the prompt, before each card's text
@@ -25,34 +23,31 @@ const MAX_LINES = 9; // what a longer text is scrolled in
 const TOKEN = 5; // characters of one, with its space
 
 /**
- * @param {CompareForm} offered
- * @param {{change: (settings: Settings) => void, panel: () => void, remove: () => void}} actions
+ * @param {MetricField[]} metricFields
+ * @param {Pick<ReturnType<typeof makeEditing>, 'buttons' | 'form' | 'draw'> | null} editing null where nothing can be changed
  */
-export function makeCard(offered, actions) {
+export function makeCard(metricFields, editing = null) {
   const title = make('h3', { class: 'at-grow' });
   const settings = make('p', { class: 'at-sm at-quiet at-card-words' });
-  const editButton = iconButton('edit', 'Change the settings of this card');
   const widenButton = iconButton('widen', 'Show this card at full width', () => widen(!node.classList.contains('at-wide')));
   widenButton.classList.add('at-widen');
-  const removeButton = iconButton('remove', 'Remove this card', actions.remove);
-  const form = makeForm(offered, actions);
   const answer = makeAnswer(0, (isInspected) => node.classList.toggle('at-inspected', isInspected));
   const prompt = make('span', { class: 'at-card-prompt', dir: 'auto' });
   const text = make('div', { class: 'at-scroll at-card-text', tabindex: -1 }, prompt, answer.node);
   const differenceButton = make('button', { type: 'button', class: 'at-sm at-parted-note', onclick: showDifference });
   const note = make('p', { class: 'at-note' });
   const outdated = make('p', { class: 'at-sm at-outdated', hidden: true });
-  const metrics = makeMetrics(offered.metrics);
+  const metrics = makeMetrics(metricFields);
   const written = make('i');
   const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, written);
   const node = make('article', { class: 'at-card at-panel at-stack at-gap-sm' }, bar,
-    make('div', { class: 'at-row at-top at-gap-2xs at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, outdated, differenceButton, note, metrics.node);
+    make('div', { class: 'at-row at-top at-gap-2xs at-card-head' }, title, widenButton, ...(editing?.buttons ?? [])), settings,
+    ...(editing ? [editing.form.node] : []), text, outdated, differenceButton, note, metrics.node);
   const end = followEnd(text, 32);
   /** @type {HTMLElement | null} the first token that differs from the first card's */
   let differingToken = null;
   let isGrowing = false;
 
-  const open = foldOut(editButton, form.node, () => find(form.node, '.at-fields :is(select, input)'));
   widenButton.setAttribute('aria-pressed', 'false');
   closeOnEscape(node, () => {
     widen(false);
@@ -68,7 +63,7 @@ export function makeCard(offered, actions) {
 
   /**
    * @param {{number: number, words: {name: string[], others: string[]}, prompt: string, result: Result | null, first: Result | null, stale: string,
-   *   ranges: Range[], busy: boolean, removable: boolean}} now
+   *   ranges: Range[], busy?: boolean, removable?: boolean}} now the last two are for its editing
    */
   function show(now) {
     const { number, words: { name, others }, result } = now;
@@ -80,9 +75,7 @@ export function makeCard(offered, actions) {
       settings.textContent = others.join(' · ');
     }
     node.classList.toggle('at-stale', Boolean(now.stale));
-    form.node.disabled = now.busy;
-    editButton.disabled = now.busy;
-    removeButton.disabled = now.busy || !now.removable;
+    editing?.draw({ busy: now.busy, removable: now.removable });
     const share = result?.state === 'streaming' ? result.tokens.length / result.length : 0;
     written.style.setProperty('--part', String(share)); // the bar is scaled, so nothing is laid out
     drawText(result);
@@ -134,7 +127,7 @@ export function makeCard(offered, actions) {
         : isRunning ? 'Same as card 1 so far' : 'No token differs from card 1');
   }
 
-  return { node, show, open, form };
+  return { node, show };
 }
 
 /** @param {Result | null} result @param {number} index */

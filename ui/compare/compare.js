@@ -2,9 +2,9 @@
  * The comparison: a prompt, the cards of settings that answer it side by side, and its files.
  *
  * The cards and the prompt live here until they are sent; results come from the server, each time only what is new.
- * Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel' and 'file'.
+ * Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel', 'file' and 'runs'.
  *
- * @typedef {import('./results.js').Card & {view: ReturnType<typeof makeCard>}} Card
+ * @typedef {import('./results.js').Card & {view: ReturnType<typeof makeCard>, editing: ReturnType<typeof makeEditing>}} Card
  */
 
 /** @import { CompareForm, CompareRequest, CompareValue } from './compare_contract' */
@@ -18,14 +18,17 @@ import { askedComparison, comparedRun, panelSettings, settledText, shownTab, sho
 import { followColour } from '../kit/js/theme.js';
 import { copy, downloadReply, notify } from '../kit/js/transfer.js';
 import { followValue, unpacked } from '../kit/js/values.js';
+import { shareFile } from '../inspector/toolbar/shared_file.js';
 import { offerTokens } from '../runs/answer.js';
 import { makeAsk, promptKey } from './ask.js';
 import { lastWords, makeCard, reveal } from './card.js';
+import { makeEditing } from './editing.js';
 import { same, summary } from './form.js';
-import { offerHelp, rangesOf } from './metrics.js';
+import { makeLegend, offerHelp, rangesOf } from './metrics.js';
 import { linkOf, takeLinked } from './link.js';
 import { makeProgress } from './progress.js';
 import { Results } from './results.js';
+import { sharedComparison } from './shared.js';
 import { makeToolbar } from './toolbar.js';
 
 const fetchExample = () => import('../examples/comparison.js');
@@ -61,13 +64,15 @@ export function start(component) {
   });
   const toolbar = makeToolbar(offered, {
     fill, add: addCard, link: copyLink,
+    share: (button) => questions.ask('runs', {}, ({ file }) => file && shareFile(button, 'comparison', file[0],
+      JSON.stringify(sharedComparison(offered, cards, results, continued, JSON.parse(file[1]))))),
     download: (kind) => questions.ask('file', { kind }, ({ file }) => downloadReply(file, kind)),
   });
   const requestButton = makeButton('Use the settings from Learn', takeRequest);
   const note = make('div', { hidden: true }); // says that the cards are an example
   const progress = makeProgress(note);
   const grid = make('div', { class: 'at-cards' });
-  const legend = make('p', { class: 'at-sm at-quiet at-metric-legend', text: '▲ highest of all cards · ▼ lowest', hidden: true });
+  const legend = makeLegend([]);
 
   root.replaceChildren(...ask.nodes, ...toolbar.nodes, progress.node, requestButton, grid, legend);
   followColour(root);
@@ -116,7 +121,7 @@ export function start(component) {
   function addCard() {
     cards.push(newCard(cards.at(-1).settings));
     draw();
-    cards.at(-1).view.open(true);
+    cards.at(-1).editing.open(true);
   }
 
   /** @param {HTMLElement} button */
@@ -135,7 +140,7 @@ export function start(component) {
     cards = list.map((settings, index) => {
       if (!cards[index]) return newCard(settings);
       change(cards[index], settings);
-      cards[index].view.form.show(settings);
+      cards[index].editing.form.show(settings);
       return cards[index];
     });
     draw();
@@ -150,13 +155,13 @@ export function start(component) {
   /** @param {Settings} settings @returns {Card} */
   function newCard(settings) {
     /** @type {Card} */
-    const card = { settings, run: null, sent: null, view: null };
-    card.view = makeCard(offered, {
+    const card = { settings, run: null, sent: null, view: null, editing: null };
+    card.editing = makeEditing(offered, {
       change: (changed) => change(card, changed),
       panel: () => questions.ask('panel', {}, ({ settings: copied }) => {
         if (!copied) return;
         change(card, copied);
-        card.view.form.show(copied);
+        card.editing.form.show(copied);
       }),
       remove: () => {
         cards = cards.filter((other) => other !== card);
@@ -165,8 +170,9 @@ export function start(component) {
         toolbar.focusAdd();
       },
     });
-    card.view.form.show(settings);
-    card.view.form.hold(panel);
+    card.editing.form.show(settings);
+    card.editing.form.hold(panel);
+    card.view = makeCard(offered.metrics, card.editing);
     return card;
   }
 
@@ -180,7 +186,7 @@ export function start(component) {
     [panel, panelSeed] = [shared, seed];
     ask.showShared(`Maximum length ${shared.max_new_tokens ?? '–'} · `
       + `${seed < 0 ? 'random seed' : `seed ${seed ?? '–'}`} (sidebar settings)`);
-    cards.forEach((card) => card.view.form.hold(shared));
+    cards.forEach((card) => card.editing.form.hold(shared));
     drawIfStale();
   }
 
@@ -207,10 +213,10 @@ export function start(component) {
 
   function compare() {
     if (busy) return;
-    const invalid = cards.find((card) => card.view.form.invalidField());
+    const invalid = cards.find((card) => card.editing.form.invalidField());
     if (invalid) {
-      invalid.view.open(true);
-      invalid.view.form.invalidField().focus();
+      invalid.editing.open(true);
+      invalid.editing.form.invalidField().focus();
       return;
     }
     results.submit(cards, { prompt: promptKey(ask.read()), seed: panelSeed, cards: cards.map(inEffect) });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+from decoding.run.document import RunDocument
 from ui.kit.kit_contract import SettingField
 from ui.runs.runs_contract import AnswerState, AnswerToken
 
@@ -78,7 +79,8 @@ class CompareRequest(TypedDict):
 class CompareValue(TypedDict):
     """What Compare shows. Its events: `compare {text, answer, history, common, cards}`, `halt`,
     `repeat {run, changes}`, `token {run, index}`, `remove {runs}`, `missing`, and the questions that a `CompareReply`
-    answers: `panel {number}` and `file {number, kind}`.
+    answers: `panel {number}`, `file {number, kind}` and `runs {number}`, for the runs of all cards as JSON by their
+    names.
     """
 
     run: str | None  # identifies the comparison
@@ -101,6 +103,21 @@ class RecordedComparison(TypedDict):
     run: str
     continued: str
     cards: list[CardValue]
+
+
+class SharedCard(TypedDict):
+    name: list[str]  # its settings in words: what sets it apart from the other cards
+    others: list[str]  # and the rest
+    result: CardValue
+    run: RunDocument
+
+
+class SharedComparison(TypedDict):
+    """The document of a shared file with a comparison; made by ui/compare/shared.js."""
+
+    continued: str
+    metrics: list[MetricField]
+    cards: list[SharedCard]
 
 
 class CompareReply(TypedDict):

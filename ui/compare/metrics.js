@@ -71,6 +71,10 @@ export function rangesOf(cards) {
   });
 }
 
+/** What the marks beside the numbers mean. @param {Range[]} ranges */
+export const makeLegend = (ranges) =>
+  make('p', { class: 'at-sm at-quiet at-metric-legend', text: '▲ highest of all cards · ▼ lowest', hidden: !ranges.some(Boolean) });
+
 /** Explain what is inside when it has the pointer or the focus; Escape hides the hint. @param {HTMLElement} container */
 export function offerHelp(container) {
   const tip = make('div', { class: 'at-tip', role: 'tooltip', id: 'at-tip', hidden: true });

@@ -15,6 +15,7 @@ from ui.compare import actions as compare
 from ui.compare.actions import CompareUpdate
 from ui.compare.document import compare_document, open_comparison
 from ui.compare.endpoint import compare_endpoint
+from ui.compare.shared import shared
 from ui.compare.values import card_settings, compare_form, no_comparison
 from ui.examples.recorded import offers_examples
 from ui.frame import Frame, Tab
@@ -53,6 +54,7 @@ class CompareTab(Tab):
             "missing",
             "panel",
             "file",
+            "runs",
             "repeat",
             form=form,
             beginning={"recorded": offers_examples(models.names)},
@@ -78,6 +80,9 @@ class CompareTab(Tab):
         def file(session: Session, event: gr.EventData) -> Any:
             return reply(event, lambda: {"file": compare.file(session, field(event, "kind", str))})
 
+        def runs(session: Session, event: gr.EventData) -> Any:
+            return reply(event, lambda: {"file": shared(session, frame.models)})
+
         bind, view = partial(self.bind, frame), self.comparison
         bind(view.compare, compare.compare, RUNNING)
         bind(view.repeat, compare.repeat, RUNNING)
@@ -86,4 +91,5 @@ class CompareTab(Tab):
         bind(view.missing, compare.resend, trigger_mode="multiple")
         view.panel(panel_settings, panel.inputs, view, trigger_mode="multiple", **QUICK)
         view.file(file, frame.session, view, trigger_mode="multiple", **QUICK)
+        view.runs(runs, frame.session, view, trigger_mode="multiple", **QUICK)
         view.halt(halt, frame.session, None, queue=False, **QUIET)

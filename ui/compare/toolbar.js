@@ -14,17 +14,20 @@ const FILES = /** @type {const} */ (['csv', 'json']);
 /**
  * @param {CompareForm} offered
  * @param {{fill: (cards: Settings[]) => void, add: () => void, link: (button: HTMLElement) => void,
- *   download: (kind: 'csv' | 'json') => void}} actions
+ *   share: (button: HTMLElement) => void, download: (kind: 'csv' | 'json') => void}} actions
  */
-export function makeToolbar(offered, { fill, add, link, download }) {
+export function makeToolbar(offered, { fill, add, link, share, download }) {
   const fills = offered.fills.map(({ name, cards }) => makeButton(name, () => fill(cards)));
   const sweep = makeSweep(offered, fill);
   const addButton = makeButton('+ Add card', add);
   const linkButton = makeButton('Copy link', () => link(linkButton),
     { title: 'A link that opens these cards with the same prompt and settings' });
+  const shareButton = makeButton('Share', () => share(shareButton),
+    { title: 'Save a page that shows these cards in any browser, without a server; it is made here and sent nowhere' });
   const files = FILES.map((kind) => makeButton(kind.toUpperCase(), () => download(kind)));
   const row = make('div', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
-    addButton, make('span', { class: 'at-row at-gap-sm at-end at-files' }, linkButton, make('span', { class: 'at-quiet', text: 'Download' }), ...files));
+    addButton, make('span', { class: 'at-row at-wrap at-gap-sm at-end at-files' }, linkButton, shareButton,
+      make('span', { class: 'at-quiet', text: 'Download' }), ...files));
 
   /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean}} now */
   function draw({ cards, busy, hasFiles }) {
@@ -33,7 +36,7 @@ export function makeToolbar(offered, { fill, add, link, download }) {
       chip.disabled = busy;
       chip.setAttribute('aria-pressed', String(same(cards, offered.fills[i].cards)));
     });
-    for (const button of files) button.disabled = busy || !hasFiles;
+    for (const button of [shareButton, ...files]) button.disabled = busy || !hasFiles;
     addButton.disabled = busy || cards.length >= offered.most;
     addButton.title = cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '';
   }

@@ -1,4 +1,4 @@
-"""The shared file: one HTML page that shows a run document with the page's own views, and needs no server.
+"""The shared file: one HTML page with a run, a translation or a comparison in the page's own views, without a server.
 
 Everything is inside the file. Its modules stand in an import map, each under its path in ui/ with its source as a
 `data:` address, so there is nothing to bundle: a module is the same code here and on the page, without the comments
@@ -26,9 +26,8 @@ from ui.kit import assets
 from ui.kit.setting import setting_field
 from ui.theme import theme
 
-VIEW = "share/view.js"
+VIEWS = {"run": "share/run.js", "translation": "share/translation.js", "comparison": "share/comparison.js"}
 PREFIX = "attend/"  # before a module's path in ui/, in the import map
-DOCUMENT = "{document}"  # its place in the template
 SHOWN = ("name", "label", "kind", "choices", "default", "neutral", "strategies")  # of a setting, to put it in words
 
 _COMMENT = re.compile(r"^ *(?:/\*(?:[^*]|\*(?!/))*\*/|//.*)\n", re.MULTILINE)  # in lines of its own
@@ -37,17 +36,24 @@ _IN_DATA = " !'()*,/:;=?@[]{}&+$|^`~<>"  # need no escape in a data address; all
 
 
 @cache
-def template() -> str:
-    """The whole file, but for the document."""
-    modules = {PREFIX + name: _address(_bare(name)) for name in assets.needed(VIEW)}
+def template(kind: str) -> str:
+    """The whole file, but for the document.
+
+    Args:
+        kind: of the document, a key of `VIEWS`.
+    """
+    modules = {PREFIX + name: _address(_bare(name)) for name in assets.needed(VIEWS[kind])}
     parts = {
+        "view": PREFIX + VIEWS[kind],
         "modules": inside_script({"imports": modules}),
         "styles": styles(modules),
         "labels": labels(),
         "settings": inside_script([_named(parameter) for parameter in parameters()]),
     }
     return re.sub(
-        r"\{(modules|styles|labels|settings)\}", lambda match: parts[match[1]], assets.template("share/template.html")
+        r"\{(view|modules|styles|labels|settings)\}",
+        lambda match: parts[match[1]],
+        assets.template("share/template.html"),
     )
 
 
@@ -61,11 +67,6 @@ def styles(modules: Iterable[str]) -> str:
 def labels() -> str:
     """What the filters are called, as JSON inside a script."""
     return inside_script(dict(stage_labels()))
-
-
-def shared_file(document: Mapping[str, object]) -> str:
-    """A run document (docs/endpoints.md) as a file to share."""
-    return template().replace(DOCUMENT, inside_script(document))
 
 
 def inside_script(value: object) -> str:
@@ -111,9 +112,12 @@ def _declarations(block: str) -> list[tuple[str, str]]:
 
 
 def routes() -> list[Route]:
-    """Where `inspector/toolbar/shared_file.js` fetches the template. No browser keeps it: its address never changes."""
-    return [Route("/attend-shared-page", _serve)]
+    """Where `shared_file.js` fetches templates. No browser keeps them, since their addresses never change."""
+    return [Route("/attend-shared-page/{kind}", _serve)]
 
 
 async def _serve(request: Request) -> Response:
-    return PlainTextResponse(template())  # as text, so that no browser shows it as a page of this server
+    kind = request.path_params["kind"]
+    if kind not in VIEWS:
+        return PlainTextResponse(f"There is no such page: choose {', '.join(VIEWS)}.", status_code=404)
+    return PlainTextResponse(template(kind))  # as text, so that no browser shows it as a page of this server

@@ -155,6 +155,7 @@ export function makeAlignmentLines({ onPick }) {
   new ResizeObserver(() => {
     if (width === plane.clientWidth) return;
     width = plane.clientWidth;
+    plane.style.setProperty('--drawn', `${width}px`); // paper has no time to draw it again
     arrange();
     highlight(highlighted);
   }).observe(plane);

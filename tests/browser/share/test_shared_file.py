@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.helpers.browsing import SHORT, Opener
+from model.loaded import LoadedModel
+from tests.helpers.browsing import SHORT, Opener, serving
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, say, set_number
-from ui.share.bundle import shared_file
+from tests.helpers.visitor import choose, rest, say, set_number
+from tests.ui.share.shared_files import shared_file
 
 pytestmark = BROWSER
 
@@ -28,10 +29,10 @@ CUT_OFF = (
 HOSTILE = "</script><img src=https://evil.example/x onerror=document.title='caught'>"
 
 
-def shared(page: Page, folder: Path) -> Path:
-    """Share the run in the inspector as a file."""
+def shared(page: Page, folder: Path, button: str = "Share run") -> Path:
+    """Share the run in the inspector, or the comparison, as a file."""
     with page.expect_download() as download:
-        page.get_by_role("button", name="Share run").click()
+        page.get_by_role("button", name=button, exact=True).click()
     assert download.value.suggested_filename.endswith(".html")
     file = folder / "run.html"
     download.value.save_as(file)
@@ -86,6 +87,46 @@ def test_a_shared_answer_is_looked_into_without_a_server_and_opened_again(
     expect(page.locator(".at-map canvas, canvas.at-canvas").first).to_be_visible()
 
 
+def test_a_shared_comparison_has_its_cards_and_each_ones_tokens(
+    visit: Opener, browser: Browser, tmp_path: Path
+) -> None:
+    page = visit(f"?tab=Compare&{SHORT}")
+    page.locator(".attend-compare .at-primary").click()
+    expect(page.get_by_role("button", name="Share", exact=True)).to_be_enabled()
+    file = shared(page, tmp_path, "Share")
+    cards = document_in(file)["cards"]
+    assert len(cards) > 1
+    with opened(browser, file) as alone:
+        expect(alone.locator(".at-card h3")).to_have_text(page.locator(".at-card h3").all_inner_texts())
+        expect(alone.locator(".at-card .at-text")).to_have_text(page.locator(".at-card .at-text").all_text_contents())
+        assert alone.get_by_role("button", name="Change the settings of this card").count() == 0
+        alone.locator(".at-card").nth(1).locator(".at-tok").nth(2).click()
+        expect(alone.locator(".at-headline")).to_contain_text(f"Token 3 of {len(cards[1]['run']['ids'])}")
+        expect(alone.locator(".at-card.at-inspected h3")).to_have_text(alone.locator(".at-card h3").nth(1).inner_text())
+        expect(alone.locator("canvas.at-canvas")).to_be_visible()
+    page.locator(".attend-record input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Card 2", exact=True).click()
+    expect(page.locator(".at-opened")).to_contain_text("You’re viewing run.html, card 2, a saved run.")
+
+
+def test_a_shared_translation_has_its_alignment(
+    tiny_translator: LoadedModel, visit: Opener, browser: Browser, tmp_path: Path
+) -> None:
+    with serving(tiny_translator) as address:
+        page = visit("?max_new_tokens=6", at=address)
+        page.locator("#attend-given textarea").fill("The quick fox")
+        page.keyboard.press("Enter")
+        rest(page)
+        lines = page.locator(".at-lines path")
+        expect(lines.first).to_be_attached()
+        file = shared(page, tmp_path)
+        with opened(browser, file) as alone:
+            expect(alone.locator(".at-link")).to_have_text(page.locator(".at-link").all_text_contents())
+            expect(alone.locator(".at-lines path")).to_have_count(lines.count())
+            alone.locator(".at-link[data-side='1']").nth(1).click()
+            expect(alone.locator(".at-headline")).to_contain_text("Token 2 of")
+
+
 def test_a_shared_search_has_its_tree_and_fits_a_phone(visit: Opener, browser: Browser, tmp_path: Path) -> None:
     page = visit()
     choose(page, "Beam search")
@@ -107,8 +148,7 @@ def test_a_shared_search_has_its_tree_and_fits_a_phone(visit: Opener, browser: B
         assert alone.evaluate(COLOURS) == colours["paper"] != colours["dark screen"]
 
 
-@pytest.mark.parametrize("place", ["model", "text", "prompt", "labels", "setting", "stage"])
-def test_hostile_documents_stay_text(visit: Opener, browser: Browser, tmp_path: Path, place: str) -> None:
+def small_document() -> dict[str, Any]:
     step = {
         "id": 1,
         "origin": "chosen",
@@ -121,7 +161,7 @@ def test_hostile_documents_stay_text(visit: Opener, browser: Browser, tmp_path: 
         "candidates": [{"id": 1, "probabilities": [0.5]}],
         "rest": [0.5],
     }
-    document: dict[str, Any] = {
+    return {
         "schema": "attend.trace/2",
         "model": "m",
         "prompt": {"text": "p", "ids": [2]},
@@ -133,6 +173,13 @@ def test_hostile_documents_stay_text(visit: Opener, browser: Browser, tmp_path: 
         "steps": [step],
         "labels": {"1": "t", "2": "p"},
     }
+
+
+PLACES = ["model", "text", "prompt", "labels", "setting", "stage"]
+
+
+def hostile_document(place: str) -> dict[str, Any]:
+    document = small_document()
     match place:
         case "prompt":
             document["prompt"]["text"] = HOSTILE
@@ -141,14 +188,40 @@ def test_hostile_documents_stay_text(visit: Opener, browser: Browser, tmp_path: 
         case "setting":
             document["settings"] = {HOSTILE: HOSTILE, "strategy": HOSTILE}
         case "stage":
-            step["stages"] = [HOSTILE]
+            document["steps"][0]["stages"] = [HOSTILE]
         case _:
             document[place] = HOSTILE
+    return document
+
+
+@pytest.mark.parametrize("kind", ["run", "translation", "comparison"])
+def test_hostile_documents_stay_text(browser: Browser, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "hostile.html"
-    file.write_text(shared_file(document), encoding="utf-8")
+    file.write_text("", encoding="utf-8")
     with opened(browser, file) as alone:
-        expect(alone.locator(".at-box")).to_have_count(2)
-        assert alone.title() != "caught" and alone.locator("#attend-shared img").count() == 0
+        for place in PLACES:
+            document = hostile_document(place) | ({"source": [2, 1]} if kind == "translation" else {})
+            page = shared_file(compared(document) if kind == "comparison" else document, kind)
+            file.write_text(page, encoding="utf-8")
+            alone.reload()
+            expect(alone.locator(".at-box")).to_have_count(4 if kind == "translation" else 2)
+            assert alone.title() != "caught" and alone.locator("#attend-shared img").count() == 0, place
+
+
+def compared(document: dict[str, Any]) -> dict[str, Any]:
+    """A comparison whose every text is hostile, of cards with this run."""
+    result = {
+        "run": HOSTILE,
+        "tokens": [{"text": HOSTILE, "probability": 0.5, "label": HOSTILE}],
+        "state": HOSTILE,
+        "note": HOSTILE,
+        "length": 1,
+        "first_difference": 0,
+        "metrics": [1.0],
+    }
+    card = {"name": [HOSTILE], "others": [HOSTILE], "result": result, "run": document}
+    metric = {"name": HOSTILE, "label": HOSTILE, "unit": HOSTILE, "digits": 2, "help": HOSTILE, "term": HOSTILE}
+    return {"continued": HOSTILE, "metrics": [metric], "cards": [card, card]}
 
 
 BROKEN = [
@@ -161,11 +234,12 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize("document", BROKEN, ids=range(len(BROKEN)))
-def test_a_broken_document_is_said_to_be_broken(browser: Browser, tmp_path: Path, document: Any) -> None:
-    file = tmp_path / "broken.html"
-    file.write_text(shared_file(document), encoding="utf-8")
+@pytest.mark.parametrize("kind", ["run", "translation", "comparison"])
+def test_a_broken_document_is_said_to_be_broken(browser: Browser, tmp_path: Path, kind: str) -> None:
     page = browser.new_page()
-    page.goto(file.as_uri())
-    expect(page.get_by_role("alert")).to_contain_text("can’t be shown: ask for it again")
+    for document in [*BROKEN, {"cards": [{"run": small_document()}], "metrics": [], "continued": ""}]:
+        file = tmp_path / "broken.html"
+        file.write_text(shared_file(document, kind), encoding="utf-8")
+        page.goto(file.as_uri())
+        expect(page.get_by_role("alert")).to_contain_text("can’t be shown: ask for it again")
     page.close()

@@ -17,6 +17,7 @@ from ui.chat import actions as chat
 from ui.compare import actions as comparing
 from ui.compare.actions import CompareUpdate
 from ui.compare.document import compare_document, open_comparison
+from ui.compare.shared import shared
 from ui.runs.documents.document import read_document
 from ui.runs.models import Models
 from ui.runs.session import Session
@@ -65,6 +66,23 @@ def test_a_comparison_that_came_back_is_the_same(models: Models, answer: bool) -
     assert kept(again, models) == document
     comparing.remove(again, models, models.default, [after["cards"][0]["run"]])
     assert len(kept(again, models)["content"]["cards"]) == 3
+
+
+def test_what_is_shared_of_a_comparison_are_its_runs_with_as_much_attention_as_there_is_room_for(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session.using(models.default)
+    with pytest.raises(AttendError, match="press Compare first"):
+        shared(session, models)
+    run(session, models)
+    assert session.comparison is not None
+    documents = json.loads(shared(session, models)[1])
+    assert [*documents] == [card.run.id for card in session.comparison.cards]
+    sizes = [sum(map(len, document["attention"]["rows"])) for document in documents.values()]
+    assert [document["ids"] for document in documents.values()] == [[*card.ids] for card in session.comparison.cards]
+    monkeypatch.setattr("ui.compare.shared.MAX_ATTENTION", sum(sizes[:2]))
+    documents = json.loads(shared(session, models)[1])
+    assert ["attention" in document for document in documents.values()] == [True, True, False, False]
 
 
 def test_what_a_card_switches_off_comes_back(models: Models) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import subprocess
@@ -16,17 +17,24 @@ from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
+from tests.ui.share.shared_files import shared_file
+from ui.inspector.toolbar.record import saved
 from ui.inspector.values import document_value
 from ui.runs.generation import run_for_program
 from ui.runs.models import Models
+from ui.runs.session import Session
 from ui.runs.traces import new_trace
-from ui.share.bundle import shared_file, template
+from ui.share.bundle import VIEWS, template
+from ui.translate import actions as translate
+from ui.translate.alignment import alignment_value
 
 CALL = """
+import { alignmentValue } from './ui/share/alignment_value.js';
 import { inspectorValue } from './ui/share/inspector_value.js';
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
-console.log(JSON.stringify(inspectorValue(JSON.parse(chunks.join('')), 'shared')));
+const run = JSON.parse(chunks.join(''));
+console.log(JSON.stringify({ inspector: inspectorValue(run, 'shared'), alignment: alignmentValue(run, 'shared') }));
 """
 SETTINGS = [
     DecodingSettings(temperature=1.2, top_k=20, top_p=0.9, seed=3, max_new_tokens=9),
@@ -48,12 +56,12 @@ def in_browser(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal, but for numbers that the server rounds to six digits."""
+    """Equal, but for numbers that the server rounds to six digits; only zero is zero."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, list):
         return len(one) == len(other) and all(map(same, one, other))
-    return one == (pytest.approx(other, rel=1e-5, abs=1e-300) if isinstance(other, float) else other)
+    return one == (pytest.approx(other, rel=1e-5, abs=0) if isinstance(other, float) else other)
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings.strategy)
@@ -64,7 +72,7 @@ def test_a_shared_file_shows_what_the_server_would(
     document = document_of(tiny_translator if translates else tiny, settings)
     expected = json.loads(json.dumps(document_value(document, "shared")))  # pyright: ignore[reportArgumentType]
     del expected["unloaded"]
-    assert same(in_browser(document), expected)
+    assert same(in_browser(document)["inspector"], expected)
 
 
 def test_a_prompt_without_labels_is_one_box(tiny: LoadedModel) -> None:
@@ -74,8 +82,23 @@ def test_a_prompt_without_labels_is_one_box(tiny: LoadedModel) -> None:
     }
     document["labels"] = {name: label for name, label in document["labels"].items() if int(name) in steps}
     expected = json.loads(json.dumps(document_value(document, "shared")))  # pyright: ignore[reportArgumentType]
-    value = in_browser(document)
+    value = in_browser(document)["inspector"]
     assert value["labels"]["-1"] == "The quick fox" and value["ids"] == expected["ids"] and value["first"] == 1
+
+
+def test_a_shared_translation_is_aligned_as_on_the_page(tiny_translator: LoadedModel) -> None:
+    models, session = Models((tiny_translator.name,), lambda name, _: tiny_translator), Session.using("")
+    for _ in translate.translate(session, models, tiny_translator.name, "The quick fox", SETTINGS[1]):
+        pass
+    run = session.run(session.translation and session.translation.answer.run)
+    expected: dict[str, Any] = {**(alignment_value(run, tiny_translator) or {})}
+    shared = in_browser(json.loads(saved(session, models, run.id)[1]))["alignment"]
+    assert expected["encoder"] is not None
+    for kind in ("cross", "decoder"):
+        rows = [[base64.b64decode(row) for row in heads[kind].pop("rows")] for heads in (expected, shared)]
+        for one, other in zip(*rows, strict=True):  # of another pass, which may round the last digit otherwise
+            assert all(abs(a - b) <= 1 for a, b in zip(one, other, strict=True))
+    assert shared == {**expected, "run": "shared", "encoder": None}
 
 
 class Scripts(HTMLParser):
@@ -91,19 +114,21 @@ class Scripts(HTMLParser):
         self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
 
 
-def test_a_file_names_no_address_and_a_document_ends_no_script() -> None:
-    plain = Scripts(template())
+@pytest.mark.parametrize("kind", VIEWS)
+def test_a_file_names_no_address_and_a_document_ends_no_script(kind: str) -> None:
+    plain = Scripts(template(kind))
     assert plain.count == 5 and plain.addresses == ["data:,"]
     hostile = {"text": "</script><script>alert(1)</script><!--", "model": "{document}{modules}"}
-    page = shared_file(hostile)
+    page = shared_file(hostile, kind)
     assert (
         Scripts(page).count == 5 and json.loads(page.split('id="attend-document">')[1].split("</script>")[0]) == hostile
     )
 
 
-def test_every_import_is_in_the_import_map() -> None:
-    modules = json.loads(template().split('<script type="importmap">')[1].split("</script>")[0])["imports"]
+@pytest.mark.parametrize("kind", VIEWS)
+def test_every_import_is_in_the_import_map(kind: str) -> None:
+    modules = json.loads(template(kind).split('<script type="importmap">')[1].split("</script>")[0])["imports"]
     sources = {name: unquote(address.partition(",")[2]) for name, address in modules.items()}
-    for source in sources.values():
+    for source in [*sources.values(), template(kind).rpartition('<script type="module">')[2]]:
         statements = re.findall(r"^(?:import|import .* from|\} from) '([^']+)';$", source, re.MULTILINE)
         assert all(name in sources for name in statements)

@@ -1,29 +1,57 @@
 /**
- * Run documents in and out of a shared file: one HTML page that shows a run without a server (ui/share/).
+ * Documents in and out of a shared file: one HTML page that shows a run, a translation or a comparison without a server (ui/share/).
  */
+
+import { download, notify } from '../../kit/js/transfer.js';
 
 const PLACE = '{document}';
 // A document's “<” is escaped, so the first one ends it; nothing of a stranger's page is parsed as HTML.
 const DOCUMENT = /<script\b[^<>]*\bid="attend-document"[^<>]*>([^<]*)</;
+const MOST_RUNS = 12; // of a file: twice as many as Compare has cards
 
-/** @type {Promise<string> | null} */
-let template = null;
+/** @typedef {'run' | 'translation' | 'comparison'} Kind of a shared file; each has its own page */
 
-/** A run document as a shared file; it is made here, and nothing is sent. @param {string} json */
-export async function sharedFile(json) {
-  template ??= fetch(new URL('attend-shared-page', document.baseURI)).then((response) => {
+/** @type {Map<Kind, Promise<string>>} */
+const templates = new Map();
+
+/**
+ * Hand a document to the browser as a shared file; it is made here, and nothing is sent.
+ * @param {HTMLElement} button says why where that fails
+ * @param {Kind} kind
+ * @param {string[]} name words that name the file
+ * @param {string} json
+ */
+export async function shareFile(button, kind, name, json) {
+  try {
+    download(name, 'html', withDocument(await template(kind), json));
+  } catch {
+    templates.delete(kind); // the next click tries again
+    notify(button, 'The server can’t be reached, so the page could not be made: try again.');
+  }
+}
+
+/** @param {Kind} kind */
+function template(kind) {
+  const before = templates.get(kind) ?? fetch(new URL(`attend-shared-page/${kind}`, document.baseURI)).then((response) => {
     if (!response.ok) throw new Error(response.statusText);
     return response.text();
   });
-  const page = await template.catch(() => {
-    template = null; // the next click tries again
-    throw new Error('The server can’t be reached, so the page could not be made: try again.');
-  });
-  return page.replace(PLACE, () => json.trim().replaceAll('<', '\\u003c')); // a function: in a text, $& has a meaning
+  templates.set(kind, before);
+  return before;
 }
 
-/** The run document of a shared file, as JSON; any other text as it is. @param {string} text */
-export function documentIn(text) {
-  if (!/^\s*<!doctype html/i.test(text)) return text;
-  return DOCUMENT.exec(text)?.[1] ?? text;
+/** @param {string} page @param {string} json */
+export const withDocument = (page, json) =>
+  page.replace(PLACE, () => json.trim().replaceAll('<', '\\u003c')); // a function: in a text, $& has a meaning
+
+/** The run documents in a file, as JSON: of a shared file or a saved run the one that it has, of a comparison those of its cards. @param {string} text */
+export function runsIn(text) {
+  const json = /^\s*<!doctype html/i.test(text) ? DOCUMENT.exec(text)?.[1] ?? text : text;
+  try {
+    const { cards } = JSON.parse(json);
+    if (Array.isArray(cards)) return cards.slice(0, MOST_RUNS).map((card) => JSON.stringify(card?.run ?? card?.trace ?? null));
+  } catch {
+    // the server says that the file is no JSON
+  }
+  return [json];
 }

@@ -11,10 +11,10 @@ import { isExample } from '../../examples/example.js';
 import { find, make, makeButton } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
 import { inspectedToken } from '../../kit/js/signals.js';
-import { download, downloadReply, notify } from '../../kit/js/transfer.js';
+import { downloadReply } from '../../kit/js/transfer.js';
 import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeWhatIf } from './counterfactual.js';
-import { documentIn, sharedFile } from './shared_file.js';
+import { runsIn, shareFile } from './shared_file.js';
 
 const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
 const MAX_FILE = 20_000_000; // bytes of a file that is read at all
@@ -40,15 +40,15 @@ export function start(component) {
   }, { title: 'Save a file with every step, its candidates and their probabilities' });
   const share = makeButton('Share run', () => {
     questions.drop(sharing);
-    sharing = questions.ask('save', {}, async ({ file }) => {
+    sharing = questions.ask('save', {}, ({ file }) => {
       if (!file) return;
       const [name, json] = file;
-      await sharedFile(json).then((page) => download(name, 'html', page), ({ message }) => notify(share, message));
+      shareFile(share, JSON.parse(json).source?.length ? 'translation' : 'run', name, json);
     });
   }, { title: 'Save a page that shows this run in any browser, without a server; it is made here and sent nowhere' });
   const chooser = make('input', { type: 'file', accept: '.json,.html,application/json,text/html', hidden: true }); // the button opens it
   const open = makeButton('Open run', () => chooser.click(), { title: 'Open a file saved or shared here, or one of generate.py --json' });
-  const note = make('span', { class: 'at-quiet', role: 'status' });
+  const note = make('span', { class: 'at-row at-wrap at-gap-sm at-quiet', role: 'status' });
   const whatIf = makeWhatIf(unpacked(props.form), (settings) => {
     whatIf.wait();
     clearTimeout(timer);
@@ -112,7 +112,16 @@ export function start(component) {
     chooser.value = '';
     if (!file) return;
     refresh(); // removes a note about another file
-    const text = file.size <= MAX_FILE ? withinLimit(documentIn(await file.text())) : '';
+    const runs = file.size <= MAX_FILE ? runsIn(await file.text()) : [''];
+    if (runs.length > 1) {
+      note.replaceChildren(`Open which card of ${file.name}?`, ...runs.map((text, index) =>
+        makeButton(`${index + 1}`, () => openRun(text, { name: `${file.name}, card ${index + 1}`, size: file.size }), { 'aria-label': `Card ${index + 1}` })));
+    } else openRun(runs[0] ?? '', file);
+  }
+
+  /** @param {string} json @param {{name: string, size: number}} file that it is from */
+  function openRun(json, file) {
+    const text = withinLimit(json);
     if (text) trigger('open_file', { text, name: file.name });
     else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;
     else {

@@ -1,0 +1,25 @@
+/**
+ * A comparison as the document of a shared file, which ui/share/comparison.js shows.
+ */
+
+/** @import { RunDocument } from '../../decoding/run/document' */
+/** @import { CompareForm, SharedComparison } from './compare_contract' */
+/** @import { Card, Results } from './results.js' */
+
+import { summary } from './form.js';
+
+/**
+ * @param {CompareForm} offered @param {Card[]} cards in sight @param {Results} results
+ * @param {string} continued the last words of the text that they continue
+ * @param {Record<string, RunDocument>} runs those of the cards, by their names
+ * @returns {SharedComparison}
+ */
+export function sharedComparison(offered, cards, results, continued, runs) {
+  const shown = cards.filter((card) => card.run in runs);
+  const sent = shown.map((card) => card.sent);
+  return {
+    continued,
+    metrics: offered.metrics,
+    cards: shown.map((card) => ({ ...summary(offered, card.sent, sent), result: { since: 0, ...results.of(card) }, run: runs[card.run] })),
+  };
+}

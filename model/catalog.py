@@ -26,6 +26,7 @@ from model.errors import AttendError, EncoderOnly
 from model.loaded import LoadedModel
 from model.names import EMBEDDED, check_path, display_name, locate, without_precision
 from model.progress import Progress, silent, terminal_bar
+from model.sandbox.checksum import weights_checksum
 from model.text.sentencepiece_tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
 
     rounded = device_config.dtype == INT8
     _check(path, name, engine, encoder=False)
-    loaded = _read(path, name, engine, device_config)
+    loaded = replace(_read(path, name, engine, device_config), checksum=weights_checksum(path))
     with allocating():
         if rounded:
             quantize(loaded.model)

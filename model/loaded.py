@@ -105,6 +105,7 @@ class LoadedModel:
     chat: Chat | None  # None: the model has no chat format and can only continue a text
     address: str = ""  # the name or folder that `model.catalog.load` loads it by
     dtype: str = "auto"  # the precision that was asked for, see `model.device.DeviceConfig`
+    checksum: str = ""  # of its weights, by which a link knows them (`model.sandbox.checksum`); "" if unknown
     notes: tuple[str, ...] = ()  # sentences for the user about how it was loaded
     suffix_tokens: tuple[int, ...] = ()  # special tokens after every source of an encoder
     rules: GenerationRules = NO_RULES  # what the generation config demands of every text

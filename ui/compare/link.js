@@ -8,7 +8,7 @@
 /** @import { CompareForm } from './compare_contract' */
 /** @import { Settings } from './form.js' */
 
-import { isModelNameless, MAX_PROMPT, removeOnceWorking, takePart, withParts } from '../kit/address/address.js';
+import { isModelNameless, MAX_PROMPT, modelParts, removeOnceWorking, takePart, withParts } from '../kit/address/address.js';
 import { isInvalid } from '../kit/js/setting.js';
 import { connected } from '../kit/js/signals.js';
 
@@ -56,7 +56,7 @@ export function linkOf(address, { text, history: hasHistory, seed, cards, answer
   if (linked.length > MAX_LINKED) return { address: null, without: [] };
   const isLong = text.length > MAX_PROMPT;
   const without = [...(isLong ? ['the prompt (it is too long)'] : []), ...(hasHistory ? ['the chat history'] : []),
-    ...(isModelNameless() ? ['your model (it isn’t in this page’s own list)'] : [])];
-  const parts = { tab: 'Compare', [PART]: linked, prompt: isLong ? null : text, ...(seed >= 0 && { seed }) };
+    ...(isModelNameless() ? ['your model (it isn’t in the catalogue)'] : [])];
+  const parts = { ...modelParts(), tab: 'Compare', [PART]: linked, prompt: isLong ? null : text, ...(seed >= 0 && { seed }) };
   return { address: withParts(address, parts), without };
 }

@@ -31,9 +31,12 @@ class PrecisionValue(TypedDict):
 
 
 class ModelValue(TypedDict):
-    """The chosen model, and what the page shows about it. Its events: `choose {name, typed}` and `cancel`."""
+    """The chosen model, and what the page shows about it. Its events: `choose {name, typed}`, `cancel`, and
+    `differs {}` where the link that opened the page was made with other weights."""
 
     name: str
+    linked: str  # its name in a link, which only says names of the catalogue; "" if it has none
+    checksum: str  # of its weights, as a link has it; "" if unknown
     choices: list[ChoiceValue]
     precisions: list[PrecisionValue]  # of the model in use; empty if there is no choice
     title: str  # what is being loaded; "" if nothing is

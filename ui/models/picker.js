@@ -1,8 +1,8 @@
 /**
  * The model in use, its precision, and the progress of one that is loading.
  *
- * Events: 'choose' (`typed` for a name from the box) and 'cancel'. It publishes the model's context length and default
- * decoding method for the settings.
+ * Events: 'choose' (`typed` for a name from the box), 'cancel' and 'differs' (a link was made with other weights). It publishes
+ * the model's context length and default decoding method for the settings, and what links say of it.
  *
  * The address names only models of the page's own list, so no link can make a page load a folder or another model. The
  * browser's history keeps those, for a reload and for Back.
@@ -17,6 +17,7 @@ import { unpacked } from '../kit/js/values.js';
 import { choiceLines, makeSheet } from './sheet.js';
 
 const PRECISION = / \[(32|16|8) bits\]$/; // at the end of a name, see `with_precision` of model/names.py
+const CHECKSUM = /^[0-9a-f]{12}$/; // as model/sandbox/checksum.py makes it
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
@@ -48,7 +49,7 @@ export function start({ element, props, trigger, watch }) {
   function draw() {
     if (!props.value) return;
     value = unpacked(props.value);
-    const { name, choices, precisions, context, method, title: isLoading } = value;
+    const { name, choices, precisions, context, method, linked, checksum, title: isLoading } = value;
     setText(title, value.title);
     title.dataset.current = value.title ? '' : name;
     status.textContent = value.status;
@@ -64,7 +65,7 @@ export function start({ element, props, trigger, watch }) {
       drawPrecisions(name, precisions);
     }
     drawnKey = key;
-    if (!isLoading) currentModel.publish({ name, context, method });
+    if (!isLoading) currentModel.publish({ name, context, method, linked, checksum });
   }
 
   /** A model is in use, or another one is loading. */
@@ -76,6 +77,15 @@ export function start({ element, props, trigger, watch }) {
     const kept = { model: name === home ? undefined : name };
     writeParts({ model: isLinkable(name) ? name : null }, { isNew, kept });
     requested = '';
+    compareWeights();
+  }
+
+  /** Say so once if the model that a link led to has other weights than the link's. */
+  function compareWeights() {
+    if (weights === null || value.title || namedModel() !== value.name) return;
+    if (value.checksum && value.checksum !== weights) trigger('differs');
+    weights = null;
+    writeParts({ weights });
   }
 
   /** The model of the current entry in the browser's history. */
@@ -115,9 +125,14 @@ export function start({ element, props, trigger, watch }) {
     trigger('choose', { name, typed });
   }
 
-  takePart('model', (name) => name === home || isLinkable(name));
+  const isOffered = takePart('model', (name) => name === home || isLinkable(name)) !== null || partOf('model') === null;
+  let weights = takePart('weights', (digits) => CHECKSUM.test(digits));
+  if (!isOffered) weights = null; // the link is said to be misread already
   watch('value', receive);
   draw();
-  connected.subscribe(null, follow);
+  connected.subscribe(null, () => {
+    follow();
+    compareWeights();
+  });
   whenMoved(follow, { isFirst: true });
 }

@@ -12,6 +12,7 @@ from gradio.events import Dependency
 from ui.frame import Frame
 from ui.kit import assets
 from ui.kit.component import component
+from ui.kit.errors import warn
 from ui.kit.events import LOADING, QUICK, QUIET, field
 from ui.kit.packing import packed
 from ui.models import select
@@ -65,6 +66,11 @@ class Picker(View):
         translated = self.languages.translate(
             frame.handler((self,), outputs, set_languages), frame.session, outputs, trigger_mode="multiple", **QUICK
         )
+
+        def differs(session: Session) -> None:
+            warn(select.other_weights(session), seconds=None)
+
+        self.model.differs(differs, frame.session, None, **QUICK)
         self.model.cancel(select.cancel, frame.session, None, queue=False, **QUIET)
         page.unload(leave)
         return [chosen, translated]
@@ -98,7 +104,7 @@ def build(models: Models) -> Picker:
     """Add the picker to the current Gradio context."""
     value = select.picker_value(Session.using(models.default), models)
     form = {"any_name": models.any_name}
-    model = component("models/picker.js", "choose", "cancel", name="model", form=form)
+    model = component("models/picker.js", "choose", "cancel", "differs", name="model", form=form)
     model.value = _without_languages(value)
     languages = gr.HTML(
         packed(value["languages"]),

@@ -141,6 +141,8 @@ def picker_value(session: Session, models: Models) -> ModelValue:
     return {
         "clears_input": False,
         "name": name,
+        "linked": name if names.without_precision(name)[0] in names.catalog() else "",
+        "checksum": writes.checksum,
         "choices": choices(models, session.model.name, name),
         "precisions": precisions(models, session.model.name, writes) if encoder is None else [],
         "title": "",
@@ -151,6 +153,14 @@ def picker_value(session: Session, models: Models) -> ModelValue:
         "method": default_method(translates=is_translator(writes)),
         "languages": languages_value(writes if encoder is None else None),
     }
+
+
+def other_weights(session: Session) -> str:
+    """The notice about a link that was made with other weights than those of the visitor's model."""
+    return (
+        f"This link was made with a model whose weights differ from those of {names.display_name(session.model.name)} "
+        "here: the same settings may lead to another text."
+    )
 
 
 def languages_value(loaded: LoadedModel | None) -> LanguagesValue:

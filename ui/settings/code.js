@@ -2,7 +2,7 @@
  * The dialog with the settings as a link, as a command and as Python, each to copy. It opens with every new value.
  */
 
-import { isModelNameless, MAX_PROMPT, withParts } from '../kit/address/address.js';
+import { isModelNameless, MAX_PROMPT, modelParts, withParts } from '../kit/address/address.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
 import { find, make, makeButton } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
@@ -25,11 +25,12 @@ export function start(component) {
 /** @param {{prompt: string, seed: number}} run */
 function link({ prompt, seed }) {
   const isLong = prompt.length > MAX_PROMPT;
-  const parts = { ...(seed >= 0 && { seed }), ...(!isLong && { prompt }) }; // the last run's seed, to repeat it
+  const parts = { ...modelParts(), ...(seed >= 0 && { seed }), ...(!isLong && { prompt }) }; // the last run's seed, to repeat it
   const isNameless = isModelNameless();
   const note = [
     `Opens this tab with the same settings${isNameless ? '' : ', model'}${isLong ? '' : ' and prompt'}.`,
-    isNameless ? 'It can’t name your model, which isn’t in this page’s own list.' : '',
+    isNameless ? 'It can’t name your model, which isn’t in the catalogue.' : '',
+    'A page with another model says so.',
     isLong ? 'The prompt is too long for a link.' : 'It doesn’t include the rest of your conversation.',
   ];
   return { title: 'Link', text: withParts(location.href, parts), note: note.filter(Boolean).join(' ') };

@@ -80,7 +80,12 @@ def misread_link(parts: Sequence[object]) -> str:
     more = [f"{len(shortened) - MAX_NAMED} more"] if len(shortened) > MAX_NAMED else []
     *others, last = [*shortened[:MAX_NAMED], *more]
     subject = f"{', '.join(others)} and {last}" if others else last
-    return f"Part of this link is not valid and was ignored: {subject}. The rest of the link applies."
+    other = " Its model is not offered here, so its texts will differ." if any(map(_names_a_model, parts)) else ""
+    return f"Part of this link is not valid and was ignored: {subject}. The rest of the link applies.{other}"
+
+
+def _names_a_model(part: object) -> bool:
+    return str(part).startswith("model=")
 
 
 def settings_of(panel: object) -> DecodingSettings:

@@ -105,7 +105,11 @@ def test_a_copied_link_opens_what_it_was_copied_from(visit: Opener) -> None:
     link = page.locator(".attend-code pre").first.inner_text()
     expect(page.locator("#attend-seed-used")).to_contain_text("Seed ")
     seed = page.locator("#attend-seed-used").inner_text().split()[1]
+    query = parse_qs(urlsplit(link).query)
+    assert query["model"] == ["attend-chat"] and len(query["weights"][0]) == 12
     other = visit(f"?{urlsplit(link).query}")
+    expect(other).not_to_have_url(re.compile("weights="))  # they are the same here
+    assert other.locator(".toast-body").count() == 0
     expect(other.locator(BOX["Chat"])).to_have_value('It\'s "me" & you?')
     expect(other.locator("#attend-method label.selected .at-name")).to_have_text("Top-k")
     other.locator(BOX["Chat"]).press("Enter")
@@ -151,6 +155,14 @@ def test_a_link_with_bad_parts_is_refused_in_a_sentence_and_the_rest_opens(visit
     page.locator("#attend-tabs label", has_text="Learn").click()
     expect(page).to_have_url(re.compile("chapter=tokens"))
     assert "prompt" not in parts(page)
+
+
+def test_a_link_made_with_other_weights_says_so_and_runs_nothing(visit: Opener) -> None:
+    page = visit("?model=attend-chat&weights=0123456789ab&prompt=Hi&seed=3")
+    expect(page.locator(".toast-body")).to_contain_text("whose weights differ from those of attend-chat here")
+    expect(page.locator(BOX["Chat"])).to_have_value("Hi")
+    expect(page).not_to_have_url(re.compile("weights="))
+    assert page.locator(".at-assistant:not(.at-recorded *)").count() == 0
 
 
 def test_the_method_of_a_link_belongs_to_its_model_which_compare_takes_only_if_it_is_chosen(visit: Opener) -> None:

@@ -1,6 +1,7 @@
 /**
  * The page's address. Each part of it belongs to one script, which takes it when the page is opened, writes it, and follows
- * it on Back and Forward: `tab`, `chapter`, `glossary`, `model`, `prompt`, `comparison`, and the settings by their names.
+ * it on Back and Forward: `tab`, `chapter`, `glossary`, `model`, `weights`, `prompt`, `comparison`, and the settings by their
+ * names.
  *
  * Another tab, chapter or model is a new entry of the browser's history; everything else changes the entry at hand. An
  * entry also keeps what only this browser may know (`history.state`), such as a model's folder.
@@ -9,12 +10,13 @@
  */
 
 import { around } from '../js/dom.js';
+import { currentModel } from '../js/signals.js';
 
 export const MAX_PROMPT = 2000; // characters in a link: servers and mail programs cut longer links
 const GRADIO_PARAMETERS = new Set(['view', 'deep_link']);
 
 /** Parts whose scripts have yet to start: on a busy machine that may be long after the page is drawn. */
-const awaited = new Set(['tab', 'model', 'prompt', 'glossary', 'chapter', 'numbers', 'comparison']);
+const awaited = new Set(['tab', 'model', 'weights', 'prompt', 'glossary', 'chapter', 'numbers', 'comparison']);
 
 /** @type {[string, string][]} the parts that no script has taken so far */
 let untakenParts = typeof location === 'undefined' ? [] : entriesOf(location.search);
@@ -92,8 +94,11 @@ export function moveTo(parts) {
   dispatchEvent(new PopStateEvent('popstate', { state: history.state }));
 }
 
-/** Whether the address can't name the model in use, because only this browser knows it. */
-export const isModelNameless = () => Boolean(history.state?.model) && partOf('model') === null;
+/** What a link says of the model in use, so that another page knows whether it has it. @returns {Parts} */
+export const modelParts = () => ({ model: currentModel.latest?.linked || null, weights: currentModel.latest?.checksum || null });
+
+/** Whether a link can't name the model in use. */
+export const isModelNameless = () => !currentModel.latest?.linked;
 
 /** Remove what a link brought from the address once the visitor starts to work with it. @param {string} name */
 export function removeOnceWorking(name) {

@@ -82,8 +82,8 @@ export const reusedSeed = new Subject();
 export const decodingMethod = new Subject();
 
 /**
- * The model in use: its name, how many tokens it reads, and its decoding method.
- * @type {Subject<{name: string, context: number, method: string}>}
+ * The model in use: its name, how many tokens it reads, its decoding method, and its name and its weights' checksum in a link.
+ * @type {Subject<{name: string, context: number, method: string, linked: string, checksum: string}>}
  */
 export const currentModel = new Subject();
 

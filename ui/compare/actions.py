@@ -196,15 +196,17 @@ def resend(session: Session, models: Models, name: str) -> CompareUpdate:
 
 
 def file(session: Session, kind: str) -> tuple[list[str], str]:
-    """What names the comparison's file, and its content as CSV or as JSON."""
+    """What names the comparison's file, and its content as CSV, as JSON or as Markdown."""
     if session.comparison is None:
         raise AttendError("There is nothing to download yet: press Compare first.")
     if kind == "csv":
         text = metrics.table(session.comparison)
     elif kind == "json":
         text = json.dumps(metrics.document(session.comparison), ensure_ascii=False, indent=1)
+    elif kind == "md":
+        text = metrics.markdown(session.comparison)
     else:
-        raise AttendError(f"A comparison can't be downloaded as {quoted(kind)}: choose csv or json.")
+        raise AttendError(f"A comparison can't be downloaded as {quoted(kind)}: choose csv, json or md.")
     return file_name(session.comparison), text
 
 

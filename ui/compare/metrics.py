@@ -1,4 +1,4 @@
-"""The numbers under each card of a comparison, and the comparison as a table (CSV) and as a document (JSON).
+"""The numbers under each card of a comparison, and the comparison as tables (CSV, Markdown) and as a document (JSON).
 
 Pure functions; they can be called while the cards are still running.
 """
@@ -10,11 +10,13 @@ import dataclasses
 import io
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from decoding.run.trace import Trace
+from ui.kit.labels import LABELS
 from ui.runs.answer_text import common_prefix
 from ui.runs.comparison import Card, CardMetrics, Comparison
 
@@ -72,6 +74,24 @@ def table(comparison: Comparison) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return written.getvalue()
+
+
+def markdown(comparison: Comparison) -> str:
+    """A text for a blog: what was asked, and a row for each card with its settings, its numbers and its text."""
+    head = ["card", "settings", "tokens", "log-probability", "perplexity", "entropy, bits", "text"]
+    rows = [head, ["---:", "---", *["---:"] * 4, "---"]]
+    for number, (card, numbers) in enumerate(zip(comparison.cards, all_metrics(comparison), strict=True), start=1):
+        settings = ", ".join(f"{LABELS.get(name, name)} {value}" for name, value in card.form.items())
+        shown = (numbers.mean_log_probability, numbers.perplexity, numbers.mean_entropy)
+        figures = [f"{figure:.2f}" if figure is not None else "" for figure in shown]
+        rows.append([str(number), _plain(settings), str(numbers.tokens), *figures, _plain(card.text)])
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"**Prompt** ({_plain(comparison.model)}): {_plain(comparison.prompt.text)}\n\n{lines}\n"
+
+
+def _plain(text: str) -> str:
+    """A text in which nothing has a meaning in Markdown, in one line."""
+    return re.sub(r"([\\`*_\[\]<>|&~$#])", r"\\\1", " ".join(text.split()))
 
 
 def document(comparison: Comparison) -> dict[str, Any]:

@@ -9,12 +9,12 @@ import { make, makeButton } from '../kit/js/dom.js';
 import { same } from './form.js';
 import { makeSweep } from './sweep.js';
 
-const FILES = /** @type {const} */ (['csv', 'json']);
+const FILES = /** @type {const} */ ({ csv: 'CSV', json: 'JSON', md: 'Markdown' });
 
 /**
  * @param {CompareForm} offered
  * @param {{fill: (cards: Settings[]) => void, add: () => void, link: (button: HTMLElement) => void,
- *   share: (button: HTMLElement) => void, download: (kind: 'csv' | 'json') => void}} actions
+ *   share: (button: HTMLElement) => void, download: (kind: keyof typeof FILES) => void}} actions
  */
 export function makeToolbar(offered, { fill, add, link, share, download }) {
   const fills = offered.fills.map(({ name, cards }) => makeButton(name, () => fill(cards)));
@@ -24,7 +24,7 @@ export function makeToolbar(offered, { fill, add, link, share, download }) {
     { title: 'A link that opens these cards with the same prompt and settings' });
   const shareButton = makeButton('Share', () => share(shareButton),
     { title: 'Save a page that shows these cards in any browser, without a server; it is made here and sent nowhere' });
-  const files = FILES.map((kind) => makeButton(kind.toUpperCase(), () => download(kind)));
+  const files = Object.entries(FILES).map(([kind, name]) => makeButton(name, () => download(/** @type {keyof typeof FILES} */ (kind))));
   const row = make('div', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
     addButton, make('span', { class: 'at-row at-wrap at-gap-sm at-end at-files' }, linkButton, shareButton,
       make('span', { class: 'at-quiet', text: 'Download' }), ...files));

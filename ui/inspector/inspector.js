@@ -25,7 +25,7 @@ import { makeBeams } from './beams/beams.js';
 import { contrastSheets } from './contrast.js';
 import { makeEmptyNote, makeFileNote } from './notes.js';
 import { Run } from './run.js';
-import { attentionSheet, beamSheet, candidateSheet } from './sheets.js';
+import { attentionSheet, beamSheet, candidateSheet, tokenSheet } from './sheets.js';
 import { makeStepPane } from './step_pane.js';
 import { makeColours, makeStrip } from './tokens.js';
 import { followWriteText } from './write_text.js';
@@ -291,6 +291,7 @@ export function start(component) {
       ...(selected ? [candidateSheet(selected), ...contrastSheets(selected)] : []),
       ...(run.search.length ? [beamSheet(run.search)] : []),
       ...(weights ? [attentionSheet(weights, (key) => run.tokens[key].text)] : []),
+      tokenSheet(run.steps, run.first),
     ];
   }
 }

@@ -7,6 +7,7 @@
 /** @import { Search } from './beams/search.js' */
 
 import { stageName } from '../kit/js/text.js';
+import { chosenOf, probabilityOf, ranked } from './step.js';
 
 /** @param {Step} step @returns {Sheet} */
 export function candidateSheet(step) {
@@ -20,6 +21,20 @@ export function candidateSheet(step) {
     title: 'Probabilities', head: ['id', 'token', ...step.stages.map(stageName), 'outcome'],
     rows: [...rows, ['', 'all others', ...step.rest, ''], ...rest.map(([name, numbers]) => ['', name, ...numbers, ''])],
   };
+}
+
+/**
+ * A row for each token that has a step.
+ * @param {(Step | undefined)[]} steps by token number @param {number} first number of the first generated token
+ * @returns {Sheet}
+ */
+export function tokenSheet(steps, first) {
+  const rows = steps.slice(first).map((step, index) => {
+    if (!step) return [index + 1, '', '', '', '', '', ''];
+    const [best] = ranked(step.candidates, 0);
+    return [index + 1, JSON.stringify(chosenOf(step).text), probabilityOf(step), step.rank, step.entropy[0], JSON.stringify(best.text), best.modelShare];
+  });
+  return { title: 'Tokens', head: ['number', 'token', 'probability', 'rank', 'entropy, bits', 'most probable token', 'its probability'], rows };
 }
 
 /** @param {Search} search @returns {Sheet} */

@@ -291,5 +291,9 @@ def test_the_files_are_the_comparison(models: Models) -> None:
     rows = list(csv.DictReader(io.StringIO(table[1])))
     assert [float(row["temperature"]) for row in rows] == [0, 0.5, 1, 1.5]
     assert json.loads(document[1])["schema"] == "attend.compare/1"
-    with pytest.raises(AttendError, match="choose csv or json"):
+    markdown = comparing.file(session, "md")[1].splitlines()
+    assert markdown[0] == f"**Prompt** ({session.comparison.model}): {session.comparison.prompt.text}"
+    assert len({line.replace("\\|", "").count("|") for line in markdown[2:]}) == 1 and len(markdown) == 2 + 2 + 4
+    assert markdown[4].startswith("| 1 | Temperature 0")
+    with pytest.raises(AttendError, match="choose csv, json or md"):
         comparing.file(session, "<exe>")

@@ -48,6 +48,7 @@ export function start(component) {
   }, { title: 'Save a page that shows this run in any browser, without a server; it is made here and sent nowhere' });
   const chooser = make('input', { type: 'file', accept: '.json,.html,application/json,text/html', hidden: true }); // the button opens it
   const open = makeButton('Open run', () => chooser.click(), { title: 'Open a file saved or shared here, or one of generate.py --json' });
+  const whereabouts = make('p', { class: 'at-sm at-quiet', text: 'The server of this page reads your text and keeps nothing; a shared file is made in your browser and sent nowhere.' });
   const note = make('span', { class: 'at-row at-wrap at-gap-sm at-quiet', role: 'status' });
   const whatIf = makeWhatIf(unpacked(props.form), (settings) => {
     whatIf.wait();
@@ -56,7 +57,7 @@ export function start(component) {
     timer = setTimeout(() => askWhatIf(settings), DEBOUNCE_MS);
   });
 
-  root.replaceChildren(make('div', { class: 'at-row at-wrap at-md at-record-bar' }, save, share, open, chooser, note), whatIf.node);
+  root.replaceChildren(make('div', { class: 'at-row at-wrap at-md at-record-bar' }, save, share, open, chooser, note), whereabouts, whatIf.node);
   refresh();
   chooser.addEventListener('change', readFile);
   whatIf.node.addEventListener('toggle', begin);
@@ -92,6 +93,7 @@ export function start(component) {
     open.disabled = run.busy;
     const isFile = run.name?.startsWith('replay-');
     note.textContent = !isFile ? '' : missingPart ? `Opened from a file whose ${missingPart} took too much room to be shown.` : 'Opened from a file.';
+    whereabouts.hidden = share.disabled;
     whatIf.node.hidden = run.name === null || isExample(run.name); // the server knows no such run
     whatIf.node.classList.toggle('at-resting', run.busy);
   }

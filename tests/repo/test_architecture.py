@@ -72,6 +72,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.history": ("ui.models", "ui.frame", "ui.view", "ui.page_update", "ui.runs", "ui.kit", "decoding", "model"),
     "ui.history.history_contract": (),
     "ui.tour": (),
+    "ui.classroom": ("decoding.parameters", "model.errors"),
     "ui.server": ("ui", "decoding", "model"),
     "web": ("decoding", "model"),
     "web.static": ("ui.kit", "ui.share", "web", "model"),

@@ -19,6 +19,7 @@ import { byline, makeBubble, offerTokens } from '../runs/answer.js';
 import { followTurns, stage } from '../runs/turns.js';
 import { makeTint, tintMessages } from './attended.js';
 import { editMessage } from './edit.js';
+import { offersExamples } from '../examples/example.js';
 import { makeBeginning } from './example.js';
 import { makeReading } from './formatted/formatted.js';
 import { formatted } from './formatted/requests.js';
@@ -28,7 +29,7 @@ import { makeTools } from './tools.js';
 export function start(component) {
   const { element, props, trigger } = component;
   const root = find(element, '.attend-conversation');
-  const isRecorded = unpacked(props.beginning).recorded;
+  const isRecorded = offersExamples(unpacked(props.beginning));
   const log = make('div', {
     class: 'at-log at-scroll', role: 'log', 'aria-live': 'polite', 'aria-label': 'Conversation', tabindex: 0,
   });

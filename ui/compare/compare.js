@@ -10,11 +10,11 @@
 /** @import { CompareForm, CompareRequest, CompareValue } from './compare_contract' */
 /** @import { Settings } from './form.js' */
 
-import { isExample, makeExampleNote } from '../examples/example.js';
+import { isExample, makeExampleNote, offersExamples } from '../examples/example.js';
 import { helps } from '../glossary/helps.js';
 import { find, make, makeButton } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { askedComparison, comparedRun, panelSettings, settledText, shownTab, showTab } from '../kit/js/signals.js';
+import { askedComparison, classLinkWanted, comparedRun, panelSettings, settledText, shownTab, showTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy, downloadReply, notify } from '../kit/js/transfer.js';
 import { followValue, unpacked } from '../kit/js/values.js';
@@ -38,7 +38,7 @@ export function start(component) {
   const { element, props, trigger } = component;
   const root = find(element, '.attend-compare');
   const offered = /** @type {CompareForm} */ (unpacked(props.form));
-  let awaitsExample = unpacked(props.beginning).recorded;
+  let awaitsExample = offersExamples(unpacked(props.beginning));
   /** @type {Card[]} */
   let cards = [];
   const results = new Results();
@@ -63,7 +63,7 @@ export function start(component) {
     run: compare, stop: () => trigger('halt', {}), type: drawIfStale, choose: draw,
   });
   const toolbar = makeToolbar(offered, {
-    fill, add: addCard, link: copyLink,
+    fill, add: addCard, link: copyLink, classLink: (button) => withLink(button, (address) => classLinkWanted.publish(address)),
     share: (button) => questions.ask('runs', {}, ({ file }) => file && shareFile(button, 'comparison', file[0],
       JSON.stringify(sharedComparison(offered, cards, results, continued, JSON.parse(file[1]))))),
     download: (kind) => questions.ask('file', { kind }, ({ file }) => downloadReply(file, kind)),
@@ -124,14 +124,19 @@ export function start(component) {
     cards.at(-1).editing.open(true);
   }
 
-  /** @param {HTMLElement} button */
-  function copyLink(button) {
+  /** @param {HTMLElement} button @param {(address: string, without: string[]) => void} use is given the link, unless it would be too long */
+  function withLink(button, use) {
     const isUpToDate = !busy && !stale.some(Boolean);
     const { address, without } = linkOf(location.href, {
       ...ask.read(), cards: cards.map((card) => card.settings), seed: isUpToDate ? seedInView : -1,
     });
     if (address === null) notify(button, 'These settings are too long for a link: remove a card, or shorten its texts.');
-    else copy(address, button, without.length ? ` without ${without.join(' and ')}` : '');
+    else use(address, without);
+  }
+
+  /** @param {HTMLElement} button */
+  function copyLink(button) {
+    withLink(button, (address, without) => copy(address, button, without.length ? ` without ${without.join(' and ')}` : ''));
   }
 
   /** Results stay until the next comparison. @param {Settings[]} list a card for each */

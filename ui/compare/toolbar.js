@@ -14,9 +14,9 @@ const FILES = /** @type {const} */ ({ csv: 'CSV', json: 'JSON', md: 'Markdown' }
 /**
  * @param {CompareForm} offered
  * @param {{fill: (cards: Settings[]) => void, add: () => void, link: (button: HTMLElement) => void,
- *   share: (button: HTMLElement) => void, download: (kind: keyof typeof FILES) => void}} actions
+ *   classLink: (button: HTMLElement) => void, share: (button: HTMLElement) => void, download: (kind: keyof typeof FILES) => void}} actions
  */
-export function makeToolbar(offered, { fill, add, link, share, download }) {
+export function makeToolbar(offered, { fill, add, link, classLink, share, download }) {
   const fills = offered.fills.map(({ name, cards }) => makeButton(name, () => fill(cards)));
   const sweep = makeSweep(offered, fill);
   const addButton = makeButton('+ Add card', add);
@@ -24,9 +24,10 @@ export function makeToolbar(offered, { fill, add, link, share, download }) {
     { title: 'A link that opens these cards with the same prompt and settings' });
   const shareButton = makeButton('Share', () => share(shareButton),
     { title: 'Save a page that shows these cards in any browser, without a server; it is made here and sent nowhere' });
+  const classButton = makeButton('For a class …', () => classLink(classButton));
   const files = Object.entries(FILES).map(([kind, name]) => makeButton(name, () => download(/** @type {keyof typeof FILES} */ (kind))));
   const row = make('div', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
-    addButton, make('span', { class: 'at-row at-wrap at-gap-sm at-end at-files' }, linkButton, shareButton,
+    addButton, make('span', { class: 'at-row at-wrap at-gap-sm at-end at-files' }, linkButton, classButton, shareButton,
       make('span', { class: 'at-quiet', text: 'Download' }), ...files));
 
   /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean}} now */

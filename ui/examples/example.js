@@ -6,6 +6,7 @@
 
 /** @import { RecordedRuns } from './examples_contract' */
 
+import { currentClass } from '../kit/address/class_part.js';
 import { make, makeButton } from '../kit/js/dom.js';
 import { documentToOpen } from '../kit/js/signals.js';
 
@@ -26,6 +27,9 @@ const DOCUMENTS = {
 
 /** The modes that have an example. */
 export const MODES = Object.keys(MODULES);
+
+/** Whether the page shows examples: a class shows none. @param {{recorded: boolean}} beginning */
+export const offersExamples = ({ recorded }) => recorded && currentClass() === null;
 
 /** @param {string} mode one of those */
 export const recordedRuns = async (mode) => (await MODULES[mode]()).recorded;

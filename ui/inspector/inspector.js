@@ -10,12 +10,12 @@
 /** @import { InspectorValue } from './inspector_contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
-import { MODES, isExample, makeExampleNote, modeOf, recordedRuns, takeOver } from '../examples/example.js';
+import { MODES, isExample, makeExampleNote, modeOf, offersExamples, recordedRuns, takeOver } from '../examples/example.js';
 import { termLink } from '../glossary/term_link.js';
 import { partOf } from '../kit/address/address.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make } from '../kit/js/dom.js';
-import { answerSelections, colourMode, connectionLost, inspectedStep, inspectedToken, shownHead } from '../kit/js/signals.js';
+import { answerSelections, colourMode, connectionLost, inspectedRun, inspectedStep, inspectedToken, shownHead } from '../kit/js/signals.js';
 import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
 import { followValue, unpacked } from '../kit/js/values.js';
@@ -59,7 +59,7 @@ export function start(component) {
   const choice = { index: -1, following: true, requested: null };
   const beginning = unpacked(props.beginning);
   run.isServed = !beginning.alone;
-  const exampleModes = new Set(beginning.recorded ? MODES : []);
+  const exampleModes = new Set(offersExamples(beginning) ? MODES : []);
   if (partOf('comparison') !== null) exampleModes.delete('compare'); // the cards of a link show no example, either
   /** @type {RecordedRuns | null} the one in view */
   let example = null;
@@ -170,6 +170,7 @@ export function start(component) {
     if (choice.index >= run.tokens.length) choice.following = true; // the end was cut off
     if (choice.following) choice.index = run.newest; // at once, since a drawing may be on its way
     if (run.isMissingTokens && !run.isBusy) trigger('missing', { run: run.name });
+    inspectedRun.publish(run);
     if (!value.unloaded) writeText.report(); // at once: a text may have come to rest before the next drawing
     const rest = refreshed + THROTTLE_MS - performance.now();
     const isDue = rest <= 0 && (isInSight || !refreshed); // at least the beginning of a new run is drawn

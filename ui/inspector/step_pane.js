@@ -5,6 +5,7 @@
 /** @import { Step } from './step.js' */
 /** @import { Run } from './run.js' */
 
+import { mayChangeText } from '../kit/address/class_part.js';
 import { iconButton, make, makeButton } from '../kit/js/dom.js';
 import { askedWhy, inspectedStep } from '../kit/js/signals.js';
 import { stepStages } from './filters.js';
@@ -47,7 +48,7 @@ export function makeStepPane(run, { move, follow, take }) {
 
   /** @param {Step | undefined} step */
   function drawStep(step) {
-    const canTake = !run.isBusy && (run.mode === 'write' || (run.mode === 'chat' && selected >= run.first)) && run.isKnown;
+    const canTake = mayChangeText() && !run.isBusy && (run.mode === 'write' || (run.mode === 'chat' && selected >= run.first)) && run.isKnown;
     const canAsk = !run.isBusy && selected >= run.first && run.isKnown;
     const key = step ? `${run.name} ${selected} ${canTake} ${canAsk}` : '';
     if (before && before.step === step && before.key === key) return;

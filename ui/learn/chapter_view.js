@@ -11,6 +11,7 @@
 
 import { withParts } from '../kit/address/address.js';
 import { make } from '../kit/js/dom.js';
+import { classLinkWanted } from '../kit/js/signals.js';
 import { copy } from '../kit/js/transfer.js';
 import { chapterText } from './text/chapter_text.js';
 import { exercises as exercisesOf } from './exercises/exercises.js';
@@ -38,12 +39,13 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
     put: begin,
     onSolved,
   });
-  const link = plainButton('Copy a link to this page', copyLink);
+  const link = plainButton('Copy a link to this page', () => withLink((address) => copy(address, link)));
+  const classLink = plainButton('For a class …', () => withLink((address) => classLinkWanted.publish(address)));
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': chapter.title },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
     make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `About ${chapter.minutes} minutes, then exercises` })),
     ...(chapter.here ? [placeOnMap(forms[chapter.here.form], chapter.here, (part) => openMap(part, chapter.here.form))] : []), refused, inside, exercises.node,
-    sheetRow(key, asked('sheet')), sideBySide(link));
+    sheetRow(key, asked('sheet')), sideBySide(link, classLink));
   /** @type {import('./text/chapter_text.js').ChapterPage} */
   let page;
   /** @type {import('./text/chapter_text.js').ChapterScript} */
@@ -104,14 +106,15 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
     refused.hidden = !error;
   }
 
-  function copyLink() {
+  /** @param {(address: string) => void} use is given the link, unless it would be too long */
+  function withLink(use) {
     const own = Object.fromEntries(Object.entries(now).filter(([name]) => !LOCAL.includes(name)));
     const numbers = inputText(own, page?.first ?? {});
     if (numbers && numbers.length > MAX_INPUT) {
       return refuse(`Your numbers take ${numbers.length.toLocaleString('en-GB')} characters, but a link holds `
         + `${MAX_INPUT.toLocaleString('en-GB')}: change fewer of them.`);
     }
-    copy(withParts(location.href, { tab: 'Learn', chapter: key, numbers }), link);
+    use(withParts(location.href, { tab: 'Learn', chapter: key, numbers }));
   }
 
   return { node };

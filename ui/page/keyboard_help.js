@@ -4,6 +4,7 @@
  */
 
 import { ALL, termLink } from '../glossary/term_link.js';
+import { present } from '../classroom/presenter.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
 import { around, make, makeButton } from '../kit/js/dom.js';
 import { canTakeTour, takeTour } from '../tour/offer.js';
@@ -47,8 +48,12 @@ export function offerKeyboardHelp(header) {
     takeTour();
   });
   const elsewhere = make('p', { text: 'The tour shows how a text is made: open Chat to take it.' });
+  const presenting = makeButton('Present this page', () => {
+    dialog.close();
+    present();
+  }, { title: 'Large type, one panel at a time' });
   const terms = make('p', { onclick: () => dialog.close() }, termLink(ALL, 'Glossary'));
-  const dialog = makeDialog('attend-keys-dialog', 'Help', tour, elsewhere, terms,
+  const dialog = makeDialog('attend-keys-dialog', 'Help', tour, presenting, elsewhere, terms,
     make('h3', { text: 'Keyboard shortcuts' }), list);
   header.append(dialog);
 

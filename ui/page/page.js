@@ -3,6 +3,7 @@
  * Gradio's notices, and what a link brings. Then it shows the page.
  */
 
+import { enterClass } from '../classroom/classroom.js';
 import { isTermName, offerGlossary } from '../glossary/glossary.js';
 import { MAX_PROMPT, removeOnceWorking, takePart, whenMoved } from '../kit/address/address.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
@@ -52,12 +53,13 @@ export function start() {
     event.preventDefault(); // the address stays as it is
     findVisible(BOXES)?.focus();
   } }));
+  const classroom = enterClass(BOXES);
   const prompt = takePart('prompt', (text) => text.length <= MAX_PROMPT);
   if (prompt) connected.subscribe(null, () => bringPrompt(prompt));
   keepUnsent(() => document.querySelector('#attend-message textarea'));
   const term = takePart('glossary', isTermName);
   document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be received
-  show(term);
+  show(term, classroom);
 }
 
 function wireHeader() {
@@ -139,18 +141,20 @@ function bringPrompt(prompt) {
  * Show the page once it is complete: what is drawn later would move everything below it. On a busy machine the sidebar may come
  * after this script, and it hears no click before it is complete.
  * @param {string | null} term of the glossary that the address names
+ * @param {import('../kit/address/class_part.js').Classroom | null} classroom
  */
-function show(term) {
+function show(term, classroom) {
   const isRestoring = find('.attend-history:empty') || document.body.hasAttribute('data-restoring'); // ui/history/history.js
   const isAwaited = !isStyled() || isRestoring || findAll(VIEWS).some((view) => view.checkVisibility() && !view.firstChild);
-  const showLater = () => requestAnimationFrame(() => show(term));
-  if (SMALL.matches && areSettingsOpen()) {
+  const showLater = () => requestAnimationFrame(() => show(term, classroom));
+  const areWanted = !SMALL.matches && (classroom?.words.includes('settings') ?? true);
+  if (!areWanted && areSettingsOpen()) {
     toggleSettings();
     requestAnimationFrame(showLater); // a frame in which they are closed, before the page is seen
   } else if (isAwaited && performance.now() < PATIENCE) showLater();
   else {
     document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
-    offerTour();
+    if (!classroom) offerTour();
     offerGlossary({ titles: CHAPTERS, isOffered: hasCourse, open: openChapter }, term);
   }
 }

@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from model.device import release_freed_memory
+from ui.classroom import scores
 from ui.kit import assets
 from ui.limits import Limits
 from ui.runs.stream import finish_all
@@ -147,6 +148,7 @@ def launch(
                 "routes": [
                     *bundle.routes(),
                     *assets.routes(),
+                    *scores.routes(),
                     *programs.routes(),
                     *(tools.routes() if tools else ()),
                     *numbers,

@@ -5,6 +5,7 @@
 import { isModelNameless, MAX_PROMPT, modelParts, withParts } from '../kit/address/address.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
 import { find, make, makeButton } from '../kit/js/dom.js';
+import { classLinkWanted } from '../kit/js/signals.js';
 import { copy } from '../kit/js/transfer.js';
 import { followValue } from '../kit/js/values.js';
 
@@ -33,11 +34,14 @@ function link({ prompt, seed }) {
     'A page with another model says so.',
     isLong ? 'The prompt is too long for a link.' : 'It doesn’t include the rest of your conversation.',
   ];
-  return { title: 'Link', text: withParts(location.href, parts), note: note.filter(Boolean).join(' ') };
+  const text = withParts(location.href, parts);
+  const more = makeButton('For a class …', () => classLinkWanted.publish(text));
+  return { title: 'Link', text, note: note.filter(Boolean).join(' '), more: [more] };
 }
 
-function block({ title, note, text }) {
+/** @param {{title: string, note: string, text: string, more?: HTMLElement[]}} about `more`: other buttons */
+function block({ title, note, text, more = [] }) {
   const button = makeButton('Copy', () => copy(text, button), { 'aria-label': `Copy: ${title}` });
-  return make('section', {}, make('h3', { text: title }), make('div', { class: 'at-row at-sm at-copy' }, button),
+  return make('section', {}, make('h3', { text: title }), make('div', { class: 'at-row at-sm at-copy' }, button, ...more),
     make('pre', { class: 'at-scroll', text, tabindex: 0 }), ...(note ? [make('p', { class: 'at-sm', text: note })] : []));
 }

@@ -6,7 +6,7 @@
 
 /** @import { RecordedTranslation, TranslationValue } from './translate_contract' */
 
-import { makeExampleNote, takeOver } from '../examples/example.js';
+import { makeExampleNote, offersExamples, takeOver } from '../examples/example.js';
 import { find, make } from '../kit/js/dom.js';
 import { exampleAlignment, interruptedText, settledText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
@@ -26,7 +26,7 @@ export function start(component) {
   const copying = copyButton('Copy the translation', () => body.node.textContent);
   const region = make('div', { class: 'at-row at-top at-gap-sm at-translated', role: 'region', 'aria-label': 'Translation' },
     body.node, make('div', { class: 'at-row at-fixed at-translated-tools' }, copying));
-  let awaitsExample = unpacked(props.beginning).recorded;
+  let awaitsExample = offersExamples(unpacked(props.beginning));
   let example = /** @type {RecordedTranslation | null} */ (null);
   let current = /** @type {TranslationValue} */ (EMPTY);
 

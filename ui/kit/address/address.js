@@ -1,7 +1,7 @@
 /**
  * The page's address. Each part of it belongs to one script, which takes it when the page is opened, writes it, and follows
- * it on Back and Forward: `tab`, `chapter`, `glossary`, `model`, `weights`, `prompt`, `comparison`, and the settings by their
- * names.
+ * it on Back and Forward: `tab`, `chapter`, `glossary`, `model`, `weights`, `prompt`, `comparison`, `class`, and the
+ * settings by their names.
  *
  * Another tab, chapter or model is a new entry of the browser's history; everything else changes the entry at hand. An
  * entry also keeps what only this browser may know (`history.state`), such as a model's folder.
@@ -16,7 +16,7 @@ export const MAX_PROMPT = 2000; // characters in a link: servers and mail progra
 const GRADIO_PARAMETERS = new Set(['view', 'deep_link']);
 
 /** Parts whose scripts have yet to start: on a busy machine that may be long after the page is drawn. */
-const awaited = new Set(['tab', 'model', 'weights', 'prompt', 'glossary', 'chapter', 'numbers', 'comparison']);
+const awaited = new Set(['tab', 'model', 'weights', 'prompt', 'glossary', 'chapter', 'numbers', 'comparison', 'class']);
 
 /** @type {[string, string][]} the parts that no script has taken so far */
 let untakenParts = typeof location === 'undefined' ? [] : entriesOf(location.search);

@@ -60,6 +60,12 @@ export const shownHead = new Subject();
  */
 export const askedWhy = new Subject();
 
+/**
+ * The inspector's run, whenever a part of it arrives: always the same object, whose content changes.
+ * @type {Subject<import('../../inspector/run.js').Run>}
+ */
+export const inspectedRun = new Subject();
+
 /** What the tokens' colours mean. @type {Subject<'probability' | 'attention' | 'off'>} */
 export const colourMode = new Subject();
 
@@ -148,6 +154,9 @@ export const interruptedText = new Subject();
  * @type {Subject<{document: Record<string, any>}>}
  */
 export const documentToOpen = new Subject();
+
+/** A link of the page that is to become one for a class (ui/classroom/sheet.js). @type {Subject<string>} */
+export const classLinkWanted = new Subject();
 
 /** The visitor has closed a file that the inspector showed in place of the tab's own run. @type {Subject<null>} */
 export const fileClosed = new Subject();

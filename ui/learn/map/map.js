@@ -10,6 +10,7 @@
 import { withParts } from '../../kit/address/address.js';
 import { make } from '../../kit/js/dom.js';
 import { closeOnEscape } from '../../kit/js/keys.js';
+import { classLinkWanted } from '../../kit/js/signals.js';
 import { counted } from '../../kit/js/text.js';
 import { copy } from '../../kit/js/transfer.js';
 import { inputText } from '../input.js';
@@ -33,15 +34,16 @@ export function mapView({ input, questions, openChapter }) {
   const drawing = make('div', { class: 'at-model-map-drawing' });
   const panel = make('div', { class: 'at-model-map-panel' });
   const tree = make('pre', { class: 'at-model-map-tree', tabindex: 0 });
-  const link = plainButton('Copy a link to this page', () =>
-    copy(withParts(location.href, { tab: 'Learn', chapter: 'map', numbers: inputText(now, {}) }), link));
+  const address = () => withParts(location.href, { tab: 'Learn', chapter: 'map', numbers: inputText(now, {}) });
+  const link = plainButton('Copy a link to this page', () => copy(address(), link));
+  const classLink = plainButton('For a class …', () => classLinkWanted.publish(address()));
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': 'Map' },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: 'Map', tabindex: -1 }), waits),
     make('p', { class: 'at-lesson-aim', text: 'The whole model in one picture, from the bottom to the top. Choose a part to see it compute.' }),
     sideBySide(labelled('Model', model), labelled('Layer', layer), labelled('Head', head)),
     sideBySide(labelled('Sentence', sentence)), sideBySide(written), refused,
     make('div', { class: 'at-model-map-both' }, make('div', {}, drawing, total), panel),
-    make('details', { class: 'at-weights' }, make('summary', { text: 'The model’s modules as text' }), tree), sideBySide(link));
+    make('details', { class: 'at-weights' }, make('summary', { text: 'The model’s modules as text' }), tree), sideBySide(link, classLink));
   /** @type {Record<string, any>} what was asked last */
   let now = {};
   /** @type {Record<string, any> | null} */

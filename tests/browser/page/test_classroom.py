@@ -1,0 +1,124 @@
+"""A class in a real browser: what its link hides, guessing, the presentation, and the sheet that makes the link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.helpers.browsing import DESK, SHORT, Opener, forget, load, watch
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import rest, to_write
+
+pytestmark = BROWSER
+NAME = "abcdefgh12"
+START = "The dog and the fox"
+LINK = f"?tab=Write&prompt={START}&strategy=greedy&max_new_tokens=3&min_new_tokens=3&class={NAME}.guess.inspector"
+HIDDEN = "#attend-tabs label, #attend-history-button, #attend-api, #attend-settings, #attend-model, .at-example-note"
+BOX = "#attend-text textarea"
+
+
+@pytest.fixture(scope="module")
+def student(url: str, returning: BrowserContext) -> Iterator[tuple[Page, list[str]]]:
+    page = returning.new_page()
+    page.set_viewport_size(DESK)
+    forget(page, url)
+    with watch(page, url) as faults:
+        yield load(page, url + LINK, drawn="#attend-guessing"), faults
+    page.close()
+
+
+def test_a_class_sees_one_thing_guesses_by_keyboard_and_presents(student: tuple[Page, list[str]]) -> None:
+    page, faults = student
+    box, strip = page.locator(BOX), page.locator("#attend-guessing .at-box")
+    expect(box).to_have_value(START)
+    assert not any(part.is_visible() for part in page.locator(HIDDEN).all())
+    assert box.get_attribute("readonly") is not None
+    expect(page.locator("#attend-right")).to_be_hidden()
+
+    page.locator("#attend-continue").click()
+    choices, verdict = page.locator(".at-guess-choice"), page.locator("#attend-guessing .at-verdict")
+    expect(choices.first).to_be_focused()
+    rest(page)  # the whole text is there, but not in sight
+    assert box.input_value() != START
+    expect(page.locator("#attend-main")).to_be_hidden()
+    asked = strip.count()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(verdict).to_be_visible()
+    expect(strip).to_have_count(asked + 1)
+    expect(page.locator("#attend-guessing .at-table .at-won")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(choices.first).to_be_focused()
+    page.get_by_label("Your own token").fill("<img src=x onerror=alert(1)>")
+    page.keyboard.press("Enter")
+    expect(verdict).to_contain_text("<img")
+    page.keyboard.press("Enter")
+    expect(choices.first).to_be_focused()
+    page.keyboard.press("1")
+    expect(verdict).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator("#attend-main")).to_be_visible()
+    bits = [[float(cell) for cell in row.locator(".at-number").all_inner_texts()] for row in guesses(page)]
+    assert len(bits) == 4 and all(len(row) == 2 for row in bits)  # three guesses and their sum, without other students
+    assert bits[-1] == pytest.approx([sum(column) for column in zip(*bits[:-1], strict=True)], abs=0.2)
+    assert page.locator("#attend-guessing img").count() == 0
+    assert faults == []
+
+    page.locator("#attend-keys").click()
+    page.get_by_role("button", name="Present this page").click()
+    body, left, table = page.locator("body"), page.locator("#attend-left"), page.locator("#attend-right .at-table")
+    expect(left).to_be_visible()
+    expect(table).to_be_hidden()
+    page.keyboard.press("ArrowDown")
+    expect(table).to_be_visible()
+    expect(left).to_be_hidden()
+    number = page.locator("#attend-right .at-position")
+    before = number.inner_text()
+    page.keyboard.press("ArrowLeft")
+    expect(number).not_to_have_text(before)
+    page.keyboard.press("ArrowRight")
+    expect(number).to_have_text(before)
+    page.keyboard.press("Escape")
+    expect(body).not_to_have_attribute("data-panel", "token")
+    expect(left).to_be_visible()
+    assert faults == []
+
+
+def guesses(page: Page) -> list[Locator]:
+    return page.locator("#attend-guessing .at-guesses tbody tr").all()
+
+
+def test_the_mean_is_that_of_the_students_of_one_class(student: tuple[Page, list[str]], url: str) -> None:
+    """Two students guess the same token, a third one guesses it in another class."""
+    page, _ = student
+    address = f"{url}class-scores"
+    for bits, count, mean in ((2, 1, 2), (4, 2, 3)):
+        means = page.request.post(address, data={"name": NAME, "token": 50, "bits": bits}).json()["means"]
+        assert means["50"] == {"bits": mean, "count": count}
+    other = page.request.post(address, data={"name": f"{NAME}9", "token": 50, "bits": 40}).json()["means"]
+    assert other == {"50": {"bits": 40, "count": 1}}
+    assert page.request.post(address, data={"name": "<b>", "token": 0, "bits": 1}).status == 400
+
+
+def test_a_teacher_makes_the_link_and_a_hostile_one_is_named(visit: Opener) -> None:
+    page = visit(f"?{SHORT}&class=<img src=x>.guess")
+    expect(page.locator(".toast-body")).to_contain_text("class=<img src=x>.guess")
+    expect(page.locator("#attend-tabs label").first).to_be_visible()
+    to_write(page)
+    page.locator(BOX).fill(START)
+    page.locator("#attend-code").click()
+    page.get_by_role("button", name="For a class").click()
+    sheet = page.locator("#attend-class-dialog")
+    sheet.get_by_label("They see how each token was chosen").uncheck()
+    sheet.get_by_label("Large type").check()
+    link = parse_qs(urlsplit(sheet.locator("pre").inner_text()).query)
+    assert (link["tab"], link["prompt"], link["max_new_tokens"]) == (["Write"], [START], ["12"])
+    assert link["class"][0].split(".")[1:] == ["guess", "present"]
+    assert int(link["seed"][0]) >= 0
+    assert (
+        sheet.get_by_role("link", name="Open it").get_attribute("href")
+        == page.locator("#attend-class-dialog pre").text_content()
+    )

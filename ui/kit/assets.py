@@ -30,7 +30,7 @@ LAYERS = {  # a rule of a later layer wins however specific it is, and a rule in
 UNLAYERED = "gradio.css"  # files of this name style Gradio's own components, and are in no layer
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 IMPORT = re.compile(r"^(?:import|import .* from|\} from) '(\.[^']+)';$", re.MULTILINE)
-_DYNAMIC_IMPORT = re.compile(r"=> import\('(\.[^']+)'\)")  # of a module that is fetched when it is needed
+DYNAMIC_IMPORT = re.compile(r"=> import\('(\.[^']+)'\)")  # of a module that is fetched when it is needed
 
 
 @cache
@@ -88,7 +88,7 @@ def address(name: str) -> str:
 
 def imported(script: str) -> set[str]:
     """The modules that a module itself imports, statically or dynamically."""
-    return _imported(script, IMPORT) | _imported(script, _DYNAMIC_IMPORT)
+    return _imported(script, IMPORT) | _imported(script, DYNAMIC_IMPORT)
 
 
 @cache

@@ -47,10 +47,10 @@ export class PanelState {
     return this.#form.methods[this.method].strategy ?? this.values.strategy;
   }
 
-  /** @param {string} name */
+  /** @param {string} name also of a setting that this page does not offer */
   isShown(name) {
     const { shows } = this.#form.methods[this.method];
-    const { group, strategies } = this.#parameters.get(name);
+    const { group, strategies } = this.#parameters.get(name) ?? { group: '', strategies: [] };
     if (this.isComparing && group === 'run') return true; // a card may use it
     return (!shows || shows.includes(name)) && strategies.includes(this.strategy);
   }

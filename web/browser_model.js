@@ -4,7 +4,6 @@
 
 /** @typedef {import('./service.js').Order} Order */
 /** @typedef {import('./service.js').News} News */
-/** @typedef {Extract<News, {kind: 'step'}>} StepNews */
 
 export class BrowserModel {
   /** @param {{postMessage: (order: Order) => void, onmessage: (event: MessageEvent<News>) => void}} [worker] */
@@ -28,14 +27,14 @@ export class BrowserModel {
    * Continue a text, translate it, or answer a conversation.
    * @param {import('./service.js').Input} input
    * @param {import('./decoding/settings.js').Settings} [settings] the others have their defaults
-   * @param {(step: StepNews) => void} [onStep]
-   * @returns {Promise<import('./service.js').RunDocument>} of a run that was stopped as well
+   * @param {(tokens: import('./service.js').AnswerToken[]) => void} [onStep] with those written so far
+   * @returns {Promise<import('./service.js').Result>} of a run that was stopped as well
    */
   async run(input, settings = {}, onStep) {
-    const { document } = await this.#order({ kind: 'run', input, settings }, 'done', (news) => {
-      if (news.kind === 'step') onStep?.(news);
+    const { result } = await this.#order({ kind: 'run', input, settings }, 'done', (news) => {
+      if (news.kind === 'step') onStep?.(news.tokens);
     });
-    return document;
+    return result;
   }
 
   /** End the run that is being made before its next token. */

@@ -2,7 +2,7 @@
  * One of our models in this browser: from a message or a text to a run document. Knows no page and no worker.
  */
 
-import { runDocument } from './decoding/document.js';
+import { attentionRow } from './decoding/document.js';
 import { generate } from './decoding/generate.js';
 import { completeSettings } from './decoding/settings.js';
 import { Transformer } from './model/transformer.js';
@@ -43,9 +43,8 @@ export class Engine {
     const settings = completeSettings(manifest.settings, given), end = tokenizer.specialToken('<end>');
     const messages = typeof input === 'string' ? null : input, prompt = messages ? messages.at(-1).content : String(input);
     if (!prompt.trim()) throw new Error('The prompt is empty: enter at least one character.');
-    const read = encoder ? [...tokenizer.encode(prompt), end]
-      : messages ? chatPrompt(tokenizer, messages, contextLength, settings.max_new_tokens).ids
-        : [tokenizer.specialToken('<s>'), ...tokenizer.encode(prompt)];
+    const { ids: read, dropped } = messages && !encoder ? chatPrompt(tokenizer, messages, contextLength, settings.max_new_tokens)
+      : { ids: encoder ? [...tokenizer.encode(prompt), end] : [tokenizer.specialToken('<s>'), ...tokenizer.encode(prompt)], dropped: 0 };
     if (read.length > contextLength) throw new Error(`The text has ${read.length} tokens, but the model reads at most ${contextLength}: shorten it.`);
     const request = {
       prompt: encoder ? model.decoderStart : read,
@@ -55,12 +54,14 @@ export class Engine {
       contextLength,
       drawsUsed: 0,
       decode: (ids) => tokenizer.decode(ids, encoder > 0),
+      texts: (ids) => tokenizer.texts(ids, encoder > 0),
       encode: (text) => tokenizer.encode(text),
     };
     return {
       model: manifest.name,
       prompt,
       ...(messages && { messages }),
+      dropped,
       request,
       settings,
       steps: [],
@@ -78,10 +79,9 @@ export class Engine {
     }
   }
 
-  /** A whole run. @param {string | Message[]} input @param {Settings} [given] */
-  run(input, given) {
-    const run = this.start(input, given);
-    for (const _ of this.steps(run));
-    return runDocument(run);
+  /** Where the encoder of the last run looked: queries and keys are the source's tokens; null where none has read. */
+  get encoderHeads() {
+    const { encoder_layers: layers, heads } = this.manifest.config;
+    return layers ? { layers, heads, rows: this.model.source.attention.map(attentionRow) } : null;
   }
 }

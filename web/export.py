@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from decoding.settings import parameters
+from decoding.strategies.registry import STRATEGY
 from model import names
 from model.command_line import Parser, command
 from model.errors import AttendError
+from web.available import STRATEGIES, strategies_of
 
 WEIGHTS, VOCABULARY, MANIFEST = "weights.safetensors", "tokenizer.json", "model.json"
 
@@ -143,11 +145,13 @@ def normalisations(rules: bytes) -> Iterator[tuple[str, str]]:
 
 
 def declaration(parameter: Any) -> dict[str, Any]:
-    """A setting: its default and what it accepts."""
-    accepted = {"choices": list(parameter.choices)} if parameter.choices else {}
+    """A setting: its default, the strategies that use it in a browser, and what it accepts there."""
+    choices = STRATEGIES if parameter.name == STRATEGY.name else parameter.choices
+    accepted: dict[str, Any] = {"choices": list(choices)} if choices else {}
     if not accepted and isinstance(parameter.default, int | float):
         accepted = {"minimum": parameter.minimum, "maximum": parameter.maximum, "integer": parameter.integer}
-    return {"name": parameter.name, "default": parameter.plain(parameter.default), **accepted}
+    default, strategies = parameter.plain(parameter.default), list(strategies_of(parameter))
+    return {"name": parameter.name, "default": default, "strategies": strategies, **accepted}
 
 
 @command

@@ -4,17 +4,21 @@
  *
  * @typedef {{kind: 'load', folder: string} | {kind: 'run', input: Input, settings: Settings} | {kind: 'stop'}} Order
  * @typedef {{kind: 'progress', loaded: number, total: number} | {kind: 'loaded', name: string}
- *   | {kind: 'step', text: string, entry: StepEntry | null, attention: string | null}
- *   | {kind: 'done', document: RunDocument} | {kind: 'failed', message: string}} News
+ *   | {kind: 'step', tokens: AnswerToken[]} | {kind: 'done', result: Result} | {kind: 'failed', message: string}} News
+ *
+ * A run: its document, its tokens as the page draws them, how many messages don't fit into the context, and where an
+ * encoder looked.
+ * @typedef {{document: RunDocument, tokens: AnswerToken[], dropped: number, encoder: {layers: number, heads: number, rows: string[]} | null}} Result
  */
 
-import { attentionRow, runDocument } from './decoding/document.js';
+import { answerTokens } from './decoding/answer_tokens.js';
+import { runDocument } from './decoding/document.js';
 import { downloadModel } from './download.js';
 import { Engine } from './engine.js';
 
 /** @typedef {string | import('./text/conversation.js').Message[]} Input */
 /** @typedef {import('./decoding/settings.js').Settings} Settings */
-/** @typedef {Omit<import('../decoding/run/document').StepEntry, 'origin'>} StepEntry */
+/** @typedef {import('../ui/runs/runs_contract').AnswerToken} AnswerToken */
 /** @typedef {import('../decoding/run/document').RunDocument} RunDocument */
 /** A worker's own scope, or a port. @typedef {{postMessage: (news: News) => void, onmessage: (event: MessageEvent<Order>) => void}} Port */
 
@@ -41,15 +45,12 @@ export function serve(port, open = openEngine) {
     stopped = false;
     const started = engine.start(input, settings);
     for (const step of engine.steps(started)) {
-      if (step) {
-        // While a search goes on, words may still change, so it has no entry for its newest token.
-        const { entry, attention } = step.hypotheses.length === 1 ? step.best.choice : { entry: null, attention: null };
-        port.postMessage({ kind: 'step', text: started.request.decode(step.best.tokens), entry, attention: attention && attentionRow(attention) });
-      }
+      if (step) port.postMessage({ kind: 'step', tokens: answerTokens(started) });
       await turn();
       if (stopped) break;
     }
-    port.postMessage({ kind: 'done', document: runDocument(started) });
+    const { dropped } = started;
+    port.postMessage({ kind: 'done', result: { document: runDocument(started), tokens: answerTokens(started), dropped, encoder: engine.encoderHeads } });
   }
 
   /** @param {Exclude<Order, {kind: 'stop'}>} order */

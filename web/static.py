@@ -12,9 +12,10 @@ from __future__ import annotations
 import functools
 import http.server
 import json
+import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from model.command_line import Parser, command
@@ -22,11 +23,12 @@ from model.errors import AttendError
 from ui.kit import assets
 from ui.share import bundle
 from web.export import export
+from web.forms import MODELS, forms
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "web" / "page"
-BEGINNINGS = (PAGE / "page.js", ROOT / "web" / "worker.js")  # of the page, and of the worker that it starts
-MODELS = ("attend-chat",)
+# Of the model's worker and of the page, in the order in which they are fetched: the weights take longest.
+BEGINNINGS = (ROOT / "web" / "worker.js", PAGE / "models.js", PAGE / "page.js")
 FRONT_MATTER = """---
 title: Attend in your browser
 emoji: 👀
@@ -45,38 +47,44 @@ def write(folder: Path) -> None:
     if folder.exists() and any(folder.iterdir()) and not (folder / "offline.js").is_file():
         raise AttendError(f"{folder} holds other files: choose an empty folder with --out.")
     shutil.rmtree(folder, ignore_errors=True)
-    scripts = sorted(script.relative_to(ROOT).as_posix() for script in needed(BEGINNINGS))
+    scripts = paths(needed(BEGINNINGS, assets.IMPORT, assets.DYNAMIC_IMPORT))
     for script in scripts:
         (folder / script).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / script, folder / script)
     for name in MODELS:
         export(name, folder / "models" / name)
     styles = bundle.styles(script.removeprefix("ui/") for script in scripts if script.startswith("ui/"))
-    preloads = "\n".join(f'<link rel="modulepreload" href="{script}">' for script in scripts)
+    first = dict.fromkeys(path for script in BEGINNINGS for path in paths(needed([script], assets.IMPORT)))
+    preloads = "\n".join(f'<link rel="modulepreload" href="{script}">' for script in first)
     _put(folder / "attend.css", styles + (PAGE / "page.css").read_text(encoding="utf-8"))
     _put(
         folder / "index.html",
         (PAGE / "index.html")
         .read_text(encoding="utf-8")
         .replace("{preloads}", preloads)
-        .replace("{labels}", bundle.labels()),
+        .replace("{forms}", bundle.inside_script(forms())),
     )
     _put(folder / "README.md", FRONT_MATTER)
     shutil.copy(assets.FOLDER / "favicon.svg", folder / "favicon.svg")
     _put(folder / "offline.js", _offline(folder))
 
 
-def needed(scripts: Sequence[Path]) -> set[Path]:
-    """These modules and all that they import, directly or indirectly."""
+def paths(scripts: Iterable[Path]) -> list[str]:
+    return sorted(script.relative_to(ROOT).as_posix() for script in scripts)
+
+
+def needed(scripts: Sequence[Path], *statements: re.Pattern[str]) -> set[Path]:
+    """These modules and all that they import by such statements, directly or indirectly."""
     found, pending = set[Path](), {script.resolve() for script in scripts}
     while pending:
         found |= pending
-        pending = {imported for script in pending for imported in _imported(script)} - found
+        pending = {imported for script in pending for imported in _imported(script, statements)} - found
     return found
 
 
-def _imported(script: Path) -> Iterator[Path]:
-    for name in assets.IMPORT.findall(script.read_text(encoding="utf-8")):
+def _imported(script: Path, statements: Sequence[re.Pattern[str]]) -> Iterator[Path]:
+    source = script.read_text(encoding="utf-8")
+    for name in (name for statement in statements for name in statement.findall(source)):
         yield (script.parent / name).resolve()
 
 

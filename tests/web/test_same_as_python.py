@@ -17,10 +17,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torch import Tensor
 
 import attend
 from model import names
+from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
+from ui.runs.answer_text import AnswerText
 from web.export import export
 from web.weights import save_rounded
 
@@ -97,25 +100,44 @@ def test_the_browser_gives_the_runs_of_python(name: str, tmp_path: Path) -> None
     assert process.returncode == 0
     runs = [json.loads(line) for line in written.splitlines()]
     assert len(runs) == len(asked)
-    for run, (document, attention) in zip(runs, expected, strict=True):
+    for (run, tokens, encoder), (document, attention) in zip(runs, expected, strict=True):
         rows, special = run.pop("attention")["rows"], run.pop("special")
         assert differences(document, run) == []
         assert sorted(special) == [
             token for token in map(int, document["labels"]) if model.loaded.tokenizer.is_special(token)
         ]
-        for row, weights in zip(rows, attention, strict=True):
+        assert [token["text"] for token in tokens] == texts_of(model.loaded, document)
+        looked = rows if encoder is None else rows + encoder["rows"]
+        for row, weights in zip(looked, attention + encoder_attention(model.loaded, document), strict=True):
             received = np.frombuffer(base64.b64decode(row), np.uint8).astype(int)
             assert np.abs(received - weights).max() <= 1  # of 255: Python rounds to half precision first
+
+
+def texts_of(loaded: LoadedModel, document: Any) -> list[str]:
+    """What each token adds to the text on the page."""
+    text = AnswerText(loaded.tokenizer, document["settings"]["stop_texts"], begins=loaded.starts_new_text)
+    text.update(document["ids"])
+    return text.texts(finished=True)
+
+
+def encoder_attention(loaded: LoadedModel, document: Any) -> list[np.ndarray]:
+    """That of each token of the source as bytes; none without a source."""
+    if "source" not in document:
+        return []
+    weights = loaded.model.inspect(document["prompt"]["ids"], source=document["source"]).attention.encoder
+    assert weights is not None
+    return [as_bytes(weights[0, :, :, query]) for query in range(weights.shape[-2])]
+
+
+def as_bytes(weights: Tensor) -> np.ndarray:
+    return np.rint(255 * weights.clamp(0, 1).sqrt().numpy().ravel()).astype(int)
 
 
 def run_in_python(model: attend.Model, input: Any, settings: dict[str, Any]) -> tuple[Any, list[np.ndarray]]:
     """The run document as JSON gives it back, and the attention of each token as bytes."""
     make = model.generate if isinstance(input, str) else model.chat
     run = make(input, attention=True, **settings)
-    weights = [token.attention for token in run.tokens]
-    attention = [
-        np.rint(255 * each.clamp(0, 1).sqrt().numpy().ravel()).astype(int) for each in weights if each is not None
-    ]
+    attention = [as_bytes(token.attention) for token in run.tokens if token.attention is not None]
     return json.loads(json.dumps(run.document())), attention
 
 

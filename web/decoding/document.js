@@ -19,6 +19,7 @@ import { isDrawn, isSearch } from './settings.js';
  * @property {string} model its name
  * @property {string} prompt as it was typed
  * @property {import('../text/conversation.js').Message[]} [messages] of a conversation
+ * @property {number} dropped how many of these don't fit into the context, and are not read
  * @property {Request} request
  * @property {Settings} settings
  * @property {Step[]} steps
@@ -28,7 +29,7 @@ import { isDrawn, isSearch } from './settings.js';
  */
 
 /** The best text of a run and all that it continues, first to last. @param {Step[]} steps @param {Hypothesis} [hypothesis] */
-function path(steps, hypothesis) {
+export function path(steps, hypothesis) {
   const found = hypothesis ? [hypothesis] : [];
   // A hypothesis of n tokens was made in the n-th step; it may have ended before the last.
   for (let step = (hypothesis?.tokens.length ?? 0) - 2; step >= 0; step--) found.unshift(steps[step].hypotheses[found[0].parent]);

@@ -12,6 +12,7 @@
  * @property {number} contextLength the longest text that the model reads: all tokens but the last one generated
  * @property {number} drawsUsed random numbers already used, where an earlier text is continued
  * @property {(ids: number[]) => string} decode
+ * @property {(ids: number[]) => string[]} texts what each token adds
  * @property {(text: string) => number[]} encode
  *
  * @typedef {import('../../decoding/run/document').FinishReason} FinishReason

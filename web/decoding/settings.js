@@ -2,13 +2,14 @@
  * The settings of a run under the names of Python, each checked against what `model.json` says that it accepts.
  */
 
-/** @typedef {{name: string, default: any, choices?: string[], minimum?: number, maximum?: number, integer?: boolean}} Parameter */
+/**
+ * A setting; `strategies` are those of the browser that use it.
+ * @typedef {{name: string, default: any, strategies: string[], choices?: string[], minimum?: number, maximum?: number, integer?: boolean}} Parameter
+ */
 /** The value of every parameter, by its name. @typedef {Record<string, any>} Settings */
 
 const COLDEST = 1e-4; // a lower temperature counts as 0
 const SEEDS = 1_000_000; // random seeds are below this, so that they are easy to read and to type
-const STRATEGIES = ['greedy', 'sample', 'beam', 'beam_sample']; // of the browser
-const OFF_HERE = ['dry_multiplier', 'mirostat_mode']; // settings that only Python knows
 
 /**
  * All settings, with the defaults of those that are not given, and a definite seed where tokens are drawn.
@@ -19,19 +20,16 @@ const OFF_HERE = ['dry_multiplier', 'mirostat_mode']; // settings that only Pyth
 export function completeSettings(parameters, given) {
   const unknown = Object.keys(given).find((name) => !parameters.some((parameter) => parameter.name === name));
   if (unknown) throw new Error(`There is no setting ${unknown}.`);
-  const values = parameters.map((parameter) => [parameter.name, checked(parameter, given[parameter.name] ?? parameter.default)]);
+  const values = parameters.map((parameter) => [parameter.name, checked(parameter, parameter.name in given ? given[parameter.name] : parameter.default)]);
   const settings = Object.fromEntries(values), problem = misfit(settings);
   if (problem) throw new Error(problem);
   const seed = settings.seed < 0 && isDrawn(settings) ? Math.floor(SEEDS * Math.random()) : settings.seed;
   return { ...settings, order: ordered(parameters, settings.order), seed };
 }
 
-/** What does not fit together or does not run in a browser, and what to do; null if all does. @param {Settings} settings */
+/** What does not fit together, and what to do; null if all does. @param {Settings} settings */
 function misfit(settings) {
   const { strategy, num_return_sequences: returned, num_beams: beams, min_new_tokens: least, max_new_tokens: most } = settings;
-  const off = OFF_HERE.find((name) => settings[name]);
-  if (!STRATEGIES.includes(strategy)) return `The strategy ${strategy} doesn't run in a browser: choose from ${STRATEGIES.join(', ')}.`;
-  if (off) return `${off} doesn't run in a browser: set it to 0.`;
   if (strategy === 'sample' && returned > 1) return 'A browser samples one text at a time: set num_return_sequences to 1.';
   if (isSearch(settings) && returned > beams) return 'num_return_sequences is more than num_beams: lower the first or raise the second.';
   if (least > most) return 'min_new_tokens is more than max_new_tokens: lower the first or raise the second.';
@@ -39,11 +37,12 @@ function misfit(settings) {
 }
 
 /** @param {Parameter} parameter @param {any} value */
-function checked({ name, choices, minimum, maximum, integer }, value) {
+function checked({ name, default: usual, strategies, choices, minimum, maximum, integer }, value) {
+  if (!strategies.length && value !== usual) throw new Error(`${name} doesn't run in a browser: leave it at ${usual}.`);
   if (choices && !Array.isArray(value) && !choices.includes(value)) throw new Error(`${name} is ${value}, but must be one of ${choices.join(', ')}.`);
   if (minimum === undefined) return value;
   const fits = typeof value === 'number' && value >= minimum && value <= maximum && !(integer && !Number.isInteger(value));
-  if (!fits) throw new Error(`${name} is ${value}, but must be ${integer ? 'a whole number' : 'a number'} between ${minimum} and ${maximum}.`);
+  if (!fits) throw new Error(`${name} is ${value ?? 'empty'}, but must be ${integer ? 'a whole number' : 'a number'} between ${minimum} and ${maximum}.`);
   return value;
 }
 

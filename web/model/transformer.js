@@ -59,7 +59,7 @@ export class Transformer {
     this.newest = memory.floats(MOST_ROWS * width); // (R, W)
     this.logits = memory.floats(MOST_ROWS * vocabulary); // (R, V)
     this.texts = Array.from({ length: MOST_ROWS }, texts);
-    this.source = isTranslator ? { text: texts(), length: 0 } : null;
+    this.source = isTranslator ? { text: texts(), length: 0, attention: /** @type {Float32Array[]} */ ([]) } : null; // of each token: (L, H, S)
     /** The text of each row, and how many tokens all of them have. */
     this.rows = this.texts.slice(0, 1);
     this.length = 0;
@@ -141,13 +141,15 @@ export class Transformer {
   /** Keep the keys and values that the decoder's cross-attention looks at. @param {number[]} tokens (S,) of the source */
   #encode(tokens) {
     const positions = tokens.map((_, i) => i), texts = tokens.map(() => this.texts[0]), lengths = tokens.map(() => tokens.length);
-    const records = tokens.map(() => null);
+    const keys = tokens.length, size = this.config.heads * keys; // numbers in a layer
+    const attention = tokens.map(() => new Float32Array(this.encoderBlocks.length * size));
     this.#embed(tokens, positions);
-    for (const block of this.encoderBlocks) {
-      block.apply(this.hidden, tokens.length, { ...this.shared, layer: 0, texts, positions, lengths, records, source: null });
-    }
+    this.encoderBlocks.forEach((block, layer) => {
+      const records = attention.map((weights) => ({ weights: weights.subarray(layer * size), keys }));
+      block.apply(this.hidden, keys, { ...this.shared, layer: 0, texts, positions, lengths, records, source: null });
+    });
     this.blocks.forEach((block, layer) => block.cross.read(this.hidden, tokens.length, layer, this.source.text, this.shared.scratch));
-    this.source.length = tokens.length;
+    Object.assign(this.source, { length: keys, attention });
   }
 
   /** Into `hidden`, (T, W). @param {number[]} tokens @param {number[]} positions */

@@ -12,5 +12,6 @@ scope.addEventListener('activate', (/** @type {any} */ event) => {
   event.waitUntil(caches.keys().then((names) => Promise.all(names.filter(isOld).map((name) => caches.delete(name)))));
 });
 scope.addEventListener('fetch', (/** @type {any} */ event) => {
-  event.respondWith(caches.match(event.request).then((kept) => kept ?? fetch(event.request)));
+  const ignoreSearch = event.request.mode === 'navigate'; // a link brings settings
+  event.respondWith(caches.match(event.request, { ignoreSearch }).then((kept) => kept ?? fetch(event.request)));
 });

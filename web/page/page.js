@@ -1,77 +1,77 @@
 /**
- * The page without a server: a conversation with the model, or a text that it continues, and the inspector beside it. The
- * model runs in a worker of this browser.
+ * The page without a server: the tabs, the settings beside them and the inspector. What a server does elsewhere, the tabs'
+ * scripts do here, and the models run in workers of this browser.
+ *
+ * @typedef {object} Tab what a tab is made of
+ * @property {HTMLElement} panel it stands in
+ * @property {import('./models.js').PageModel} model
+ * @property {number} context how many tokens the model reads
+ * @property {import('./settings.js').Settings} settings
+ * @property {import('./inspector.js').Inspector} inspector
+ * @property {string[]} examples
+ * @property {string} prompt of the address
+ * @property {import('../../ui/compare/compare_contract').CompareForm} form of a comparison
+ * @typedef {{enter: () => void}} OpenTab `enter` brings its run into the inspector
  */
 
-/** @import { RunDocument } from '../../decoding/run/document' */
-
-import { start } from '../../ui/inspector/inspector.js';
+import { isTermName, offerGlossary } from '../../ui/glossary/glossary.js';
+import { takePart } from '../../ui/kit/address/address.js';
 import { make } from '../../ui/kit/js/dom.js';
-import { inspectorValue } from '../../ui/share/inspector_value.js';
-import { takeStageLabels } from '../../ui/share/stage_labels.js';
+import { connect, currentModel, shownTab } from '../../ui/kit/js/signals.js';
 import { followSystemTheme } from '../../ui/share/theme.js';
-import { BrowserModel } from '../browser_model.js';
-import { makeConversation } from './conversation.js';
-import { makeSettings } from './settings.js';
+import * as chatTab from './chat.js';
+import { mountInspector } from './inspector.js';
+import { chat, translator } from './models.js';
+import { mountSettings } from './settings.js';
+import { makeTabs } from './tabs.js';
 
-const MODEL = new URL('../../models/attend-chat/', import.meta.url).href;
+/** By its name, each tab's model and its script; all but the first are fetched when they are opened. */
+const TABS = {
+  Chat: { model: chat, script: async () => chatTab },
+  Write: { model: chat, script: () => import('./write.js') },
+  Translate: { model: translator, script: () => import('./translate.js') },
+  Compare: { model: chat, script: () => import('./compare/tab.js') },
+};
 
 followSystemTheme();
-takeStageLabels();
-const model = new BrowserModel();
-const settings = makeSettings();
-const inspector = makeInspector();
-const status = make('p', { class: 'at-quiet', role: 'status', text: 'Loading the model …' });
-const conversation = makeConversation({ run, stop: () => model.stop(), show: inspector.show });
-
+const forms = JSON.parse(document.getElementById('attend-forms').textContent);
+const isTab = (/** @type {string} */ name) => name in TABS;
+const tabs = makeTabs(/** @type {(keyof typeof TABS)[]} */ (Object.keys(TABS)), show);
+const [aside, right] = [make('aside', { 'aria-label': 'Settings' }), make('section', { 'aria-label': 'Inspector' })];
+const folded = make('details', { open: innerWidth > 1100 }, make('summary', {}, make('h2', { text: 'Settings' })));
+aside.append(folded);
 document.querySelector('#attend-alone').replaceChildren(
   make('header', {}, make('h1', { text: 'Attend in your browser' }),
-    make('p', { class: 'at-quiet', text: 'Chat with a small language model and see how it chooses every token. It runs in this browser, with its weights rounded to 8 bits: what you type goes nowhere.' })),
-  make('div', { class: 'at-alone-columns' },
-    make('section', { 'aria-label': 'Text' }, settings.node, conversation.node, status),
-    inspector.node),
+    make('p', { class: 'at-quiet', text: 'Two small language models, and how they choose every token. They run in this browser, with weights rounded to 8 bits: what you type goes nowhere.' })),
+  make('div', { class: 'at-alone-columns' }, aside, make('div', { class: 'at-alone-texts' }, tabs.list, ...tabs.panels), right),
 );
-model.load(MODEL, (loaded, total) => {
-  status.textContent = `Loading the model: ${Math.round((100 * loaded) / total)} % of ${(total / 1e6).toFixed(0)} MB`;
-}).then((name) => {
-  status.textContent = `${name} is ready.`;
-  conversation.enable();
-}, ({ message }) => { status.textContent = message; });
-if ('serviceWorker' in navigator) navigator.serviceWorker.register('offline.js').catch(() => {}); // the page works without it
+const settings = mountSettings(folded, forms.panel);
+right.append(make('h2', { class: 'at-hidden', text: 'Inspector' }));
+const inspector = mountInspector(right);
+takePart('tab', isTab);
+const prompt = takePart('prompt', () => true) ?? '';
+/** @type {Map<string, Promise<OpenTab>>} those that were opened */
+const opened = new Map();
+tabs.follow();
+offerGlossary({ titles: {}, isOffered: () => false, open: () => {} }, takePart('glossary', isTermName)); // without the course's chapters
+// What keeps the page for visits without a network fetches all of it again, so it waits for the model.
+chat.load().then(() => navigator.serviceWorker?.register('offline.js')).catch(() => {}); // the page works without it
 
-/**
- * @param {import('../text/conversation.js').Message[] | string} input
- * @param {(text: string) => void} onText with what is written so far
- * @returns {Promise<RunDocument>}
- */
-async function run(input, onText) {
-  const started = performance.now();
-  status.textContent = 'Writing …';
-  try {
-    const document = await model.run(input, settings.values(), ({ text }) => onText(text));
-    const seconds = (performance.now() - started) / 1000;
-    status.textContent = `${document.ids.length} tokens in ${seconds.toFixed(1)} s. Click a token to see how it was chosen.`;
-    return document;
-  } catch (error) {
-    if (error instanceof Error) status.textContent = error.message;
-    throw error;
+/** @param {keyof typeof TABS} name @param {HTMLElement} panel */
+async function show(name, panel) {
+  const { model, script } = TABS[name], about = forms.models[model.name];
+  document.body.dataset.tab = name;
+  document.title = `${name} · Attend in your browser`;
+  currentModel.publish(about);
+  shownTab.publish(name);
+  model.load().catch(() => {}); // what went wrong is told
+  if (!opened.has(name)) {
+    opened.set(name, script().then(({ startTab }) => startTab({
+      panel, model, context: about.context, settings, inspector, examples: forms.examples[name] ?? [], prompt: opened.size ? '' : prompt,
+      form: forms.compare,
+    })));
   }
-}
-
-/** The inspector, which takes whole runs. */
-function makeInspector() {
-  const root = make('div', { class: 'attend-inspector at-view' });
-  const node = make('section', { 'aria-label': 'Inspector' }, root);
-  const props = { beginning: { alone: true }, value: /** @type {any} */ (null) };
-  let receive = () => {};
-  let count = 0;
-  start({ element: node, props, trigger: () => {}, watch: (_, changed) => { receive = changed; } });
-
-  /** @param {RunDocument} document */
-  function show(document) {
-    props.value = inspectorValue(document, `browser-${count += 1}`);
-    receive();
-  }
-
-  return { node, show };
+  const tab = await opened.get(name);
+  connect(); // the address is read by now
+  if (document.body.dataset.tab === name) tab.enter();
 }

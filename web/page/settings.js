@@ -1,51 +1,60 @@
 /**
- * The settings of the page without a server: a method, and its numbers.
+ * The settings beside the text, and what they say under Python's names.
  */
 
-import { make } from '../../ui/kit/js/dom.js';
+/** @import { PanelForm, PanelValue } from '../../ui/settings/settings_contract' */
+/** @typedef {ReturnType<typeof mountSettings>} Settings */
 
-/** What each method sets; a number in a field takes the place of the one here. */
-const METHODS = {
-  Greedy: { strategy: 'greedy' },
-  Temperature: { strategy: 'sample', temperature: 0.6 },
-  'Top-k': { strategy: 'sample', temperature: 0.8, top_k: 40 },
-  'Top-p': { strategy: 'sample', temperature: 0.8, top_p: 0.9 },
-  'Min-p': { strategy: 'sample', temperature: 1, min_p: 0.1 },
-  'Beam search': { strategy: 'beam', num_beams: 4 },
-};
-const FIELDS = {
-  temperature: { label: 'Temperature', min: 0, max: 5, step: 0.1 },
-  top_k: { label: 'Top-k', min: 1, max: 1000, step: 1 },
-  top_p: { label: 'Top-p', min: 0.01, max: 1, step: 0.01 },
-  min_p: { label: 'Min-p', min: 0, max: 1, step: 0.01 },
-  num_beams: { label: 'Beams', min: 2, max: 16, step: 1 },
-};
+import { start } from '../../ui/settings/panel.js';
+import { stageNames } from '../../ui/settings/stages.js';
+import { mount } from './component.js';
 
-export function makeSettings() {
-  const method = make('select', { 'aria-label': 'Decoding method', onchange: draw },
-    ...Object.keys(METHODS).map((name) => make('option', { value: name, text: name, selected: name === 'Temperature' })));
-  const length = makeField('max_new_tokens', { label: 'Longest answer', min: 1, max: 400, step: 1 }, 128);
-  const seed = makeField('seed', { label: 'Seed (empty: random)', min: 0, max: 999_999, step: 1 }, '');
-  const numbers = make('span', { class: 'at-row at-wrap at-gap-sm' });
-  const node = make('div', { class: 'at-row at-wrap at-gap-sm at-md at-alone-settings' }, method, numbers, length, seed);
+const SHARED = ['max_new_tokens', 'top_candidates', 'seed']; // by all cards of a comparison
 
-  /** The fields of the chosen method. */
-  function draw() {
-    const preset = METHODS[method.value];
-    numbers.replaceChildren(...Object.keys(FIELDS).filter((name) => name in preset).map((name) => makeField(name, FIELDS[name], preset[name])));
+/** @param {Element} parent @param {PanelForm} form */
+export function mountSettings(parent, form) {
+  const { props } = mount(parent, start, 'attend-settings at-stack', { form, value: null });
+
+  /** Those that the chosen method shows; all others have their defaults. @returns {Record<string, any>} */
+  function read() {
+    const { method, values } = /** @type {PanelValue} */ (props.value), { shows, strategy = null } = form.methods[method];
+    const used = strategy ?? values.strategy;
+    const names = form.parameters.filter((parameter) => (!shows || shows.includes(parameter.name)) && parameter.strategies.includes(used))
+      .map(({ name }) => name);
+    return plain({ ...pick(values, names), strategy: used });
   }
 
-  /** The settings under Python's names. @returns {Record<string, any>} */
-  function values() {
-    const fields = [...node.querySelectorAll('input')].filter((field) => field.value !== '');
-    return { ...METHODS[method.value], ...Object.fromEntries(fields.map((field) => [field.name, Number(field.value)])) };
-  }
+  /** @param {string[]} names */
+  const pick = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]));
 
-  draw();
-  return { node, values };
+  return { read, readShared: () => pick(props.value.values, SHARED) };
 }
 
-/** @param {string} name @param {{label: string, min: number, max: number, step: number}} limits @param {number | ''} value */
-function makeField(name, { label, ...limits }, value) {
-  return make('label', { class: 'at-row at-gap-xs' }, label, make('input', { type: 'number', name, value, ...limits }));
+/**
+ * Settings as typed into a form, as values: lists have commas between their entries.
+ * @param {Record<string, any>} typed
+ * @returns {Record<string, any>}
+ */
+export function plain(typed) {
+  return Object.fromEntries(Object.entries(typed).map(([name, value]) =>
+    [name, typeof value === 'string' && name in READERS ? READERS[name](value) : value]));
+}
+
+/** @param {string} text entries between commas or, where they contain commas, a JSON list */
+const strings = (text) => (text.trimStart().startsWith('[') ? parsed(text) : text.split(',').map((part) => part.trim()).filter(Boolean));
+
+/** @param {string} text such as "5:-100, 7:2.5", or a JSON object */
+const biases = (text) => (text.trimStart().startsWith('{') ? parsed(text)
+  : Object.fromEntries(text.split(',').filter((pair) => pair.trim()).map((pair) => pair.split(':').map((part) => part.trim())).map(([id, bias]) => [id, Number(bias)])));
+
+/** @type {Record<string, (text: string) => any>} by the setting */
+const READERS = { order: stageNames, banned_words: strings, stop_texts: strings, logit_bias: biases };
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${text} is no JSON: put commas between the entries instead.`);
+  }
 }

@@ -89,6 +89,19 @@ export class Tokenizer {
   }
 
   /**
+   * What each token adds to the text: "" for a part of a character that is not complete.
+   * @param {number[]} ids
+   * @param {boolean} begins whether they begin a sentence, whose first space is not shown
+   */
+  texts(ids, begins) {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true }), last = ids.length - 1;
+    return ids.map((id, place) => {
+      const text = decoder.decode(new Uint8Array(this.bytes[id]), { stream: place < last });
+      return begins && this.sentences && !place ? text.replace(/^ /, '') : text;
+    });
+  }
+
+  /**
    * A token on its own, for display: its text, `<end>` for a special token, `<0xF0>` for a byte that is no character.
    * @param {number} id
    */

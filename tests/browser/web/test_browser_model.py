@@ -24,11 +24,11 @@ PAGE = """<!doctype html><script type="module">
   window.model = new BrowserModel();
 </script>"""
 MESSAGES = [{"role": "user", "content": "Hi! How are you?"}]
-RUN = "([messages, settings]) => model.run(messages, settings)"
+RUN = "async ([messages, settings]) => (await model.run(messages, settings)).document"
 STOPPED_AFTER_THREE = """async ([messages, settings]) => {
   let steps = 0;
   const run = await model.run(messages, settings, () => { if (++steps === 3) model.stop(); });
-  return run;
+  return run.document;
 }"""
 
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 import attend
+from tests.browser.page import axe
 from tests.helpers.stage import BROWSER
 from web import static
 
 pytestmark = BROWSER
 
 MESSAGE = "My name is Tom. What is my name?"
+SENTENCE = "Je ne sais pas où est la gare."
+SHORT: dict[str, Any] = {"max_new_tokens": 24, "seed": 3}
+ADDRESS = "?" + "&".join(f"{name}={value}" for name, value in SHORT.items())
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -26,90 +31,180 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page's address."""
     folder = tmp_path_factory.mktemp("static")
     static.write(folder)
-    return folder
-
-
-@pytest.fixture
-def host(folder: Path) -> Iterator[ThreadingHTTPServer]:
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as host:
         thread = threading.Thread(target=host.serve_forever)
         thread.start()
-        yield host
+        yield f"http://127.0.0.1:{host.server_port}/"
         host.shutdown()
         thread.join()
 
 
-@pytest.fixture
-def page(browser: Browser, host: ThreadingHTTPServer) -> Iterator[Page]:
+@contextmanager
+def visit(browser: Browser, own: str, **options: Any) -> Iterator[Page]:
     """The page, ready; in the end, nothing had failed and no other host was asked."""
     faults: list[str] = []
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
-        page, own = context.new_page(), f"http://127.0.0.1:{host.server_port}/"
+    with browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce", **options) as context:
+        page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
         page.on(
             "request", lambda sent: None if sent.url.startswith((own, "data:", "blob:")) else faults.append(sent.url)
         )
-        page.goto(own)
-        expect(page.get_by_role("button", name="Send")).to_be_enabled(timeout=60_000)
+        page.goto(own + ADDRESS)
+        wait_until_ready(page)
         yield page
     assert faults == []
 
 
+@pytest.fixture(scope="module")
+def shared(browser: Browser, own: str) -> Iterator[Page]:
+    with visit(browser, own) as page:
+        yield page
+
+
+@pytest.fixture
+def page(shared: Page, own: str) -> Page:
+    """A page that several tests use one after the other, in Chat."""
+    open_tab(shared, "Chat")
+    choose(shared, "Greedy")
+    return shared
+
+
+def wait_until_ready(page: Page) -> None:
+    expect(page.get_by_text("attend-chat is ready.").first).to_be_attached(timeout=60_000)
+
+
+def open_tab(page: Page, name: str) -> Locator:
+    page.get_by_role("tab", name=name).click()
+    return page.get_by_role("tabpanel", name=name)
+
+
+def choose(page: Page, method: str) -> None:
+    page.locator("#attend-method label", has_text=method).first.click()
+
+
+def send(panel: Locator, box: str, text: str, button: str) -> None:
+    """Send a text and wait for the end of what it starts."""
+    panel.get_by_role("textbox", name=box, exact=True).fill(text)
+    panel.get_by_role("button", name=button, exact=True).click()
+    expect(panel.get_by_role("button", name="Stop")).to_be_hidden(timeout=60_000)
+
+
 def say(page: Page, text: str, answers: int = 1) -> None:
-    page.get_by_label("Message").fill(text)
-    page.get_by_role("button", name="Send").click()
-    expect(page.locator(".at-alone-written")).to_have_count(answers)
-    expect(page.get_by_role("button", name="Send")).to_be_enabled(timeout=60_000)
+    panel = open_tab(page, "Chat")
+    send(panel, "Message", text, "Send")
+    expect(panel.locator(".at-log > .at-assistant")).to_have_count(answers)
 
 
 def test_an_answer_is_that_of_python_and_every_token_can_be_looked_into(page: Page, rounded_chat: attend.Model) -> None:
-    page.get_by_label("Decoding method").select_option("Greedy")
     say(page, MESSAGE)
-    expected = rounded_chat.chat(MESSAGE, strategy="greedy", max_new_tokens=128)
-    expect(page.locator(".at-alone-written")).to_have_text(expected.text)
+    expected = rounded_chat.chat(MESSAGE, strategy="greedy", **SHORT)
+    expect(page.locator(".at-log .at-assistant .at-text")).to_have_text(expected.text)
     expect(page.locator(".at-box")).to_have_count(len(expected.document()["prompt"]["ids"]) + len(expected.tokens))
-    page.locator(".at-box").last.click()
-    expect(page.locator(".at-headline")).to_contain_text(f"Token {len(expected.tokens)} of {len(expected.tokens)}")
-    expect(page.locator(".at-table tbody tr")).to_have_count(11)
-    expect(page.locator(".at-map canvas, canvas.at-canvas").first).to_be_visible()
+    page.locator(".at-log .at-assistant .at-tok").first.click()
+    expect(page.locator(".at-headline")).to_contain_text(f"Token 1 of {len(expected.tokens)}")
+    expect(page.locator(".at-step table.at-candidates tbody tr, .at-table tbody tr").first).to_be_visible()
+    expect(page.locator(".at-map canvas").first).to_be_visible()
 
-
-def test_an_earlier_answer_comes_back_to_the_inspector(page: Page) -> None:
-    page.get_by_label("Decoding method").select_option("Greedy")
-    say(page, "Hello!")
-    first = page.locator(".at-box").all_text_contents()
-    say(page, MESSAGE, 2)
-    assert page.locator(".at-box").count() > len(first)  # it knows the conversation
-    page.locator(".at-alone-written").first.click()
-    expect(page.locator(".at-box")).to_have_text(first)
-
-
-def test_a_search_shows_its_tree(page: Page) -> None:
-    page.get_by_label("Decoding method").select_option("Beam search")
-    page.get_by_label("Longest answer").fill("8")
-    say(page, "Hello!")
-    expect(page.locator(".at-node").first).to_be_visible()
+    say(page, "Hello!", answers=2)  # it knows the conversation
+    assert page.locator(".at-box").count() > len(expected.tokens) + len(expected.document()["prompt"]["ids"])
+    page.locator(".at-log .at-assistant").first.locator(".at-tok").nth(1).click()  # the earlier run comes back
+    expect(page.locator(".at-headline")).to_contain_text(f"Token 2 of {len(expected.tokens)}")
+    page.locator(".attend-inspector .at-term", has_text="entropy").first.click()
+    expect(page.get_by_role("dialog", name="Entropy")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Undo").last.click()
+    expect(page.locator(".at-log > .at-assistant")).to_have_count(1)
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("Hello!")
 
 
 def test_a_wrong_setting_is_said_and_the_message_stays(page: Page) -> None:
-    page.get_by_label("Longest answer").fill("100000")
-    page.get_by_label("Message").fill("Hello!")
-    page.get_by_role("button", name="Send").click()
-    page.locator("form").evaluate("form => { form.noValidate = true; form.requestSubmit(); }")
-    expect(page.get_by_role("status").first).to_contain_text("max_new_tokens is 100000, but must be")
-    expect(page.get_by_label("Message")).to_have_value("Hello!")
-    expect(page.locator(".at-alone-said")).to_have_count(0)
+    page.locator("#attend-run").evaluate("fold => { fold.open = true; }")
+    length = page.locator("#attend-max-new-tokens-value")
+    length.fill("100000")
+    panel = open_tab(page, "Chat")
+    before = panel.locator(".at-log > *").count()
+    send(panel, "Message", "Hello!", "Send")
+    expect(panel.get_by_role("status").last).to_contain_text("max_new_tokens is 100000, but must be")
+    expect(panel.get_by_role("textbox", name="Message")).to_have_value("Hello!")
+    assert panel.locator(".at-log > *").count() == before
+    length.fill(str(SHORT["max_new_tokens"]))
 
 
-def test_it_opens_without_a_network_after_the_first_visit(page: Page, host: ThreadingHTTPServer) -> None:
-    page.wait_for_function("navigator.serviceWorker.ready.then((ready) => ready.active?.state === 'activated')")
-    page.reload()  # now by the service worker, which keeps nothing but what it has installed
-    expect(page.get_by_role("button", name="Send")).to_be_enabled(timeout=60_000)
-    page.context.set_offline(True)
-    page.reload()
-    expect(page.get_by_role("button", name="Send")).to_be_enabled(timeout=60_000)
-    say(page, "Hello!")
+def test_a_text_is_continued_in_its_box(page: Page, rounded_chat: attend.Model) -> None:
+    panel = open_tab(page, "Write")
+    send(panel, "Text", "Once upon a time", "Continue")
+    expected = rounded_chat.generate("Once upon a time", strategy="greedy", **SHORT)
+    expect(panel.get_by_role("textbox")).to_have_value("Once upon a time" + expected.text)
+    panel.get_by_role("button", name="Undo").click()
+    expect(panel.get_by_role("textbox")).to_have_value("Once upon a time")
+
+
+def test_a_translation_is_that_of_python_with_its_alignment(page: Page, rounded_translator: attend.Model) -> None:
+    panel = open_tab(page, "Translate")
+    expect(panel.locator(".at-recorded")).to_be_visible()  # an example comes before the model
+    choose(page, "Beam search")
+    send(panel, "Text to translate", SENTENCE, "Translate")
+    expected = rounded_translator.generate(SENTENCE, strategy="beam", num_beams=4, **SHORT)
+    expect(panel.locator(".at-translated .at-text")).to_have_text(expected.text)
+    source, text = (panel.locator(f".at-link[data-side='{side}']") for side in (0, 1))
+    expect(source).to_have_count(len(expected.document()["source"]))
+    expect(text).to_have_count(len(expected.tokens))
+    expect(panel.locator(".at-kind:visible")).to_have_count(3)
+    text.first.click()
+    expect(page.locator(".at-headline")).to_contain_text(f"Token 1 of {len(expected.tokens)}")
+    expect(page.locator(".at-node").first).to_be_visible()  # the beams
+
+
+def test_cards_are_those_of_python_and_open_in_the_inspector(page: Page, rounded_chat: attend.Model) -> None:
+    panel = open_tab(page, "Compare")
+    panel.get_by_role("button", name="Strategy", exact=True).click()
+    panel.get_by_role("textbox", name="Prompt for all cards").fill("The dog")
+    panel.get_by_role("button", name="Compare", exact=True).click()
+    expect(panel.get_by_role("status").filter(has_text="Done: ")).to_contain_text("in 3 cards", timeout=60_000)
+    runs = [rounded_chat.generate("The dog", strategy=name, **SHORT) for name in ("greedy", "sample", "beam")]
+    for card, expected in zip(panel.locator(".at-card").all(), runs, strict=True):
+        expect(card.locator(".at-text")).to_have_text(expected.text)
+        mean = sum(token.log_probability for token in expected.tokens) / len(expected.tokens)
+        expect(card.locator(".at-metric", has_text="Log-prob")).to_contain_text(f"{-mean:.2f}")
+    page.locator(".at-card").last.locator(".at-tok").nth(2).click()
+    expect(page.locator(".at-headline")).to_contain_text(f"Token 3 of {len(runs[-1].tokens)}")
+
+
+def test_the_tabs_are_reached_with_the_keys_and_by_the_address(page: Page, own: str) -> None:
+    page.get_by_role("tab", name="Chat").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("tabpanel", name="Translate")).to_be_visible()
+    assert page.url.endswith("#translate")
+    page.go_back()
+    expect(page.get_by_role("tabpanel", name="Chat")).to_be_visible()
+
+
+def test_axe_finds_nothing(browser: Browser, own: str) -> None:
+    with visit(browser, own, bypass_csp=True) as page:  # which forbids to inject axe
+        for name in ("Chat", "Write", "Translate", "Compare"):
+            open_tab(page, name)
+            expect(page.locator(".at-headline")).to_be_visible()
+            assert axe.violations(page) == [], name
+            page.locator("body").evaluate("body => body.classList.toggle('dark')")
+            assert axe.violations(page, "color-contrast") == [], f"{name}, dark"
+            page.locator("body").evaluate("body => body.classList.toggle('dark')")
+
+
+def test_it_opens_without_a_network_after_the_first_visit(browser: Browser, own: str) -> None:
+    with visit(browser, own) as page:
+        page.wait_for_function(
+            "() => navigator.serviceWorker.ready.then((ready) => ready.active.state === 'activated')"
+        )
+        page.reload()  # now by the service worker, which keeps nothing but what it has installed
+        wait_until_ready(page)
+        page.context.set_offline(True)
+        page.reload()
+        wait_until_ready(page)
+        say(page, "Hello!")

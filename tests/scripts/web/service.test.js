@@ -9,10 +9,11 @@ const ENTRY = { id: 7, rank: 1, draw: null, stages: ['model'], kept: [9], mass: 
 /** An engine that repeats one token; without `length`, for ever. @param {number} [length] */
 const fakeEngine = (length = Infinity) => ({
   manifest: { name: 'fake' },
+  encoderHeads: null,
   start(prompt, settings) {
     if (!prompt) throw new Error('The prompt is empty.');
-    const request = { prompt: [1], source: [], drawsUsed: 0, decode: (ids) => 'a'.repeat(ids.length) };
-    return { model: 'fake', prompt, request, settings: { strategy: 'greedy', stop_texts: [], ...settings }, steps: [], label: String, special: new Set(), shape: { layers: 1, heads: 1 } };
+    const request = { prompt: [1], source: [], drawsUsed: 0, decode: (ids) => 'a'.repeat(ids.length), texts: (ids) => ids.map(() => 'a') };
+    return { model: 'fake', prompt, request, settings: { strategy: 'greedy', stop_texts: [], ...settings }, steps: [], label: String, special: new Set(), dropped: 2, shape: { layers: 1, heads: 1 } };
   },
   *steps(run) {
     yield null;
@@ -39,9 +40,10 @@ function connect(t, engine) {
 test('a run arrives step by step and then as a document', async (t) => {
   const model = connect(t, fakeEngine(3)), progress = [], texts = [];
   assert.equal(await model.load('folder/', (...numbers) => progress.push(numbers)), 'fake');
-  const document = await model.run('b', {}, ({ text, entry, attention }) => texts.push([text, entry.id, attention]));
+  const { document, tokens, dropped } = await model.run('b', {}, (written) => texts.push(written.map(({ text }) => text)));
   assert.deepEqual(progress, [[5, 10]]);
-  assert.deepEqual(texts, [['a', 7, '/w=='], ['aa', 7, '/w=='], ['aaa', 7, '/w==']]);
+  assert.deepEqual(texts, [['a'], ['a', 'a'], ['a', 'a', 'a']]);
+  assert.deepEqual([tokens.at(-1), dropped], [{ text: 'a', probability: 1 }, 2]);
   assert.deepEqual([document.text, document.finish_reason, document.steps.length], ['aaa', 'length', 3]);
 });
 
@@ -49,7 +51,7 @@ test('Stop ends a run before its next token, and the run so far is a document', 
   const model = connect(t, fakeEngine());
   await model.load('folder/');
   let steps = 0;
-  const document = await model.run('b', {}, () => { if (++steps === 3) model.stop(); });
+  const { document } = await model.run('b', {}, () => { if (++steps === 3) model.stop(); });
   assert.ok(document.ids.length >= 3 && document.ids.length < 10);
   assert.equal(document.finish_reason, 'cancelled');
 });
@@ -58,5 +60,5 @@ test('what went wrong is said, and the next run works', async (t) => {
   const model = connect(t, fakeEngine(1));
   await model.load('folder/');
   assert.equal(await model.run('').catch((error) => error.message), 'The prompt is empty.');
-  assert.equal((await model.run('b')).text, 'a');
+  assert.equal((await model.run('b')).document.text, 'a');
 });

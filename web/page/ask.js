@@ -1,0 +1,62 @@
+/**
+ * A box for a text, the buttons that send it and stop what it started, and a line that says how it goes.
+ */
+
+/** @import { RunDocument } from '../../decoding/run/document' */
+/** @import { PageModel } from './models.js' */
+
+import { make, makeButton } from '../../ui/kit/js/dom.js';
+
+/**
+ * @param {PageModel} model
+ * @param {{label: string, placeholder: string, verb: string, rows?: number, tools?: HTMLElement[]}} words `tools`: more buttons
+ * @param {(text: string, changes: Record<string, any>) => Promise<RunDocument>} send `changes`: of the settings
+ */
+export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] }, send) {
+  const box = make('textarea', { class: 'at-grow at-text-field', rows, placeholder, 'aria-label': label, dir: 'auto', onkeydown: sendOnEnter });
+  const go = make('button', { type: 'submit', class: 'at-primary', text: verb, title: 'Enter' });
+  const halt = makeButton('Stop', () => model.stop(), { hidden: true });
+  const status = make('p', { class: 'at-sm at-quiet', role: 'status' });
+  const node = make('form', { class: 'at-stack at-gap-xs at-alone-ask', onsubmit: (event) => {
+    event.preventDefault();
+    submit();
+  } }, make('div', { class: tools.length ? 'at-stack at-gap-sm' : 'at-row at-gap-sm' }, box, make('div', { class: 'at-row at-gap-sm' }, go, halt, ...tools)), status);
+  let isBusy = false;
+
+  model.follow((words, isReady) => {
+    if (!isBusy || !isReady) status.textContent = words;
+  });
+
+  /** @param {KeyboardEvent} event */
+  function sendOnEnter(event) {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    submit();
+  }
+
+  /** @param {string} [text] @param {Record<string, any>} [changes] */
+  async function submit(text = box.value, changes = {}) {
+    if (isBusy || !text.trim()) return;
+    const began = performance.now();
+    busy(true);
+    status.textContent = 'Writing …';
+    try {
+      const { ids } = await send(text, changes);
+      status.textContent = `${ids.length} tokens in ${((performance.now() - began) / 1000).toFixed(1)} s. Click a token to see how it was chosen.`;
+    } catch (error) {
+      status.textContent = /** @type {Error} */ (error).message;
+    }
+    busy(false);
+  }
+
+  /** @param {boolean} is */
+  function busy(is) {
+    const hadFocus = node.contains(document.activeElement);
+    isBusy = is;
+    go.hidden = is;
+    halt.hidden = !is;
+    if (hadFocus) box.focus();
+  }
+
+  return { node, box, submit };
+}

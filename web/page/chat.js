@@ -1,0 +1,71 @@
+/**
+ * Chat: a conversation with the model.
+ */
+
+/** @import { TurnValue } from '../../ui/runs/runs_contract' */
+/** @import { Tab } from './page.js' */
+
+import { start } from '../../ui/chat/conversation.js';
+import { dialogue } from '../../ui/examples/dialogue.js';
+import { documentToOpen } from '../../ui/kit/js/signals.js';
+import { makeAsk } from './ask.js';
+import { mount } from './component.js';
+import { nameRun } from './inspector.js';
+import { finishedTurn, growingTurn, userTurn } from './turns.js';
+
+/** @param {Tab} tab */
+export function startTab({ panel, model, context, settings, inspector, examples, prompt }) {
+  /** @type {TurnValue[]} */
+  let turns = [];
+  let number = 0; // of the last drawing
+  /** @type {Map<string, import('../service.js').Result['document']>} the runs of the answers, by their names */
+  const runs = new Map();
+  const ask = makeAsk(model, { label: 'Message', placeholder: 'Type a message', verb: 'Send' }, (text, { before = turns }) => answer(text, before));
+  const conversation = mount(panel, start, 'attend-conversation', { beginning: { recorded: true }, value: null }, {
+    example: ({ text }) => ask.submit(text),
+    token: ({ turn, index }) => show(turns[turn].run, index),
+    retry: ({ turn }) => ask.submit(turns[turn - 1].text, { before: turns.slice(0, turn - 1) }),
+    edit: ({ turn, text }) => ask.submit(text, { before: turns.slice(0, turn) }),
+    undo({ turn }) {
+      ask.box.value = turns[turn - 1].text;
+      draw(turns.slice(0, turn - 1));
+    },
+  });
+  panel.append(ask.node);
+  ask.box.value = prompt;
+  documentToOpen.subscribe(null, ({ document }) => { if (document.kind === 'chat') draw(dialogue.turns); });
+  draw([]);
+
+  /** @param {TurnValue[]} next @param {boolean} [busy] */
+  function draw(next, busy = false) {
+    turns = next;
+    for (const name of runs.keys()) if (!turns.some(({ run }) => run === name)) runs.delete(name);
+    conversation.show({ turns, examples, busy, number: number += 1 });
+  }
+
+  /** @param {string} text @param {TurnValue[]} before */
+  async function answer(text, before) {
+    const earlier = turns, run = nameRun(), asked = [...before, userTurn(text)];
+    const messages = asked.map(({ role, text: content }) => ({ role, content }));
+    ask.box.value = '';
+    draw([...asked, growingTurn(model.name, run)], true);
+    try {
+      const result = await model.run(messages, settings.read(), (tokens) => draw([...asked, growingTurn(model.name, run, tokens)], true));
+      runs.set(run, result.document);
+      draw([...asked, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: place < result.dropped })));
+      show(run);
+      return result.document;
+    } catch (error) {
+      ask.box.value = text;
+      draw(earlier);
+      throw error;
+    }
+  }
+
+  /** @param {string} run @param {number | null} [index] */
+  function show(run, index = null) {
+    if (runs.has(run)) inspector.show(run, runs.get(run), index);
+  }
+
+  return { enter: () => (turns.length ? show(turns.at(-1).run) : inspector.showExample('chat')), ask };
+}

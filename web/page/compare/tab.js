@@ -1,0 +1,110 @@
+/**
+ * Compare: one prompt under several settings, one card after the other.
+ */
+
+/** @import { CardValue, CompareRequest, CompareValue } from '../../../ui/compare/compare_contract' */
+/** @import { Tab } from '../page.js' */
+
+import { start } from '../../../ui/compare/compare.js';
+import { make } from '../../../ui/kit/js/dom.js';
+import { comparisonFile } from './file.js';
+import { mount } from '../component.js';
+import { nameRun } from '../inspector.js';
+import { firstDifference, metricsOf } from './metrics.js';
+import { plain } from '../settings.js';
+import { noteOf } from '../turns.js';
+
+const SEEDS = 1_000_000; // random seeds are below this, so that they are easy to read and to type
+const MOST_CONTINUED = 200; // characters of a prompt, of which a card shows the last words
+
+/**
+ * A card that is run: its settings, its result as it is shown, its document and its numbers.
+ * @typedef {import('./file.js').WrittenCard & {settings: Record<string, any>, value: CardValue}} Card
+ */
+
+/** @param {Tab} tab */
+export function startTab({ panel, model, context, settings, inspector, form, prompt }) {
+  /** @type {Card[]} */
+  let cards = [];
+  /** @type {CompareValue} */
+  let value = { run: null, busy: false, chats: true, history: false, continued: '', seed: -1, cards: [] };
+  let isStopped = false;
+  let [text, isCommon] = ['', true]; // the prompt of the cards, and whether they share their random numbers
+  const status = make('p', { class: 'at-sm at-quiet', role: 'status' });
+  panel.append(status);
+  model.follow((words) => { status.textContent = words; });
+  const comparison = mount(panel, start, 'attend-compare', { form: { ...form, example: prompt || form.example }, beginning: { recorded: !prompt }, value }, {
+    compare: (request) => compare(request).catch((error) => {
+      status.textContent = error.message;
+      publish({ busy: false });
+    }),
+    halt() {
+      isStopped = true;
+      model.stop();
+    },
+    token: ({ run: name, index }) => show(cards.find((card) => card.value.run === name), index),
+    remove({ runs }) {
+      cards = cards.filter((card) => !runs.includes(card.value.run));
+      publish({});
+    },
+    missing: () => publish({}),
+    panel({ number }) {
+      const { max_new_tokens: _, top_candidates: _count, seed: _seed, ...method } = settings.read();
+      comparison.show({ number, settings: method });
+    },
+    file: ({ number, kind }) => comparison.show({ number, file: comparisonFile(kind, text, isCommon, cards.filter(({ document }) => document)) }),
+  });
+
+  /** @param {Partial<CompareValue>} changes */
+  function publish(changes) {
+    value = { ...value, ...changes, cards: cards.map((card) => ({ ...card.value, first_difference: firstDifference(idsOf(card), idsOf(cards[0])) })) };
+    comparison.show(value);
+  }
+
+  /** @param {Pick<CompareRequest, 'text' | 'answer' | 'common' | 'cards'>} request */
+  async function compare({ text: typedText, answer, common, cards: typed }) {
+    if (!typedText.trim()) throw new Error('The prompt is empty: type something first.');
+    const { seed: chosen, ...shared } = /** @type {Record<string, number>} */ (settings.readShared()), name = nameRun();
+    const seed = chosen >= 0 ? chosen : Math.floor(SEEDS * Math.random());
+    const fresh = typed.map((own, index) => {
+      /** @type {Record<string, any>} */
+      const all = { ...shared, ...plain(own), seed: (seed + (common ? 0 : index)) % SEEDS };
+      /** @type {CardValue} */
+      const waiting = { run: `${name}-${index + 1}`, since: 0, tokens: [], state: 'streaming', note: null, length: all.max_new_tokens, first_difference: null, metrics: form.metrics.map(() => null) };
+      return { settings: all, value: waiting, document: null, metrics: {} };
+    });
+    isStopped = false;
+    for (const card of fresh) {
+      if (!isStopped) await run(card, answer ? [{ role: 'user', content: typedText }] : typedText, () => {
+        [cards, text, isCommon] = [fresh, typedText, common]; // the earlier ones stay until the first token is there
+        publish({ run: name, busy: true, seed, continued: answer ? '' : text.slice(-MOST_CONTINUED) });
+      });
+      else card.value = { ...card.value, state: 'stopped' };
+    }
+    publish({ busy: false });
+    show(cards[0]);
+  }
+
+  /** @param {Card} card @param {import('../../service.js').Input} input @param {() => void} draw */
+  async function run(card, input, draw) {
+    const began = performance.now();
+    const { document, tokens } = await model.run(input, card.settings, (written) => {
+      card.value = { ...card.value, tokens: written };
+      draw();
+    });
+    const note = noteOf(document, context), state = document.finish_reason === 'cancelled' ? 'stopped' : 'done';
+    const metrics = metricsOf(document, (performance.now() - began) / 1000);
+    Object.assign(card, { document, metrics, value: { ...card.value, tokens, note, state, metrics: form.metrics.map((each) => metrics[each.name]) } });
+    draw();
+  }
+
+  /** @param {Card | undefined} card @param {number | null} [index] */
+  function show(card, index = null) {
+    if (card?.document) inspector.show(card.value.run, card.document, index);
+  }
+
+  /** @param {Card} card */
+  const idsOf = ({ document }) => document?.ids ?? [];
+
+  return { enter: () => (cards.length ? show(cards[0]) : inspector.showExample('compare')) };
+}

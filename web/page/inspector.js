@@ -1,0 +1,37 @@
+/**
+ * The inspector, which shows the runs of all tabs.
+ */
+
+/** @import { RunDocument } from '../../decoding/run/document' */
+/** @import { InspectorValue } from '../../ui/inspector/inspector_contract' */
+/** @typedef {ReturnType<typeof mountInspector>} Inspector */
+
+import { start } from '../../ui/inspector/inspector.js';
+import { inspectorValue } from '../../ui/share/inspector_value.js';
+import { mount } from './component.js';
+
+let count = 0;
+
+/** A name for a new run. */
+export const nameRun = () => `run-${count += 1}`;
+
+/** @param {Element} parent */
+export function mountInspector(parent) {
+  const component = mount(parent, start, 'attend-inspector', { beginning: { alone: true, recorded: true }, value: null });
+  return {
+    /** @param {string} name @param {RunDocument} run @param {number | null} [index] of the generated token to select */
+    show(name, run, index = null) {
+      const value = inspectorValue(run, name);
+      component.show({ ...value, selected: index === null ? null : value.first + index });
+    },
+    /** A tab without a run of its own shows its example. @param {'chat' | 'write' | 'translate' | 'compare'} mode */
+    showExample(mode) {
+      /** @type {InspectorValue} */
+      const empty = {
+        run: null, mode, ids: [], kinds: [], probabilities: [], labels: {}, source: 0, first: 0, steps: [], layers: 0, heads: 0,
+        rows: [], rows_from: 0, search: null, selected: null, busy: false,
+      };
+      component.show(empty);
+    },
+  };
+}

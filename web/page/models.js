@@ -1,0 +1,84 @@
+/**
+ * The models of the page, each in a worker of its own and fetched when it is first needed. The one of the tab in the address
+ * is fetched at once: this module is loaded before the others of the page.
+ */
+
+import { BrowserModel } from '../browser_model.js';
+
+/** @typedef {import('../service.js').Result} Result */
+
+export class PageModel {
+  /** @type {BrowserModel | null} */
+  #worker = null;
+  /** @type {Promise<void> | null} */
+  #loading = null;
+  #isBusy = false;
+  /** @type {((words: string, isReady: boolean) => void)[]} */
+  #followers = [];
+  /** @type {[words: string, isReady: boolean]} */
+  #state = ['', false];
+
+  /** @param {string} name */
+  constructor(name) {
+    this.name = name;
+  }
+
+  /** Hear how its loading goes, in words, and whether it is ready. @param {(words: string, isReady: boolean) => void} follower */
+  follow(follower) {
+    this.#followers.push(follower);
+    follower(...this.#state);
+  }
+
+  /** Fetch the model, once. */
+  load() {
+    this.#loading ??= this.#load();
+    return this.#loading;
+  }
+
+  async #load() {
+    this.#tell(`Loading ${this.name} …`);
+    try {
+      this.#worker ??= new BrowserModel();
+      await this.#worker.load(new URL(`../../models/${this.name}/`, import.meta.url).href, (loaded, total) =>
+        this.#tell(`Loading ${this.name}: ${Math.round((100 * loaded) / total)} % of ${(total / 1e6).toFixed(0)} MB`));
+      this.#tell(`${this.name} is ready.`, true);
+    } catch (error) {
+      this.#loading = null; // so that the next run tries again
+      this.#tell(/** @type {Error} */ (error).message, true);
+      throw error;
+    }
+  }
+
+  /**
+   * @param {import('../service.js').Input} input
+   * @param {Record<string, any>} settings
+   * @param {(tokens: import('../service.js').AnswerToken[]) => void} onStep
+   * @returns {Promise<Result>}
+   */
+  async run(input, settings, onStep) {
+    if (this.#isBusy) throw new Error(`${this.name} is still writing another text: stop that first.`);
+    this.#isBusy = true;
+    try {
+      await this.load();
+      return await this.#worker.run(input, settings, onStep);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  /** End its run before the next token. */
+  stop() {
+    this.#worker?.stop();
+  }
+
+  /** @param {string} words @param {boolean} [isReady] */
+  #tell(words, isReady = false) {
+    this.#state = [words, isReady];
+    for (const follower of this.#followers) follower(words, isReady);
+  }
+}
+
+export const chat = new PageModel('attend-chat');
+export const translator = new PageModel('attend-translate');
+
+(location.hash === '#translate' ? translator : chat).load().catch(() => {}); // what went wrong is told

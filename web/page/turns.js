@@ -1,0 +1,35 @@
+/**
+ * Messages as the page draws them (`TurnValue`).
+ */
+
+/** @import { TurnValue } from '../../ui/runs/runs_contract' */
+/** @typedef {import('../service.js').Result} Result */
+
+/** @type {TurnValue} */
+const PLAIN = {
+  role: 'user', text: '', tokens: null, run: null, state: 'done', dropped: false, note: null, model: '', unfinished: false,
+  version: 0, versions: [0, 1],
+};
+
+/** A message of the visitor's. @param {string} text @returns {TurnValue} */
+export const userTurn = (text) => ({ ...PLAIN, text });
+
+/**
+ * An answer that is being written.
+ * @param {string} model @param {string} run @param {import('../service.js').AnswerToken[]} [tokens]
+ * @returns {TurnValue}
+ */
+export const growingTurn = (model, run, tokens = []) => (
+  { ...PLAIN, role: 'assistant', model, run, tokens, text: tokens.map(({ text }) => text).join(''), state: 'streaming' });
+
+/** A finished answer. @param {string} run @param {Result} result @param {number} context how many tokens the model reads @returns {TurnValue} */
+export function finishedTurn(run, { document, tokens }, context) {
+  const isStopped = document.finish_reason === 'cancelled';
+  return { ...growingTurn(document.model, run, tokens), state: isStopped ? 'stopped' : 'done', note: noteOf(document, context) };
+}
+
+/** Why a text ended, if that is not obvious. @param {Result['document']} run @param {number} context */
+export function noteOf({ finish_reason: reason, prompt, ids }, context) {
+  if (reason !== 'length') return null;
+  return prompt.ids.length + ids.length > context ? 'reached the context limit' : 'reached the length limit';
+}

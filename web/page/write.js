@@ -1,0 +1,51 @@
+/**
+ * Write: a text that the model continues in its box.
+ */
+
+/** @import { Tab } from './page.js' */
+
+import { makeButton } from '../../ui/kit/js/dom.js';
+import { documentToOpen } from '../../ui/kit/js/signals.js';
+import { makeAsk } from './ask.js';
+import { nameRun } from './inspector.js';
+
+/** @param {Tab} tab */
+export function startTab({ panel, model, settings, inspector, prompt }) {
+  let name = '';
+  /** @type {import('../service.js').Result['document'] | null} the last run */
+  let run = null;
+  /** @type {string[]} what the text was before each run */
+  const earlier = [];
+  const undo = makeButton('Undo', () => {
+    ask.box.value = earlier.pop();
+    undo.disabled = !earlier.length;
+  }, { disabled: true });
+  const ask = makeAsk(model, {
+    label: 'Text', placeholder: 'Type the beginning of a text and let the model continue it.', verb: 'Continue', rows: 12,
+    tools: [makeButton('Next token', () => ask.submit(undefined, { max_new_tokens: 1 })), undo],
+  }, proceed);
+  panel.append(ask.node);
+  ask.box.value = prompt;
+  documentToOpen.subscribe(null, ({ document }) => { if (document.kind === 'write') ask.box.value = document.content.text; });
+
+  /** @param {string} text @param {Record<string, any>} changes */
+  async function proceed(text, changes) {
+    ask.box.readOnly = true;
+    try {
+      const result = await model.run(text, { ...settings.read(), ...changes }, (tokens) => {
+        ask.box.value = text + tokens.map((token) => token.text).join('');
+        ask.box.scrollTop = ask.box.scrollHeight;
+      });
+      [name, run] = [nameRun(), result.document];
+      earlier.push(text);
+      undo.disabled = false;
+      ask.box.value = text + run.text;
+      inspector.show(name, run);
+      return run;
+    } finally {
+      ask.box.readOnly = false;
+    }
+  }
+
+  return { enter: () => (run ? inspector.show(name, run) : inspector.showExample('write')), ask };
+}

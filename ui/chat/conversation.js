@@ -10,6 +10,7 @@
 /** @import { TurnValue } from '../runs/runs_contract' */
 /** @import { ConversationValue } from './chat_contract' */
 
+import { offersExamples } from '../examples/example.js';
 import { find, iconButton, make, setText, typeInto } from '../kit/js/dom.js';
 import { answeredWithout, interruptedText, settledText, textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
@@ -19,7 +20,6 @@ import { byline, makeBubble, offerTokens } from '../runs/answer.js';
 import { followTurns, stage } from '../runs/turns.js';
 import { makeTint, tintMessages } from './attended.js';
 import { editMessage } from './edit.js';
-import { offersExamples } from '../examples/example.js';
 import { makeBeginning } from './example.js';
 import { makeReading } from './formatted/formatted.js';
 import { formatted } from './formatted/requests.js';

@@ -27,13 +27,13 @@ export function scoreTable(guesses, means) {
   const sums = columns.map(({ of }) => guesses.reduce((sum, guess) => sum + of(guess), 0));
   rows.push(make('tr', { class: 'at-sum' }, make('th', { scope: 'row', text: 'Sum' }), make('td'),
     ...sums.map((sum) => make('td', { class: 'at-number', text: written(sum) }))));
-  const head = headCells([{ text: 'Token' }, { text: 'Your guess' }, ...columns.map(({ head: text }) => ({ text: `${text}, bits` }))]);
+  const head = headCells([{ text: 'Token' }, { text: 'Your guess' }, ...columns.map(({ head: text }) => ({ text }))]);
   head[1].className = '';
   const most = Math.max(0, ...guesses.map(({ token }) => means[token]?.count ?? 0));
   const ofClass = hasMeans ? ` The class’s are the mean of up to ${most} guesses at each token.` : '';
   return [
-    makeTable({ class: 'at-grid at-guesses' }, head, rows, 'Your guesses'),
-    make('p', { class: 'at-note', text: `Bits say how surprising a token is to the model, before every filter: −log₂ of its probability. Fewer are better.${ofClass}` }),
+    make('div', { class: 'at-scroll' }, makeTable({ class: 'at-grid at-guesses' }, head, rows, 'Your guesses, in bits')),
+    make('p', { class: 'at-note', text: `In bits: how surprising each token is to the model, before every filter: −log₂ of its probability. Fewer are better.${ofClass}` }),
   ];
 }
 

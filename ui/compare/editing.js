@@ -16,6 +16,7 @@ import { makeForm } from './form.js';
 export function makeEditing(offered, actions) {
   const editButton = iconButton('edit', 'Change the settings of this card');
   const removeButton = iconButton('remove', 'Remove this card', actions.remove);
+  for (const button of [editButton, removeButton]) button.classList.add('at-edits-card'); // a class may not
   const form = makeForm(offered, actions);
   const open = foldOut(editButton, form.node, () => find(form.node, '.at-fields :is(select, input)'));
 

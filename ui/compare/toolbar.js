@@ -6,6 +6,7 @@
 /** @import { Settings } from './form.js' */
 
 import { make, makeButton } from '../kit/js/dom.js';
+import { makeClassButton } from '../kit/parts/class_button.js';
 import { same } from './form.js';
 import { makeSweep } from './sweep.js';
 
@@ -24,7 +25,7 @@ export function makeToolbar(offered, { fill, add, link, classLink, share, downlo
     { title: 'A link that opens these cards with the same prompt and settings' });
   const shareButton = makeButton('Share', () => share(shareButton),
     { title: 'Save a page that shows these cards in any browser, without a server; it is made here and sent nowhere' });
-  const classButton = makeButton('For a class …', () => classLink(classButton));
+  const classButton = makeClassButton(classLink);
   const files = Object.entries(FILES).map(([kind, name]) => makeButton(name, () => download(/** @type {keyof typeof FILES} */ (kind))));
   const row = make('div', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
     addButton, make('span', { class: 'at-row at-wrap at-gap-sm at-end at-files' }, linkButton, classButton, shareButton,

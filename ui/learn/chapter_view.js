@@ -13,6 +13,7 @@ import { withParts } from '../kit/address/address.js';
 import { make } from '../kit/js/dom.js';
 import { classLinkWanted } from '../kit/js/signals.js';
 import { copy } from '../kit/js/transfer.js';
+import { makeClassButton } from '../kit/parts/class_button.js';
 import { chapterText } from './text/chapter_text.js';
 import { exercises as exercisesOf } from './exercises/exercises.js';
 import { sheetRow } from './exercises/sheet.js';
@@ -40,7 +41,7 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
     onSolved,
   });
   const link = plainButton('Copy a link to this page', () => withLink((address) => copy(address, link)));
-  const classLink = plainButton('For a class …', () => withLink((address) => classLinkWanted.publish(address)));
+  const classLink = makeClassButton(() => withLink((address) => classLinkWanted.publish(address)));
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': chapter.title },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
     make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `About ${chapter.minutes} minutes, then exercises` })),

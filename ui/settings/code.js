@@ -4,6 +4,7 @@
 
 import { isModelNameless, MAX_PROMPT, modelParts, withParts } from '../kit/address/address.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
+import { makeClassButton } from '../kit/parts/class_button.js';
 import { find, make, makeButton } from '../kit/js/dom.js';
 import { classLinkWanted } from '../kit/js/signals.js';
 import { copy } from '../kit/js/transfer.js';
@@ -35,7 +36,7 @@ function link({ prompt, seed }) {
     isLong ? 'The prompt is too long for a link.' : 'It doesn’t include the rest of your conversation.',
   ];
   const text = withParts(location.href, parts);
-  const more = makeButton('For a class …', () => classLinkWanted.publish(text));
+  const more = makeClassButton(() => classLinkWanted.publish(text));
   return { title: 'Link', text, note: note.filter(Boolean).join(' '), more: [more] };
 }
 

@@ -13,6 +13,7 @@ import { closeOnEscape } from '../../kit/js/keys.js';
 import { classLinkWanted } from '../../kit/js/signals.js';
 import { counted } from '../../kit/js/text.js';
 import { copy } from '../../kit/js/transfer.js';
+import { makeClassButton } from '../../kit/parts/class_button.js';
 import { inputText } from '../input.js';
 import { labelled, plainButton, sideBySide } from '../lesson.js';
 import { focusBox, mapDrawing } from './drawing.js';
@@ -36,7 +37,7 @@ export function mapView({ input, questions, openChapter }) {
   const tree = make('pre', { class: 'at-model-map-tree', tabindex: 0 });
   const address = () => withParts(location.href, { tab: 'Learn', chapter: 'map', numbers: inputText(now, {}) });
   const link = plainButton('Copy a link to this page', () => copy(address(), link));
-  const classLink = plainButton('For a class …', () => classLinkWanted.publish(address()));
+  const classLink = makeClassButton(() => classLinkWanted.publish(address()));
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': 'Map' },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: 'Map', tabindex: -1 }), waits),
     make('p', { class: 'at-lesson-aim', text: 'The whole model in one picture, from the bottom to the top. Choose a part to see it compute.' }),

@@ -26,7 +26,7 @@ export function enterClass(boxes) {
     for (const box of /** @type {NodeListOf<HTMLTextAreaElement>} */ (document.querySelectorAll(boxes))) box.readOnly = true;
   }
   const hasTexts = document.querySelector('#attend-main'); // the page of an encoder has none
-  if (hasTexts && words.includes('guess')) offerGuessing((guess) => gather(name, guess));
+  if (hasTexts && words.includes('guess')) offerGuessing(words.includes('write') ? async () => ({}) : (guess) => gather(name, guess)); // texts of their own have no mean
   if (words.includes('present')) present();
   return classroom;
 }

@@ -26,9 +26,7 @@ import { scoreTable } from './score_table.js';
 const ROUND = 12; // guesses, after which the whole text is shown
 const MAX_OWN = 40; // characters of a guess
 
-/**
- * @param {(guess: Guess) => Promise<Means>} gather adds a guess to the class's, and returns the class's means
- */
+/** @param {(guess: Guess) => Promise<Means>} gather adds a guess to the class's, and returns the class's means */
 export function offerGuessing(gather) {
   /** @type {Run | null} */
   let run = null;
@@ -113,14 +111,10 @@ export function offerGuessing(gather) {
     isRevealed = false;
     draw();
     if (!isWritten) return;
-    const step = run.steps[asked];
     own.value = '';
-    choices.replaceChildren(...choicesOf(step).map((candidate, i) => makeButton('', () => reveal(judged(candidate)), {
-      class: 'at-plain at-guess-choice', tabindex: i ? -1 : 0,
-    })));
-    choicesOf(step).forEach(({ text }, i) => {
-      choices.children[i].append(...(i < 9 ? [make('kbd', { class: 'at-quiet at-sm', text: i + 1 })] : []), tokenChip(text));
-    });
+    choices.replaceChildren(...choicesOf(run.steps[asked]).map((candidate, i) => make('button', {
+      type: 'button', class: 'at-plain at-guess-choice', tabindex: i ? -1 : 0, onclick: () => reveal(judged(candidate)),
+    }, ...(i < 9 ? [make('kbd', { class: 'at-quiet at-sm', text: i + 1 })] : []), tokenChip(candidate.text))));
     buttonsOf()[0].focus({ preventScroll: true });
   }
 

@@ -13,6 +13,7 @@ const PANELS = {
   text: { title: 'Text', holder: '#attend-left' },
   token: { title: 'Token', holder: '.at-step-pane' },
   attention: { title: 'Attention', holder: '.at-map-pane' },
+  guesses: { title: 'Guesses', holder: '.at-guesses' },
 };
 const FIELDS = 'input, select, textarea, [contenteditable]';
 
@@ -24,7 +25,7 @@ export function present() {
   if (document.body.dataset.panel) return;
   const leaving = new AbortController();
   const title = make('span', { class: 'at-quiet', role: 'status' });
-  const bar = make('div', { class: 'at-view at-row at-wrap at-md at-presenter', role: 'toolbar', 'aria-label': 'Presentation' },
+  const bar = make('nav', { class: 'at-view at-row at-wrap at-md at-presenter', 'aria-label': 'Presentation' },
     makeButton('Previous panel', () => move(-1), { title: 'Arrow up' }), title, makeButton('Next panel', () => move(1), { title: 'Arrow down' }),
     make('span', { class: 'at-quiet at-end at-keys-note', text: '← → tokens · ↑ ↓ panels' }), makeButton('Leave', leave, { title: 'Escape' }));
   document.body.append(bar);

@@ -58,7 +58,8 @@ export function offerClassLinks() {
     const needsSeed = words.includes('guess') && !(Number(new URL(address).searchParams.get('seed') ?? -1) >= 0);
     const parts = { class: classPart({ name, words }), ...(needsSeed && { seed: crypto.getRandomValues(new Uint16Array(1))[0] }) };
     link.textContent = open.href = withParts(address, parts);
-    note.textContent = words.includes('guess')
-      ? 'All have the same text, by the same seed. This server gathers numbers alone, the bits of each guess, and forgets them after three hours.' : '';
+    const gathers = 'All have the same text, by the same seed. This server gathers numbers alone, the bits of each guess, and forgets them after three hours.';
+    const differs = 'Where students may change the text, there is no mean of the class.';
+    note.textContent = !words.includes('guess') ? '' : words.includes('write') ? differs : gathers;
   }
 }

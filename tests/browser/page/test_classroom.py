@@ -82,8 +82,16 @@ def test_a_class_sees_one_thing_guesses_by_keyboard_and_presents(student: tuple[
     expect(number).not_to_have_text(before)
     page.keyboard.press("ArrowRight")
     expect(number).to_have_text(before)
+    scores = page.locator(".at-guesses")
+    expect(scores).to_be_hidden()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#attend-right .at-map-pane")).to_be_visible()
+    expect(table).to_be_hidden()
+    page.keyboard.press("ArrowDown")
+    expect(scores).to_be_visible()
+    expect(page.locator("#attend-main")).to_be_hidden()
     page.keyboard.press("Escape")
-    expect(body).not_to_have_attribute("data-panel", "token")
+    expect(body).not_to_have_attribute("data-panel", "guesses")
     expect(left).to_be_visible()
     assert faults == []
 

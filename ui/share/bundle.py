@@ -26,7 +26,7 @@ from ui.kit import assets
 from ui.kit.setting import setting_field
 from ui.theme import theme
 
-VIEWS = {"run": "share/run.js", "translation": "share/translation.js", "comparison": "share/comparison.js"}
+VIEWS = {kind: f"share/{kind}.js" for kind in ("run", "translation", "explained", "comparison")}
 PREFIX = "attend/"  # before a module's path in ui/, in the import map
 SHOWN = ("name", "label", "kind", "choices", "default", "neutral", "strategies")  # of a setting, to put it in words
 

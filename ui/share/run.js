@@ -11,13 +11,18 @@ import { makeSettings } from './settings.js';
 export const NAME = 'shared'; // of the run, in the inspector
 
 /** @param {string} json see `showShared` */
-export const show = (json) => showShared(json, (root, run) =>
-  drawRun(root, run, [...askedIn(run), [run.prompt.messages ? 'assistant' : run.model, run.text]]));
+export const show = (json) => showShared(json, (root, run) => drawRun(root, run));
 
-/** @param {Element} root @param {RunDocument} run @param {string[][]} said see `makeHeader` @param {...Node} views of its text, before the inspector */
-export function drawRun(root, run, said, ...views) {
+/**
+ * @param {Element} root @param {RunDocument} run
+ * @param {{said?: string[][], before?: Node[], after?: Node[]}} views `said`: see `makeHeader`; the others stand around the inspector
+ */
+export function drawRun(root, run, { said = saidIn(run), before = [], after = [] } = {}) {
   const inspector = makeInspector();
   root.replaceChildren(makeHeader('A run of a language model, token by token', run, said, makeSettings(run)),
-    ...views, inspector.node, makeFooter());
+    ...before, inspector.node, ...after, makeFooter());
   inspector.show(inspectorValue(run, NAME));
 }
+
+/** @param {RunDocument} run */
+const saidIn = (run) => [...askedIn(run), [run.prompt.messages ? 'assistant' : run.model, run.text]];

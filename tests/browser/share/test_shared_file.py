@@ -16,6 +16,7 @@ from tests.helpers.browsing import SHORT, Opener, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import choose, rest, say, set_number
 from tests.ui.share.shared_files import shared_file
+from ui.share.bundle import VIEWS
 
 pytestmark = BROWSER
 
@@ -62,11 +63,17 @@ def test_a_shared_answer_is_looked_into_without_a_server_and_opened_again(
 ) -> None:
     page = visit(f"?method=Custom&{SHORT}")
     say(page, "How are you today?")
+    page.get_by_role("button", name="Look inside the model").click()
+    expect(page.locator(".at-lens-best tbody tr")).to_have_count(10)
+    asked = page.locator(".at-headline").inner_text()
     file = shared(page, tmp_path)
     document = document_in(file)
     assert document["attention"]["rows"] and document["prompt"]["messages"][-1]["content"] == "How are you today?"
     with opened(browser, file, viewport={"width": 1280, "height": 900}) as alone:
         expect(alone.locator("#attend-shared")).to_contain_text("How are you today?")
+        expect(alone.locator(".at-headline")).to_have_text(asked, use_inner_text=True)  # of which it knows most
+        expect(alone.locator(".at-lens-cell")).to_have_text(page.locator(".at-lens-cell").all_text_contents())
+        expect(alone.locator(".at-lens-best tbody tr")).to_have_count(10)
         settings = alone.locator(".at-shared-settings")
         expect(settings.locator("p")).to_contain_text(
             f"Maximum length 12 · seed {document['seed']}"
@@ -76,6 +83,7 @@ def test_a_shared_answer_is_looked_into_without_a_server_and_opened_again(
         alone.locator(".at-box").nth(len(document["prompt"]["ids"])).click()
         expect(alone.locator(".at-headline")).to_contain_text("Token 1 of")
         expect(alone.locator(".at-table tbody tr")).to_have_count(len(document["steps"][0]["candidates"]) + 1)
+        expect(alone.locator(".at-lens-cell")).to_have_count(0)  # about this token nothing was asked
         expect(alone.locator(".at-map canvas, canvas.at-canvas").first).to_be_visible()
         assert alone.get_by_role("button", name="use").count() == 0  # nothing that a server would have to do
         assert alone.get_by_role("button", name="Look inside the model").count() == 0
@@ -194,18 +202,34 @@ def hostile_document(place: str) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("kind", ["run", "translation", "comparison"])
+@pytest.mark.parametrize("kind", VIEWS)
 def test_hostile_documents_stay_text(browser: Browser, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "hostile.html"
     file.write_text("", encoding="utf-8")
     with opened(browser, file) as alone:
         for place in PLACES:
             document = hostile_document(place) | ({"source": [2, 1]} if kind == "translation" else {})
+            if kind == "explained":
+                document["why"] = hostile_answers()
             page = shared_file(compared(document) if kind == "comparison" else document, kind)
             file.write_text(page, encoding="utf-8")
             alone.reload()
             expect(alone.locator(".at-box")).to_have_count(4 if kind == "translation" else 2)
+            expect(alone.locator(".at-lens-cell, .at-scored")).to_have_count(2 if kind == "explained" else 0)
             assert alone.title() != "caught" and alone.locator("#attend-shared img").count() == 0, place
+
+
+def hostile_answers() -> list[dict[str, Any]]:
+    """What Why? was told, where every text is hostile."""
+    guess = {"id": 1, "top": [1], "top_probability": [0.5], "chosen": [0.5], "decided": None}
+    named: dict[str, Any] = {"labels": {"1": HOSTILE}, "columns": [HOSTILE]}
+    answers = {
+        "lens": {**named, "first": 0, "total": 1, "rows": [guess]},
+        "lens_cell": {**named, "top": [[1]], "probabilities": [[0.5]], "ids": [1], "curves": [[0.5]]},
+        "words": {"words": [{"text": HOSTILE, "change": 0.5}]},
+    }
+    pair = {"chosen": 1, "rival": None}
+    return [{"question": name, "index": 0, "detail": pair, "answer": answer} for name, answer in answers.items()]
 
 
 def compared(document: dict[str, Any]) -> dict[str, Any]:
@@ -234,7 +258,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["run", "translation", "comparison"])
+@pytest.mark.parametrize("kind", VIEWS)
 def test_a_broken_document_is_said_to_be_broken(browser: Browser, tmp_path: Path, kind: str) -> None:
     page = browser.new_page()
     for document in [*BROKEN, {"cards": [{"run": small_document()}], "metrics": [], "continued": ""}]:

@@ -2,6 +2,8 @@
  * Documents in and out of a shared file: one HTML page that shows a run, a translation or a comparison without a server (ui/share/).
  */
 
+/** @import { AnsweredQuestion } from '../why/why_contract' */
+
 import { download, notify } from '../../kit/js/transfer.js';
 
 const PLACE = '{document}';
@@ -9,7 +11,7 @@ const PLACE = '{document}';
 const DOCUMENT = /<script\b[^<>]*\bid="attend-document"[^<>]*>([^<]*)</;
 const MOST_RUNS = 12; // of a file: twice as many as Compare has cards
 
-/** @typedef {'run' | 'translation' | 'comparison'} Kind of a shared file; each has its own page */
+/** @typedef {'run' | 'translation' | 'explained' | 'comparison'} Kind of a shared file; each has its own page */
 
 /** @type {Map<Kind, Promise<string>>} */
 const templates = new Map();
@@ -28,6 +30,16 @@ export async function shareFile(button, kind, name, json) {
     templates.delete(kind); // the next click tries again
     notify(button, 'The server can’t be reached, so the page could not be made: try again.');
   }
+}
+
+/**
+ * @param {HTMLElement} button see `shareFile`
+ * @param {[name: string[], json: string]} file the run document
+ * @param {Partial<AnsweredQuestion>[]} why what was answered about its tokens
+ */
+export function shareRun(button, [name, json], why) {
+  if (why.length) return shareFile(button, 'explained', name, JSON.stringify({ ...JSON.parse(json), why }));
+  return shareFile(button, JSON.parse(json).source?.length ? 'translation' : 'run', name, json);
 }
 
 /** @param {Kind} kind */

@@ -10,11 +10,11 @@
 import { isExample } from '../../examples/example.js';
 import { find, make, makeButton } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
-import { inspectedToken } from '../../kit/js/signals.js';
+import { answeredWhy, inspectedToken } from '../../kit/js/signals.js';
 import { downloadReply } from '../../kit/js/transfer.js';
 import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeWhatIf } from './counterfactual.js';
-import { runsIn, shareFile } from './shared_file.js';
+import { runsIn, shareRun } from './shared_file.js';
 
 const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
 const MAX_FILE = 20_000_000; // bytes of a file that is read at all
@@ -40,11 +40,9 @@ export function start(component) {
   }, { title: 'Save a file with every step, its candidates and their probabilities' });
   const share = makeButton('Share run', () => {
     questions.drop(sharing);
-    sharing = questions.ask('save', {}, ({ file }) => {
-      if (!file) return;
-      const [name, json] = file;
-      shareFile(share, JSON.parse(json).source?.length ? 'translation' : 'run', name, json);
-    });
+    const { run: explained, answers } = answeredWhy.latest ?? { run: null, answers: [] };
+    const why = explained === run.name ? answers : [];
+    sharing = questions.ask('save', {}, ({ file }) => file && shareRun(share, file, why));
   }, { title: 'Save a page that shows this run in any browser, without a server; it is made here and sent nowhere' });
   const chooser = make('input', { type: 'file', accept: '.json,.html,application/json,text/html', hidden: true }); // the button opens it
   const open = makeButton('Open run', () => chooser.click(), { title: 'Open a file saved or shared here, or one of generate.py --json' });
@@ -137,6 +135,7 @@ export function start(component) {
     leftOut = '';
     try {
       const content = JSON.parse(text);
+      delete content.why; // the answers to Why? stay in the file
       // In the first form of the document each beam had all of its tokens; its parents have those before its own.
       content.beams = content.beams?.map((step) => step.map((beam) => ({ ...beam, ids: beam.ids?.slice(-1) })));
       text = JSON.stringify(content);

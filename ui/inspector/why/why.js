@@ -5,7 +5,7 @@
  * or view, open questions are dropped and the server is told to end them. Events: 'ask' and 'leave'.
  */
 
-/** @import { WhyReply } from './why_contract' */
+/** @import { AnsweredQuestion, WhyReply } from './why_contract' */
 /** @import { Step } from '../step.js' */
 
 /** @typedef {{run: string, index: number, step: Step, text: string, rival: number | null}} Place a token that the model wrote, by its number among the
@@ -17,12 +17,15 @@
 import { isExample } from '../../examples/example.js';
 import { find, make } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
-import { askedWhy, inspectedStep, inspectedToken } from '../../kit/js/signals.js';
+import { answeredWhy, askedWhy, inspectedStep, inspectedToken } from '../../kit/js/signals.js';
 import { counted } from '../../kit/js/text.js';
 import { followValue } from '../../kit/js/values.js';
 import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
 
 const PATIENCE = 500; // milliseconds until it says that the model is busy
+
+const SHARED = new Set(['lens', 'lens_cell', 'words', 'parts', 'inputs']); // questions whose answers a file can show
+const MOST_SHARED = 60;
 
 const VIEWS = {
   lens: { label: 'Layers’ guesses', fetch: () => import('./lens.js') },
@@ -71,7 +74,10 @@ export function start(component) {
   });
   inspectedToken.subscribe(root, ({ run, index, busy }) => {
     if (run === about.run && index === about.index && busy === about.busy) return;
-    if (about.busy && !busy) grown += 1;
+    if (about.busy && !busy) {
+      grown += 1;
+      answeredWhy.publish({ run: null, answers: [] }); // they were about the text before
+    }
     Object.assign(about, { run, index, busy });
     fold.hidden = run === null || isExample(run); // the server knows no such run
     fold.classList.toggle('at-resting', busy);
@@ -129,11 +135,18 @@ export function start(component) {
       waiting = setTimeout(() => { status.textContent = 'Asking the model…'; }, PATIENCE);
       open = questions.ask('ask', { turn, question, run, index, ...detail }, (reply) => {
         rest();
+        if (reply.answer && SHARED.has(question)) remember({ question, index, detail, answer: reply.answer }, run);
         done(reply.answer);
       });
     }) : undefined);
     answered = answer;
     return answer.then((value) => (mine === turn ? value : undefined));
+  }
+
+  /** @param {AnsweredQuestion} answer @param {string} run */
+  function remember(answer, run) {
+    const before = answeredWhy.latest?.run === run ? answeredWhy.latest.answers : [];
+    answeredWhy.publish({ run, answers: [...before, answer].slice(-MOST_SHARED) });
   }
 
   /** @param {WhyReply} reply */

@@ -15,6 +15,15 @@ class WhyReply(TypedDict, total=False):
     answer: Any  # of the type that belongs to the question
 
 
+class AnsweredQuestion(TypedDict):
+    """A question about a token, as it was asked, and its answer; what a shared file has of "Why?"."""
+
+    question: str
+    index: int  # number of the token among the explained ones
+    detail: dict[str, Any]
+    answer: Any  # of the type that belongs to the question
+
+
 class LensRow(TypedDict):
     """One token, and what every column guessed in its place."""
 

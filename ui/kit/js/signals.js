@@ -66,6 +66,13 @@ export const askedWhy = new Subject();
  */
 export const inspectedRun = new Subject();
 
+/**
+ * What "Why?" was told of a run by the model, as a shared file can show it again (`AnsweredQuestion` of
+ * ui/inspector/why/why_contract.py).
+ * @type {Subject<{run: string | null, answers: Record<string, any>[]}>}
+ */
+export const answeredWhy = new Subject();
+
 /** What the tokens' colours mean. @type {Subject<'probability' | 'attention' | 'off'>} */
 export const colourMode = new Subject();
 

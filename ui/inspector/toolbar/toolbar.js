@@ -2,7 +2,7 @@
  * The actions on the run in the inspector: save or share it, open another from a file, or ask "What if?".
  *
  * A signal tells it which run that is. Every question to the server has a number, which the reply repeats, so that outdated
- * replies are dropped. Events: 'save', 'change_settings', 'open_file'.
+ * replies are dropped. Events: 'save', 'change_settings', 'open_file'. Without a server (`beginning.alone`), there is no What if.
  */
 
 /** @import { RecordReply } from './toolbar_contract' */
@@ -25,6 +25,7 @@ export function start(component) {
   const { element, props, trigger } = component;
   const root = find(element, '.attend-record');
   const run = { name: /** @type {string | null} */ (null), busy: false };
+  const isAlone = Boolean(props.beginning && unpacked(props.beginning).alone);
   const questions = new Questions((event, data) => trigger(event, { run: run.name, ...data }));
   let saving = 0; // the number of the newest question to save: older ones are dropped
   let sharing = 0; // and of that to share
@@ -46,9 +47,10 @@ export function start(component) {
   }, { title: 'Save a page that shows this run in any browser, without a server; it is made here and sent nowhere' });
   const chooser = make('input', { type: 'file', accept: '.json,.html,application/json,text/html', hidden: true }); // the button opens it
   const open = makeButton('Open run', () => chooser.click(), { title: 'Open a file saved or shared here, or one of generate.py --json' });
-  const whereabouts = make('p', { class: 'at-sm at-quiet', text: 'The server of this page reads your text and keeps nothing; a shared file is made in your browser and sent nowhere.' });
+  const whereabouts = make('p', { class: 'at-sm at-quiet', text: isAlone ? 'Your text stays in this browser; a shared file is made here and sent nowhere.'
+    : 'The server of this page reads your text and keeps nothing; a shared file is made in your browser and sent nowhere.' });
   const note = make('span', { class: 'at-row at-wrap at-gap-sm at-quiet', role: 'status' });
-  const whatIf = makeWhatIf(unpacked(props.form), (settings) => {
+  const whatIf = makeWhatIf(isAlone ? { settings: [], quick: [] } : unpacked(props.form), (settings) => {
     whatIf.wait();
     clearTimeout(timer);
     changes += 1; // an answer that comes now would move the slider under the hand
@@ -92,7 +94,7 @@ export function start(component) {
     const isFile = run.name?.startsWith('replay-');
     note.textContent = !isFile ? '' : missingPart ? `Opened from a file whose ${missingPart} took too much room to be shown.` : 'Opened from a file.';
     whereabouts.hidden = share.disabled;
-    whatIf.node.hidden = run.name === null || isExample(run.name); // the server knows no such run
+    whatIf.node.hidden = isAlone || run.name === null || isExample(run.name); // the server knows no such run
     whatIf.node.classList.toggle('at-resting', run.busy);
   }
 

@@ -22,6 +22,7 @@ from model.command_line import Parser, command
 from model.errors import AttendError
 from ui.kit import assets
 from ui.share import bundle
+from web import gallery
 from web.export import export
 from web.forms import MODELS, forms
 
@@ -53,6 +54,10 @@ def write(folder: Path) -> None:
         shutil.copy(ROOT / script, folder / script)
     for name in MODELS:
         export(name, folder / "models" / name)
+    for mode, recorded in gallery.pages().items():
+        _put(folder / "gallery" / f"{mode}.html", recorded)
+    for kind in bundle.VIEWS:  # where `ui/inspector/toolbar/shared_file.js` looks for them
+        _put(folder / "attend-shared-page" / kind, bundle.template(kind))
     styles = bundle.styles(script.removeprefix("ui/") for script in scripts if script.startswith("ui/"))
     first = dict.fromkeys(path for script in BEGINNINGS for path in paths(needed([script], assets.IMPORT)))
     preloads = "\n".join(f'<link rel="modulepreload" href="{script}">' for script in first)
@@ -100,6 +105,7 @@ def _offline(folder: Path) -> str:
 
 
 def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 

@@ -76,6 +76,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.server": ("ui", "decoding", "model"),
     "web": ("decoding", "model"),
     "web.static": ("ui.kit", "ui.share", "web", "model"),
+    "web.gallery": ("ui.kit", "ui.share"),
     "web.forms": ("ui.chat", "ui.compare", "ui.settings", "ui.translate", "web", "decoding", "model"),
     "ui.share": ("ui.kit", "ui.theme", "decoding"),
     "ui.theme": (),

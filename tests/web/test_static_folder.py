@@ -25,3 +25,4 @@ def test_what_is_kept_for_visits_without_a_network_exists(tmp_path: Path) -> Non
     kept = json.loads(line.partition("= ")[2].rstrip(";"))
     assert "web/page/page.js" in kept and "models/attend-chat/model.json" in kept
     assert all((folder / name).exists() for name in kept)
+    assert {path.name for path in (folder / "gallery").iterdir()} == {"chat.html", "write.html", "translate.html"}

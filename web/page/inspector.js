@@ -18,11 +18,20 @@ export const nameRun = () => `run-${count += 1}`;
 /** @param {Element} parent */
 export function mountInspector(parent) {
   const component = mount(parent, start, 'attend-inspector', { beginning: { alone: true, recorded: true }, value: null });
+  /** @type {RunDocument | null} the run in it */
+  let inspected = null;
   return {
+    get run() { return inspected; },
     /** @param {string} name @param {RunDocument} run @param {number | null} [index] of the generated token to select */
     show(name, run, index = null) {
       const value = inspectorValue(run, name);
+      inspected = run;
       component.show({ ...value, selected: index === null ? null : value.first + index });
+    },
+    /** Show the run of a file, until that is closed. @param {string} name @param {RunDocument} run @param {string} file its name */
+    open(name, run, file) {
+      component.show({ ...inspectorValue(run, name), file });
+      inspected = run;
     },
     /** A tab without a run of its own shows its example. @param {'chat' | 'write' | 'translate' | 'compare'} mode */
     showExample(mode) {

@@ -2,7 +2,7 @@
  * The tabs: one is in sight, and the address names it, as in `#translate`.
  */
 
-import { partOf } from '../../ui/kit/address/address.js';
+import { partOf, whenMoved } from '../../ui/kit/address/address.js';
 import { make } from '../../ui/kit/js/dom.js';
 import { moveAlong } from '../../ui/kit/js/keys.js';
 
@@ -38,6 +38,6 @@ export function makeTabs(names, show) {
     show(chosen.name, chosen.panel);
   }
 
-  addEventListener('hashchange', follow);
+  whenMoved(follow); // a hashchange does not come where the settings in the address differ, too
   return { list, panels: parts.map(({ panel }) => panel), follow };
 }

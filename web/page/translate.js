@@ -7,9 +7,9 @@
 /** @import { Tab } from './page.js' */
 
 import { documentToOpen } from '../../ui/kit/js/signals.js';
+import { alignmentValue } from '../../ui/share/alignment_value.js';
 import { start as startAlignment } from '../../ui/translate/alignment.js';
 import { start as startTranslation } from '../../ui/translate/translation.js';
-import { alignmentOf } from './alignment.js';
 import { makeAsk } from './ask.js';
 import { mount } from './component.js';
 import { nameRun } from './inspector.js';
@@ -55,7 +55,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     try {
       const result = await model.run(text, settings.read(), (tokens) => draw([growingTurn(model.name, growing, tokens)], null, true));
       [name, run] = [growing, result.document];
-      draw([finishedTurn(name, result, context)], alignmentOf(name, result));
+      draw([finishedTurn(name, result, context)], { ...alignmentValue(run, name), encoder: result.encoder });
       inspector.show(name, run);
       return run;
     } catch (error) {

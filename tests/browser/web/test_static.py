@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,6 +174,33 @@ def test_cards_are_those_of_python_and_open_in_the_inspector(page: Page, rounded
         expect(card.locator(".at-metric", has_text="Log-prob")).to_contain_text(f"{-mean:.2f}")
     page.locator(".at-card").last.locator(".at-tok").nth(2).click()
     expect(page.locator(".at-headline")).to_contain_text(f"Token 3 of {len(runs[-1].tokens)}")
+
+
+def test_a_run_is_shared_as_a_file_and_opened_again(page: Page, tmp_path: Path) -> None:
+    say(page, "Hello!", answers=page.locator(".at-log > .at-assistant").count() + 1)
+    tokens = page.locator(".at-box").all_text_contents()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Share run").click()
+    download.value.save_as(tmp_path / "run.html")
+    open_tab(page, "Write")
+    page.locator("#attend-alone input[type=file]").set_input_files(tmp_path / "run.html")
+    expect(page.get_by_text("viewing run.html")).to_be_visible()
+    expect(page.locator(".at-box")).to_have_text(tokens)
+    page.get_by_role("button", name="Close file").click()
+    expect(page.get_by_text("viewing run.html")).to_be_hidden()
+    page.locator("#attend-alone input[type=file]").set_input_files(
+        {"name": "thesis.json", "mimeType": "application/json", "buffer": b"[]"}
+    )
+    expect(page.get_by_text("thesis.json can’t be opened")).to_be_visible()
+
+
+def test_recorded_runs_open_without_a_model(page: Page) -> None:
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="a translation").click()
+    recorded = opened.value
+    expect(recorded.locator(".at-headline")).to_be_visible()
+    expect(recorded.locator(".at-link")).not_to_have_count(0)
+    recorded.close()
 
 
 def test_the_tabs_are_reached_with_the_keys_and_by_the_address(page: Page, own: str) -> None:

@@ -7,12 +7,12 @@
 
 import { start } from '../../../ui/compare/compare.js';
 import { make } from '../../../ui/kit/js/dom.js';
-import { comparisonFile } from './file.js';
+import { comparisonFile, fileName } from './file.js';
 import { mount } from '../component.js';
 import { nameRun } from '../inspector.js';
 import { firstDifference, metricsOf } from './metrics.js';
-import { plain } from '../settings.js';
 import { noteOf } from '../turns.js';
+import { plain } from '../typed.js';
 
 const SEEDS = 1_000_000; // random seeds are below this, so that they are easy to read and to type
 const MOST_CONTINUED = 200; // characters of a prompt, of which a card shows the last words
@@ -52,7 +52,9 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
       const { max_new_tokens: _, top_candidates: _count, seed: _seed, ...method } = settings.read();
       comparison.show({ number, settings: method });
     },
-    file: ({ number, kind }) => comparison.show({ number, file: comparisonFile(kind, text, isCommon, cards.filter(({ document }) => document)) }),
+    runs: ({ number }) => comparison.show({ number, file: [fileName(text, cards[0]), JSON.stringify(Object.fromEntries(
+      written().map((card) => [card.value.run, card.document])))] }),
+    file: ({ number, kind }) => comparison.show({ number, file: [fileName(text, cards[0]), comparisonFile(kind, text, isCommon, written())] }),
   });
 
   /** @param {Partial<CompareValue>} changes */
@@ -71,7 +73,7 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
       const all = { ...shared, ...plain(own), seed: (seed + (common ? 0 : index)) % SEEDS };
       /** @type {CardValue} */
       const waiting = { run: `${name}-${index + 1}`, since: 0, tokens: [], state: 'streaming', note: null, length: all.max_new_tokens, first_difference: null, metrics: form.metrics.map(() => null) };
-      return { settings: all, value: waiting, document: null, metrics: {} };
+      return { own, settings: all, value: waiting, document: null, metrics: {} };
     });
     isStopped = false;
     for (const card of fresh) {
@@ -102,6 +104,9 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
   function show(card, index = null) {
     if (card?.document) inspector.show(card.value.run, card.document, index);
   }
+
+  /** The cards that have a text. */
+  const written = () => cards.filter(({ document }) => document);
 
   /** @param {Card} card */
   const idsOf = ({ document }) => document?.ids ?? [];

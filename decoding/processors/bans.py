@@ -5,7 +5,6 @@ Shapes: V is the vocabulary; rows are the sequences of one batch.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -16,7 +15,6 @@ from decoding.parameters.list_parameter import StringList
 from decoding.parameters.parameter import Parameter, Parameters
 from decoding.processors.base import Context, ProcessorOptions, ban
 from decoding.stop import TOKEN_LIMIT
-from model.lazy import torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -118,11 +116,7 @@ class SuppressTokens:
     label: ClassVar[str] = "Reserved tokens"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        left = logits.numpy().copy()  # (rows, V); NumPy takes a fifth of the time that PyTorch does
-        left[:, [token for token in self.tokens if token < logits.shape[-1]]] = -math.inf
-        emptied = left.max(axis=-1) == -math.inf  # (rows,)
-        left[emptied] = logits.numpy()[emptied]
-        return torch.from_numpy(left)
+        return ban(logits, [self.tokens] * len(logits))
 
 
 @dataclass(frozen=True, slots=True)

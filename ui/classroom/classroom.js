@@ -3,7 +3,7 @@
  * the styles what its students see.
  */
 
-import { readClass } from '../kit/address/class_part.js';
+import { hasOneText, readClass } from '../kit/address/class_part.js';
 import { takePart } from '../kit/address/address.js';
 import { offerGuessing } from './guessing.js';
 import { present } from './presenter.js';
@@ -26,7 +26,7 @@ export function enterClass(boxes) {
     for (const box of /** @type {NodeListOf<HTMLTextAreaElement>} */ (document.querySelectorAll(boxes))) box.readOnly = true;
   }
   const hasTexts = document.querySelector('#attend-main'); // the page of an encoder has none
-  if (hasTexts && words.includes('guess')) offerGuessing(words.includes('write') ? async () => ({}) : (guess) => gather(name, guess)); // texts of their own have no mean
+  if (hasTexts && words.includes('guess')) offerGuessing(hasOneText(words) ? (guess) => gather(name, guess) : async () => ({})); // else there is no mean
   if (words.includes('present')) present();
   return classroom;
 }

@@ -144,7 +144,7 @@ export function offerGuessing(gather) {
     explained.replaceChildren(stepTable(step, { take: null, ask: null }), stepReason(step));
     draw();
     next.focus({ preventScroll: true });
-    means = await gather(entry);
+    means = { ...means, ...await gather(entry) }; // of a guess that was refused there are none
     drawScores();
   }
 

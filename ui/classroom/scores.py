@@ -1,7 +1,7 @@
 """The mean of a class's guesses: nothing but numbers, in the server's memory alone, for a few hours.
 
 A class is known by the random name in its link. Of each guess only its token's number and its bits arrive; they are
-added up and forgotten, so that nobody's guesses can be told apart.
+added up, and neither the guess nor who made it is kept.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from decoding.parameters.parameter import number, quoted
 from model.errors import AttendError
 
 PATH = "/class-scores"
-MAX_CLASSES = 1000  # one more drops the class that has been quiet longest
+MAX_CLASSES = 1000  # one more drops the class with the fewest guesses
 MAX_TOKENS = 256  # of a text
 MAX_BITS = 40.0  # of one guess; ui/classroom/guesses.js has the same
 MAX_AGE = 3 * 3600.0  # seconds since a class's last guess
@@ -31,6 +31,7 @@ _NAME = re.compile(r"[a-z0-9]{8,20}")  # as in ui/kit/address/class_part.js
 @dataclass(slots=True)
 class _Class:
     last: float  # seconds, when the last guess came
+    guesses: int = 0
     sums: dict[int, tuple[float, int]] = field(default_factory=dict)  # by token: bits, and how many guesses
 
 
@@ -64,12 +65,15 @@ class ClassScores:
         now = self._clock()
         while self._classes and now - next(iter(self._classes.values())).last > MAX_AGE:
             self._classes.popitem(last=False)
+        if (
+            name not in self._classes and len(self._classes) == MAX_CLASSES
+        ):  # many new ones drop each other, no real one
+            del self._classes[min(self._classes, key=lambda each: self._classes[each].guesses)]  # the quietest of them
         scores = self._classes.setdefault(name, _Class(now))
         self._classes.move_to_end(name)
-        if len(self._classes) > MAX_CLASSES:
-            self._classes.popitem(last=False)
         total, count = scores.sums.get(index, (0.0, 0))
         scores.last, scores.sums[index] = now, (total + value, count + 1)
+        scores.guesses += 1
         return {token: {"bits": bits / count, "count": count} for token, (bits, count) in scores.sums.items()}
 
 

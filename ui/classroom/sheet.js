@@ -6,7 +6,7 @@
 /** @import { ClassWord } from '../kit/address/class_part.js' */
 
 import { withParts } from '../kit/address/address.js';
-import { classPart, newClassName } from '../kit/address/class_part.js';
+import { classPart, hasOneText, newClassName } from '../kit/address/class_part.js';
 import { find, make, makeButton } from '../kit/js/dom.js';
 import { classLinkWanted, shownTab } from '../kit/js/signals.js';
 import { copy } from '../kit/js/transfer.js';
@@ -59,7 +59,7 @@ export function offerClassLinks() {
     const parts = { class: classPart({ name, words }), ...(needsSeed && { seed: crypto.getRandomValues(new Uint16Array(1))[0] }) };
     link.textContent = open.href = withParts(address, parts);
     const gathers = 'All have the same text, by the same seed. This server gathers numbers alone, the bits of each guess, and forgets them after three hours.';
-    const differs = 'Where students may change the text, there is no mean of the class.';
-    note.textContent = !words.includes('guess') ? '' : words.includes('write') ? differs : gathers;
+    const differs = 'Where students may change the text or the settings, there is no mean of the class.';
+    note.textContent = !words.includes('guess') ? '' : hasOneText(words) ? gathers : differs;
   }
 }

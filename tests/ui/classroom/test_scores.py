@@ -56,15 +56,16 @@ def test_what_is_no_guess_is_refused_and_kept_nowhere(name: object, token: objec
     assert len(classes) == 0
 
 
-def test_the_class_that_has_been_quiet_longest_is_dropped_first() -> None:
+def test_a_stranger_with_many_new_classes_drops_no_class_with_more_guesses() -> None:
     classes = ClassScores()
-    for index in range(MAX_CLASSES):
-        classes.add(f"class{index:06}", 0, 1)
-    classes.add("class000000", 0, 1)
     classes.add(ONE, 0, 1)
+    classes.add(ONE, 0, 1)
+    for index in range(2 * MAX_CLASSES):
+        classes.add(f"class{index:06}", 0, 1)
     assert len(classes) == MAX_CLASSES
-    assert classes.add("class000000", 0, 1)[0]["count"] == 3
-    assert classes.add("class000001", 0, 1)[0]["count"] == 1  # it was dropped
+    assert classes.add(ONE, 0, 1)[0]["count"] == 3
+    assert classes.add(f"class{MAX_CLASSES + 1:06}", 0, 1)[0]["count"] == 2  # the quietest one that is left
+    assert classes.add("class000000", 0, 1)[0]["count"] == 1  # it was dropped
 
 
 def test_scores_are_forgotten_after_some_hours() -> None:

@@ -48,7 +48,7 @@ export function start(component) {
   const chooser = make('input', { type: 'file', accept: '.json,.html,application/json,text/html', hidden: true }); // the button opens it
   const open = makeButton('Open run', () => chooser.click(), { title: 'Open a file saved or shared here, or one of generate.py --json' });
   const whereabouts = make('p', { class: 'at-sm at-quiet', text: isAlone ? 'Your text stays in this browser; a shared file is made here and sent nowhere.'
-    : 'The server of this page reads your text and keeps nothing; a shared file is made in your browser and sent nowhere.' });
+    : 'The server of this page reads your text, and forgets it within an hour after you close the page; a shared file is made in your browser and sent nowhere.' });
   const note = make('span', { class: 'at-row at-wrap at-gap-sm at-quiet', role: 'status' });
   const whatIf = makeWhatIf(isAlone ? { settings: [], quick: [] } : unpacked(props.form), (settings) => {
     whatIf.wait();

@@ -28,6 +28,9 @@ export const currentClass = () => readClass(partOf('class') ?? '');
 /** Whether visitors may change the text: a class may not, unless its link says so. */
 export const mayChangeText = () => currentClass()?.words.includes('write') ?? true;
 
+/** Whether all students get the same text, so that their guesses have a mean. @param {ClassWord[]} words */
+export const hasOneText = (words) => !words.includes('write') && !words.includes('settings');
+
 /** A new name, which nobody guesses. */
 export function newClassName() {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => (byte % 36).toString(36)).join('');

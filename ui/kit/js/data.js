@@ -34,13 +34,13 @@ function sheetTable(sheet) {
 
 /** Callers write tokens as JSON strings, so none can begin like a spreadsheet's formula. @param {Sheet} sheet */
 export function csv(sheet) {
-  const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
+  const cell = (value) => (/[",\n\r]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
   return [sheet.head, ...sheet.rows].map((row) => row.map(cell).join(',')).join('\n') + '\n';
 }
 
 /** A table in Markdown, in which no text has another meaning; numbers have four digits and stand to the right. @param {Sheet} sheet */
 export function markdown({ head, rows }) {
-  const plain = (/** @type {string} */ text) => text.replaceAll(/[\\`*_[\]<>|&~$#]/g, '\\$&').replaceAll('\n', ' ');
+  const plain = (/** @type {string} */ text) => text.replaceAll(/[\\`*_[\]<>|&~$#]/g, '\\$&').replaceAll(/[\n\r]+/g, ' ');
   const written = (/** @type {string | number} */ cell) =>
     (typeof cell === 'string' ? plain(cell) : String(Number.isInteger(cell) ? cell : Number(cell.toPrecision(4))));
   const line = (/** @type {(string | number)[]} */ cells) => `| ${cells.map(written).join(' | ')} |`;

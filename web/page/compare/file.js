@@ -36,7 +36,7 @@ export function comparisonFile(kind, text, common, cards) {
 }
 
 /** @param {Record<string, any>} own */
-const wordsOf = (own) => Object.entries(own).map(([name, value]) => `${name} ${value}`).join(', ');
+const wordsOf = (own) => Object.entries(own).map(([name, value]) => `${name} ${cellOf(value)}`).join(', ');
 
 /** A spreadsheet would run a text that looks like a formula, so it is escaped. @param {any} value */
 function cellOf(value) {

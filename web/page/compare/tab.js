@@ -76,14 +76,18 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
       return { own, settings: all, value: waiting, document: null, metrics: {} };
     });
     isStopped = false;
-    for (const card of fresh) {
-      if (!isStopped) await run(card, answer ? [{ role: 'user', content: typedText }] : typedText, () => {
-        [cards, text, isCommon] = [fresh, typedText, common]; // the earlier ones stay until the first token is there
-        publish({ run: name, busy: true, seed, continued: answer ? '' : text.slice(-MOST_CONTINUED) });
-      });
-      else card.value = { ...card.value, state: 'stopped' };
+    try {
+      for (const card of fresh) {
+        if (isStopped) break;
+        await run(card, answer ? [{ role: 'user', content: typedText }] : typedText, () => {
+          [cards, text, isCommon] = [fresh, typedText, common]; // the earlier ones stay until the first token is there
+          publish({ run: name, busy: true, seed, continued: answer ? '' : text.slice(-MOST_CONTINUED) });
+        });
+      }
+    } finally {
+      for (const card of fresh) if (card.value.state === 'streaming') card.value = { ...card.value, state: 'stopped' };
+      publish({ busy: false });
     }
-    publish({ busy: false });
     show(cards[0]);
   }
 
@@ -92,6 +96,7 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
     const began = performance.now();
     const { document, tokens } = await model.run(input, card.settings, (written) => {
       card.value = { ...card.value, tokens: written };
+      if (isStopped) model.stop(); // pressed while the model was loading
       draw();
     });
     const note = noteOf(document, context), state = document.finish_reason === 'cancelled' ? 'stopped' : 'done';

@@ -18,6 +18,7 @@ COPY lesson/ lesson/
 COPY model/ model/
 COPY terminal/ terminal/
 COPY ui/ ui/
+COPY web/ web/
 
 USER attend
 ENV PORT=7860

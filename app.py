@@ -197,6 +197,7 @@ def launch(page: Page, chosen: Options, description: str, started: float, metric
     """
     from ui.server import launch as serve
     from ui.server.hosts import own_names
+    from web import served
 
     serve.launch(
         page,
@@ -209,6 +210,7 @@ def launch(page: Page, chosen: Options, description: str, started: float, metric
         accounts=chosen.accounts,
         agents=chosen.agents,
         metrics=metrics,
+        in_browser=served.routes(),
         ready=lambda url: print(
             f"Attend is ready at {url} ({description}, {time.monotonic() - started:.1f} s)", flush=True
         ),

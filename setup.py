@@ -17,7 +17,7 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 PACKAGE = "attend"
-FOLDERS = ("model", "decoding", "lesson", "ui", "terminal", "checkpoints")
+FOLDERS = ("model", "decoding", "lesson", "ui", "web", "terminal", "checkpoints")
 MODULES = ("app", "generate")
 LEFT_OUT = ("/__pycache__/", "checkpoints/tokenizers/")
 SUFFIXES_LEFT_OUT = (".csv", ".png", ".d.ts")

@@ -14,6 +14,7 @@ import { partOf, takePart, whenMoved, writeParts } from '../kit/address/address.
 import { find, make, makeButton, setText } from '../kit/js/dom.js';
 import { connected, currentModel } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';
+import { makeInBrowserLink } from './in_browser.js';
 import { choiceLines, makeSheet } from './sheet.js';
 
 const PRECISION = / \[(32|16|8) bits\]$/; // at the end of a name, see `with_precision` of model/names.py
@@ -22,7 +23,7 @@ const CHECKSUM = /^[0-9a-f]{12}$/; // as model/sandbox/checksum.py makes it
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-model');
-  const { any_name: anyName } = unpacked(props.form);
+  const { any_name: anyName, in_browser: runsInBrowser } = unpacked(props.form);
   /** @type {ModelValue} */
   let value = unpacked(props.value);
   let drawnKey = '';
@@ -38,12 +39,13 @@ export function start({ element, props, trigger, watch }) {
   const precisionRow = make('div', { class: 'at-precision' },
     make('label', { class: 'at-row at-between' }, make('span', { text: 'Precision' }), precision),
     make('span', { class: 'at-sm at-quiet at-model-about', text: 'Fewer bits are faster but less exact.' }));
+  const inBrowser = makeInBrowserLink();
   const title = make('p', { class: 'attend-model-coming', role: 'status' });
   const bar = make('progress', { class: 'at-progress attend-model-bar', 'aria-label': 'Loading progress' });
   const status = make('p', { class: 'at-sm at-quiet attend-model-status' });
   const cancel = makeButton('Cancel', () => trigger('cancel'), { id: 'attend-model-cancel' });
   const notes = make('ul', { class: 'at-sm at-quiet attend-model-notes' });
-  root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), button, sheet.node, precisionRow, title, bar, status,
+  root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), button, sheet.node, precisionRow, inBrowser.node, title, bar, status,
     cancel, notes);
 
   function draw() {
@@ -63,6 +65,7 @@ export function start({ element, props, trigger, watch }) {
       drawChosen(name, choices);
       sheet.draw(name, choices);
       drawPrecisions(name, precisions);
+      inBrowser.offer(runsInBrowser.includes(name.replace(PRECISION, '')));
     }
     drawnKey = key;
     if (!isLoading) currentModel.publish({ name, context, method, linked, checksum });

@@ -9,6 +9,7 @@ from typing import Any
 import gradio as gr
 from gradio.events import Dependency
 
+from ui.examples.recorded import MODELS
 from ui.frame import Frame
 from ui.kit import assets
 from ui.kit.component import component
@@ -103,7 +104,7 @@ class Picker(View):
 def build(models: Models) -> Picker:
     """Add the picker to the current Gradio context."""
     value = select.picker_value(Session.using(models.default), models)
-    form = {"any_name": models.any_name}
+    form = {"any_name": models.any_name, "in_browser": [name for name in MODELS if name in models.names]}
     model = component("models/picker.js", "choose", "cancel", "differs", name="model", form=form)
     model.value = _without_languages(value)
     languages = gr.HTML(

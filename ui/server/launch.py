@@ -7,13 +7,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from fastapi import FastAPI
 from gradio.route_utils import CustomCORSMiddleware
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Route
 
 from model.device import release_freed_memory
 from ui.classroom import scores
@@ -46,12 +47,13 @@ _SEND_SECONDS = 1.0  # for the last messages to reach their readers
 _RELEASE_INTERVAL = 15.0  # seconds
 
 
-def _head(*, signed_in: bool) -> str:
+def _head(*, signed_in: bool, in_browser: bool) -> str:
     icon = '<link rel="icon" type="image/svg+xml" href="favicon.ico">'  # where Gradio serves it, behind any path
     script = (
         f'import {{ reloadWhenSignedOut }} from "./{assets.address("server/signed_out.js")}"; reloadWhenSignedOut();'
     )
-    return icon + (f'<script type="module">{script}</script>' if signed_in else "")
+    alternate = '<link rel="alternate" href="in-browser/">' * in_browser  # which ui/models/in_browser.js looks for
+    return icon + alternate + (f'<script type="module">{script}</script>' if signed_in else "")
 
 
 def _finish(seconds: float) -> None:
@@ -89,6 +91,7 @@ def launch(
     accounts: Accounts | None = None,
     agents: bool = False,
     metrics: Metrics | None = None,
+    in_browser: Sequence[Route] = (),
     ready: Callable[[str], None] = lambda url: None,
     block: bool = True,
 ) -> None:
@@ -101,6 +104,7 @@ def launch(
         accounts: who may open the page, after signing in; None for everyone.
         agents: whether agents may call its tools, which needs the package mcp.
         metrics: where to count; by default in metrics of its own.
+        in_browser: where the page without a server is, whose models run in the visitor's browser; none to offer none.
         ready: called with the address as soon as the page can be opened.
         block: whether to return only at the end; tests pass False, to return as soon as the page can be opened.
     """
@@ -134,7 +138,7 @@ def launch(
             theme=theme(),
             css=styles(),
             favicon_path=FAVICON,
-            head=_head(signed_in=accounts is not None),
+            head=_head(signed_in=accounts is not None, in_browser=bool(in_browser)),
             js=assets.call("page/page.js", "start"),
             app_kwargs={
                 "middleware": [
@@ -152,6 +156,7 @@ def launch(
                     *programs.routes(),
                     *(tools.routes() if tools else ()),
                     *numbers,
+                    *in_browser,
                 ],
                 **({"lifespan": tools.running} if tools else {}),
             },

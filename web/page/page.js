@@ -73,8 +73,9 @@ async function show(name, panel) {
   shownTab.publish(name);
   model.load().catch(() => {}); // what went wrong is told
   if (!opened.has(name)) {
+    const isFirst = !opened.size; // it is the one of the address
     opened.set(name, script().then(({ startTab }) => startTab({
-      panel, model, context: about.context, settings, inspector, examples: forms.examples[name] ?? [], prompt: opened.size ? '' : prompt,
+      panel, model, context: about.context, settings, inspector, examples: forms.examples[name] ?? [], prompt: isFirst ? prompt : '',
       form: forms.compare,
     })));
   }

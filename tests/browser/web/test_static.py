@@ -213,6 +213,11 @@ def test_the_tabs_are_reached_with_the_keys_and_by_the_address(page: Page, own: 
     page.go_back()
     expect(page.get_by_role("tabpanel", name="Chat")).to_be_visible()
 
+    page.goto(f"{own}?prompt=The+dog&top_k=7#write")  # as “Run in my browser” makes it
+    expect(page.get_by_role("textbox", name="Text")).to_have_value("The dog")
+    expect(page.locator("#attend-top-k-value")).to_have_value("7")
+    page.goto(own + ADDRESS)
+
 
 def test_axe_finds_nothing(browser: Browser, own: str) -> None:
     with visit(browser, own, bypass_csp=True) as page:  # which forbids to inject axe

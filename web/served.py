@@ -1,0 +1,50 @@
+"""The page without a server beside one that has a server: written when it is first asked for, and kept in memory."""
+
+from __future__ import annotations
+
+import mimetypes
+import tempfile
+import threading
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from web import static
+
+PATH = "in-browser"
+_writing = threading.Lock()
+
+
+def routes() -> list[Route]:
+    """`launch(in_browser=routes())` serves it below `PATH`."""
+    return [Route(f"/{PATH}", _to_folder), Route(f"/{PATH}/{{name:path}}", _serve)]
+
+
+async def _to_folder(request: Request) -> Response:
+    return RedirectResponse(f"{PATH}/")  # relative, for pages behind a proxy's path
+
+
+async def _serve(request: Request) -> Response:
+    name = request.path_params["name"] or "index.html"
+    content = (await run_in_threadpool(_files)).get(name)
+    if content is None:
+        return PlainTextResponse("There is no such file: open the page again.", status_code=404)
+    return Response(content, media_type=mimetypes.guess_type(name)[0] or "application/octet-stream")
+
+
+def _files() -> Mapping[str, bytes]:
+    with _writing:  # so that it is written once
+        return _written()
+
+
+@cache
+def _written() -> Mapping[str, bytes]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "page"
+        static.write(folder)
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -45,7 +45,7 @@ export function offerGuessing(gather) {
   const strip = makeStrip(() => {}, 'The text so far');
   const title = make('h2', { text: 'Guess the next token' });
   const progress = make('span', { class: 'at-quiet at-md' });
-  const waits = make('p', { class: 'at-quiet', role: 'status', text: 'Let the model write: you guess each token before you see it.' });
+  const waits = make('p', { class: 'at-quiet', role: 'status', text: 'Press the button that lets the model write. You guess each token before you see it.' });
   const choices = make('div', { class: 'at-row at-wrap', role: 'group', 'aria-label': 'Tokens to choose from' });
   const own = make('input', { type: 'text', class: 'at-text-field at-grow', maxlength: MAX_OWN, 'aria-label': 'Your own token', placeholder: 'Or type your own token', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
   const form = make('form', { class: 'at-row at-own-guess', onsubmit: submit }, own, make('button', { type: 'submit', class: 'at-primary', text: 'Guess' }));

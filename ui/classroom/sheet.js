@@ -12,6 +12,7 @@ import { classLinkWanted, shownTab } from '../kit/js/signals.js';
 import { copy } from '../kit/js/transfer.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
 
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 const GUESSED = ['Chat', 'Write']; // the tabs whose tokens can be guessed
 
 /** @type {{word: ClassWord, text: string, tabs: string[] | null}[]} `tabs`: where it is offered; null: in all */
@@ -33,10 +34,14 @@ export function offerClassLinks() {
   const copyButton = makeButton('Copy link', () => copy(link.textContent, copyButton), { class: 'at-primary' });
   const open = make('a', { class: 'at-plain', target: '_blank', rel: 'noopener', text: 'Open it' });
   const note = make('p', { class: 'at-note' });
+  const local = make('p', {
+    class: 'at-note', hidden: !LOOPBACK.includes(window.location.hostname),
+    text: 'This address works on this computer alone: start the page with --host 0.0.0.0 and open it under the computer’s own address to reach it from others.',
+  });
   const dialog = makeDialog('attend-class-dialog', 'For a class',
-    make('p', { text: 'A link that opens what is on this page and hides the rest: other tabs, models, history and examples.' }),
+    make('p', { text: 'A link that begins with the prompt and settings on this page and hides the rest: other tabs, models, history and examples. Of a conversation it has the last message alone.' }),
     make('fieldset', { class: 'at-stack at-gap-sm' }, make('legend', { class: 'at-strong', text: 'Students' }), ...boxes.map(({ label }) => label)),
-    link, make('div', { class: 'at-row at-wrap' }, copyButton, open), note);
+    link, make('div', { class: 'at-row at-wrap' }, copyButton, open), note, local);
   find(document.body, '.attend-header').append(dialog);
   let address = '';
   let name = '';

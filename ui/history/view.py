@@ -22,7 +22,6 @@ from ui.models.select import PickerUpdate
 from ui.page_update import PageUpdate
 from ui.runs.documents.document import read_document
 from ui.runs.models import Models
-from ui.runs.prompts import drawn_seed
 from ui.runs.session import Session
 from ui.view import Part, View
 
@@ -80,9 +79,8 @@ class History(View):
                 update = tab.reopened(session, self._models, self._models.current(session))
                 if not field(event, "shown", bool):
                     session.inspected_run, update = inspected_run, replace(update, inspector=None, meter=None)
-                elif (run := session.runs.get(session.inspected_run or "")) is not None and run.trace is not None:
-                    session.seed = drawn_seed(run.trace.settings)  # so that Reuse and copied code repeat it
-                    update = replace(update, seed=session.seed)
+                else:
+                    update = replace(update, seed=session.take_seed())
                 is_newest = session.opened[kind] == attempt
         except AttendError:
             yield PageUpdate(history_reply={"number": number})

@@ -183,7 +183,8 @@ class Switch(View):
             update = PageUpdate(tab=wanted, inspector=empty_inspector((tab and tab.mode) or "chat"))
         else:
             tab = self.possible(loaded, wanted, loading=session.model.coming is not None)
-            update = replace(tab.overview(session, models, name), tab=tab.name, no_system=loaded.no_system)
+            update = tab.overview(session, models, name)
+            update = replace(update, tab=tab.name, no_system=loaded.no_system, seed=session.take_seed())
         value: SwitchValue = {
             "entries": self.entries(session),
             "tab": update.tab or wanted,

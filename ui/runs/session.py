@@ -261,6 +261,16 @@ class Session:
             raise AttendError("The details of this answer are no longer stored: retry it to see them.")
         return self.runs[identifier]
 
+    def take_seed(self) -> int | None:
+        """Make the seed of the run in the inspector the one that Reuse, links and copied code repeat, even if another
+        tab has written since; None without such a run."""
+        run = self.runs.get(self.inspected_run or "")
+        cards = self.comparison.cards if run and run.mode == "compare" and self.comparison else ()
+        settings = [each.trace.settings for each in [card.run for card in cards] or [run] if each and each.trace]
+        if settings:
+            self.seed = settings[0].seed if any(each.drawn for each in settings) else -1
+        return self.seed if settings else None
+
     def drop_unused_runs(self) -> None:
         """Forget runs that nothing can open: the conversation in all versions, the one that was cleared, the
         translation, the draft, the comparison."""

@@ -14,6 +14,8 @@ from tests.ui.chat.test_chat import SAMPLE, last, texts_of
 from tests.ui.runs.documents.test_documents import kept
 from ui.chat import actions as chat
 from ui.chat.update import ChatUpdate
+from ui.chat.update import overview as chat_overview
+from ui.compare import actions as comparing
 from ui.history.view import History
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
@@ -63,6 +65,17 @@ def test_the_seed_of_the_answer_comes_back_with_it(models: Models) -> None:
     screen = ask(other, models, kept(session, models), 1)
     assert screen.seed == other.seed == session.seed
     assert ask(Session.using(models.default), models, kept(session, models), 1, shown=False).seed is None
+
+
+def test_a_tab_that_comes_back_brings_the_seed_of_its_own_run(models: Models) -> None:
+    session, name = Session.using(models.default), models.default
+    last(chat.send(session, models, name, "Hello", replace(SAMPLE, seed=5)))
+    cards = [{"strategy": "greedy"}, {"strategy": "sample"}]
+    shared = replace(SAMPLE, seed=9)
+    list(comparing.compare(session, models, name, "Hi", cards, answer=False, history=False, common=True, shared=shared))
+    for overview, seed in ((chat_overview, 5), (comparing.overview, 9)):
+        overview(session, models, name)
+        assert session.take_seed() == session.seed == seed
 
 
 def test_nothing_is_opened_while_the_model_writes(models: Models) -> None:

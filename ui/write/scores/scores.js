@@ -67,6 +67,8 @@ export function start(component) {
   function ask(given, model, then) {
     stop(false);
     questions.drop(open);
+    refusal.textContent = '';
+    edited.hidden ||= isEmpty();
     rest();
     const length = [...given].length; // as Python counts
     if (length > characters) {

@@ -29,7 +29,13 @@ def forms() -> dict[str, Any]:
         "compare": _compare(),
         "examples": {"Chat": MESSAGES, "Translate": SENTENCES["French"]},
         "models": {
-            name: {"name": name, "context": context, "method": default_method(translates=name == TRANSLATOR)}
+            name: {
+                "name": name,
+                "context": context,
+                "method": default_method(translates=name == TRANSLATOR),
+                "linked": name,  # what links call it; they name no weights, since those are rounded here
+                "checksum": "",
+            }
             for name, context in contexts.items()
         },
     }

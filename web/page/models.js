@@ -81,4 +81,6 @@ export class PageModel {
 export const chat = new PageModel('attend-chat');
 export const translator = new PageModel('attend-translate');
 
-(location.hash === '#translate' ? translator : chat).load().catch(() => {}); // what went wrong is told
+/** The model of the tab in the address. */
+export const first = location.hash === '#translate' ? translator : chat;
+first.load().catch(() => {}); // what went wrong is told

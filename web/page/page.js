@@ -20,8 +20,9 @@ import { make } from '../../ui/kit/js/dom.js';
 import { connect, currentModel, fileClosed, shownTab } from '../../ui/kit/js/signals.js';
 import { followSystemTheme } from '../../ui/share/theme.js';
 import * as chatTab from './chat.js';
+import { makeHeader } from './header.js';
 import { mountInspector } from './inspector.js';
-import { chat, translator } from './models.js';
+import { chat, first, translator } from './models.js';
 import { mountRecord } from './record.js';
 import { mountSettings } from './settings.js';
 import { makeTabs } from './tabs.js';
@@ -34,35 +35,31 @@ const TABS = {
   Compare: { model: chat, script: () => import('./compare/tab.js') },
 };
 
-const RECORDED = { chat: 'a conversation', write: 'a story', translate: 'a translation' }; // see web/gallery.py
+const PRECISION = / \[\d+ bits\]$/; // at the end of a model's name
 
 followSystemTheme();
 const forms = JSON.parse(document.getElementById('attend-forms').textContent);
-const isTab = (/** @type {string} */ name) => name in TABS;
+takePart('tab', (name) => name in TABS);
+const [prompt, named] = ['prompt', 'model'].map((name) => takePart(name, () => true) ?? '');
 const tabs = makeTabs(/** @type {(keyof typeof TABS)[]} */ (Object.keys(TABS)), show);
 const [aside, right] = [make('aside', { 'aria-label': 'Settings' }), make('section', { 'aria-label': 'Inspector' })];
 const folded = make('details', { open: innerWidth > 1100 }, make('summary', {}, make('h2', { text: 'Settings' })));
 aside.append(folded);
 document.querySelector('#attend-alone').replaceChildren(
-  make('header', {}, make('h1', { text: 'Attend in your browser' }),
-    make('p', { class: 'at-quiet', text: 'Two small language models, and how they choose every token. They run in this browser, with weights rounded to 8 bits: what you type goes nowhere.' }),
-    make('p', { class: 'at-sm at-quiet' }, 'Recorded runs, each in a file that needs no model: ', ...Object.entries(RECORDED).flatMap(([mode, words], place) => [
-      ...(place ? [' · '] : []), make('a', { href: `gallery/${mode}.html`, target: '_blank', text: words })]))),
+  makeHeader(named && !(named.replace(PRECISION, '') in forms.models) ? named : ''),
   make('div', { class: 'at-alone-columns' }, aside, make('div', { class: 'at-alone-texts' }, tabs.list, ...tabs.panels), right),
 );
 const settings = mountSettings(folded, forms.panel);
 right.append(make('h2', { class: 'at-hidden', text: 'Inspector' }));
 const inspector = mountInspector(right);
 mountRecord(right, inspector);
-takePart('tab', isTab);
-const prompt = takePart('prompt', () => true) ?? '';
 /** @type {Map<string, Promise<OpenTab>>} those that were opened */
 const opened = new Map();
 tabs.follow();
 fileClosed.subscribe(right, async () => (await opened.get(document.body.dataset.tab)).enter());
 offerGlossary({ titles: {}, isOffered: () => false, open: () => {} }, takePart('glossary', isTermName)); // without the course's chapters
 // What keeps the page for visits without a network fetches all of it again, so it waits for the model.
-chat.load().then(() => navigator.serviceWorker?.register('offline.js')).catch(() => {}); // the page works without it
+first.load().then(() => navigator.serviceWorker?.register('offline.js')).catch(() => {}); // the page works without it
 
 /** @param {keyof typeof TABS} name @param {HTMLElement} panel */
 async function show(name, panel) {

@@ -213,7 +213,8 @@ def test_the_tabs_are_reached_with_the_keys_and_by_the_address(page: Page, own: 
     page.go_back()
     expect(page.get_by_role("tabpanel", name="Chat")).to_be_visible()
 
-    page.goto(f"{own}?prompt=The+dog&top_k=7#write")  # as “Run in my browser” makes it
+    page.goto(f"{own}?prompt=The+dog&top_k=7&model=SmolLM2-135M-Instruct#write")
+    expect(page.get_by_text("made with SmolLM2-135M-Instruct, which doesn’t run here")).to_be_visible()
     expect(page.get_by_role("textbox", name="Text")).to_have_value("The dog")
     expect(page.locator("#attend-top-k-value")).to_have_value("7")
     page.goto(own + ADDRESS)

@@ -39,7 +39,6 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   /** @param {TurnValue[]} next @param {boolean} [busy] */
   function draw(next, busy = false) {
     turns = next;
-    for (const name of runs.keys()) if (!turns.some(({ run }) => run === name)) runs.delete(name);
     conversation.show({ turns, examples, busy, number: number += 1 });
   }
 
@@ -53,6 +52,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
       const result = await model.run(messages, settings.read(), (tokens) => draw([...asked, growingTurn(model.name, run, tokens)], true));
       runs.set(run, result.document);
       draw([...asked, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: place < result.dropped })));
+      for (const name of runs.keys()) if (!turns.some((turn) => turn.run === name)) runs.delete(name);
       show(run);
       return result.document;
     } catch (error) {
@@ -67,5 +67,12 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     if (runs.has(run)) inspector.show(run, runs.get(run), index);
   }
 
-  return { enter: () => (turns.length ? show(turns.at(-1).run) : inspector.showExample('chat')), ask };
+  /** A conversation may also go on from the example. */
+  function enter() {
+    const { run } = turns.at(-1) ?? {};
+    if (runs.has(run)) show(run);
+    else inspector.showExample('chat');
+  }
+
+  return { enter };
 }

@@ -13,6 +13,7 @@ export class PageModel {
   /** @type {Promise<void> | null} */
   #loading = null;
   #isBusy = false;
+  #isStopped = false; // also while the model of a run is still loading
   /** @type {((words: string, isReady: boolean) => void)[]} */
   #followers = [];
   /** @type {[words: string, isReady: boolean]} */
@@ -58,9 +59,13 @@ export class PageModel {
   async run(input, settings, onStep) {
     if (this.#isBusy) throw new Error(`${this.name} is still writing another text: stop that first.`);
     this.#isBusy = true;
+    this.#isStopped = false;
     try {
       await this.load();
-      return await this.#worker.run(input, settings, onStep);
+      return await this.#worker.run(input, settings, (tokens) => {
+        if (this.#isStopped) this.#worker.stop();
+        onStep(tokens);
+      });
     } finally {
       this.#isBusy = false;
     }
@@ -68,6 +73,7 @@ export class PageModel {
 
   /** End its run before the next token. */
   stop() {
+    this.#isStopped = true;
     this.#worker?.stop();
   }
 

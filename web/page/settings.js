@@ -15,17 +15,17 @@ const SHARED = ['max_new_tokens', 'top_candidates', 'seed']; // by all cards of 
 export function mountSettings(parent, form) {
   const { props } = mount(parent, start, 'attend-settings at-stack', { form, value: null });
 
-  /** Those that the chosen method shows; all others have their defaults. @returns {Record<string, any>} */
-  function read() {
+  /** Those that the chosen method shows, as typed; all others have their defaults. @returns {Record<string, any>} */
+  function readTyped() {
     const { method, values } = /** @type {PanelValue} */ (props.value), { shows, strategy = null } = form.methods[method];
     const used = strategy ?? values.strategy;
     const names = form.parameters.filter((parameter) => (!shows || shows.includes(parameter.name)) && parameter.strategies.includes(used))
       .map(({ name }) => name);
-    return plain({ ...pick(values, names), strategy: used });
+    return { ...pick(values, names), strategy: used };
   }
 
   /** @param {string[]} names */
   const pick = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]));
 
-  return { read, readShared: () => pick(props.value.values, SHARED) };
+  return { readTyped, read: () => plain(readTyped()), readShared: () => pick(props.value.values, SHARED) };
 }

@@ -23,10 +23,12 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   /** @type {import('../service.js').Result['document'] | null} the last run */
   let run = null;
   let number = 0; // of the last drawing
+  /** @type {[TurnValue[], AlignmentValue | null]} the last translation and its alignment */
+  let finished = [[], null];
   const ask = makeAsk(model, { label: 'Text to translate', placeholder: 'Type a text to translate', verb: 'Translate', rows: 1 }, translate);
   panel.append(ask.node);
   ask.box.value = prompt;
-  const answers = { token: ({ index }) => inspector.show(name, run, index) };
+  const answers = { token: ({ index }) => run && inspector.show(name, run, index) };
   const translation = mount(panel, startTranslation, 'attend-translation', { beginning: { recorded: true }, value: null }, {
     ...answers,
     example({ text }) {
@@ -39,9 +41,10 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     if (document.kind !== 'translate') return;
     const { translation: { text, turn, alignment: value } } = await recorded();
     ask.box.value = text;
-    draw([turn], value);
+    finished = [[turn], value];
+    draw(...finished);
   });
-  draw([], null);
+  draw(...finished);
 
   /** @param {TurnValue[]} turns @param {AlignmentValue | null} value @param {boolean} [busy] */
   function draw(turns, value, busy = false) {
@@ -55,14 +58,15 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     try {
       const result = await model.run(text, settings.read(), (tokens) => draw([growingTurn(model.name, growing, tokens)], null, true));
       [name, run] = [growing, result.document];
-      draw([finishedTurn(name, result, context)], { ...alignmentValue(run, name), encoder: result.encoder });
+      finished = [[finishedTurn(name, result, context)], { ...alignmentValue(run, name), encoder: result.encoder }];
+      draw(...finished);
       inspector.show(name, run);
       return run;
     } catch (error) {
-      draw([], null);
+      draw(...finished);
       throw error;
     }
   }
 
-  return { enter: () => (run ? inspector.show(name, run) : inspector.showExample('translate')), ask };
+  return { enter: () => (run ? inspector.show(name, run) : inspector.showExample('translate')) };
 }

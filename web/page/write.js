@@ -47,5 +47,5 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
     }
   }
 
-  return { enter: () => (run ? inspector.show(name, run) : inspector.showExample('write')), ask };
+  return { enter: () => (run ? inspector.show(name, run) : inspector.showExample('write')) };
 }

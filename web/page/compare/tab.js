@@ -49,8 +49,8 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
     },
     missing: () => publish({}),
     panel({ number }) {
-      const { max_new_tokens: _, top_candidates: _count, seed: _seed, ...method } = settings.read();
-      comparison.show({ number, settings: method });
+      const typed = settings.readTyped(), changed = form.parameters.filter(({ name, panel: isShared, default: usual }) => !isShared && name in typed && typed[name] !== usual);
+      comparison.show({ number, settings: Object.fromEntries(changed.map(({ name: each }) => [each, typed[each]])) });
     },
     runs: ({ number }) => comparison.show({ number, file: [fileName(text, cards[0]), JSON.stringify(Object.fromEntries(
       written().map((card) => [card.value.run, card.document])))] }),
@@ -96,7 +96,6 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
     const began = performance.now();
     const { document, tokens } = await model.run(input, card.settings, (written) => {
       card.value = { ...card.value, tokens: written };
-      if (isStopped) model.stop(); // pressed while the model was loading
       draw();
     });
     const note = noteOf(document, context), state = document.finish_reason === 'cancelled' ? 'stopped' : 'done';

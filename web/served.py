@@ -34,7 +34,9 @@ async def _serve(request: Request) -> Response:
     content = (await run_in_threadpool(_files)).get(name)
     if content is None:
         return PlainTextResponse("There is no such file: open the page again.", status_code=404)
-    return Response(content, media_type=mimetypes.guess_type(name)[0] or "application/octet-stream")
+    guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    # Scripts have one type wherever the page runs: systems and libraries register others, and a browser may refuse them.
+    return Response(content, media_type="text/javascript" if name.endswith(".js") else guessed)
 
 
 def _files() -> Mapping[str, bytes]:

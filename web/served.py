@@ -35,7 +35,7 @@ async def _serve(request: Request) -> Response:
     if content is None:
         return PlainTextResponse("There is no such file: open the page again.", status_code=404)
     guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    # Scripts have one type wherever the page runs: systems and libraries register others, and a browser may refuse them.
+    # Scripts have one type on every system: libraries register others, and a browser may refuse them.
     return Response(content, media_type="text/javascript" if name.endswith(".js") else guessed)
 
 

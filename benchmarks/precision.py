@@ -1,10 +1,10 @@
 """How much 16 and 8 bits change a chat model's predictions, and how much memory they save, compared with float32.
 
-    python -m benchmarks.precision [--model SmolLM2-135M-Instruct] [--new-tokens 60] [--beside FOLDER]
+    python -m benchmarks.precision [--model SmolLM2-135M-Instruct] [--new-tokens 60] [--beside FOLDER] [--file FILE]
 
-The model answers eight questions greedily in float32. For every token of the answers, we compare the most probable
-token and, in nats, the token's log-probability, and count the answers that stay the same. FOLDER may hold the same
-model with rounded weights, such as those of the page without a server (`web/export.py --checkpoint`).
+The model answers eight questions greedily in float32, or continues each line of FILE. For every token of the answers,
+we compare the most probable token and, in nats, the token's log-probability, and count the answers that stay the same.
+FOLDER may hold the same model with rounded weights, such as those of the page without a server (`web/export.py --checkpoint`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import gc
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -72,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_model(parser, "SmolLM2-135M-Instruct")
     add_counts(parser, new_tokens=60)
     parser.add_argument("--beside", metavar="FOLDER", help="a checkpoint of the same model with rounded weights")
+    parser.add_argument("--file", metavar="FILE", type=Path, help="texts to continue, one on each line")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     catalog.load("attend-chat")  # so that the libraries are in memory before the first reading
@@ -86,8 +88,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         gc.collect()
         sizes[name] = psutil.Process().memory_info().rss - before
     exact, texts = loaded["float32"], []
-    for question in QUESTIONS:
-        prompt = exact.chat_prompt([Message("user", question)], reserve=options.new_tokens).ids
+    if options.file:
+        prompts = [exact.prompt(line) for line in options.file.read_text(encoding="utf-8").splitlines()]
+    else:
+        asked = [[Message("user", question)] for question in QUESTIONS]
+        prompts = [exact.chat_prompt(messages, reserve=options.new_tokens).ids for messages in asked]
+    for prompt in prompts:
         texts.append((prompt, answer(exact.model, prompt, options.new_tokens, exact.end_tokens)))
     count = sum(len(tokens) for _, tokens in texts)
     rows = [["", "same top token", "mean difference, nats", "same answers", "memory, MB"]]

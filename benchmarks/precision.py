@@ -4,7 +4,8 @@
 
 The model answers eight questions greedily in float32, or continues each line of FILE. For every token of the answers,
 we compare the most probable token and, in nats, the token's log-probability, and count the answers that stay the same.
-FOLDER may hold the same model with rounded weights, such as those of the page without a server (`web/export.py --checkpoint`).
+FOLDER may hold the same model with rounded weights, such as those of the page without a server
+(`web/export.py --checkpoint`).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from training.data import is_mixture
 from training.settings import HELP, OWN, PRESETS, TrainingSettings
 
 ENOUGH = 10_000_000  # bytes of text to read, all passes together; a model of the usual shape then needs minutes
-MOST_PASSES = 20  # after which a model mostly memorizes a text
+MAX_PASSES = 20  # after which a model mostly memorizes a text
 
 
 def _parser() -> Parser:
@@ -52,7 +52,7 @@ def _parser() -> Parser:
 
 _DEFAULTS = {
     "task": "chat if the folder has files of the mixture, otherwise own",
-    "passes": f"1.0; 7.0 for a translator; for own files as many as read {ENOUGH // 10**6} MB, 1 to {MOST_PASSES}",
+    "passes": f"1.0; 7.0 for a translator; for own files as many as read {ENOUGH // 10**6} MB, 1 to {MAX_PASSES}",
 }
 
 
@@ -72,7 +72,7 @@ def _preset(task: str | None, folder: Path, init_from: str) -> TrainingSettings:
     preset = PRESETS.get(task or ("chat" if is_mixture(folder) else "own"), OWN)
     if preset.task == "own":
         passes = round(ENOUGH / max(1, own_files.size(folder)))
-        preset = replace(preset, passes=float(min(max(1, passes), MOST_PASSES)))
+        preset = replace(preset, passes=float(min(max(1, passes), MAX_PASSES)))
     if not init_from:
         return preset
     from model.transformer import checkpoint  # imports torch, which takes seconds

@@ -9,7 +9,7 @@ import { download, notify } from '../../kit/js/transfer.js';
 const PLACE = '{document}';
 // A document's “<” is escaped, so the first one ends it; nothing of a stranger's page is parsed as HTML.
 const DOCUMENT = /<script\b[^<>]*\bid="attend-document"[^<>]*>([^<]*)</;
-const MOST_RUNS = 12; // of a file: twice as many as Compare has cards
+const MAX_RUNS = 12; // of a file: twice as many as Compare has cards
 
 /** @typedef {'run' | 'translation' | 'explained' | 'comparison'} Kind of a shared file; each has its own page */
 
@@ -61,7 +61,7 @@ export function runsIn(text) {
   const json = /^\s*<!doctype html/i.test(text) ? DOCUMENT.exec(text)?.[1] ?? text : text;
   try {
     const { cards } = JSON.parse(json);
-    if (Array.isArray(cards)) return cards.slice(0, MOST_RUNS).map((card) => JSON.stringify(card?.run ?? card?.trace ?? null));
+    if (Array.isArray(cards)) return cards.slice(0, MAX_RUNS).map((card) => JSON.stringify(card?.run ?? card?.trace ?? null));
   } catch {
     // the server says that the file is no JSON
   }

@@ -25,7 +25,7 @@ import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
 const PATIENCE = 500; // milliseconds until it says that the model is busy
 
 const SHARED = new Set(['lens', 'lens_cell', 'words', 'parts', 'inputs']); // questions whose answers a file can show
-const MOST_SHARED = 60;
+const MAX_SHARED = 60;
 
 const VIEWS = {
   lens: { label: 'Layers’ guesses', fetch: () => import('./lens.js') },
@@ -146,7 +146,7 @@ export function start(component) {
   /** @param {AnsweredQuestion} answer @param {string} run */
   function remember(answer, run) {
     const before = answeredWhy.latest?.run === run ? answeredWhy.latest.answers : [];
-    answeredWhy.publish({ run, answers: [...before, answer].slice(-MOST_SHARED) });
+    answeredWhy.publish({ run, answers: [...before, answer].slice(-MAX_SHARED) });
   }
 
   /** @param {WhyReply} reply */

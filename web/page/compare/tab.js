@@ -15,7 +15,7 @@ import { noteOf } from '../turns.js';
 import { plain } from '../typed.js';
 
 const SEEDS = 1_000_000; // random seeds are below this, so that they are easy to read and to type
-const MOST_CONTINUED = 200; // characters of a prompt, of which a card shows the last words
+const MAX_CONTINUED = 200; // characters of a prompt, of which a card shows the last words
 
 /**
  * A card that is run: its settings, its result as it is shown, its document and its numbers.
@@ -81,7 +81,7 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
         if (isStopped) break;
         await run(card, answer ? [{ role: 'user', content: typedText }] : typedText, () => {
           [cards, text, isCommon] = [fresh, typedText, common]; // the earlier ones stay until the first token is there
-          publish({ run: name, busy: true, seed, continued: answer ? '' : text.slice(-MOST_CONTINUED) });
+          publish({ run: name, busy: true, seed, continued: answer ? '' : text.slice(-MAX_CONTINUED) });
         });
       }
     } finally {

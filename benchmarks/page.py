@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import statistics
 import subprocess
 import sys
 import time
@@ -21,7 +20,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from benchmarks.flags import add_counts, add_model, add_port
-from benchmarks.timing import machine, table
+from benchmarks.timing import machine, print_times
 from model.command_line import Parser, command
 from model.errors import AttendError
 from model.names import locate
@@ -146,17 +145,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     locate(options.model)  # refuse a mistyped name here, since the page would never start
 
     results = measure(options.model, options.port, options.rounds)
-    rows = [["", "median ms", "worst ms", "aim"]]
-    for measurement, times in results.items():
-        aim = f"< {AIMS[measurement]:,.0f}" if measurement in AIMS else ""
-        rows.append([measurement, f"{statistics.median(times):,.0f}", f"{max(times):,.0f}", aim])
     print(f"{options.model} in Chromium, {options.rounds} visits")
-    print(table(rows))
-    medians = {measurement: round(statistics.median(times), 1) for measurement, times in results.items()}
-    worst = {measurement: round(max(times), 1) for measurement, times in results.items()}
-    print(
-        json.dumps({"benchmark": "page", "model": options.model, "median_ms": medians, "worst_ms": worst, **machine()})
-    )
+    figures = print_times(results, AIMS)
+    print(json.dumps({"benchmark": "page", "model": options.model, **figures, **machine()}))
 
 
 if __name__ == "__main__":

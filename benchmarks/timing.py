@@ -76,3 +76,16 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def print_times(results: Mapping[str, Sequence[float]], aims: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Print the median and the longest of each measurement's times (ms), beside its aim; the same as `median_ms` and
+    `worst_ms`, for the last line."""
+    rows = [["", "median ms", "worst ms", "aim"]]
+    for measurement, times in results.items():
+        aim = f"< {aims[measurement]:,.0f}" if measurement in aims else ""
+        rows.append([measurement, f"{statistics.median(times):,.0f}", f"{max(times):,.0f}", aim])
+    print(table(rows))
+    medians = {measurement: round(statistics.median(times), 1) for measurement, times in results.items()}
+    worst = {measurement: round(max(times), 1) for measurement, times in results.items()}
+    return {"median_ms": medians, "worst_ms": worst}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import sys
 import tempfile
 import threading
@@ -25,7 +24,7 @@ from playwright.sync_api import Browser, Page
 
 from benchmarks.flags import add_counts
 from benchmarks.page import chromium
-from benchmarks.timing import machine, table
+from benchmarks.timing import machine, print_times
 from model.command_line import Parser, command
 
 AIMS = {"first visit": 1500.0}  # milliseconds
@@ -106,15 +105,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         static.write(folder)
         with served(folder) as (address, sizes):
             results, fetched = measure(browser, address, sizes, options.rounds)
-    rows = [["", "median ms", "worst ms", "aim"]]
-    for measurement, times in results.items():
-        aim = f"< {AIMS[measurement]:,.0f}" if measurement in AIMS else ""
-        rows.append([measurement, f"{statistics.median(times):,.0f}", f"{max(times):,.0f}", aim])
     print(f"The page without a server in Chromium, {fetched / 1e6:.1f} MB, {options.rounds} visits")
-    print(table(rows))
-    medians = {measurement: round(statistics.median(times), 1) for measurement, times in results.items()}
-    worst = {measurement: round(max(times), 1) for measurement, times in results.items()}
-    print(json.dumps({"benchmark": "web.page", "bytes": fetched, "median_ms": medians, "worst_ms": worst, **machine()}))
+    figures = print_times(results, AIMS)
+    print(json.dumps({"benchmark": "web.page", "bytes": fetched, **figures, **machine()}))
 
 
 if __name__ == "__main__":

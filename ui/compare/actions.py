@@ -15,8 +15,11 @@ from decoding.parameters.parameter import quoted
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.compare import metrics
-from ui.compare.cards import (
+from ui.compare.compare_contract import CompareValue
+from ui.compare.repeated import repeated_comparison, repeated_prompt
+from ui.compare.results import metrics
+from ui.compare.results.shared import file_name
+from ui.compare.running import (
     checked_cards,
     checked_without,
     live_runs,
@@ -26,9 +29,6 @@ from ui.compare.cards import (
     text_prompt,
     update_cards,
 )
-from ui.compare.compare_contract import CompareValue
-from ui.compare.repeated import repeated_comparison, repeated_prompt
-from ui.compare.shared import file_name
 from ui.compare.values import FROM_PANEL, comparison_value, form_settings, no_comparison
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_token as inspect_token

@@ -4,11 +4,11 @@
  * The cards and the prompt live here until they are sent; results come from the server, each time only what is new.
  * Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel', 'file' and 'runs'.
  *
- * @typedef {import('./results.js').Card & {view: ReturnType<typeof makeCard>, editing: ReturnType<typeof makeEditing>}} Card
+ * @typedef {import('./results/results.js').Card & {view: ReturnType<typeof makeCard>, editing: ReturnType<typeof makeEditing>}} Card
  */
 
 /** @import { CompareForm, CompareRequest, CompareValue } from './compare_contract' */
-/** @import { Settings } from './form.js' */
+/** @import { Settings } from './cards/form.js' */
 
 import { isExample, makeExampleNote, offersExamples } from '../examples/example.js';
 import { helps } from '../glossary/helps.js';
@@ -21,14 +21,14 @@ import { followValue, unpacked } from '../kit/js/values.js';
 import { shareFile } from '../inspector/toolbar/shared_file.js';
 import { offerTokens } from '../runs/answer.js';
 import { makeAsk, promptKey } from './ask.js';
-import { lastWords, makeCard, reveal } from './card.js';
-import { makeEditing } from './editing.js';
-import { same, summary } from './form.js';
-import { makeLegend, offerHelp, rangesOf } from './metrics.js';
+import { lastWords, makeCard, reveal } from './cards/card.js';
+import { makeEditing } from './cards/editing.js';
+import { same, summary } from './cards/form.js';
+import { makeLegend, offerHelp, rangesOf } from './cards/metrics.js';
 import { linkOf, takeLinked } from './link.js';
-import { makeProgress } from './progress.js';
-import { Results } from './results.js';
-import { sharedComparison } from './shared.js';
+import { makeProgress } from './results/progress.js';
+import { Results } from './results/results.js';
+import { sharedComparison } from './results/shared.js';
 import { makeToolbar } from './toolbar.js';
 
 const fetchExample = () => import('../examples/comparison.js');

@@ -113,7 +113,7 @@ class SharedCard(TypedDict):
 
 
 class SharedComparison(TypedDict):
-    """The document of a shared file with a comparison; made by ui/compare/shared.js."""
+    """The document of a shared file with a comparison; made by ui/compare/results/shared.js."""
 
     continued: str
     metrics: list[MetricField]

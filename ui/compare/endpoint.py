@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from model.errors import AttendError
-from ui.compare.cards import checked_cards, checked_without, message_prompt, prepare, run_cards, text_prompt
-from ui.compare.metrics import document
+from ui.compare.results.metrics import document
+from ui.compare.running import checked_cards, checked_without, message_prompt, prepare, run_cards, text_prompt
 from ui.kit.validation import checked_message, checked_switch, checked_system
 from ui.runs.generation import CALLER
 from ui.runs.models import Models

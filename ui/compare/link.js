@@ -6,7 +6,7 @@
  */
 
 /** @import { CompareForm } from './compare_contract' */
-/** @import { Settings } from './form.js' */
+/** @import { Settings } from './cards/form.js' */
 
 import { isModelNameless, MAX_PROMPT, modelParts, removeOnceWorking, takePart, withParts } from '../kit/address/address.js';
 import { isInvalid } from '../kit/js/setting.js';

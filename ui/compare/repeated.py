@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from model.errors import AttendError
 from model.inspection.naming import names_of, read_names
-from ui.compare.cards import prepare
+from ui.compare.running import prepare
 from ui.compare.values import FROM_PANEL, card_settings, form_settings
 from ui.inspector.why.question import Question
 from ui.runs.comparison import Comparison, Prompt

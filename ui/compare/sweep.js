@@ -3,7 +3,7 @@
  */
 
 /** @import { CardField, CompareForm } from './compare_contract' */
-/** @import { Settings } from './form.js' */
+/** @import { Settings } from './cards/form.js' */
 
 import { make } from '../kit/js/dom.js';
 import { parseNumber } from '../kit/js/number.js';

@@ -3,11 +3,11 @@
  */
 
 /** @import { CompareForm } from './compare_contract' */
-/** @import { Settings } from './form.js' */
+/** @import { Settings } from './cards/form.js' */
 
 import { make, makeButton } from '../kit/js/dom.js';
 import { makeClassButton } from '../kit/parts/class_button.js';
-import { same } from './form.js';
+import { same } from './cards/form.js';
 import { makeSweep } from './sweep.js';
 
 const FILES = /** @type {const} */ ({ csv: 'CSV', json: 'JSON', md: 'Markdown' });

@@ -7,9 +7,9 @@ from typing import Any
 
 from decoding.parameters.parameter import Parameter
 from decoding.settings import PRESETS, DecodingSettings, parameters
-from ui.compare.cards import MAX, MIN, SWEEPS, sweep
 from ui.compare.compare_contract import CardField, CardValue, CompareForm, CompareRequest, CompareValue, MetricField
-from ui.compare.metrics import card_metrics
+from ui.compare.results.metrics import card_metrics
+from ui.compare.running import MAX, MIN, SWEEPS, sweep
 from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
 from ui.runs.comparison import Card, CardMetrics, Comparison

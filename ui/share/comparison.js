@@ -4,8 +4,8 @@
 
 /** @import { SharedComparison } from '../compare/compare_contract' */
 
-import { makeCard, reveal } from '../compare/card.js';
-import { makeLegend, offerHelp, rangesOf } from '../compare/metrics.js';
+import { makeCard, reveal } from '../compare/cards/card.js';
+import { makeLegend, offerHelp, rangesOf } from '../compare/cards/metrics.js';
 import { make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
 import { offerTokens } from '../runs/answer.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { rangesOf } from '../../../ui/compare/metrics.js';
-import { same, summary } from '../../../ui/compare/form.js';
+import { rangesOf } from '../../../ui/compare/cards/metrics.js';
+import { same, summary } from '../../../ui/compare/cards/form.js';
 import { sweepOf } from '../../../ui/compare/sweep.js';
 import { isWithin, parseNumber } from '../../../ui/kit/js/number.js';
 import { rangeText, isInvalid, readSetting } from '../../../ui/kit/js/setting.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Results } from '../../../ui/compare/results.js';
+import { Results } from '../../../ui/compare/results/results.js';
 
 /** @returns {any} a card that has not been run */
 const card = (settings = {}) => ({ settings, run: null, sent: null });

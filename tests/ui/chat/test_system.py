@@ -22,8 +22,8 @@ from ui.chat.endpoint import chat_endpoint
 from ui.chat.prompt_value import prompt_value
 from ui.chat.reproduction import chat_reproduction
 from ui.compare import actions as comparing
-from ui.compare import metrics
 from ui.compare.endpoint import compare_endpoint
+from ui.compare.results import metrics
 from ui.inspector.toolbar import record
 from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.models import Models

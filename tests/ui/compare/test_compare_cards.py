@@ -15,9 +15,9 @@ from model.errors import AttendError
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from tests.helpers.waiting import steps_of
-from ui.compare import cards as compare
-from ui.compare import metrics
-from ui.compare.cards import message_prompt, prepare, run_cards, sweep, text_prompt, with_seeds
+from ui.compare import running as compare
+from ui.compare.results import metrics
+from ui.compare.running import message_prompt, prepare, run_cards, sweep, text_prompt, with_seeds
 from ui.inspector.values import inspector_value
 from ui.runs.answer_text import AnswerText
 from ui.runs.comparison import Comparison, Prompt

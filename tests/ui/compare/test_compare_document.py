@@ -16,8 +16,8 @@ from tests.ui.history.test_history_view import ask
 from ui.chat import actions as chat
 from ui.compare import actions as comparing
 from ui.compare.actions import CompareUpdate
-from ui.compare.document import compare_document, open_comparison
-from ui.compare.shared import shared
+from ui.compare.results.document import compare_document, open_comparison
+from ui.compare.results.shared import shared
 from ui.runs.documents.document import read_document
 from ui.runs.models import Models
 from ui.runs.session import Session
@@ -80,7 +80,7 @@ def test_what_is_shared_of_a_comparison_are_its_runs_with_as_much_attention_as_t
     assert [*documents] == [card.run.id for card in session.comparison.cards]
     sizes = [sum(map(len, document["attention"]["rows"])) for document in documents.values()]
     assert [document["ids"] for document in documents.values()] == [[*card.ids] for card in session.comparison.cards]
-    monkeypatch.setattr("ui.compare.shared.MAX_ATTENTION", sum(sizes[:2]))
+    monkeypatch.setattr("ui.compare.results.shared.MAX_ATTENTION", sum(sizes[:2]))
     documents = json.loads(shared(session, models)[1])
     assert ["attention" in document for document in documents.values()] == [True, True, False, False]
 

@@ -18,8 +18,8 @@ from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
 from tests.helpers.tiny import make_request
 from tests.ui.compare.test_compare_cards import SEEDED, compared
-from ui.compare import metrics
-from ui.compare.cards import update_cards
+from ui.compare.results import metrics
+from ui.compare.running import update_cards
 from ui.runs.answer_text import AnswerText
 from ui.runs.comparison import Card, Comparison, Prompt
 from ui.runs.generation import RunProgress

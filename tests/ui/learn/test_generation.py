@@ -12,7 +12,7 @@ from decoding.settings import DecodingSettings
 from lesson.generation.tree import WEIGHTS, WORDS
 from model.loaded import LoadedModel
 from model.text.conversation import Message
-from ui.compare.cards import checked_cards
+from ui.compare.running import checked_cards
 from ui.learn import course
 from ui.learn.chapters.generation import LOGITS
 from ui.learn.chapters.views.filters import VOCABULARY

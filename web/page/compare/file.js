@@ -1,5 +1,5 @@
 /**
- * A comparison as a file, in the forms of `ui/compare/metrics.py`: a table (CSV), a text for a blog (Markdown), a document (JSON).
+ * A comparison as a file, in the forms of `ui/compare/results/metrics.py`: a table (CSV), a text for a blog (Markdown), a document (JSON).
  */
 
 /** @import { RunDocument } from '../../../decoding/run/document' */

@@ -1,5 +1,5 @@
 /**
- * The numbers under a card of a comparison, as `ui/compare/metrics.py` computes them.
+ * The numbers under a card of a comparison, as `ui/compare/results/metrics.py` computes them.
  */
 
 /** @import { RunDocument } from '../../../decoding/run/document' */

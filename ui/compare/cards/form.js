@@ -3,13 +3,13 @@
  *
  * The settings, their ranges and their help come from the server, which checks again whatever is sent.
  *
- * @typedef {import('../kit/js/setting.js').Settings} Settings
+ * @typedef {import('../../kit/js/setting.js').Settings} Settings
  */
 
-/** @import { CardField, CompareForm } from './compare_contract' */
+/** @import { CardField, CompareForm } from '../compare_contract' */
 
-import { iconButton, make, makeButton } from '../kit/js/dom.js';
-import { inWords, isInvalid, makeControl, rangeText, readSetting, usedBy, valueOf } from '../kit/js/setting.js';
+import { iconButton, make, makeButton } from '../../kit/js/dom.js';
+import { inWords, isInvalid, makeControl, rangeText, readSetting, usedBy, valueOf } from '../../kit/js/setting.js';
 
 /** @param {any} one @param {any} other settings of one kind */
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);

@@ -2,11 +2,11 @@
  * A comparison as the document of a shared file, which ui/share/comparison.js shows.
  */
 
-/** @import { RunDocument } from '../../decoding/run/document' */
-/** @import { CompareForm, SharedComparison } from './compare_contract' */
+/** @import { RunDocument } from '../../../decoding/run/document' */
+/** @import { CompareForm, SharedComparison } from '../compare_contract' */
 /** @import { Card, Results } from './results.js' */
 
-import { summary } from './form.js';
+import { summary } from '../cards/form.js';
 
 /**
  * @param {CompareForm} offered @param {Card[]} cards in sight @param {Results} results

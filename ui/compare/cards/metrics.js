@@ -5,11 +5,11 @@
  * @typedef {{low: number, high: number} | null} Range null where the cards do not differ
  */
 
-/** @import { MetricField } from './compare_contract' */
+/** @import { MetricField } from '../compare_contract' */
 
-import { termLink } from '../glossary/term_link.js';
-import { around, make } from '../kit/js/dom.js';
-import { percent, signed } from '../kit/js/text.js';
+import { termLink } from '../../glossary/term_link.js';
+import { around, make } from '../../kit/js/dom.js';
+import { percent, signed } from '../../kit/js/text.js';
 
 /** @param {MetricField[]} texts */
 export function makeMetrics(texts) {
@@ -17,7 +17,7 @@ export function makeMetrics(texts) {
     const value = make('span', { class: 'at-number at-metric-value' });
     const fill = make('i', { 'aria-hidden': 'true' });
     const mark = make('span', { class: 'at-metric-mark' });
-    const name = term ? termLink(/** @type {import('../glossary/terms.js').Term} */ (term), label) : make('button', { type: 'button', text: label });
+    const name = term ? termLink(/** @type {import('../../glossary/terms.js').Term} */ (term), label) : make('button', { type: 'button', text: label });
     name.classList.add('at-metric-name', 'at-explained', 'at-ellipsis', 'at-quiet');
     name.dataset.help = help;
     const node = make('div', { class: 'at-metric', role: 'listitem' }, name,

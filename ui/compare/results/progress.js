@@ -2,11 +2,11 @@
  * The progress of a comparison: a bar while it runs, and a status line.
  */
 
-/** @import { Result } from './card.js' */
+/** @import { Result } from '../cards/card.js' */
 
-import { make, setText } from '../kit/js/dom.js';
-import { counted } from '../kit/js/text.js';
-import { isExample } from '../examples/example.js';
+import { make, setText } from '../../kit/js/dom.js';
+import { counted } from '../../kit/js/text.js';
+import { isExample } from '../../examples/example.js';
 
 /** @param {Node} note stands beside them */
 export function makeProgress(note) {

@@ -15,7 +15,7 @@ from decoding.settings import DecodingSettings
 from decoding.step import FinishReason
 from model.errors import AttendError
 from model.text.languages import unmarked
-from ui.compare.cards import MAX
+from ui.compare.running import MAX
 from ui.compare.values import form_settings
 from ui.runs.comparison import Card, CardMetrics, Comparison, Prompt
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far

@@ -2,11 +2,11 @@
  * What changes a card: the form with its settings, which a button opens, and the button that removes the card.
  */
 
-/** @import { CompareForm } from './compare_contract' */
+/** @import { CompareForm } from '../compare_contract' */
 /** @import { Settings } from './form.js' */
 
-import { find, iconButton } from '../kit/js/dom.js';
-import { foldOut } from '../kit/parts/fold_out.js';
+import { find, iconButton } from '../../kit/js/dom.js';
+import { foldOut } from '../../kit/parts/fold_out.js';
 import { makeForm } from './form.js';
 
 /**

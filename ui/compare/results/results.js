@@ -6,12 +6,12 @@
  *   in effect for each card
  */
 
-/** @import { CardValue } from './compare_contract' */
-/** @import { Result } from './card.js' */
-/** @import { Settings } from './form.js' */
+/** @import { CardValue } from '../compare_contract' */
+/** @import { Result } from '../cards/card.js' */
+/** @import { Settings } from '../cards/form.js' */
 
-import { isExample } from '../examples/example.js';
-import { same } from './form.js';
+import { isExample } from '../../examples/example.js';
+import { same } from '../cards/form.js';
 
 export class Results {
   /** @type {string | null} the name of the comparison */

@@ -2,19 +2,19 @@
  * One card of a comparison: its settings in words, its text, where the text differs from the first card's, and its metrics. The
  * comparison decides which cards there are, what each shows, and whether it can be changed.
  *
- * @typedef {{run: string, tokens: import('../runs/runs_contract').AnswerToken[], state: 'streaming' | 'done' | 'stopped', note: string | null,
+ * @typedef {{run: string, tokens: import('../../runs/runs_contract').AnswerToken[], state: 'streaming' | 'done' | 'stopped', note: string | null,
  *   length: number, first_difference: number | null, metrics: (number | null)[]}} Result
  */
 
-/** @import { MetricField } from './compare_contract' */
+/** @import { MetricField } from '../compare_contract' */
 /** @import { makeEditing } from './editing.js' */
 /** @import { Range } from './metrics.js' */
 
-import { iconButton, make, setText } from '../kit/js/dom.js';
-import { closeOnEscape } from '../kit/js/keys.js';
-import { visibleText } from '../kit/js/text.js';
-import { followEnd } from '../kit/parts/follow_end.js';
-import { makeAnswer } from '../runs/answer.js';
+import { iconButton, make, setText } from '../../kit/js/dom.js';
+import { closeOnEscape } from '../../kit/js/keys.js';
+import { visibleText } from '../../kit/js/text.js';
+import { followEnd } from '../../kit/parts/follow_end.js';
+import { makeAnswer } from '../../runs/answer.js';
 import { makeMetrics } from './metrics.js';
 
 const LAST_WORDS = 6; // of the prompt, before each card's text

@@ -3,7 +3,7 @@
 If all cards together would make the batch too large, they run one group after another; so do cards that switch off
 different parts of the model, which can't share a pass. All cards draw from one stream
 of random numbers, so that only their settings make them differ; with common draws switched off, each card has its own
-stream. Knows nothing of gradio or of how cards are shown; metrics and files are in `metrics.py`.
+stream. Knows nothing of gradio or of how cards are shown; metrics and files are in `results/metrics.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from decoding.uniform import SEEDS
 from model.errors import AttendError
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
-from ui.compare.metrics import measure
+from ui.compare.results.metrics import measure
 from ui.kit.validation import checked_start, on_card
 from ui.runs.answers import with_others
 from ui.runs.comparison import Card, Comparison, Prompt

@@ -3,46 +3,47 @@
  * the styles what its students see.
  */
 
-import { hasOneText, readClass } from '../kit/address/class_part.js';
-import { takePart } from '../kit/address/address.js';
+/** @import { Classroom } from '../kit/address/class_part.js' */
+/** @import { Gathering } from './guessing.js' */
+
+import { takePart, withParts } from '../kit/address/address.js';
+import { currentClass, hasOneText } from '../kit/address/class_part.js';
+import { find, make } from '../kit/js/dom.js';
+import { gather } from './gathering.js';
 import { offerGuessing } from './guessing.js';
 import { present } from './presenter.js';
 import { offerClassLinks } from './sheet.js';
 
 /**
- * @param {string} boxes the selector of the boxes for texts
- * @returns {import('../kit/address/class_part.js').Classroom | null} the class whose link the page was opened with
+ * @param {{hasServer: boolean, hasTexts?: boolean}} page `hasTexts`: whether it has runs whose tokens can be guessed
+ * @returns {Classroom | null} the class whose link the page was opened with
  */
-export function enterClass(boxes) {
-  const part = takePart('class', (text) => readClass(text) !== null);
-  if (part === null) {
-    offerClassLinks();
+export function enterClass({ hasServer, hasTexts = true }) {
+  takePart('class', () => true); // what is wrong with it is said here
+  const classroom = currentClass();
+  if (classroom === null) {
+    offerClassLinks(hasServer);
     return null;
   }
-  const classroom = readClass(part);
-  const { name, words } = classroom;
+  const { words, round, faults } = classroom;
   document.body.dataset.class = words.join(' ');
-  if (!words.includes('write')) {
-    for (const box of /** @type {NodeListOf<HTMLTextAreaElement>} */ (document.querySelectorAll(boxes))) box.readOnly = true;
-  }
-  const hasTexts = document.querySelector('#attend-main'); // the page of an encoder has none
-  if (hasTexts && words.includes('guess')) offerGuessing(hasOneText(words) ? (guess) => gather(name, guess) : async () => ({})); // else there is no mean
+  if (hasTexts && words.includes('guess')) offerGuessing(round, gatheringOf(classroom, hasServer));
   if (words.includes('present')) present();
+  if (faults.length) find(document.body, '.attend-header').after(damageNote(faults));
   return classroom;
 }
 
-/**
- * Add a guess to those of the class.
- * @param {string} name
- * @param {import('./score_table.js').Guess} guess
- * @returns {Promise<import('./score_table.js').Means>} none where no server gathers them
- */
-async function gather(name, { token, bits }) {
-  try {
-    const body = JSON.stringify({ name, token, bits });
-    const reply = await fetch(new URL('class-scores', document.baseURI), { method: 'POST', body, headers: { 'content-type': 'application/json' } });
-    return reply.ok ? (await reply.json()).means : {};
-  } catch {
-    return {};
-  }
+/** @param {Classroom} classroom @param {boolean} hasServer @returns {Gathering} */
+function gatheringOf({ name, words }, hasServer) {
+  if (hasServer && name && hasOneText(words)) return { gather: (guess) => gather(name, guess), without: '' };
+  const reason = !hasServer ? 'This page has no server' : !name ? 'The link names no class' : 'Each of you may have another text';
+  return { gather: async () => ({}), without: `${reason}, so there is no mean of the class: compare your bits with the model’s.` };
+}
+
+/** @param {string[]} faults */
+function damageNote(faults) {
+  const parts = faults.map((fault) => (fault ? `“${fault}”` : 'an empty part')).join(' and ');
+  const wholePage = make('a', { href: withParts(location.href, { class: null }), text: 'open the whole page' });
+  return make('p', { class: 'at-view at-damaged-link', role: 'alert' }, `This class link is damaged: ${parts} in it ${faults.length > 1 ? 'mean' : 'means'} nothing. The rest of it holds. `,
+    'Copy the whole link again, or make a new one: ', wholePage, ' and press “For a class …”.');
 }

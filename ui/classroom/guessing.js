@@ -10,6 +10,8 @@
 /** @import { Run } from '../inspector/run.js' */
 /** @import { Guess, Means } from './score_table.js' */
 /** @import { Judged } from './guesses.js' */
+/** @typedef {{gather: (guess: Guess) => Promise<Means>, without: string}} Gathering `gather` adds a guess to the class's, and returns
+ *   the class's means; `without`: why there are none; "" if there are */
 
 import { stepReason } from '../inspector/reason.js';
 import { chosenOf } from '../inspector/step.js';
@@ -23,11 +25,10 @@ import { followColour } from '../kit/js/theme.js';
 import { bitsOf, choicesOf, commonPrefix, judged, judgedText } from './guesses.js';
 import { scoreTable } from './score_table.js';
 
-const ROUND = 12; // guesses, after which the whole text is shown
 const MAX_OWN = 40; // characters of a guess
 
-/** @param {(guess: Guess) => Promise<Means>} gather adds a guess to the class's, and returns the class's means */
-export function offerGuessing(gather) {
+/** @param {number} round guesses, after which the whole text is shown @param {Gathering} gathering */
+export function offerGuessing(round, { gather, without }) {
   /** @type {Run | null} */
   let run = null;
   /** @type {string | null} the run whose tokens are guessed, or were */
@@ -106,7 +107,7 @@ export function offerGuessing(gather) {
   function ask() {
     const index = nextToken();
     const isWritten = index < run.tokens.length && !(run.isBusy && run.search.length);
-    if (guesses.length === ROUND || (!isWritten && !run.isBusy)) return end();
+    if (guesses.length === round || (!isWritten && !run.isBusy)) return end();
     asked = isWritten ? index : -1;
     isRevealed = false;
     draw();
@@ -166,7 +167,7 @@ export function offerGuessing(gather) {
   function draw() {
     const isAsking = isGuessing && asked >= 0 && !isRevealed;
     title.textContent = isGuessing ? 'Guess the next token' : 'Your guesses';
-    progress.textContent = isGuessing ? `Guess ${counted.format(guesses.length + (isRevealed ? 0 : 1))} of ${ROUND}` : '';
+    progress.textContent = isGuessing ? `Guess ${counted.format(guesses.length + (isRevealed ? 0 : 1))} of ${round}` : '';
     strip.node.hidden = !isGuessing;
     strip.update(isGuessing ? run.tokens.slice(0, isRevealed ? asked + 1 : nextToken()) : []);
     strip.select(isRevealed ? asked : -1);
@@ -180,7 +181,7 @@ export function offerGuessing(gather) {
 
   function drawScores() {
     scores.hidden = !guesses.length;
-    scores.replaceChildren(...(guesses.length ? scoreTable(guesses, means) : []));
+    scores.replaceChildren(...(guesses.length ? scoreTable(guesses, means, without) : []));
   }
 }
 

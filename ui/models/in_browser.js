@@ -5,7 +5,7 @@
 
 import { MAX_PROMPT, withParts } from '../kit/address/address.js';
 import { make } from '../kit/js/dom.js';
-import { shownTab } from '../kit/js/signals.js';
+import { runsInBrowser, shownTab } from '../kit/js/signals.js';
 
 /** The boxes of the tabs that are there as well. @type {Record<string, string>} */
 const BOXES = { Chat: '#attend-message textarea', Write: '#attend-text textarea', Translate: '#attend-given textarea', Compare: '.at-ask-text' };
@@ -35,6 +35,9 @@ export function makeInBrowserLink() {
   }
 
   /** @param {boolean} isPossible whether the model in use runs there */
-  const offer = (isPossible) => { link.hidden = !isOffered || !isPossible; };
+  function offer(isPossible) {
+    link.hidden = !isOffered || !isPossible;
+    runsInBrowser.publish(!link.hidden);
+  }
   return { node: link, offer };
 }

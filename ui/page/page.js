@@ -6,6 +6,7 @@
 import { enterClass } from '../classroom/classroom.js';
 import { isTermName, offerGlossary } from '../glossary/glossary.js';
 import { MAX_PROMPT, removeOnceWorking, takePart, whenMoved } from '../kit/address/address.js';
+import { mayChangeText } from '../kit/address/class_part.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
 import { reopenStream } from '../kit/gradio/late_events.js';
 import { around, make, typeInto } from '../kit/js/dom.js';
@@ -53,7 +54,8 @@ export function start() {
     event.preventDefault(); // the address stays as it is
     findVisible(BOXES)?.focus();
   } }));
-  const classroom = enterClass(BOXES);
+  const classroom = enterClass({ hasServer: true, hasTexts: Boolean(find('#attend-main')) }); // the page of an encoder has none
+  if (!mayChangeText()) for (const box of findAll(BOXES)) box.toggleAttribute('readonly', true);
   const prompt = takePart('prompt', (text) => text.length <= MAX_PROMPT);
   if (prompt) connected.subscribe(null, () => bringPrompt(prompt));
   keepUnsent(() => document.querySelector('#attend-message textarea'));

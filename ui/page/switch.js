@@ -68,6 +68,7 @@ export function start({ element, props, trigger, watch }) {
     writeTab(isNew);
     document.body.removeAttribute('data-loading');
     show();
+    if (isNew) scrollTo(0, 0); // Back returns to where a tab was left
     trigger('show', state);
   }
 

@@ -24,7 +24,7 @@ from ui.runs.stream import finish_all
 from ui.server import monitoring
 from ui.server.accounts import Accounts, SignIns
 from ui.server.agents.protocol import Agents
-from ui.server.callers import LimitRequests
+from ui.server.callers import LimitRequests, address_of
 from ui.server.connections.log import limit_log
 from ui.server.connections.server import serving_with
 from ui.server.connections.sockets import within_open_files
@@ -152,7 +152,7 @@ def launch(
                 "routes": [
                     *bundle.routes(),
                     *assets.routes(),
-                    *scores.routes(),
+                    *scores.routes(address_of),
                     *programs.routes(),
                     *(tools.routes() if tools else ()),
                     *numbers,

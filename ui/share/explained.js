@@ -18,8 +18,6 @@ import { drawTranslation } from './translation.js';
 const VIEWS = [['lens', 'Layers’ guesses', makeLens], ['words', 'Why X and not Y', makePair]];
 const NAMED = new Set(['lens', 'lens_cell']); // whose answers name all that they are about: the one at hand will do
 
-const ASKING = 'select, .at-switch, label:has(input)'; // controls that would ask the model
-
 /** @param {string} json see `showShared` */
 export const show = (json) => showShared(json, (root, run) => {
   const why = makeWhy(run.why, (index) => run.labels[run.steps[index].id]);
@@ -50,12 +48,9 @@ function makeWhy(answers, nameOf) {
     const here = answers.filter(({ index }) => index === place.index);
     const views = VIEWS.filter(([first]) => here.some(({ question }) => question === first));
     body.replaceChildren(...views.map(([first, title, makeView]) => {
-      const view = makeView({ answerTo: async (question, detail = {}) => answerAmong(here, question, detail) });
+      const view = makeView({ isRecorded: true, answerTo: async (question, detail = {}) => answerAmong(here, question, detail) });
       const rival = first === 'words' ? here.findLast(({ question }) => question === first).detail.rival : null;
-      requestAnimationFrame(() => { // once it has a width
-        view.show({ ...place, step: drawn, rival });
-        setTimeout(() => view.node.querySelectorAll(ASKING).forEach((control) => control.toggleAttribute('inert', true)));
-      });
+      requestAnimationFrame(() => view.show({ ...place, step: drawn, rival })); // once it has a width
       return make('section', { 'aria-label': title }, make('h4', { text: title }), view.node);
     }), ...(views.length ? [] : [make('p', { class: 'at-row at-wrap at-gap-sm at-md at-quiet' }, 'Before this was shared, Why? was asked about:',
       ...asked.map(({ index, name }) => makeButton(name, () => selectToken(NAME, index))))]));

@@ -9,7 +9,7 @@
 /** The value of every parameter, by its name. @typedef {Record<string, any>} Settings */
 
 const COLDEST = 1e-4; // a lower temperature counts as 0
-const SEEDS = 1_000_000; // random seeds are below this, so that they are easy to read and to type
+export const SEEDS = 1_000_000; // random seeds are below this, so that they are easy to read and to type
 
 /**
  * All settings, with the defaults of those that are not given, and a definite seed where tokens are drawn.

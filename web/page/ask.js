@@ -1,11 +1,14 @@
 /**
- * A box for a text, the buttons that send it and stop what it started, and a line that says how it goes.
+ * A box for a text, the buttons that send it, stop what it started and make a link for a class, and a line that says how it goes.
  */
 
 /** @import { RunDocument } from '../../decoding/run/document' */
 /** @import { PageModel } from './models.js' */
 
+import { MAX_PROMPT, modelParts, withParts } from '../../ui/kit/address/address.js';
 import { make, makeButton } from '../../ui/kit/js/dom.js';
+import { classLinkWanted, shownTab } from '../../ui/kit/js/signals.js';
+import { makeClassButton } from '../../ui/kit/parts/class_button.js';
 
 /**
  * @param {PageModel} model
@@ -20,8 +23,11 @@ export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] 
   const node = make('form', { class: 'at-stack at-gap-xs at-alone-ask', onsubmit: (event) => {
     event.preventDefault();
     submit();
-  } }, make('div', { class: tools.length ? 'at-stack at-gap-sm' : 'at-row at-gap-sm' }, box, make('div', { class: 'at-row at-gap-sm' }, go, halt, ...tools)), status);
+  } }, make('div', { class: tools.length ? 'at-stack at-gap-sm' : 'at-row at-gap-sm' }, box, make('div', { class: 'at-row at-gap-sm' }, go, halt, make('span', { class: 'at-row at-gap-sm at-ask-tools' }, ...tools))),
+  make('div', { class: 'at-row at-between' }, status, makeClassButton(() => classLinkWanted.publish(address()))));
   let isBusy = false;
+  /** @type {{text: string, seed: number | null, after: string}} the text that was sent last, its seed, and what the box held then */
+  let last = { text: '', seed: null, after: '' };
 
   model.follow((words, isReady) => {
     if (!isBusy || !isReady) status.textContent = words;
@@ -41,12 +47,22 @@ export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] 
     busy(true);
     status.textContent = 'Writing …';
     try {
-      const { ids } = await send(text, changes);
+      const { ids, seed } = await send(text, changes);
+      last = { text, seed, after: box.value };
       status.textContent = `${ids.length} tokens in ${((performance.now() - began) / 1000).toFixed(1)} s. Click a token to see how it was chosen.`;
     } catch (error) {
       status.textContent = /** @type {Error} */ (error).message;
     }
     busy(false);
+  }
+
+  /** The page's address with the text in the box, or with the one whose run the page shows and its seed. */
+  function address() {
+    const { text, seed } = box.value === last.after ? last : { text: box.value, seed: null };
+    const here = new URL(location.href);
+    here.hash = '';
+    const isShort = text.trim() && text.length <= MAX_PROMPT;
+    return withParts(here.href, { ...modelParts(), tab: shownTab.latest, prompt: isShort ? text : null, ...(seed !== null && { seed }) });
   }
 
   /** @param {boolean} is */

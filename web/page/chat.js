@@ -48,6 +48,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     const messages = asked.map(({ role, text: content }) => ({ role, content }));
     ask.box.value = '';
     draw([...asked, growingTurn(model.name, run)], true);
+    inspector.await(run);
     try {
       const result = await model.run(messages, settings.read(), (tokens) => draw([...asked, growingTurn(model.name, run, tokens)], true));
       runs.set(run, result.document);
@@ -58,6 +59,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     } catch (error) {
       ask.box.value = text;
       draw(earlier);
+      inspector.await(run, false);
       throw error;
     }
   }

@@ -7,13 +7,21 @@
 /** @typedef {ReturnType<typeof mountInspector>} Inspector */
 
 import { start } from '../../ui/inspector/inspector.js';
+import { currentClass } from '../../ui/kit/address/class_part.js';
 import { inspectorValue } from '../../ui/share/inspector_value.js';
 import { mount } from './component.js';
 
+/** @type {InspectorValue} without a run */
+const EMPTY = {
+  run: null, mode: 'chat', ids: [], kinds: [], probabilities: [], labels: {}, source: 0, first: 0, steps: [], layers: 0, heads: 0,
+  rows: [], rows_from: 0, search: null, selected: null, busy: false,
+};
 let count = 0;
 
 /** A name for a new run. */
 export const nameRun = () => `run-${count += 1}`;
+
+const tabMode = () => /** @type {InspectorValue['mode']} */ (document.body.dataset.tab.toLowerCase());
 
 /** @param {Element} parent */
 export function mountInspector(parent) {
@@ -26,7 +34,11 @@ export function mountInspector(parent) {
     show(name, run, index = null) {
       const value = inspectorValue(run, name);
       inspected = run;
-      component.show({ ...value, selected: index === null ? null : value.first + index });
+      component.show({ ...value, mode: tabMode(), selected: index === null ? null : value.first + index });
+    },
+    /** A class that guesses waits for a run that is being written, until it is shown or has failed. @param {string} name @param {boolean} [busy] */
+    await(name, busy = true) {
+      if (currentClass()?.words.includes('guess')) component.show({ ...EMPTY, run: name, mode: tabMode(), busy });
     },
     /** Show the run of a file, until that is closed. @param {string} name @param {RunDocument} run @param {string} file its name */
     open(name, run, file) {
@@ -35,12 +47,7 @@ export function mountInspector(parent) {
     },
     /** A tab without a run of its own shows its example. @param {'chat' | 'write' | 'translate' | 'compare'} mode */
     showExample(mode) {
-      /** @type {InspectorValue} */
-      const empty = {
-        run: null, mode, ids: [], kinds: [], probabilities: [], labels: {}, source: 0, first: 0, steps: [], layers: 0, heads: 0,
-        rows: [], rows_from: 0, search: null, selected: null, busy: false,
-      };
-      component.show(empty);
+      component.show({ ...EMPTY, mode });
     },
   };
 }

@@ -3,6 +3,7 @@
  * is fetched at once: this module is loaded before the others of the page.
  */
 
+import { partOf } from '../../ui/kit/address/address.js';
 import { BrowserModel } from '../browser_model.js';
 
 /** @typedef {import('../service.js').Result} Result */
@@ -88,5 +89,5 @@ export const chat = new PageModel('attend-chat');
 export const translator = new PageModel('attend-translate');
 
 /** The model of the tab in the address. */
-export const first = location.hash === '#translate' ? translator : chat;
+export const first = [location.hash.slice(1), partOf('tab')?.toLowerCase()].includes('translate') ? translator : chat;
 first.load().catch(() => {}); // what went wrong is told

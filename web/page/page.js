@@ -14,8 +14,10 @@
  * @typedef {{enter: () => void}} OpenTab `enter` brings its run into the inspector
  */
 
+import { enterClass } from '../../ui/classroom/classroom.js';
 import { isTermName, offerGlossary } from '../../ui/glossary/glossary.js';
 import { takePart } from '../../ui/kit/address/address.js';
+import { mayChangeText } from '../../ui/kit/address/class_part.js';
 import { make } from '../../ui/kit/js/dom.js';
 import { connect, currentModel, fileClosed, shownTab } from '../../ui/kit/js/signals.js';
 import { followSystemTheme } from '../../ui/share/theme.js';
@@ -42,13 +44,15 @@ const forms = JSON.parse(document.getElementById('attend-forms').textContent);
 takePart('tab', (name) => name in TABS);
 const [prompt, named] = ['prompt', 'model'].map((name) => takePart(name, () => true) ?? '');
 const tabs = makeTabs(/** @type {(keyof typeof TABS)[]} */ (Object.keys(TABS)), show);
-const [aside, right] = [make('aside', { 'aria-label': 'Settings' }), make('section', { 'aria-label': 'Inspector' })];
+// Named as on the page with a server, for the styles of a class.
+const [aside, right] = [make('aside', { id: 'attend-settings', 'aria-label': 'Settings' }), make('section', { id: 'attend-right', 'aria-label': 'Inspector' })];
 const folded = make('details', { open: innerWidth > 1100 }, make('summary', {}, make('h2', { text: 'Settings' })));
 aside.append(folded);
 document.querySelector('#attend-alone').replaceChildren(
   makeHeader(named && !(named.replace(PRECISION, '') in forms.models) ? named : ''),
-  make('div', { class: 'at-alone-columns' }, aside, make('div', { class: 'at-alone-texts' }, tabs.list, ...tabs.panels), right),
+  make('div', { id: 'attend-main', class: 'at-alone-columns' }, aside, make('div', { id: 'attend-left', class: 'at-alone-texts' }, tabs.list, ...tabs.panels), right),
 );
+enterClass({ hasServer: false });
 const settings = mountSettings(folded, forms.panel);
 right.append(make('h2', { class: 'at-hidden', text: 'Inspector' }));
 const inspector = mountInspector(right);
@@ -77,6 +81,7 @@ async function show(name, panel) {
     })));
   }
   const tab = await opened.get(name);
+  if (!mayChangeText()) for (const box of panel.querySelectorAll('textarea')) box.readOnly = true;
   connect(); // the address is read by now
   if (document.body.dataset.tab === name) tab.enter();
 }

@@ -4,6 +4,7 @@
 
 /** @import { Tab } from './page.js' */
 
+import { mayChangeText } from '../../ui/kit/address/class_part.js';
 import { makeButton } from '../../ui/kit/js/dom.js';
 import { documentToOpen } from '../../ui/kit/js/signals.js';
 import { makeAsk } from './ask.js';
@@ -31,19 +32,24 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
   /** @param {string} text @param {Record<string, any>} changes */
   async function proceed(text, changes) {
     ask.box.readOnly = true;
+    const growing = nameRun();
+    inspector.await(growing);
     try {
       const result = await model.run(text, { ...settings.read(), ...changes }, (tokens) => {
         ask.box.value = text + tokens.map((token) => token.text).join('');
         ask.box.scrollTop = ask.box.scrollHeight;
       });
-      [name, run] = [nameRun(), result.document];
+      [name, run] = [growing, result.document];
       earlier.push(text);
       undo.disabled = false;
       ask.box.value = text + run.text;
       inspector.show(name, run);
       return run;
+    } catch (error) {
+      inspector.await(growing, false);
+      throw error;
     } finally {
-      ask.box.readOnly = false;
+      ask.box.readOnly = !mayChangeText();
     }
   }
 

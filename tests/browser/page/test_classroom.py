@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.helpers.browsing import DESK, SHORT, Opener, forget, load, watch
+from tests.helpers.browsing import DESK, SHORT, Opener, forget, load, wait_until_ready, watch
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import rest, to_write
 
@@ -104,18 +104,23 @@ def test_the_mean_is_that_of_the_students_of_one_class(student: tuple[Page, list
     """Two students guess the same token, a third one guesses it in another class."""
     page, _ = student
     address = f"{url}class-scores"
-    for bits, count, mean in ((2, 1, 2), (4, 2, 3)):
-        means = page.request.post(address, data={"name": NAME, "token": 50, "bits": bits}).json()["means"]
-        assert means["50"] == {"bits": mean, "count": count}
-    other = page.request.post(address, data={"name": f"{NAME}9", "token": 50, "bits": 40}).json()["means"]
-    assert other == {"50": {"bits": 40, "count": 1}}
-    assert page.request.post(address, data={"name": "<b>", "token": 0, "bits": 1}).status == 400
+    for name, bits, count, mean in (("studentann", 2, 1, 2), ("studentbob", 4, 2, 3), ("studentbob", 40, 2, 3)):
+        sent = {"name": NAME, "student": name, "token": 50, "bits": bits}
+        assert page.request.post(address, data=sent).json()["means"]["50"] == {"bits": mean, "count": count}
+    other = {"name": f"{NAME}9", "student": "studentann", "token": 50, "bits": 40}
+    assert page.request.post(address, data=other).json()["means"] == {"50": {"bits": 40, "count": 1}}
+    assert page.request.post(address, data={**other, "name": "<b>"}).status == 400
 
 
-def test_a_teacher_makes_the_link_and_a_hostile_one_is_named(visit: Opener) -> None:
-    page = visit(f"?{SHORT}&class=<img src=x>.guess")
-    expect(page.locator(".toast-body")).to_contain_text("class=<img src=x>.guess")
+def test_a_damaged_link_hides_what_it_can_and_says_what_is_wrong_and_a_teacher_makes_another(visit: Opener) -> None:
+    page = visit(f"?{SHORT}&class=<img src=x>.inspector")
+    damage = page.locator(".at-damaged-link")
+    expect(damage).to_contain_text("“<img src=x>” in it means nothing")
+    expect(page.locator("#attend-tabs")).to_be_hidden()
+    damage.get_by_role("link", name="open the whole page").click()
+    wait_until_ready(page)
     expect(page.locator("#attend-tabs label").first).to_be_visible()
+    expect(damage).to_have_count(0)
     to_write(page)
     page.locator(BOX).fill(START)
     page.locator("#attend-code").click()
@@ -123,9 +128,12 @@ def test_a_teacher_makes_the_link_and_a_hostile_one_is_named(visit: Opener) -> N
     sheet = page.locator("#attend-class-dialog")
     sheet.get_by_label("They see how each token was chosen").uncheck()
     sheet.get_by_label("Large type").check()
+    sheet.get_by_label("Guesses").fill("0")
+    expect(sheet.get_by_role("button", name="Copy link")).to_be_disabled()
+    sheet.get_by_label("Guesses").fill("20")
     link = parse_qs(urlsplit(sheet.locator("pre").inner_text()).query)
     assert (link["tab"], link["prompt"], link["max_new_tokens"]) == (["Write"], [START], ["12"])
-    assert link["class"][0].split(".")[1:] == ["guess", "present"]
+    assert link["class"][0].split(".")[1:] == ["guess", "present", "20"]
     assert int(link["seed"][0]) >= 0
     assert (
         sheet.get_by_role("link", name="Open it").get_attribute("href")

@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-const { classPart, newClassName, readClass } = await import('../../../ui/kit/address/class_part.js');
+const { classPart, newName, readClass, ROUND } = await import('../../../ui/kit/address/class_part.js');
 const { bitsOf, choicesOf, commonPrefix, judgedText } = await import('../../../ui/classroom/guesses.js');
 
-test('a class is read from its link as it was written, and whatever else stands there is none', () => {
-  const classroom = /** @type {any} */ ({ name: newClassName(), words: ['guess', 'present'] });
+test('a class is read from its link as it was written', () => {
+  const classroom = /** @type {any} */ ({ name: newName(), words: ['guess', 'present'], round: 20, faults: [] });
   assert.deepEqual(readClass(classPart(classroom)), classroom);
-  assert.deepEqual(readClass('abcdefgh'), { name: 'abcdefgh', words: [] });
-  const hostile = ['', 'short', 'abcdefgh.', 'abcdefgh.GUESS', 'abcdefgh.guess.guess', 'abcdefgh.constructor', '__proto__',
-    '<script>alert(1)</script>', 'abcdefgh guess', 'abcdefgh.guess\n', 'a'.repeat(100_000), '.'.repeat(100_000)];
-  for (const text of hostile) assert.equal(readClass(text), null);
+  assert.deepEqual(readClass('abcdefgh'), { name: 'abcdefgh', words: [], round: ROUND.usual, faults: [] });
+});
+
+test('of a damaged link, whatever is valid holds, and the rest is named', () => {
+  assert.deepEqual(readClass('abcdefgh.guess.inspe'), { name: 'abcdefgh', words: ['guess'], round: ROUND.usual, faults: ['inspe'] });
+  assert.deepEqual(readClass('<b>.guess.0.61.constructor.'), { name: '', words: ['guess'], round: ROUND.usual, faults: ['<b>', '0', '61', 'constructor', ''] });
+  assert.deepEqual(readClass('abcdefgh.guess.guess').words, ['guess']);
+  for (const text of ['', '__proto__', 'abcdefgh guess', 'abcdefgh\n', 'a'.repeat(100_000), '.'.repeat(100_000)]) {
+    const { name, words, faults } = readClass(text);
+    assert.deepEqual([name, words, faults.join('').length <= 100], ['', [], true]);
+  }
 });
 
 const candidate = (id, text, modelShare) => ({ id, text, modelShare });

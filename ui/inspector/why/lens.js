@@ -26,7 +26,7 @@ const columnName = (column) => (column === '0' ? 'the embeddings' : column.inclu
 const shortName = (column) => column.replace(' attention', ' att.').replace(' cross_attention', ' cross');
 
 /** @param {Asking} asking */
-export function makeView({ answerTo }) {
+export function makeView({ answerTo, isRecorded = false }) {
   /** @type {LensAnswer | null} */
   let answer = null;
   /** @type {LensCell | null} */
@@ -49,7 +49,7 @@ export function makeView({ answerTo }) {
     make('p', { class: 'at-md at-quiet', text: 'A column is a layer, 0 the embeddings before the first one. Each cell is the token that the model would have written had this layer been its last: the final norm and the output '
       + 'weights are applied early, and a cell is darker the likelier the token that was really written already was; “decided” is the first layer from which on it stays the best guess. This reads the layers with the '
       + 'last one’s eyes: it shows when a guess becomes readable, not when or where the model decided it.' }),
-    make('label', { class: 'at-row at-gap-sm at-sm at-quiet' }, middle, 'also between the parts of a layer'),
+    make('label', { class: 'at-row at-gap-sm at-sm at-quiet', inert: isRecorded }, middle, 'also between the parts of a layer'),
     grid, part, details, data.node);
 
   middle.addEventListener('change', () => refresh());

@@ -19,7 +19,7 @@ const GAP_ALLOWED = 0.1; // of the difference: scores with a larger gap say litt
 const NAMES = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward' };
 
 /** @param {Asking} asking */
-export function makeView({ answerTo }) {
+export function makeView({ answerTo, isRecorded = false }) {
   let place = /** @type {Place | null} */ (null);
   let shown = ''; // what was answered last
   let steps = STEPS;
@@ -44,6 +44,7 @@ export function makeView({ answerTo }) {
     make('p', { class: 'at-row at-wrap at-gap-sm at-md' }, 'Why', chosen, 'and not', rival, '?'),
     words.node, parts.node, inputs.node, data.node);
   method.choose('30');
+  for (const control of [chosen, rival, method.node]) control.inert = isRecorded;
 
   /** @param {Place} next */
   function show(next) {

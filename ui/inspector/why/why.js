@@ -10,8 +10,8 @@
 
 /** @typedef {{run: string, index: number, step: Step, text: string, rival: number | null}} Place a token that the model wrote, by its number among the
  *   explained ones; `text` names the text as it is now, since a run may go on; `rival`: a candidate that the visitor asks about */
-/** @typedef {{answerTo: (question: string, detail?: object) => Promise<any>}} Asking resolves with the answer; undefined where it
- *   was refused or is no longer wanted */
+/** @typedef {{answerTo: (question: string, detail?: object) => Promise<any>, isRecorded?: boolean}} Asking `answerTo` resolves with the
+ *   answer; undefined where it was refused or is no longer wanted. `isRecorded`: only what was asked before can be answered */
 /** @typedef {{node: HTMLElement, show: (place: Place) => void}} WhyView */
 
 import { isExample } from '../../examples/example.js';

@@ -162,6 +162,9 @@ export const interruptedText = new Subject();
  */
 export const documentToOpen = new Subject();
 
+/** Whether the model in use also runs on the page without a server, which this one then offers. @type {Subject<boolean>} */
+export const runsInBrowser = new Subject();
+
 /** A link of the page that is to become one for a class (ui/classroom/sheet.js). @type {Subject<string>} */
 export const classLinkWanted = new Subject();
 

@@ -7,6 +7,7 @@
 
 import { start } from '../../../ui/compare/compare.js';
 import { make } from '../../../ui/kit/js/dom.js';
+import { SEEDS } from '../../decoding/settings.js';
 import { comparisonFile, fileName } from './file.js';
 import { mount } from '../component.js';
 import { nameRun } from '../inspector.js';
@@ -14,7 +15,6 @@ import { firstDifference, metricsOf } from './metrics.js';
 import { noteOf } from '../turns.js';
 import { plain } from '../typed.js';
 
-const SEEDS = 1_000_000; // random seeds are below this, so that they are easy to read and to type
 const MAX_CONTINUED = 200; // characters of a prompt, of which a card shows the last words
 
 /**

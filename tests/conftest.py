@@ -7,7 +7,8 @@ import io
 import itertools
 import random
 import socket
-import tempfile
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,19 +17,17 @@ import numpy as np
 import pytest
 import sentencepiece
 import torch
-from filelock import FileLock
 
-from decoding.recorder import record_text
 from model import catalog, names, threads
-from model.arguments import DEFAULT
-from model.device import DeviceConfig
 from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 from model.transformer import checkpoint
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from model.transformer.encoder_decoder import build
+from tests import compiling
 from tests.browser.chromium import HINT, REASON
+from tests.helpers.paths import ROOT
 from training.vocabulary import train_pairs_vocabulary
 from ui.runs.models import Models
 
@@ -72,11 +71,16 @@ def counted_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once() -> None:
-    """One of the test processes compiles what all of them, and the programs that they start, then find on the disk."""
-    with FileLock(Path(tempfile.gettempdir(), "attend-tests-compile.lock")):
-        for dtype in ("float32", "int8", "bfloat16"):
-            catalog.load(DEFAULT, device_config=DeviceConfig("cpu", dtype))
-        record_text([0], torch.zeros(1, 2), 1)
+    """Whatever a test is about, it never waits for a compiler."""
+    compiling.compile_all()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where several processes run the tests, another one compiles while they collect them."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        command = [sys.executable, "-m", compiling.__name__]
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        config.add_cleanup(lambda: process.__exit__(None, None, None))  # which waits for its end
 
 
 DRAW_SEED = "decoding.settings.decoding_settings.draw_seed"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
+import gguf
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -28,8 +30,11 @@ def reference(real_chat: LoadedModel) -> tuple[Any, Any]:
     """The model and the tokenizer that transformers makes of the file by itself."""
     path = next(entry.packaged for entry in names.ENTRIES if entry.name == NAME)
     assert path is not None
-    model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
-    return model.eval(), AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+    files = {"gguf_file": path.name}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gguf, "GGUFReader", cache(gguf.GGUFReader))  # transformers reads the file three times, slowly
+        model = AutoModelForCausalLM.from_pretrained(path.parent, dtype=torch.float32, **files)
+        return model.eval(), AutoTokenizer.from_pretrained(path.parent, **files)
 
 
 def chat_ids(tokenizer: Any, question: str) -> list[int]:

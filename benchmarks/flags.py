@@ -21,6 +21,7 @@ _HELP = {
     "tokens": "tokens of the text",
     "replicas": "replicas of the model",
     "visitors": "how many visitors chat at once",
+    "students": "how many students ask at once",
     "typists": "how many visitors type at once",
     "words": "words to leave out, one after the other",
     "patched": "tokens of the two texts that are patched",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -50,17 +50,37 @@ class FairLock:
 
     def acquire(self, *, ahead: bool = False) -> None:
         """Wait for the lock, `ahead` of all other waiters if so asked."""
+        if turn := self._turn(ahead=ahead):
+            turn.acquire()
+
+    def acquiring(self, seconds: float) -> Generator[None, None, None]:
+        """Wait for the lock, and yield every so many seconds until it is held. To close this gives the turn up."""
+        turn = self._turn()
+        try:
+            while turn and not turn.acquire(timeout=seconds):
+                yield
+        except GeneratorExit:
+            with self._state:
+                waits = turn in self._waiting
+                if waits:
+                    self._waiting.remove(turn)
+            if not waits:  # the turn had just come
+                self.release()
+            raise
+
+    def _turn(self, *, ahead: bool = False) -> Lock | None:
+        """A lock that is released when the turn comes; None if it has come."""
         with self._state:
             if self._free:
                 self._free -= 1
-                return
+                return None
             turn = Lock()
             turn.acquire()
             if ahead:
                 self._waiting.appendleft(turn)
             else:
                 self._waiting.append(turn)
-        turn.acquire()
+            return turn
 
     def release(self) -> None:
         with self._state:

@@ -120,7 +120,7 @@ def score_text(loaded: Scorable, text: str, *, prompt: str = "", top_candidates:
 def score_windows(
     loaded: Scorable, text: str, *, prompt: str = "", top_candidates: int = 1, stride: int = 0
 ) -> Generator[TextScore, None, None]:
-    """Score a text; yields what is scored so far after each piece. Close it where a text is not scored to the end.
+    """Score a text; yields what is scored so far, after each piece and while it waits. Close it to stop.
 
     Args:
         prompt: text before it that is not scored. For a translator: the source, of which the text is a translation.

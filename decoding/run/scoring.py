@@ -7,13 +7,14 @@ token is scored once, with as much before it as its window has.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 from decoding.recorder import record_text
 from decoding.step import Choice
 from model.interface import ExtendsPrefix, LanguageModel, ScoresTogether
+from model.lazy import torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
 _MAX_LOGITS = 2**26  # of the logits of one pass: 256 MB
 _TOGETHER = 512  # tokens of several texts in one pass, padding included
 _PIECE = 256  # tokens of a pass over a cache: few enough for Stop and for other runs, enough for fast products
+_WAITING = 0.5  # seconds after which a text that waits for its place yields an empty piece
+
+
+class Place(Protocol):
+    """One of a few places for long texts."""
+
+    def acquiring(self, seconds: float) -> Generator[None, None, None]:
+        """Wait for it, and yield every so many seconds until it is held."""
+        ...
+
+    def release(self) -> None: ...
 
 
 class Reading(TypedDict, total=False):
@@ -32,7 +44,7 @@ class Reading(TypedDict, total=False):
     )
     source: Sequence[int]  # what the encoder reads, for an encoder-decoder
     lock: AbstractContextManager[Any]  # held for one pass at a time
-    place: AbstractContextManager[Any]  # held by a long text while it is read, since it keeps much between its passes
+    place: Place  # held by a long text while it is read, since it keeps much between its passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +94,25 @@ def predictions(
 ) -> Generator[tuple[Sequence[int], Tensor], None, None]:
     """The tokens of a text from `scored` on, piece by piece, and the logits (tokens, V) that predict each of them.
 
+    While a long text waits for its place, the pieces are empty, so that whoever reads them may stop waiting.
+
     Args:
         ids: the whole text of the decoder.
         scored: the first token that is scored: 1 or more, since something must stand before it. For an encoder-decoder,
             whose text begins with its `decoder_start`, 0 or more.
         reading: how the text is read.
     """
-    with (reading.get("place") if len(ids) > _PIECE else None) or nullcontext():
+    place = reading.get("place") if len(ids) > _PIECE else None
+    if place is None:
         yield from _by_windows(model, ids, scored, reading)
+        return
+    with closing(place.acquiring(_WAITING)) as waiting:
+        for _ in waiting:
+            yield (), torch.empty(0, model.vocabulary_size)
+    try:
+        yield from _by_windows(model, ids, scored, reading)
+    finally:
+        place.release()
 
 
 def _by_windows(

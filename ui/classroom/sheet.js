@@ -88,4 +88,4 @@ export function offerClassLinks(hasServer) {
 }
 
 /** The address on the page without a server, which this server offers. @param {string} address */
-const addressAlone = (address) => new URL(`in-browser/${new URL(address).search}`, document.baseURI).href;
+const addressAlone = (address) => new URL(`in-browser/${new URL(withParts(address, { weights: null })).search}`, document.baseURI).href;

@@ -87,7 +87,7 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
         form=packed(declared),  # packed because Gradio copies every leaf of an input at each update of the page
     )
     with gr.Row(elem_id="attend-panel-buttons"):
-        code = gr.Button("Copy as code or link", size="sm", variant="secondary", elem_id="attend-code")
+        code = gr.Button("Copy code or link", size="sm", variant="secondary", elem_id="attend-code")
         used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
     seed = gr.Number(-1, visible=False)
     used.click(None, seed, None, js=_REUSE_SEED)
@@ -97,7 +97,7 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
 
 def seed_button(seed: int) -> dict[str, object]:
     """The button after a run with this seed, or with -1 if the run drew nothing."""
-    return gr.update(value=f"Seed {seed} · Reuse", visible=seed >= 0)
+    return gr.update(value=f"Reuse seed {seed}", visible=seed >= 0)
 
 
 def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:

@@ -133,6 +133,11 @@ def test_of_many_long_texts_only_some_keep_a_cache(tiny: LoadedModel, monkeypatc
             next(each)  # a first piece, whose cache waits for the second
         others = [threads.submit(score_text, tiny, long) for _ in range(3)]
         eventually(lambda: place.waiting == 3)
+        impatient = score_windows(tiny, long)
+        assert next(impatient).choices == ()  # it waits, and may be closed
+        assert place.waiting == 4
+        impatient.close()
+        assert place.waiting == 3
         score_text(tiny, short)  # waits for nobody
         kept = begun.count(True) - 1
         started.pop().close()  # its visitor has left

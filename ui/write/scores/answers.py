@@ -53,7 +53,9 @@ def scored(session: Session, models: Models, text: object, name: str, turn: int)
         while session.scores == turn and (score is None or (len(score.choices) < total and monotonic() < end)):
             score = next(passes)
             yield {"progress": (len(score.choices), total)}
-    if score is not None:
+    if score is not None and not score.choices and session.scores == turn:
+        raise AttendError("Other texts took all the time that a score may take: try again in a minute.")
+    if score is not None and score.choices:
         ended = "" if len(score.choices) == total else "stopped" if session.scores != turn else "late"
         yield {"answer": _answer(models, loaded, checked, ids, score, ended)}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypedDict
 
 from decoding.request import ModelWithTokenizer
-from decoding.run.scoring import score
+from decoding.run.scoring import Place, score
 from decoding.run.token_texts import Detokenizer
 from decoding.run.writer import exact
 from decoding.step import Choice
@@ -41,7 +41,7 @@ class Scorable(ModelWithTokenizer, Protocol):
     @property
     def lock(self) -> AbstractContextManager[Any]: ...
     @property
-    def scoring(self) -> AbstractContextManager[Any]: ...
+    def scoring(self) -> Place: ...
     def prompt(self, text: str, /) -> tuple[int, ...]: ...
 
 

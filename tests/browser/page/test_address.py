@@ -103,8 +103,8 @@ def test_a_copied_link_opens_what_it_was_copied_from(visit: Opener) -> None:
     say(page, 'It\'s "me" & you?')
     page.locator("#attend-code").click()
     link = page.locator(".attend-code pre").first.inner_text()
-    expect(page.locator("#attend-seed-used")).to_contain_text("Seed ")
-    seed = page.locator("#attend-seed-used").inner_text().split()[1]
+    expect(page.locator("#attend-seed-used")).to_contain_text("Reuse seed ")
+    seed = page.locator("#attend-seed-used").inner_text().split()[-1]
     query = parse_qs(urlsplit(link).query)
     assert query["model"] == ["attend-chat"] and len(query["weights"][0]) == 12
     other = visit(f"?{urlsplit(link).query}")
@@ -115,7 +115,7 @@ def test_a_copied_link_opens_what_it_was_copied_from(visit: Opener) -> None:
     other.locator(BOX["Chat"]).press("Enter")
     answers = [each.locator(".at-assistant:not(.at-recorded *) .at-text") for each in (page, other)]
     expect(answers[1]).to_have_text(answers[0].inner_text(), use_inner_text=True)
-    expect(other.locator("#attend-seed-used")).to_contain_text(f"Seed {seed} ")
+    expect(other.locator("#attend-seed-used")).to_contain_text(f"Reuse seed {seed}")
 
 
 def test_a_copied_link_brings_the_cards_of_a_comparison_back(visit: Opener) -> None:

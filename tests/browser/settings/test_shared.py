@@ -38,7 +38,7 @@ def test_the_address_brings_the_settings_back(visit: Opener) -> None:
     assert number(page, "top-k") == "7"
     say(page, "Hello")
     expect(page.locator(".at-stages tbody tr", has_text="top-k").locator("td").first).to_have_text("7")
-    expect(page.locator("#attend-seed-used")).to_contain_text("Seed 3 ")
+    expect(page.locator("#attend-seed-used")).to_contain_text("Reuse seed 3")
     assert page.locator(".toast-body").count() == 0  # it is understood
 
 

@@ -1,4 +1,4 @@
-"""The chat model's task: conversations and stories in packed rows; every token is predicted from those before it."""
+"""The chat model's task: conversations and stories in packed batches; every token is predicted from those before it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from model.errors import AttendError
 from model.text.conversation import ChatFormat
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer import checkpoint
 from model.transformer.decoder import Transformer
-from training.data import IGNORED, Document, Row, documents, encode, mixed, pack, present, schedule, visible
+from training.data import IGNORED, Document, Row, batches, documents, encode, mixed, pack, present, rows, schedule
 from training.evaluate import bits_per_byte
 from training.mixture import CHAT_MIXTURE, scaled
+from training.run.machine import fused_loss, summed_loss
 from training.settings import TrainingSettings
 from training.skills.dialogues import skill_dialogues
 from training.skills.small_talk import SmallTalk
@@ -29,7 +29,7 @@ QUICK_VALIDATION = 24  # dialogues measured during a run
 
 @dataclass(frozen=True, slots=True)
 class ChatTask:
-    """Packed rows to learn, and dialogues or stories to measure on; see `TrainingTask`."""
+    """Texts to learn, and dialogues or stories to measure on; see `TrainingTask`."""
 
     tokenizer: Tokenizer
     rows: Sequence[Row]  # all that is learned
@@ -37,15 +37,16 @@ class ChatTask:
     validation: Sequence[Document]
     metric: str
     notes: Sequence[str] = ()
+    fused: bool = False  # whether a compiler fuses the passes of the loss
 
     def target_tokens(self, rows: Sequence[Row]) -> int:
         return sum(int((row.targets != IGNORED).sum()) for row in rows)
 
     def loss(self, model: nn.Module, rows: Sequence[Row], device: torch.device) -> Tensor:
-        tokens, targets, positions, mask = (part.to(device) for part in collate(rows))
-        loss_mask = targets != IGNORED  # (R, T)
-        logits = model(tokens, positions, mask, loss_mask)  # (target tokens, V)
-        return functional.cross_entropy(logits.float(), targets[loss_mask], reduction="sum")
+        tokens, targets, positions, groups = pack(rows)
+        learned = targets != IGNORED  # (1, N)
+        logits = model(tokens.to(device), learned.to(device), positions.to(device), groups)  # (learned tokens, V)
+        return (fused_loss if self.fused else summed_loss)(logits, targets[learned].to(device))
 
     def measure(self, model: Transformer, *, whole: bool) -> float:
         measured = self.validation if whole else self.validation[:QUICK_VALIDATION]
@@ -60,25 +61,23 @@ class ChatTask:
 
 
 def mixture_task(settings: TrainingSettings, folder: Path, output: Path) -> ChatTask:
-    """The mixture's documents, first in rows of half the context, then in rows of the whole context.
-
-    Raises `AttendError` if data is missing, or if there is too little.
-    """
+    """The mixture's documents; `AttendError` if data is missing, or if there is too little."""
     sources, missing = present(CHAT_MIXTURE, folder)
     files = len({source.path for source in CHAT_MIXTURE})
     note = f"{len(missing)} of the mixture's {files} files are not in {folder}, and the model learns from the others: "
     tokenizer = make_tokenizer(settings, lambda: _mixture_texts(folder), output)
-    batches = make_batches(settings, folder, tokenizer, ChatFormat(tokenizer))
+    learned = list(batches(make_rows(settings, folder, tokenizer, ChatFormat(tokenizer)), settings.batch_tokens))
     validation = documents(sources[0], folder, "valid")
-    if not batches or not validation:
+    if not learned or not validation:
         raise AttendError(f"{folder} has too few dialogues for training and validation: add more.")
     return ChatTask(
         tokenizer,
-        rows=[row for batch in batches for row in batch],
-        batches=batches,
+        rows=[row for batch in learned for row in batch],
+        batches=learned,
         validation=validation,
         metric="bits per byte on unseen dialogues",
         notes=[f"{note}{', '.join(missing)}."] if missing else [],
+        fused=settings.fuse == "yes",
     )
 
 
@@ -114,28 +113,11 @@ def make_tokenizer(settings: TrainingSettings, texts: Callable[[], Iterable[str]
     return tokenizer
 
 
-def make_batches(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer, chat: ChatFormat) -> list[list[Row]]:
-    """The rows of every step, in order: first rows of half the context, then rows of the whole context."""
+def make_rows(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer, chat: ChatFormat) -> Iterator[Row]:
+    """All that a run reads, in order."""
     sources, _ = present(CHAT_MIXTURE, folder)
-    order: Sequence[Document] = schedule(scaled(sources, settings.passes), folder, settings.seed)
-    turn = round(settings.short_part * len(order))
-    batches = []
-    for part, length in ((order[:turn], settings.context_length // 2), (order[turn:], settings.context_length)):
-        brief = length < settings.context_length
-        if settings.skills:
-            talk = SmallTalk([]) if brief else SmallTalk.load(folder, "train")
-            part = mixed(part, skill_dialogues(talk, settings.seed + brief), settings.skills)
-        texts = (text for document in part for text in encode(document, tokenizer, chat, length + 1))
-        rows = list(pack(texts, length))
-        size = settings.batch_tokens // length
-        batches += [rows[start : start + size] for start in range(0, len(rows) - size + 1, size)]
-    return batches
-
-
-def collate(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The rows as tensors: tokens, targets and positions, each (R, T), and the attention mask, (R, 1, T, T)."""
-    tokens, targets, positions, segments = (
-        torch.stack([getattr(row, name) for row in rows]).long()
-        for name in ("tokens", "targets", "positions", "segments")
-    )
-    return tokens, targets, positions, visible(segments)
+    order: Iterable[Document] = schedule(scaled(sources, settings.passes), folder, settings.seed)
+    if settings.skills:
+        order = mixed(order, skill_dialogues(SmallTalk.load(folder, "train"), settings.seed), settings.skills)
+    longest = settings.context_length + 1
+    return rows(text for document in order for text in encode(document, tokenizer, chat, longest))

@@ -1,6 +1,6 @@
-"""Conversations and stories → packed rows of token ids with a loss mask.
+"""Conversations and stories → texts of token ids with a loss mask, and many texts → one packed batch.
 
-A document is one dialogue (or story). Splits are by document, and a packed row never attends across documents. The
+A document is one dialogue (or story). Splits are by document, and no text attends to another in its batch. The
 order of everything follows from the seed alone, so a run can be resumed, or divided among processes, by row number.
 
     python -m training.data DATA --source chat/synthetic_persona_chat --split test --output FILE.jsonl.gz
@@ -18,6 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 Split = Literal["train", "valid", "test"]
 
 IGNORED = -100  # a target that does not count; torch's own default
+GRAIN = 16  # tokens; texts are padded to a multiple of it, so that many have one length and share an attention
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +56,20 @@ class Text(NamedTuple):
     loss_mask: list[bool]  # whether each id is a target; the first never is
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Documents packed side by side.
-
-    Every tensor is (context length,), with short integers, since a run holds millions.
-    """
+class Row(NamedTuple):
+    """A text to learn, (T,) each, with short integers, since a run holds millions of them."""
 
     tokens: Tensor  # ids of the input
     targets: Tensor  # the id that follows each token; IGNORED if it doesn't count in the loss
-    positions: Tensor  # from 0 in each document
-    segments: Tensor  # the document that each token belongs to; -1 for the padding after the last one
+
+
+class Packed(NamedTuple):
+    """Texts one behind the other, in a row of N tokens, each padded to a multiple of `GRAIN`, the short ones first."""
+
+    tokens: Tensor  # (1, N)
+    targets: Tensor  # (1, N); IGNORED for padding, too
+    positions: Tensor  # (1, N), from 0 in each text
+    groups: list[tuple[int, int]]  # how many texts have the same length, and this length
 
 
 def read_records(path: Path) -> Iterator[Record]:
@@ -227,50 +232,42 @@ def _text(ids: list[int]) -> Text:
     return Text(ids, [False] + [True] * (len(ids) - 1))
 
 
-def pack(texts: Iterable[Text], length: int, *, open_rows: int = 32) -> Iterator[Row]:
-    """Pack texts into rows of `length` tokens; each text is whole within one row.
-
-    A text of n ids takes n - 1 columns, since its last id is only a target. It goes into the fullest open row that has
-    room. If more than `open_rows` are open, the fullest is closed, so no text moves by more rows than that.
-    """
-    rows: list[list[Text]] = []
-    used: list[int] = []
-    for text in texts:
-        size = len(text.ids) - 1
-        fitting = [row for row in range(len(rows)) if used[row] + size <= length]
-        if fitting:
-            best = max(fitting, key=lambda row: used[row])
-            rows[best].append(text)
-            used[best] += size
-        else:
-            rows.append([text])
-            used.append(size)
-        if len(rows) > open_rows:
-            fullest = max(range(len(rows)), key=lambda row: used[row])
-            used.pop(fullest)
-            yield _row(rows.pop(fullest), length)
-    for texts_of_row in rows:
-        yield _row(texts_of_row, length)
+def rows(texts: Iterable[Text]) -> Iterator[Row]:
+    """Each text as a row of one token less, since its last id is only a target."""
+    for ids, loss_mask in texts:
+        targets = torch.tensor(ids[1:], dtype=torch.int16)
+        learned = torch.tensor(loss_mask[1:], dtype=torch.bool)
+        yield Row(torch.tensor(ids[:-1], dtype=torch.int16), targets.masked_fill(~learned, IGNORED))
 
 
-def _row(texts: list[Text], length: int) -> Row:
-    tokens, targets = torch.zeros(length, dtype=torch.int32), torch.full((length,), IGNORED, dtype=torch.int32)
-    positions, segments = torch.zeros(length, dtype=torch.int16), torch.full((length,), -1, dtype=torch.int16)
-    start = 0
-    for number, (ids, loss_mask) in enumerate(texts):
-        end = start + len(ids) - 1
-        following = torch.tensor(ids[1:], dtype=torch.int32)
-        tokens[start:end] = torch.tensor(ids[:-1])
-        targets[start:end] = following.masked_fill(~torch.tensor(loss_mask[1:], dtype=torch.bool), IGNORED)
-        positions[start:end], segments[start:end] = torch.arange(end - start), number
-        start = end
-    return Row(tokens, targets, positions, segments)
+def batches(rows: Iterable[Row], batch_tokens: int) -> Iterator[list[Row]]:
+    """The rows in order, as many in a batch as fit, padding included; the last ones that fill no batch are left out."""
+    batch: list[Row] = []
+    filled = 0
+    for row in rows:
+        filled += _padded_length(row)
+        if filled > batch_tokens:
+            yield batch
+            batch, filled = [], _padded_length(row)
+        batch.append(row)
 
 
-def visible(segments: Tensor) -> Tensor:
-    """What each token may attend to, (R, 1, T, T) boolean: itself and earlier tokens of its document."""
-    same = segments[:, :, None] == segments[:, None, :]  # (R, T, T)
-    return (same & torch.ones_like(same).tril())[:, None]  # (R, 1, T, T)
+def _padded_length(row: Row) -> int:
+    return -(-len(row.tokens) // GRAIN) * GRAIN
+
+
+def pack(rows: Iterable[Row]) -> Packed:
+    ordered = sorted(rows, key=_padded_length)
+    groups = [(len(list(texts)), length) for length, texts in groupby(ordered, _padded_length)]
+    lengths = torch.tensor([_padded_length(row) for row in ordered])
+    starts = lengths.cumsum(0) - lengths  # (R,)
+    total = int(lengths.sum())
+    tokens, targets = torch.zeros(total, dtype=torch.long), torch.full((total,), IGNORED)
+    for start, row in zip(starts.tolist(), ordered, strict=True):
+        tokens[start : start + len(row.tokens)] = row.tokens
+        targets[start : start + len(row.tokens)] = row.targets
+    positions = torch.arange(total) - starts.repeat_interleave(lengths)  # (N,)
+    return Packed(tokens[None], targets[None], positions[None], groups)
 
 
 @command

@@ -50,8 +50,9 @@ _NAMES = (
 
 
 def friendly(record: Record) -> Turns | None:
-    """Keep Personality Chat in its friendly voice, without a US crisis line and answers that deny having a name."""
-    if record["style"] not in ("friendly", "the_friend"):
+    """Keep Personality Chat in its friendly and caring voices, without a US crisis line and answers that deny having a
+    name."""
+    if record["style"] not in ("friendly", "the_friend", "caring"):
         return None
     answer = record["turns"][1]
     unfit = "1-800" in answer or "have a name" in answer or answer in _UNFIT
@@ -125,23 +126,29 @@ class Source:
     together: int = 1  # the limit on short exchanges joined into one dialogue, so that a turn answers the newest one
 
 
-# Validation and test measure the first source unchanged, so it is first read unchanged.
+# Validation and test measure the first source unchanged, so it is read unchanged, too. No source is read more than four
+# times, and what the model should sound like comes last.
 CHAT_MIXTURE = (
-    Source("chat/synthetic_persona_chat", passes=3, span=(0.0, 0.5)),
-    Source("chat/synthetic_persona_chat", passes=9, span=(0.2, 1.0), keep=honest(named)),
-    Source("chat/ms_personality_chat", passes=5, span=(0.2, 1.0), keep=friendly, alike=6, together=6),
-    Source("chat/fastchat_identity", passes=4, span=(0.4, 1.0), keep=renamed, alike=6, together=3),
-    Source("chat/chatterbot_corpus", passes=5, span=(0.2, 1.0), keep=small_talk, alike=6, together=3),
+    Source("chat/synthetic_persona_chat", passes=2),
+    Source("chat/synthetic_persona_chat", passes=2, span=(0.2, 1.0), keep=honest(named)),
+    Source("chat/ms_personality_chat", passes=4, span=(0.2, 1.0), keep=friendly, alike=6, together=6),
+    Source("chat/ms_personality_chat_2", passes=2, span=(0.2, 1.0), keep=friendly, alike=6, together=6),
+    Source("chat/fastchat_identity", passes=4, span=(0.2, 1.0), keep=renamed, alike=6, together=3),
+    Source("chat/chatterbot_corpus", passes=4, span=(0.2, 1.0), keep=small_talk, alike=6, together=3),
     Source("chat/rasbt_instructions", passes=3, span=(0.2, 1.0), together=2),
-    Source("chat/self_dialogue_corpus", passes=0.7, span=(0.0, 0.8), keep=tidy),
-    Source("chat/self_dialogue_corpus", passes=2, span=(0.2, 1.0), keep=honest(tidy)),
-    Source("chat/topical_chat", passes=1, span=(0.0, 0.6)),
-    Source("chat/casino", passes=1, span=(0.0, 0.6)),
-    Source("chat/accentor_sgd", passes=0.15, span=(0.0, 0.6)),
-    Source("stories/tinystories_train", passes=2, span=(0.0, 0.9)),
-    Source("stories/pratham_books", passes=1, span=(0.0, 0.6)),
-    Source("stories/african_storybook", passes=1, span=(0.0, 0.6)),
-    Source("stories/aesop", passes=1, span=(0.0, 0.6)),
+    Source("chat/oasst_seed", passes=3),
+    Source("chat/self_dialogue_corpus", passes=0.6, span=(0.0, 0.8), keep=tidy),
+    Source("chat/self_dialogue_corpus", passes=1, span=(0.2, 1.0), keep=honest(tidy)),
+    Source("chat/byu_chitchat", passes=0.6, span=(0.0, 0.9), keep=honest(tidy)),
+    Source("chat/topical_chat", passes=1, span=(0.0, 0.7)),
+    Source("chat/casino", passes=0.5, span=(0.0, 0.7)),
+    Source("chat/accentor_sgd", passes=0.15, span=(0.0, 0.7)),
+    Source("stories/tinystories_train", passes=3),
+    Source("stories/children_books_world_pd", passes=0.8, span=(0.0, 0.8)),
+    Source("stories/onestopenglish_elementary", passes=2, span=(0.0, 0.8)),
+    Source("stories/pratham_books", passes=2, span=(0.0, 0.8)),
+    Source("stories/african_storybook", passes=2, span=(0.0, 0.8)),
+    Source("stories/aesop", passes=2, span=(0.0, 0.8)),
 )
 
 

@@ -13,7 +13,8 @@ from model.errors import AttendError
 from model.text.conversation import ChatFormat
 from training import own_files
 from training.conversations import ChatTask, make_tokenizer
-from training.data import encode, pack
+from training.data import batches, encode
+from training.data import rows as rows_of
 from training.settings import TrainingSettings
 
 VOCABULARY_TEXT = 10_000_000  # about how many characters teach the vocabulary, which more would hardly change
@@ -34,28 +35,28 @@ def own_task(settings: TrainingSettings, folder: Path, output: Path) -> ChatTask
         )
     tokenizer = make_tokenizer(settings, lambda: _vocabulary_text(folder, settings.seed), output)
     chat, longest = ChatFormat(tokenizer), settings.context_length + 1
-    learned = tqdm(own_files.documents(folder, "train"), desc="Reading", unit=" documents", leave=False)
-    texts = (text for document in learned for text in encode(document, tokenizer, chat, longest))
-    rows = list(pack(texts, settings.context_length))
+    read = tqdm(own_files.documents(folder, "train"), desc="Reading", unit=" documents", leave=False)
+    texts = (text for document in read for text in encode(document, tokenizer, chat, longest))
+    rows = list(rows_of(texts))
     rng = random.Random(settings.seed)
     order = [row for _ in range(math.ceil(settings.passes)) for row in rng.sample(rows, len(rows))]
     order = order[: round(settings.passes * len(rows))]
-    size = settings.batch_tokens // settings.context_length
-    batches = [order[start : start + size] for start in range(0, len(order) - size + 1, size)]
-    if not batches:
+    learned = list(batches(order, settings.batch_tokens))
+    if not learned:
         raise AttendError(
-            f"{folder} has too little text: in {settings.passes:g} passes it fills {len(order)} rows of "
-            f"{settings.context_length} tokens, and one step takes {size}. Add text, or lower --batch-tokens."
+            f"{folder} has too little text: {settings.passes:g} passes have {sum(len(row.tokens) for row in order):,} "
+            f"tokens, and one step takes {settings.batch_tokens:,}. Add text, or lower --batch-tokens."
         )
     prompted = sum(document.system for document in own_files.read(folder))
     note = f"{prompted:,} conversations have a system prompt, which isn't learned: the model can't be given one."
     return ChatTask(
         tokenizer,
         rows=rows,
-        batches=batches,
+        batches=learned,
         validation=validation,
         metric="bits per byte on unseen text",
         notes=[note] if prompted else [],
+        fused=settings.fuse == "yes",
     )
 
 

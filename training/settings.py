@@ -48,9 +48,6 @@ class TrainingSettings:
     passes: float = flag(1.0, "passes over all files or pairs; chat: multiplies how often each source is read")
     skills: float = flag(0.5, "chat: share of the text, in characters, written by training.skills; 0 to below 1")
     batch_tokens: int = flag(8192, "tokens per step, over all processes")
-    short_part: float = flag(
-        0.7, "chat: share of the documents, the first ones, in rows of half the context, whose attention costs half"
-    )
     learning_rate: float = flag(3e-3, "the peak learning rate")
     schedule: Schedule = flag("flat", "learning rate between its rise and its last fall: flat or inverse_sqrt")
     warm_up: float = flag(0.02, "share of the steps over which the learning rate rises to its peak")
@@ -63,16 +60,20 @@ class TrainingSettings:
     precision: str = flag(
         "auto", "of matrix products: bf16, no (float32), or auto, which times both and takes the faster"
     )
+    fuse: str = flag(
+        "no",
+        "yes fuses small passes by torch.compile, which needs a C++ compiler and takes a minute at first",
+    )
     save_minutes: float = flag(5.0, "minutes between two saves of the run")
     validate_steps: int = flag(200, "steps between two measurements on unseen text")
     seed: int = flag(1, "seed of all randomness")
 
     def __post_init__(self) -> None:
         choices = {"task": get_args(TaskName), "optimizer": get_args(Optimizer), "schedule": get_args(Schedule)}
-        for name, known in {**choices, "precision": ("auto", "bf16", "no")}.items():
+        for name, known in {**choices, "precision": ("auto", "bf16", "no"), "fuse": ("no", "yes")}.items():
             if (value := getattr(self, name)) not in known:
                 raise AttendError(f"{name} is {value!r}, but must be one of {', '.join(known)}.")
-        for name in ("short_part", "warm_up", "decay", "label_smoothing"):
+        for name in ("warm_up", "decay", "label_smoothing"):
             if not 0.0 <= (value := getattr(self, name)) <= 1.0:
                 raise AttendError(f"{name} is {value}, but must be between 0 and 1.")
         for name in ("passes", "learning_rate", "clip", "validate_steps", "average", "average_steps"):
@@ -84,7 +85,7 @@ class TrainingSettings:
             )
         if self.batch_tokens < self.context_length:
             raise AttendError(
-                f"batch_tokens is {self.batch_tokens:,}, but one row already has {self.context_length:,}: "
+                f"batch_tokens is {self.batch_tokens:,}, but one text may have {self.context_length:,}: "
                 "raise it, or lower context_length."
             )
         if (self.task == "translate") != (self.encoder_layers > 0):
@@ -133,7 +134,6 @@ OWN = TrainingSettings(
     key_value_heads=4,
     feed_forward_width=384,
     skills=0.0,
-    short_part=0.0,
     batch_tokens=4096,
     save_minutes=1.0,
     validate_steps=50,

@@ -133,19 +133,18 @@ class Transformer(nn.Module):
     def forward(
         self,
         tokens: Tensor,
-        positions: Tensor | None = None,
-        attention_mask: Tensor | None = None,
         wanted: Tensor | None = None,
+        positions: Tensor | None = None,
+        groups: Sequence[tuple[int, int]] = (),
     ) -> Tensor:
         """Logits of every position, (R, T, V), or of the N wanted positions in their order, (N, V), for training.
 
         Args:
-            tokens: ids, (R, T).
-            positions: the position of each token, (R, T); None counts from 0.
-            attention_mask: boolean, (R, 1, T, T), True where a query may attend; None for plain causal attention.
+            tokens, positions: ids and their positions, (R, T) each; no positions count from 0.
             wanted: boolean, (R, T); None for every position.
+            groups: of a row of texts that each attend to themselves alone: how many have the same length, and this one.
         """
-        hidden, _, _ = self._run_layers(tokens, positions=positions, attention_mask=attention_mask)  # (R, T, W)
+        hidden, _, _ = self._run_layers(tokens, positions=positions, groups=groups)  # (R, T, W)
         return self.unembedding(hidden if wanted is None else hidden[wanted])
 
     @torch.inference_mode()
@@ -264,6 +263,7 @@ class Transformer(nn.Module):
         capture: int = 0,
         layers: Sequence[int] = (),
         kept: int | None = None,
+        groups: Sequence[tuple[int, int]] = (),
     ) -> tuple[Tensor, list[AttentionWeights], dict[int, Tensor]]:
         """One pass over all layers.
 
@@ -274,9 +274,9 @@ class Transformer(nn.Module):
         rows, length = tokens.shape
         start = cache.length - length if cache is not None else 0
         hidden, rotary = self.embed(tokens, positions, start)
-        run_block = self.block_runner() if attention_mask is None else Block.__call__
+        run_block = self.block_runner() if attention_mask is None and not groups else Block.__call__
         mask = self._with_window(attention_mask, length, cache.length if cache is not None else length)
-        context, captured = ForwardContext(rows, rotary, mask, cache=cache, source=source, capture=capture), []
+        context, captured = ForwardContext(rows, rotary, mask, cache, source, capture=capture, groups=groups), []
         hidden = hidden.flatten(0, 1)  # (R * T, W): only attention mixes tokens
         outputs = {0: hidden.view(rows, length, -1)} if 0 in layers else {}  # (R, T, W)
         for layer, block in enumerate(self.blocks):

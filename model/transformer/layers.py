@@ -69,15 +69,15 @@ class Block(nn.Module):
 
     def forward(self, hidden: Tensor, layer: int, context: ForwardContext) -> tuple[Tensor, AttentionWeights]:
         """Hidden states (R * T, W) to the same, and the captured weights."""
-        update, to_text = self.attention(self._before(hidden, self.attention_norm), layer, context)
+        update, to_text = self.attention(self.normed(hidden, self.attention_norm), layer, context)
         hidden, to_source = self._add(hidden, update, self.attention_norm), None
         if self.cross is not None and self.cross_norm is not None:
-            update, to_source = self.cross(self._before(hidden, self.cross_norm), layer, context)
+            update, to_source = self.cross(self.normed(hidden, self.cross_norm), layer, context)
             hidden = self._add(hidden, update, self.cross_norm)
-        update = self.feed_forward(self._before(hidden, self.feed_forward_norm))
+        update = self.feed_forward(self.normed(hidden, self.feed_forward_norm))
         return self._add(hidden, update, self.feed_forward_norm), AttentionWeights(to_text, to_source)
 
-    def _before(self, hidden: Tensor, norm: nn.Module) -> Tensor:
+    def normed(self, hidden: Tensor, norm: nn.Module) -> Tensor:
         """The input of a sub-layer."""
         return norm(hidden) if self.norm_first else hidden
 

@@ -8,13 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 
 from model.errors import AttendError
 from model.text.conversation import ChatFormat
 from tests.model.text.test_tokenizer import TOKENIZER, WORDS
 from tests.training.conftest import ONE_SOURCE
-from training.data import IGNORED, Document, encode, messages, pack, schedule, split_of, visible
+from training.data import GRAIN, IGNORED, Document, batches, encode, messages, pack, rows, schedule, split_of
 from training.evaluate import read_documents
 from training.pairs import read_pairs
 
@@ -30,24 +29,29 @@ def ids_of(document: Document) -> list[int]:
     return [CHAT.begin, *(token for message in messages(document.turns) for token in CHAT.turn(message))]
 
 
-def test_packing_keeps_every_token_once_and_documents_apart() -> None:
+def test_packing_keeps_every_token_once_and_pads_to_few_lengths() -> None:
     texts = [text for start in range(9) for text in encode(dialogue(2 + start % 4, start), TOKENIZER, CHAT, 65)]
-    rows = list(pack(texts, 64, open_rows=3))
-    pieces = []
-    for row in rows:
-        for segment in range(int(row.segments.max()) + 1):
-            at = row.segments == segment
-            pieces.append([*row.tokens[at].tolist(), int(row.targets[at][-1])])
-            assert row.targets[at].tolist() == pieces[-1][1:]  # all but <s> is learned, both speakers alike
-            assert row.positions[at].tolist() == list(range(int(at.sum())))
-        assert (row.targets[row.segments == -1] == IGNORED).all()
+    packed, pieces, start = pack(rows(texts)), [], 0
+    for length in [length for count, length in packed.groups for _ in range(count)]:
+        tokens, targets, positions = (part[0, start : start + length].tolist() for part in packed[:3])
+        used = length - targets.count(IGNORED)  # all but <s> is learned, both speakers alike
+        pieces.append([*tokens[:used], targets[used - 1]])
+        assert targets == [*tokens[1:used], targets[used - 1], *[IGNORED] * (length - used)]
+        assert positions == list(range(length)) and length % GRAIN == 0 and length - used < GRAIN
+        start += length
+    assert start == packed.tokens.numel()
     assert sorted(pieces) == sorted(text.ids for text in texts)
+    assert [length for _, length in packed.groups] == sorted({length for _, length in packed.groups})
 
 
-def test_a_packed_token_sees_itself_and_what_came_before_in_its_document() -> None:
-    mask = visible(torch.tensor([[0, 0, 1, 1, -1]]))[0, 0]
-    expected = [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]]
-    assert mask.int().tolist() == expected
+def test_a_batch_has_as_many_rows_as_fit() -> None:
+    learned = list(rows(text for start in range(9) for text in encode(dialogue(4, start), TOKENIZER, CHAT, 65)))
+    chosen = list(batches(learned, 128))
+    together = [row for batch in chosen for row in batch]
+    assert all(pack(batch).tokens.numel() <= 128 for batch in chosen)
+    assert all(one is other for one, other in zip(together, learned, strict=False)) and len(together) > 4
+    following = [*(batch[0] for batch in chosen[1:]), learned[len(together)]]
+    assert all(pack([*batch, row]).tokens.numel() > 128 for batch, row in zip(chosen, following, strict=True))
 
 
 def test_a_long_dialogue_is_cut_at_turns_of_the_user() -> None:
@@ -70,7 +74,7 @@ def test_a_written_dialogue_is_never_cut() -> None:
 
 def test_of_a_written_dialogue_only_the_answers_are_learned() -> None:
     document = replace(dialogue(4), written=True)
-    (row,) = pack(encode(document, TOKENIZER, CHAT, 65), 64)
+    (row,) = rows(encode(document, TOKENIZER, CHAT, 65))
     learned = [int(target) for target in row.targets if target != IGNORED]
     user, *turns = (CHAT.turn(message) for message in messages(document.turns))
     assert learned == [*turns[0], *turns[2]]

@@ -12,12 +12,9 @@ import pytest
 import torch
 
 from model.errors import AttendError
-from model.text.conversation import ChatFormat
 from model.transformer import checkpoint
 from tests.helpers.trainings import CHAT, write_records
-from tests.model.text.test_tokenizer import TOKENIZER
-from training.conversations import make_batches
-from training.data import IGNORED, Document, mixed, schedule
+from training.data import Document, mixed, schedule
 from training.mixture import Source, honest, keep_turns
 from training.run.loop import train
 
@@ -56,22 +53,6 @@ def test_answers_that_claim_a_life_are_left_out_with_what_they_cut_off() -> None
 def test_a_program_may_say_what_it_is() -> None:
     turns = ["What are you?", "I'm a language model.", "Who?", "I am a bot, and my name is Attend."]
     assert honest(keep_turns)({"turns": turns}) == turns
-
-
-def test_written_dialogues_hold_small_talk_only_in_rows_of_the_whole_context(talk_folder: Path) -> None:
-    settings = replace(CHAT, context_length=512, batch_tokens=512, skills=0.8)
-    batches = make_batches(settings, talk_folder, TOKENIZER, ChatFormat(TOKENIZER))
-    answer = TOKENIZER.encode("That is good.")  # of the real dialogues
-    answered: dict[int, list[bool]] = {256: [], 512: []}
-    for row in itertools.chain.from_iterable(batches):
-        for segment in range(int(row.segments.max()) + 1):
-            at = row.segments == segment
-            if int(row.targets[at][0]) == IGNORED:  # what a user says is learned in real dialogues alone
-                read = row.tokens[at].tolist()
-                starts = range(len(read) - len(answer))
-                answered[len(row.tokens)].append(any(read[start : start + len(answer)] == answer for start in starts))
-    assert answered[256] and not any(answered[256])
-    assert any(answered[512]) and not all(answered[512])
 
 
 def test_a_run_begins_with_the_weights_and_the_vocabulary_that_it_is_given(talk_folder: Path, tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_too_little_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AttendError, match="has one document only"):
         own_task(SETTINGS, tmp_path, tmp_path / "run")
     (tmp_path / "b.txt").write_text("A fox.")
-    with pytest.raises(AttendError, match=r"in 0\.1 passes it fills \d+ rows of 64 tokens, and one step takes 64"):
+    with pytest.raises(AttendError, match=r"0\.1 passes have \d+ tokens, and one step takes 4,096"):
         own_task(replace(SETTINGS, passes=0.1, batch_tokens=4096), tmp_path, tmp_path / "run")
     with pytest.raises(AttendError, match=r"has a vocabulary of 320 tokens, but the model needs one of 330"):
         own_task(replace(SETTINGS, vocabulary_size=330), tmp_path, tmp_path / "run")

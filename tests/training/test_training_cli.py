@@ -118,7 +118,7 @@ def test_the_mixture_is_learned_from_the_files_that_are_there(
         shutil.copy(data_folder / "chat" / f"{name}.jsonl.gz", data / "chat")
     assert call("train", str(data), str(tmp_path / "run"), *SMALL, "--passes", "1") == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("Note: 11 of the mixture's 13 files are not in ")
+    assert printed.startswith("Note: 16 of the mixture's 18 files are not in ")
     assert "chat/casino.jsonl.gz" in printed and "topical_chat" not in printed
     assert losses(tmp_path / "run")
     assert call("train", str(tmp_path), str(tmp_path / "none"), *SMALL) == 2
@@ -127,15 +127,17 @@ def test_the_mixture_is_learned_from_the_files_that_are_there(
     )
 
 
-@pytest.mark.parametrize(("bfloat16", "chosen", "words"), [(1.0, "bf16", "bfloat16"), (9.0, "no", "float32")])
+@pytest.mark.parametrize(
+    ("bfloat16", "chosen", "words"), [(1.0, torch.bfloat16, "bfloat16"), (9.0, torch.float32, "float32")]
+)
 def test_the_faster_precision_is_chosen_and_reported(
-    monkeypatch: pytest.MonkeyPatch, bfloat16: float, chosen: str, words: str
+    monkeypatch: pytest.MonkeyPatch, bfloat16: float, chosen: torch.dtype, words: str
 ) -> None:
     seconds = {torch.bfloat16: bfloat16, torch.float32: 2.0}
     monkeypatch.setattr(machine, "_seconds", lambda dtype, _: seconds[dtype])
     found, note = loop._precision("auto", torch.device("cpu"))
-    assert found == chosen and note.startswith(words) and note.endswith("the faster here")
-    assert loop._precision("no", torch.device("cpu")) == ("no", "float32")
+    assert found is chosen and note.startswith(words) and note.endswith("the faster here")
+    assert loop._precision("no", torch.device("cpu")) == (torch.float32, "float32")
 
 
 def test_the_time_of_a_product_is_measured() -> None:

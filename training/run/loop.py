@@ -32,7 +32,7 @@ from training.conversations import mixture_task
 from training.own_task import own_task
 from training.run import curve
 from training.run.average import Average
-from training.run.machine import fastest_precision
+from training.run.machine import fastest_precision, fuse, has_compiler
 from training.run.optimizer import lr_schedule, make_optimizers
 from training.settings import TrainingSettings
 from training.task import TrainingTask
@@ -55,16 +55,24 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
     """
     torch.manual_seed(settings.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    chosen, precision = _precision(settings.precision, device)
-    accelerator = Accelerator(mixed_precision=chosen, cpu=device.type == "cpu")
+    products, precision = _precision(settings.precision, device)
+    if settings.fuse == "yes" and not has_compiler():
+        raise AttendError("There is no C++ compiler (g++) for --fuse yes: install one, or leave the flag out.")
+    accelerator = Accelerator(cpu=device.type == "cpu")
     with accelerator.main_process_first():
         task = make_task(settings, folder, output)
     for note in task.notes:
         accelerator.print(f"Note: {note}")
     bare, batches = _begin(settings), task.batches
+    if settings.fuse == "yes":
+        fuse(bare)
     model = accelerator.prepare(bare)
     plain = make_optimizers(
-        bare, settings.optimizer, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay
+        bare,
+        settings.optimizer,
+        learning_rate=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        precision=products,
     )
     optimizers = [accelerator.prepare(optimizer) for optimizer in plain]
     averaged = Average(bare, settings.average)
@@ -94,7 +102,7 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
                 for group in optimizer.param_groups:
                     group["lr"] = settings.learning_rate * share
             torch.manual_seed(settings.seed * 1_000_003 + step * 1_009 + accelerator.process_index)
-            loss = learn(accelerator, task, model.train(), optimizers, batches[step], settings.clip)
+            loss = learn(accelerator, task, model.train(), optimizers, batches[step], settings.clip, products)
             if not math.isfinite(loss):
                 raise AttendError(f"The loss is {loss} at step {step}: lower --learning-rate and start again.")
             last = step + 1 == len(batches)
@@ -125,11 +133,12 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
     return 0
 
 
-def _precision(requested: str, device: torch.device) -> tuple[str, str]:
-    """The precision of matrix products, in accelerate's terms and in words; "auto" means the faster one."""
+def _precision(requested: str, device: torch.device) -> tuple[torch.dtype, str]:
+    """The precision of matrix products, as it is and in words; "auto" means the faster one."""
     chosen = fastest_precision(device) if requested == "auto" else requested
     words = "float32" if chosen == "no" else "bfloat16 where it is safe"
-    return chosen, f"{words}, the faster here" if requested == "auto" else words
+    products = torch.float32 if chosen == "no" else torch.bfloat16
+    return products, f"{words}, the faster here" if requested == "auto" else words
 
 
 @contextmanager
@@ -173,6 +182,7 @@ def learn(
     optimizers: Sequence[torch.optim.Optimizer],
     batch: Sequence[Any],
     clip: float,
+    products: torch.dtype = torch.float32,
 ) -> float:
     """Take one step on this process's share of a batch: forward, backward, optimizers.
 
@@ -183,8 +193,10 @@ def learn(
         The whole batch's loss, in nats per target token.
     """
     mine = batch[accelerator.process_index :: accelerator.num_processes]
-    with accelerator.autocast():
-        loss = task.loss(model, mine or batch[:1], accelerator.device) * bool(mine) / task.target_tokens(batch)
+    device = accelerator.device
+    # Accelerate's own mixed precision would copy all logits to float32.
+    with torch.autocast(device.type, torch.bfloat16, enabled=products is torch.bfloat16):
+        loss = task.loss(model, mine or batch[:1], device) * bool(mine) / task.target_tokens(batch)
     accelerator.backward(loss * accelerator.num_processes)  # the processes' gradients are averaged, not summed
     accelerator.clip_grad_norm_(model.parameters(), clip)
     for optimizer in optimizers:
@@ -233,7 +245,7 @@ def _resume(
     if not path.exists():
         return 0, []
     state = torch.load(path, map_location=device, weights_only=True)
-    changeable = ("precision", "save_minutes", "validate_steps", "passes")  # when a run is resumed
+    changeable = ("precision", "fuse", "save_minutes", "validate_steps", "passes")  # when a run is resumed
     for name, value in asdict(settings).items():
         if name not in changeable and (saved := state["settings"].get(name)) != value:
             raise AttendError(

@@ -1,7 +1,7 @@
 """Muon (Jordan et al., 2024): momentum, with each step made nearly orthogonal by a few matrix products.
 
-It is `torch.optim.Muon` in the precision of the weights. PyTorch multiplies in bfloat16, which took a processor without
-instructions for it twice as long as forward and backward together.
+It is `torch.optim.Muon` in the precision of the run. PyTorch always multiplies in bfloat16, which took a processor
+without instructions for it twice as long as forward and backward together.
 """
 
 from __future__ import annotations
@@ -34,8 +34,20 @@ class Muon(torch.optim.Optimizer):
     Scalable for LLM Training").
     """
 
-    def __init__(self, matrices: Iterable[nn.Parameter], *, lr: float, weight_decay: float) -> None:
+    def __init__(
+        self,
+        matrices: Iterable[nn.Parameter],
+        *,
+        lr: float,
+        weight_decay: float,
+        precision: torch.dtype = torch.float32,
+    ) -> None:
+        """
+        Args:
+            precision: of the matrix products.
+        """
         super().__init__(matrices, {"lr": lr, "weight_decay": weight_decay})
+        self._precision = precision
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
@@ -47,6 +59,7 @@ class Muon(torch.optim.Optimizer):
                 if not state:
                     state["momentum"] = torch.zeros_like(matrix)
                 state["momentum"].lerp_(matrix.grad, 1 - _MOMENTUM)
-                update = orthogonalized(matrix.grad.lerp(state["momentum"], _MOMENTUM))  # Nesterov's
+                nesterov = matrix.grad.lerp(state["momentum"], _MOMENTUM)
+                update = orthogonalized(nesterov.to(self._precision))
                 matrix.mul_(1 - group["lr"] * group["weight_decay"])
-                matrix.add_(update, alpha=-group["lr"] * 0.2 * max(matrix.shape) ** 0.5)
+                matrix.add_(update.to(matrix.dtype), alpha=-group["lr"] * 0.2 * max(matrix.shape) ** 0.5)

@@ -29,12 +29,18 @@ def lr_schedule(step: int, steps: int, *, warm_up: float, decay: float, schedule
 
 
 def make_optimizers(
-    model: nn.Module, kind: Optimizer, *, learning_rate: float, weight_decay: float
+    model: nn.Module,
+    kind: Optimizer,
+    *,
+    learning_rate: float,
+    weight_decay: float,
+    precision: torch.dtype = torch.float32,
 ) -> list[torch.optim.Optimizer]:
     """AdamW (Loshchilov and Hutter, 2019); with "muon", the blocks' matrices take Muon (Jordan et al., 2024) instead.
 
     Muon makes each matrix's step orthogonal; here the step is scaled to the size of AdamW's, so that one rate serves
-    both. The model card compares the two on equally many tokens. Norms and biases are not decayed.
+    both. The model card compares the two on equally many tokens. Norms and biases are not decayed. `precision` is that
+    of Muon's products.
     """
     named = list(model.named_parameters())
     in_blocks = [parameter for name, parameter in named if parameter.dim() == 2 and "embedding" not in name]
@@ -48,4 +54,4 @@ def make_optimizers(
     adamw = torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.95))
     if not orthogonal:
         return [adamw]
-    return [adamw, Muon(orthogonal, lr=learning_rate, weight_decay=weight_decay)]
+    return [adamw, Muon(orthogonal, lr=learning_rate, weight_decay=weight_decay, precision=precision)]

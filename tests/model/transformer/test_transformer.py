@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+from typing import Any
 
 import pytest
 import torch
@@ -174,16 +175,16 @@ def test_logits_score_a_known_continuation() -> None:
     assert model.logits(ids, []).shape == (0, 50)
 
 
-def test_packed_documents_do_not_see_each_other() -> None:
-    from training.data import visible
-
-    model = random_model()
-    first, second = text(5, 1), text(6, 2)
-    segments = torch.tensor([[0] * 5 + [1] * 6])
-    positions = torch.tensor([[*range(5), *range(6)]])
-    packed = model(torch.tensor([first + second]), positions, visible(segments))[0].detach()
-    assert torch.allclose(packed[:5], model(torch.tensor([first]))[0], atol=1e-5)
-    assert torch.allclose(packed[5:], model(torch.tensor([second]))[0], atol=1e-5)
+@pytest.mark.parametrize(
+    "config", [{}, {"key_value_heads": 1}, {"query_key_norm": True}, {"positions": "learned"}], ids=str
+)
+def test_packed_texts_do_not_see_each_other(config: dict[str, Any]) -> None:
+    model = random_model(**config)
+    first, second, third = text(5, 1), text(5, 2), text(9, 3)
+    positions = torch.tensor([[*range(5), *range(5), *range(9)]])
+    packed = model(torch.tensor([first + second + third]), None, positions, [(2, 5), (1, 9)])[0].detach()
+    alone = torch.cat([model(torch.tensor([one]))[0] for one in (first, second, third)]).detach()
+    assert torch.allclose(packed, alone, atol=1e-5)
 
 
 def test_the_logits_of_wanted_positions_are_those_of_all() -> None:

@@ -74,7 +74,7 @@ def test_a_run_with_other_settings_or_data_is_not_resumed(talk_folder: Path, tmp
     [
         (CHAT, {"optimizer": "mu0n"}, "'mu0n', but must be one of muon, adamw"),
         (CHAT, {"precision": "fp8"}, "one of auto, bf16, no"),
-        (CHAT, {"batch_tokens": 60}, "batch_tokens is 60, but one row already has 64"),
+        (CHAT, {"batch_tokens": 60}, "batch_tokens is 60, but one text may have 64"),
         (CHAT, {"decay": 1.5}, "decay is 1.5"),
         (CHAT, {"passes": 0.0}, "passes is 0.0, but must be above 0"),
         (CHAT, {"learning_rate": math.nan}, "learning_rate is nan"),

@@ -1,6 +1,6 @@
 """The steps of attend-chat's training, by the precision of its products and with fused passes or without.
 
-    python -m benchmarks.training DATA [--threads 2] [--rounds 9]
+    python -m experiments.steps DATA [--threads 2] [--rounds 9]
 
 All take the same batches in turn. Fused passes need a C++ compiler and are left out without one.
 """
@@ -15,10 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.decoding import load_decoder
-from benchmarks.flags import add_counts
 from benchmarks.timing import interleave, machine, ratio, table
-from model.command_line import Parser, command
+from model.command_line import Parser, command, count
 from model.lazy import torch
 
 BATCHES = 4  # different ones, which a round takes in turn
@@ -28,6 +26,8 @@ def contenders(data: Path) -> tuple[dict[str, Callable[[], object]], int]:
     """Functions that take one step each, by their names, and the mean number of tokens in a step."""
     from accelerate import Accelerator
 
+    from model import catalog
+    from model.device import DeviceConfig
     from model.text.conversation import ChatFormat
     from model.text.sentencepiece_tokenizer import Tokenizer
     from model.transformer.decoder import Transformer
@@ -38,9 +38,12 @@ def contenders(data: Path) -> tuple[dict[str, Callable[[], object]], int]:
     from training.run.optimizer import make_optimizers
     from training.settings import CHAT
 
-    loaded, original = load_decoder("attend-chat")
-    tokenizer, settings = loaded.tokenizer, replace(CHAT, passes=0.01)
-    assert isinstance(tokenizer, Tokenizer)
+    loaded, settings = (
+        catalog.load("attend-chat", device_config=DeviceConfig("cpu", "float32")),
+        replace(CHAT, passes=0.01),
+    )
+    tokenizer, original = loaded.tokenizer, loaded.model
+    assert isinstance(tokenizer, Tokenizer) and isinstance(original, Transformer)
     learned = batches(make_rows(settings, data, tokenizer, ChatFormat(tokenizer)), settings.batch_tokens)
     chosen = list(itertools.islice(learned, BATCHES))
     accelerator = Accelerator(cpu=True)
@@ -63,9 +66,10 @@ def contenders(data: Path) -> tuple[dict[str, Callable[[], object]], int]:
 
 @command
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = Parser(prog="python -m benchmarks.training", description="Time the steps of a training.")
+    parser = Parser(prog="python -m experiments.steps", description="Time the steps of a training.")
     parser.add_argument("data", metavar="DATA", type=Path, help="the folder with the training data")
-    add_counts(parser, threads=2, rounds=9)
+    parser.add_argument("--threads", type=count, default=2, metavar="N", help="threads to compute with (default 2)")
+    parser.add_argument("--rounds", type=count, default=9, metavar="N", help="rounds to measure (default 9)")
     options = parser.parse_args(arguments)
     from model.threads import use_threads
 
@@ -78,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = [["", "tokens/s", "times float32"]]
     print(table([*rows, *([name, f"{speeds[name]:,}", f"{times[name]:.2f}"] for name in steps)]))
     figures = {
-        "benchmark": "training",
+        "benchmark": "steps",
         "tokens_per_second": speeds,
         "times_float32": times,
         "tokens_of_a_step": tokens,

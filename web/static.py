@@ -22,7 +22,7 @@ from model.command_line import Parser, command
 from model.errors import AttendError
 from ui.kit import assets
 from ui.share import bundle
-from web import gallery
+from web import gallery, recorded_course
 from web.export import export
 from web.forms import MODELS, forms
 
@@ -43,8 +43,12 @@ A language model that runs in the visitor's browser, with the probabilities and 
 """
 
 
-def write(folder: Path) -> None:
-    """Write the page; `AttendError` for a folder that holds something else."""
+def write(folder: Path, course: Sequence[str] = recorded_course.FILES) -> None:
+    """Write the page; `AttendError` for a folder that holds something else.
+
+    Args:
+        course: its files of the course, which take half a minute to record; () leaves all to `web/served.py`.
+    """
     if folder.exists() and any(folder.iterdir()) and not (folder / "offline.js").is_file():
         raise AttendError(f"{folder} holds other files: choose an empty folder with --out.")
     shutil.rmtree(folder, ignore_errors=True)
@@ -58,6 +62,8 @@ def write(folder: Path) -> None:
         _put(folder / "gallery" / f"{mode}.html", recorded)
     for kind in bundle.VIEWS:  # where `ui/inspector/toolbar/shared_file.js` looks for them
         _put(folder / "attend-shared-page" / kind, bundle.template(kind))
+    for name in course:
+        _put(folder / "course" / f"{name}.json", recorded_course.recorded_file(name))
     styles = bundle.styles(script.removeprefix("ui/") for script in scripts if script.startswith("ui/"))
     first = dict.fromkeys(path for script in BEGINNINGS for path in paths(needed([script], assets.IMPORT)))
     preloads = "\n".join(f'<link rel="modulepreload" href="{script}">' for script in first)
@@ -67,7 +73,7 @@ def write(folder: Path) -> None:
         (PAGE / "index.html")
         .read_text(encoding="utf-8")
         .replace("{preloads}", preloads)
-        .replace("{forms}", bundle.inside_script(forms())),
+        .replace("{forms}", bundle.inside_script({**forms(), "course": recorded_course.form(course)})),
     )
     _put(folder / "README.md", FRONT_MATTER)
     shutil.copy(assets.FOLDER / "favicon.svg", folder / "favicon.svg")

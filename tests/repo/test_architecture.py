@@ -77,6 +77,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "web": ("decoding", "model"),
     "web.static": ("ui.kit", "ui.share", "web", "model"),
     "web.gallery": ("ui.kit", "ui.share"),
+    "web.recorded_course": ("ui.kit", "ui.learn", "ui.runs", "web", "model"),
     "web.forms": ("ui.chat", "ui.compare", "ui.settings", "ui.translate", "web", "decoding", "model"),
     "ui.share": ("ui.kit", "ui.theme", "decoding"),
     "ui.theme": (),

@@ -59,7 +59,10 @@ class Chapter:
 
     def result(self, models: Models, inputs: Inputs) -> dict[str, Any]:
         """The answer for the page, which names its inputs apart, too."""
-        answer = self.answer(models, inputs)
+        return self.named(self.answer(models, inputs))
+
+    def named(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """An answer with its inputs apart."""
         return {**answer, "inputs": {name: answer[name] for name in self.inputs if name in answer}}
 
     def page(self, text: ChapterText) -> dict[str, Any]:

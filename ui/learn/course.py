@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, partial
 from types import MappingProxyType
+from typing import Any
 
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
@@ -29,6 +30,7 @@ from ui.learn.exercises.exercise import Exercises, sheet
 from ui.learn.exercises.exercise import answer as answer_exercise
 from ui.learn.inputs import Inputs
 from ui.learn.learn_contract import LessonAnswer
+from ui.learn.map import parts
 from ui.learn.map.answer import answer as answer_map
 from ui.learn.text.chapter_text import ChapterText
 from ui.runs.models import Models
@@ -48,6 +50,15 @@ def texts() -> Mapping[str, ChapterText]:
     return MappingProxyType({name: chapter.read_text(name) for name, chapter in CHAPTERS.items()})
 
 
+def frame() -> dict[str, Any]:
+    """What the frame is made of: what it says of every chapter, and the small forms of the map."""
+    chapters = {
+        key: {"title": text.title, "aim": text.aim, "minutes": text.minutes, "here": parts.here(key)}
+        for key, text in texts().items()
+    }
+    return {"chapters": chapters, "forms": parts.forms()}
+
+
 def answer(models: Models, chapter: str, inputs: Inputs, in_use: str = "") -> LessonAnswer:
     """The result of a chapter, or an error message.
 
@@ -65,11 +76,11 @@ def answer(models: Models, chapter: str, inputs: Inputs, in_use: str = "") -> Le
             result = CHAPTERS[name].page(texts()[name])
         elif chapter == "exercises":
             name = _known(inputs.get("chapter"))
-            result = answer_exercise(_exercises(name), partial(CHAPTERS[name].answer, models), inputs)
+            result = answer_exercise(exercises(name), partial(CHAPTERS[name].answer, models), inputs)
         elif chapter == "sheet":
             name = _known(inputs.get("chapter"))
             compute, solved = partial(CHAPTERS[name].answer, models), inputs.get("solved") is True
-            result = {"title": texts()[name].title, "exercises": sheet(_exercises(name), compute, solved=solved)}
+            result = {"title": texts()[name].title, "exercises": sheet(exercises(name), compute, solved=solved)}
         elif chapter == "map":
             result = answer_map(models, inputs, in_use or models.default, CHAPTERS)
         else:
@@ -79,7 +90,7 @@ def answer(models: Models, chapter: str, inputs: Inputs, in_use: str = "") -> Le
     return {"chapter": chapter, "error": message, "result": result}
 
 
-def _exercises(name: str) -> Exercises:
+def exercises(name: str) -> Exercises:
     chapter, text = CHAPTERS[name], texts()[name]
     return {one: (exercise, text.exercises[one]) for one, exercise in chapter.exercises.items()}
 

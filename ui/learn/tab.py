@@ -11,7 +11,6 @@ from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import QUICK, field, reply
 from ui.learn import course
-from ui.learn.map import parts
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -26,11 +25,7 @@ class LearnTab(Tab):
     takes_settings = False
 
     def lay_out(self, models: Models, *, first: bool) -> None:
-        chapters = {
-            key: {"title": text.title, "aim": text.aim, "minutes": text.minutes, "here": parts.here(key)}
-            for key, text in course.texts().items()
-        }
-        self.lesson = component("learn/learn.js", "ask", name="lesson", chapters=chapters, forms=parts.forms())
+        self.lesson = component("learn/learn.js", "ask", name="lesson", **course.frame())
 
     def wire(self, frame: Frame) -> None:
         models = frame.models

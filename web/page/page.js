@@ -11,12 +11,13 @@
  * @property {string[]} examples
  * @property {string} prompt of the address
  * @property {import('../../ui/compare/compare_contract').CompareForm} form of a comparison
+ * @property {{titles: Record<string, {title: string}>, files: string[], version: string}} course its chapters and its files
  * @typedef {{enter: () => void}} OpenTab `enter` brings its run into the inspector
  */
 
 import { enterClass } from '../../ui/classroom/classroom.js';
 import { isTermName, offerGlossary } from '../../ui/glossary/glossary.js';
-import { takePart } from '../../ui/kit/address/address.js';
+import { takePart, withParts } from '../../ui/kit/address/address.js';
 import { mayChangeText } from '../../ui/kit/address/class_part.js';
 import { make } from '../../ui/kit/js/dom.js';
 import { connect, currentModel, fileClosed, shownTab } from '../../ui/kit/js/signals.js';
@@ -35,6 +36,7 @@ const TABS = {
   Write: { model: chat, script: () => import('./write.js') },
   Translate: { model: translator, script: () => import('./translate.js') },
   Compare: { model: chat, script: () => import('./compare/tab.js') },
+  Learn: { model: chat, script: () => import('./course/tab.js') },
 };
 
 const PRECISION = / \[\d+ bits\]$/; // at the end of a model's name
@@ -61,7 +63,7 @@ mountRecord(right, inspector);
 const opened = new Map();
 tabs.follow();
 fileClosed.subscribe(right, async () => (await opened.get(document.body.dataset.tab)).enter());
-offerGlossary({ titles: {}, isOffered: () => false, open: () => {} }, takePart('glossary', isTermName)); // without the course's chapters
+offerGlossary({ titles: forms.course.titles, isOffered: () => true, open: openChapter }, takePart('glossary', isTermName));
 // What keeps the page for visits without a network fetches all of it again, so it waits for the model.
 first.load().then(() => navigator.serviceWorker?.register('offline.js')).catch(() => {}); // the page works without it
 
@@ -77,11 +79,21 @@ async function show(name, panel) {
     const isFirst = !opened.size; // it is the one of the address
     opened.set(name, script().then(({ startTab }) => startTab({
       panel, model, context: about.context, settings, inspector, examples: forms.examples[name] ?? [], prompt: isFirst ? prompt : '',
-      form: forms.compare,
+      form: forms.compare, course: forms.course,
     })));
   }
   const tab = await opened.get(name);
   if (!mayChangeText()) for (const box of panel.querySelectorAll('textarea')) box.readOnly = true;
   connect(); // the address is read by now
   if (document.body.dataset.tab === name) tab.enter();
+}
+
+/** From the glossary. @param {string} key of the chapter */
+async function openChapter(key) {
+  const address = new URL(withParts(location.href, { chapter: key, numbers: null }));
+  address.hash = 'learn';
+  history.pushState(history.state, '', address);
+  dispatchEvent(new PopStateEvent('popstate', { state: history.state })); // as Back and Forward do
+  await opened.get('Learn');
+  /** @type {HTMLElement | null} */ (document.querySelector('.at-lesson-body section:not([hidden]) h2'))?.focus();
 }

@@ -32,6 +32,7 @@ pytestmark = BROWSER
 MESSAGE = "My name is Tom. What is my name?"
 SENTENCE = "Je ne sais pas où est la gare."
 SHORT: dict[str, Any] = {"max_new_tokens": 24, "seed": 3}
+COURSE = ("start", "tokens", "vocabulary", "map")  # the whole of it takes long to record
 ADDRESS = "?" + "&".join(f"{name}={value}" for name, value in SHORT.items())
 
 
@@ -44,7 +45,7 @@ class Quiet(SimpleHTTPRequestHandler):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page's files."""
     folder = tmp_path_factory.mktemp("static")
-    static.write(folder)
+    static.write(folder, course=COURSE)
     return folder
 
 
@@ -265,7 +266,7 @@ def test_students_of_a_class_link_made_here_see_its_text_alone_and_guess(page: P
 def test_a_page_with_a_server_leads_here_with_its_text_and_makes_class_links_to_it(
     browser: Browser, folder: Path, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(static, "write", lambda to: shutil.copytree(folder, to))  # has been written before
+    monkeypatch.setattr(static, "write", lambda to, course: shutil.copytree(folder, to))  # has been written before
     models = models_of(replace(tiny, name="attend-chat"))
     with served(build(models), in_browser=routes()) as address, browser.new_context(viewport=DESK) as context:
         context.add_init_script(SEEN)
@@ -287,9 +288,9 @@ def test_a_page_with_a_server_leads_here_with_its_text_and_makes_class_links_to_
 
 def test_axe_finds_nothing(browser: Browser, own: str) -> None:
     with visit(browser, own, bypass_csp=True) as page:  # which forbids to inject axe
-        for name in ("Chat", "Write", "Translate", "Compare"):
+        for name in ("Chat", "Write", "Translate", "Compare", "Learn"):
             open_tab(page, name)
-            expect(page.locator(".at-headline")).to_be_visible()
+            expect(page.locator(".at-cuts section" if name == "Learn" else ".at-headline").first).to_be_visible()
             assert axe.violations(page) == [], name
             page.locator("body").evaluate("body => body.classList.toggle('dark')")
             assert axe.violations(page, "color-contrast") == [], f"{name}, dark"
@@ -307,3 +308,41 @@ def test_it_opens_without_a_network_after_the_first_visit(browser: Browser, own:
         page.reload()
         wait_until_ready(page)
         say(page, "Hello!")
+
+
+def test_the_course_opens_and_judges_exercises_without_a_network(browser: Browser, own: str) -> None:
+    with visit(browser, own) as page:
+        panel = open_tab(page, "Learn")
+        expect(panel.get_by_role("heading", name="Tokens, side by side")).to_be_visible()
+        page.wait_for_function(
+            "async count => (await (await caches.open('attend-course')).keys()).length === count", arg=len(COURSE)
+        )
+        page.wait_for_function(
+            "() => navigator.serviceWorker.ready.then((ready) => ready.active.state === 'activated')"
+        )
+        open_tab(page, "Chat")
+        page.reload()
+        wait_until_ready(page)
+        page.context.set_offline(True)
+        page.reload()
+        wait_until_ready(page)
+        open_tab(page, "Learn")
+        expect(panel.locator(".at-cut").first).to_be_visible()
+        expect(panel.get_by_role("textbox").first).to_be_disabled()  # nothing cuts a text of one's own here
+        panel.get_by_role("button", name="French", exact=True).click()
+        expect(panel.locator(".at-cut").first).to_contain_text("élèves")
+
+        exercise = panel.locator(".at-exercises > li").first
+        exercise.get_by_role("spinbutton").fill("11")
+        exercise.get_by_role("button", name="Check").click()
+        expect(exercise.get_by_role("status")).not_to_be_empty()
+        expect(exercise).not_to_contain_text("Right.")
+        exercise.get_by_role("spinbutton").fill("12")
+        exercise.get_by_role("button", name="Check").click()
+        expect(exercise).to_contain_text("Right.")
+
+        panel.get_by_role("button", name="Open the map").click()
+        expect(panel.get_by_role("heading", name="Map")).to_be_visible()
+        panel.locator("[data-part='decoder.weights']").click()
+        panel.get_by_label("Layer").select_option("2")
+        expect(panel.locator(".at-model-map-place")).to_contain_text("layer 2")

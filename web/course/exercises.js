@@ -1,0 +1,74 @@
+/**
+ * Attempts at the exercises of the course, judged as ui/learn/exercises/exercise.py does. The solutions are computed there
+ * and recorded; an exercise that is solved by a change is judged by its condition.
+ *
+ * @typedef {{predicted: boolean, reveal: Reply, explanation: string, replies?: Reply[], digits?: number, solutions?: number[],
+ *   mistakes?: [number, string][] | Record<string, string>}} Exercise `replies`: to each option; `mistakes`: the numbers that
+ *   they lead to, or by the names of their conditions
+ * @typedef {import('../../ui/learn/exercises/exercises.js').ExerciseReply} Reply
+ * @typedef {import('./answers.js').ChapterFile} ChapterFile
+ * @typedef {import('./answers.js').Inputs} Inputs
+ * @typedef {import('./answers.js').Result} Result
+ */
+
+import { CONDITIONS } from './conditions.js';
+
+const WRONG = 'Not yet. Try again, or take the hint.'; // where nothing more can be said
+const MAX = 1e12; // of a typed number
+
+/**
+ * @param {string} chapter @param {ChapterFile} file
+ * @param {Inputs} attempt `exercise` and `state`, with either `answer` or `reveal`
+ * @param {(state: Inputs) => Promise<Result>} compute the chapter
+ * @returns {Promise<Reply>}
+ */
+export async function judge(chapter, file, { exercise: name, state = {}, answer, reveal }, compute) {
+  const byModel = file.exercises[name], exercise = byModel[state.model ?? file.own.inputs.model] ?? byModel[''];
+  if (reveal) return exercise.reveal;
+  if (exercise.replies) {
+    if (!Number.isInteger(answer) || !(answer in exercise.replies)) throw new Error('Choose one of the answers first.');
+    return exercise.replies[answer];
+  }
+  if (exercise.solutions && typeof answer !== 'number') throw new Error('Type a number first.');
+  const wrong = exercise.solutions ? feedback(exercise, answer) : unfulfilled(CONDITIONS[chapter][name], exercise, await compute(state), file);
+  const { predicted, explanation, reveal: { solution } } = exercise;
+  if (predicted) return { right: !wrong, feedback: wrong === WRONG ? '' : wrong, explanation, solution };
+  return { right: !wrong, feedback: wrong, explanation: wrong ? '' : explanation, solution: '' };
+}
+
+/** What is wrong with a number; "" if nothing is. @param {Exercise} exercise @param {number} answer */
+function feedback({ digits, solutions, mistakes }, answer) {
+  if (!(Math.abs(answer) <= MAX)) return WRONG;
+  const is = (/** @type {number} */ one, /** @type {number} */ number) => Math.abs(one - number) <= (digits ? 0.5 * 10 ** -digits : 0) + 1e-9;
+  if (solutions.some((solution) => is(answer, solution))) return '';
+  const mistake = /** @type {[number, string][]} */ (mistakes).find(([number]) => is(answer, number));
+  if (mistake) return mistake[1];
+  const [right] = solutions, coarser = Array.from({ length: Math.max(0, digits - 1) }, (_, index) => Number(right.toFixed(index + 1)));
+  if (is(-answer, right)) return 'The size is right. Check the sign.';
+  if (digits && right && [100, 0.01].some((factor) => Math.abs((answer * factor) / right - 1) < 0.02)) {
+    return 'You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for.';
+  }
+  if (coarser.some((number) => Math.abs(answer - number) < 1e-9)) {
+    return `That is rounded too much: ${digits} digits behind the point are asked for.`;
+  }
+  if (digits && Math.abs(answer - right) < 10 ** -digits) return 'Only the last digit is off: round the result, and only at the end.';
+  return WRONG;
+}
+
+/**
+ * What is wrong with a change; "" if it fulfils the condition.
+ * @param {Record<string, import('./conditions.js').Condition>} conditions @param {Exercise} exercise @param {Result} result @param {ChapterFile} file
+ */
+function unfulfilled({ holds, ...others }, { mistakes }, result, file) {
+  if (holds(result, file)) return '';
+  const mistake = Object.keys(mistakes).find((name) => others[name](result, file));
+  return mistake ? mistakes[mistake] : WRONG;
+}
+
+/** The exercises as they are printed. @param {ChapterFile} file @param {boolean} isSolved */
+export function sheetOf({ page, title, exercises, own }, isSolved) {
+  return { title, exercises: page.exercises.map(({ name, question, options }) => {
+    const { solution, explanation } = (exercises[name][own.inputs.model] ?? exercises[name]['']).reveal;
+    return { question, options, ...(isSolved && { solution, explanation }) };
+  }) };
+}

@@ -11,13 +11,15 @@ const CACHE = 'attend-models';
  * A model's manifest and its files by their names.
  * @param {string} folder the address of what `web/export.py` wrote, with a slash at its end
  * @param {OnProgress} [onProgress]
+ * @param {string[] | null} [wanted] those of the files that are needed; null: all
  */
-export async function downloadModel(folder, onProgress) {
+export async function downloadModel(folder, onProgress, wanted = null) {
   /** @type {Manifest} */
   const manifest = await (await fetched(`${folder}model.json`)).json();
-  const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const needed = manifest.files.filter(({ name }) => wanted?.includes(name) ?? true);
+  const total = needed.reduce((sum, { bytes }) => sum + bytes, 0);
   let loaded = 0;
-  const files = await Promise.all(manifest.files.map(async (file) => {
+  const files = await Promise.all(needed.map(async (file) => {
     const content = await downloadFile(folder, file, (bytes) => onProgress?.(loaded += bytes, total));
     return /** @type {const} */ ([file.name, content]);
   }));

@@ -19,6 +19,7 @@ from model import catalog, names
 from ui.kit import assets
 from ui.learn import course
 from ui.learn.chapter import Chapter
+from ui.learn.chapters.views.loop import MODES
 from ui.learn.exercises.exercise import (
     ChangeExercise,
     ChoiceExercise,
@@ -37,12 +38,6 @@ from web.weights import save_rounded
 Changes = dict[str, Any]  # inputs, by their names, that are not those of the chapter's own example
 
 MAX_OFFERED = 24  # values of one slider, or clicks of one button, that are recorded
-NOTE = (
-    "This page has no server. It has recorded this chapter’s own example and what the lists and buttons offer; fields "
-    "that can’t be changed here are grey. Attend itself (make run) computes whatever you enter."
-)
-
-
 FILES = ("start", *course.CHAPTERS, "map")  # `start` is the frame's
 ROOT = Path(__file__).resolve().parent.parent
 _SOURCES = ("web", "lesson", "decoding", "model", "ui/learn", "checkpoints/attend-chat", "checkpoints/attend-translate")
@@ -99,19 +94,21 @@ def recorded_map(models: Models, name: str) -> dict[str, Any]:
 def recorded_chapter(models: Models, name: str, chapter: Chapter) -> dict[str, Any]:
     """A chapter's file."""
     compute = once(partial(chapter.answer, models))
-    page, own = _plain(chapter.page(course.texts()[name])), _plain(chapter.named(compute({})))
-    offered = _offered(chapter, page, own)
-    answers = [_answer(own, changes, _plain(chapter.named(compute(changes)))) for changes in offered]
+
+    def ask(changes: Inputs) -> dict[str, Any]:
+        return _plain(chapter.named(compute(changes)))
+
+    page, own = _plain(chapter.page(course.texts()[name])), ask({})
+    offered = [*_offered(chapter, page, own), *(_texts_of_loop(compute) if "loop" in own else ())]
+    answers = [_answer(own, changes, ask(changes)) for changes in offered if changes]
     fixed = [one for one, slot in page["slots"].items() if _is_fixed(slot, own, one)]
-    if fixed:
-        page["blocks"].insert(0, {"kind": "text", "quiet": True, "parts": [NOTE]})
     known = _values({"kind": "select", "options": "models"}, own, "model") or [""]
     return {
         "title": course.texts()[name].title,
         "page": page,
         "own": own,
         "answers": answers,
-        "groups": groups(own, answers),
+        "groups": groups(own, answers, ask),
         "fixed": fixed,
         "exercises": {
             one: {model: _judged(course.exercises(name), one, compute, model) for model in known}
@@ -155,6 +152,23 @@ def _offered(chapter: Chapter, page: Mapping[str, Any], own: Mapping[str, Any]) 
 
 def _is_change(own: Mapping[str, Any], name: str, value: Any) -> bool:
     return value is not None and value != own["inputs"].get(name)
+
+
+def _texts_of_loop(compute: Compute) -> Iterator[Changes]:
+    """The most probable text of each mode of the chapter on generation, token by token, or at once to its end; and the
+    first token of several draws."""
+    yield from ({"sample": True, "seed": seed} for seed in range(2, 2 + MAX_OFFERED))
+    for mode in MODES:
+        is_first = mode == compute({})["mode"]
+        changes: Changes = {} if is_first else {"mode": mode}
+        for _ in range(MAX_OFFERED):
+            loop = compute(changes)["loop"]
+            yield changes
+            if loop["next"] is None:
+                break
+            if is_first or not loop["tokens"]:
+                yield {**changes, "to_end": True}
+            changes = {**changes, "tokens": [*loop["tokens"], loop["next"]["token"]]}
 
 
 def _values(slot: Mapping[str, Any], own: Mapping[str, Any], name: str) -> list[Any]:
@@ -230,8 +244,16 @@ def _leaves(result: Mapping[str, Any]) -> dict[str, Any]:
     return leaves
 
 
-def groups(own: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Inputs that share a part of the result, or that are changed together."""
+def groups(own: Mapping[str, Any], answers: Sequence[Mapping[str, Any]], compute: Compute) -> list[list[str]]:
+    """Inputs that belong together: changed in one answer, or with an effect on the same part of the result.
+
+    An input may also decide whether another one has an effect at all, as a switch does between greedy decoding and
+    draws. So pairs of answers of different groups are computed together; where that isn't what both of them say, the
+    groups are joined.
+
+    Args:
+        compute: the chapter's result, as `own` is.
+    """
     found: list[set[str]] = [{name} for name in own["inputs"]]
     touched: dict[str, set[str]] = {}
     for answer in answers:
@@ -241,6 +263,15 @@ def groups(own: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> list
     for one, other in combinations(touched, 2):
         if touched[one] & touched[other]:
             _join(found, {one, other})
+    ends = {name: [answer for answer in answers if [*answer["changes"]] == [name]] for name in touched}
+    for one, other in combinations(ends, 2):
+        for first, second in product(ends[one][:: len(ends[one]) - 1 or 1], ends[other][:: len(ends[other]) - 1 or 1]):
+            if any({one, other} <= group for group in found):
+                break
+            together = _leaves(compute({**first["changes"], **second["changes"]}))
+            expected = _leaves(own) | first["result"] | second["result"]
+            if {path: expected[path] for path in expected.keys() - {*first["without"], *second["without"]}} != together:
+                _join(found, {one, other})
     return [sorted(group) for group in found]
 
 

@@ -47,7 +47,7 @@ def write(folder: Path, course: Sequence[str] = recorded_course.FILES) -> None:
     """Write the page; `AttendError` for a folder that holds something else.
 
     Args:
-        course: its files of the course, which take half a minute to record; () leaves all to `web/served.py`.
+        course: its files of the course, which take almost a minute to record; () leaves all to `web/served.py`.
     """
     if folder.exists() and any(folder.iterdir()) and not (folder / "offline.js").is_file():
         raise AttendError(f"{folder} holds other files: choose an empty folder with --out.")

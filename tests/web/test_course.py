@@ -12,12 +12,51 @@ from typing import Any
 import pytest
 
 from tests.helpers.paths import ROOT
+from tests.web.test_same_as_python import differences
 from ui.learn import course
+from ui.learn.chapters import attention, tokens
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Exercise, NumberExercise
 from ui.runs.models import Models
+from web.export import export
+from web.forms import MODELS
 from web.recorded_course import recorded_chapter, recorded_map, rounded_models
 
 CHAPTERS = ("tokens", "vocabulary", "positions", "attention", "attention_by_hand", "sentences")
+LIVE: dict[str, list[dict[str, Any]]] = {
+    "tokens": [
+        *(
+            {"text": text}
+            for text in (*tokens.EXAMPLES.values(), "ÉLÈVE naïve\u0301  İ ſ ﬁ 한국어 a\u1161", "  ", "x" * 3000)
+        ),
+        *(
+            {"text": text}
+            for text in ("one  two three", "a_b\u00a0c\t\n\x85d ½ x²", "नमस्ते " * 60, "\ufeff“quoted” … Ⅳ")
+        ),
+    ],
+    "attention": [
+        {"pair": "apple phone", "similarities": [[1, 0.6]], "vectors": [[0.125, -0.375], [1e-7, 12345.675]]},
+        {"pair": "one two three"},
+        {"similarities": [[-1, 0.5]]},
+        {"six_vectors": [[2.5, 0.5, -0.125], *attention.SIX_VECTORS[1:]], "asking": 6, "positions": True},
+        {
+            "query": [[0.5, -1]],
+            "state_weights": [[2, 0.25], [0, -1]],
+            "weighted": [[0.5, 0.25, 0.125], [0.5, -0.25, 3]],
+        },
+        {"query": [[10_000_000, 0]]},
+    ],
+    "attention_by_hand": [
+        {"vectors": [[2, 0], [0, 2], [3, 1]], "query_weights": [[1, -1], [-1, 3]], "asking": 2, "sharpness": 2.5},
+        {"words": "a b c", "output_weights": [[0.5, -0.5], [0.25, 4]], "mask": "padding", "width": 3},
+        {"mask": "none", "line": "only three words"},
+        {"dots": [[3.5, -1.25]], "scores": [[0.7, 0.1, 0.1, 0.1], [4, 0.6, 0.2, 0.1], [0, 0, 0, 0], [-1, 1, -1, 1]]},
+        {
+            "source": "un deux trois",
+            "cross_keys": [[-1, 2], [0.5, 0], [0, 1.5]],
+            "cross_values": [[1, 0], [0, -1], [2, 2]],
+        },
+    ],
+}
 Question = tuple[str, dict[str, Any]]
 
 
@@ -31,6 +70,15 @@ def files(models: Models) -> Mapping[str, Any]:
     return {name: recorded_chapter(models, name, course.CHAPTERS[name]) for name in CHAPTERS}
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the browser's models are; the course's files will lie beside them."""
+    folder = tmp_path_factory.mktemp("course")
+    for model in MODELS:
+        export(model, folder / model)
+    return folder
+
+
 def answers(files: Mapping[str, Any], questions: list[Question], folder: Path) -> list[dict[str, Any]]:
     """What the browser's scripts answer."""
     for name, content in files.items():
@@ -40,7 +88,7 @@ def answers(files: Mapping[str, Any], questions: list[Question], folder: Path) -
     printed = subprocess.run(
         [*node, str(folder / "questions")], check=True, capture_output=True, encoding="utf-8"
     ).stdout
-    return [json.loads(line) for line in printed.splitlines()]
+    return [json.loads(line) for line in printed.removesuffix("\n").split("\n")]
 
 
 def in_python(models: Models, question: Question) -> dict[str, Any]:
@@ -48,7 +96,7 @@ def in_python(models: Models, question: Question) -> dict[str, Any]:
 
 
 def test_recorded_answers_and_their_combinations_are_those_of_python(
-    models: Models, files: Mapping[str, Any], tmp_path: Path
+    models: Models, files: Mapping[str, Any], folder: Path
 ) -> None:
     questions: list[Question] = []
     for name, file in files.items():
@@ -56,27 +104,39 @@ def test_recorded_answers_and_their_combinations_are_those_of_python(
         first_of_groups = [next((one for one in changes if one.keys() <= set(group)), {}) for group in file["groups"]]
         together = {key: value for one in first_of_groups for key, value in one.items()}
         questions += [(name, {}), (name, file["own"]["inputs"]), (name, changes[-1]), (name, together)]
-    for question, found in zip(questions, answers(files, questions, tmp_path), strict=True):
+    for question, found in zip(questions, answers(files, questions, folder), strict=True):
         expected = in_python(models, question)
         assert found["error"] == ""
-        assert {**found["result"], "fixed": None} == {**expected["result"], "fixed": None}, question
+        found["result"].pop("fixed")
+        assert differences(expected["result"], found["result"]) == [], question
 
 
-def test_what_is_not_recorded_is_refused(files: Mapping[str, Any], tmp_path: Path) -> None:
-    questions: list[Question] = [("positions", {"width": 66}), ("tokens", {"text": "mine"}), ("attention", {"new": 1})]
-    for found in answers(files, questions, tmp_path):
+def test_what_is_not_recorded_is_refused(files: Mapping[str, Any], folder: Path) -> None:
+    questions: list[Question] = [("positions", {"width": 66}), ("attention", {"new": 1})]
+    for found in answers(files, questions, folder):
         assert found["result"] is None and found["error"].startswith("Without a server")
 
 
-def test_attempts_at_exercises_are_judged_as_in_python(
-    models: Models, files: Mapping[str, Any], tmp_path: Path
+@pytest.mark.parametrize("name", LIVE)
+def test_what_is_computed_in_the_browser_is_what_python_computes(
+    name: str, models: Models, files: Mapping[str, Any], folder: Path
 ) -> None:
+    questions: list[Question] = [(name, changes) for changes in LIVE[name]]
+    for question, found in zip(questions, answers({name: files[name]}, questions, folder), strict=True):
+        expected = in_python(models, question)
+        assert found["error"] == expected["error"]
+        if expected["result"]:
+            found["result"].pop("fixed")
+            assert differences(expected["result"], found["result"]) == [], question
+
+
+def test_attempts_at_exercises_are_judged_as_in_python(models: Models, files: Mapping[str, Any], folder: Path) -> None:
     questions: list[Question] = []
     for name in files:
         for one, exercise in course.CHAPTERS[name].exercises.items():
             asked = {"chapter": name, "exercise": one, "state": {}}
             questions += [("exercises", {**asked, **attempt}) for attempt in attempts(models, name, exercise)]
-    for question, found in zip(questions, answers(files, questions, tmp_path), strict=True):
+    for question, found in zip(questions, answers(files, questions, folder), strict=True):
         assert {"example": None, **(found["result"] or {})} == {
             "example": None,
             **(in_python(models, question)["result"] or {}),
@@ -105,11 +165,11 @@ def attempts(models: Models, name: str, exercise: Exercise) -> list[dict[str, An
             return [{"reveal": True}, {}, {"state": json.loads(json.dumps(dict(exercise.example)))}]
 
 
-def test_the_map_shows_a_recorded_part_where_it_was_recorded(models: Models, tmp_path: Path) -> None:
-    maps = {"map": {name: recorded_map(models, name) for name in ("attend-chat", "attend-translate")}}
+def test_the_map_shows_a_recorded_part_where_it_was_recorded(models: Models, folder: Path) -> None:
+    maps = {"map": {name: recorded_map(models, name) for name in MODELS}}
     part, other = {"part": "decoder.embedding"}, {"part": "decoder.cross_weights", "form": "both"}
     questions: list[Question] = [("map", inputs) for inputs in ({}, {"layer": 2, "head": 3}, part, other)]
-    found = answers(maps, [*questions, ("map", {**part, "layer": 2}), ("map", {"sentence": "Mine."})], tmp_path)
+    found = answers(maps, [*questions, ("map", {**part, "layer": 2}), ("map", {"sentence": "Mine."})], folder)
     assert [one["result"] for one in found[:4]] == [in_python(models, question)["result"] for question in questions]
     assert (found[4]["result"]["layer"], found[4]["result"]["part"]) == (1, "decoder.embedding")
     assert found[5]["error"].startswith("Without a server")

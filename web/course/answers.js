@@ -8,6 +8,9 @@
  *   exercises: Record<string, Record<string, import('./exercises.js').Exercise>>}} ChapterFile `own`: the answer to its own
  *   example; `groups`: inputs that have an effect on each other; `fixed`: slots
  *   that can't be changed; `exercises`: by the model that is chosen in the chapter
+ * Some inputs of a chapter, and what the browser computes from them.
+ * @typedef {{inputs: string[], compute: (inputs: Inputs, context: {own: Result, tokenizer: ReadTokenizer}) => Partial<Result> | Promise<Partial<Result>>}} Section
+ * @typedef {(model: string) => Promise<import('../text/tokenizer.js').Tokenizer>} ReadTokenizer
  * @typedef {Record<string, any>} Inputs
  * @typedef {{inputs: Inputs, [name: string]: any}} Result
  */
@@ -20,10 +23,20 @@ export const UNRECORDED = 'Without a server, this page can’t compute that: it 
 
 const UNRECORDED_SENTENCE = 'Without a server, this page has recorded the map with this sentence alone. Attend itself (make run) computes any.';
 
+const NOTE = 'This page has no server. It has recorded this chapter’s own example and what the lists and buttons offer; fields that can’t be changed here are grey. Attend itself (make run) computes whatever you enter.';
+
+/** The chapters of which parts are computed here. @type {Record<string, () => Promise<{sections: Section[]}>>} */
+const LIVE = {
+  tokens: () => import('./live/tokens.js'),
+  attention: () => import('./live/attention.js'),
+  attention_by_hand: () => import('./live/attention_by_hand.js'),
+};
+
 export class Course {
-  /** @param {(name: string) => Promise<any>} open reads a recorded file */
-  constructor(open) {
+  /** @param {(name: string) => Promise<any>} open reads a recorded file @param {ReadTokenizer} tokenizer */
+  constructor(open, tokenizer) {
     this.open = open;
+    this.tokenizer = tokenizer;
   }
 
   /**
@@ -46,7 +59,7 @@ export class Course {
     /** @type {ChapterFile} */
     const file = await this.open(name);
     switch (about) {
-      case 'text': return file.page;
+      case 'text': return noted(file, await sectionsOf(name));
       case 'sheet': return sheetOf(file, inputs.solved === true);
       case 'exercises': return judge(name, file, inputs, (state) => this.#chapter(name, file, state));
       default: return this.#chapter(name, file, inputs);
@@ -55,12 +68,18 @@ export class Course {
 
   /** @param {string} name @param {ChapterFile} file @param {Inputs} asked @returns {Promise<Result>} */
   async #chapter(name, file, asked) {
-    const changes = changesOf(file.own.inputs, asked);
-    const whole = recordedFor(file.answers, changes);
-    const parts = whole ? [whole] : file.groups.map((group) => recordedFor(file.answers, within(changes, group)));
-    const known = Object.keys(changes).every((one) => whole || file.groups.some((group) => group.includes(one)));
+    const { own, answers, groups } = file, changes = changesOf(own.inputs, asked), sections = await sectionsOf(name);
+    const live = sections.filter(({ inputs }) => inputs.some((one) => one in changes)), computed = live.flatMap(({ inputs }) => inputs);
+    const others = within(changes, Object.keys(changes).filter((one) => !computed.includes(one)));
+    const whole = recordedFor(answers, others);
+    const parts = whole ? [whole] : groups.map((group) => recordedFor(answers, within(others, group)));
+    const known = Object.keys(others).every((one) => whole || groups.some((group) => group.includes(one)));
     if (!known || parts.includes(undefined)) throw new Error(UNRECORDED);
-    return { ...merged(file.own, ...parts), fixed: file.fixed };
+    const result = merged(own, ...parts), entered = within({ ...own.inputs, ...changes }, computed);
+    Object.assign(result, entered);
+    for (const section of live) Object.assign(result, await section.compute(entered, { own, tokenizer: this.tokenizer }));
+    for (const one of computed) result.inputs[one] = result[one];
+    return { ...result, fixed: fixedIn(file, sections) };
   }
 
   /**
@@ -76,6 +95,21 @@ export class Course {
     const found = recordedFor(answers, changes) ?? recordedFor(answers, within(changes, ['part']));
     return merged(own, found);
   }
+}
+
+/** @param {string} name of a chapter */
+const sectionsOf = async (name) => (await LIVE[name]?.())?.sections ?? [];
+
+/** The slots that nothing answers. @param {ChapterFile} file @param {Section[]} sections */
+function fixedIn({ fixed, page }, sections) {
+  const live = sections.flatMap(({ inputs }) => inputs);
+  return fixed.filter((slot) => !live.includes(page.slots[slot].edits || slot.split('.')[0]));
+}
+
+/** A chapter's text, which begins by saying what can't be changed. @param {ChapterFile} file @param {Section[]} sections */
+function noted(file, sections) {
+  if (!fixedIn(file, sections).length) return file.page;
+  return { ...file.page, blocks: [{ kind: 'text', quiet: true, parts: [NOTE] }, ...file.page.blocks] };
 }
 
 /** What was asked that is not so in the example. @param {Inputs} own @param {Inputs} asked @returns {Inputs} */

@@ -41,6 +41,13 @@ class Quiet(SimpleHTTPRequestHandler):
         """Nothing is printed."""
 
 
+KEPT = """async names => {
+  const opened = await Promise.all((await caches.keys()).map((name) => caches.open(name)));
+  const kept = (await Promise.all(opened.map((cache) => cache.keys()))).flat().map(({ url }) => url);
+  return names.every((name) => kept.some((url) => url.includes(name)));
+}"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page's files."""
@@ -314,9 +321,8 @@ def test_the_course_opens_and_judges_exercises_without_a_network(browser: Browse
     with visit(browser, own) as page:
         panel = open_tab(page, "Learn")
         expect(panel.get_by_role("heading", name="Tokens, side by side")).to_be_visible()
-        page.wait_for_function(
-            "async count => (await (await caches.open('attend-course')).keys()).length === count", arg=len(COURSE)
-        )
+        page.wait_for_function(KEPT, arg=[f"course/{name}.json" for name in COURSE])
+        page.wait_for_function(KEPT, arg=["attend-translate/tokenizer.json"])
         page.wait_for_function(
             "() => navigator.serviceWorker.ready.then((ready) => ready.active.state === 'activated')"
         )
@@ -328,7 +334,8 @@ def test_the_course_opens_and_judges_exercises_without_a_network(browser: Browse
         wait_until_ready(page)
         open_tab(page, "Learn")
         expect(panel.locator(".at-cut").first).to_be_visible()
-        expect(panel.get_by_role("textbox").first).to_be_disabled()  # nothing cuts a text of one's own here
+        panel.get_by_role("textbox").first.fill("Bonjour, Mia!")  # computed here
+        expect(panel.locator(".at-cut").first).to_contain_text("4 tokens")
         panel.get_by_role("button", name="French", exact=True).click()
         expect(panel.locator(".at-cut").first).to_contain_text("élèves")
 
@@ -341,6 +348,10 @@ def test_the_course_opens_and_judges_exercises_without_a_network(browser: Browse
         exercise.get_by_role("button", name="Check").click()
         expect(exercise).to_contain_text("Right.")
 
+        panel.get_by_role("button", name="A vocabulary of your own →").click()
+        expect(panel.get_by_text("This page has no server. It has recorded")).to_be_visible()
+        expect(panel.get_by_label("New text", exact=True)).to_be_disabled()
+        panel.get_by_role("button", name="← Tokens, side by side").click()
         panel.get_by_role("button", name="Open the map").click()
         expect(panel.get_by_role("heading", name="Map")).to_be_visible()
         panel.locator("[data-part='decoder.weights']").click()

@@ -68,7 +68,7 @@ class Packed(NamedTuple):
 
     tokens: Tensor  # (1, N)
     targets: Tensor  # (1, N); IGNORED for padding, too
-    positions: Tensor  # (1, N), from 0 in each text
+    positions: Tensor  # (1, N), from 0 in each text; 0 for padding, since no model has positions beyond its context
     groups: list[tuple[int, int]]  # how many texts have the same length, and this length
 
 
@@ -235,18 +235,19 @@ def _text(ids: list[int]) -> Text:
 def rows(texts: Iterable[Text]) -> Iterator[Row]:
     """Each text as a row of one token less, since its last id is only a target."""
     for ids, loss_mask in texts:
-        targets = torch.tensor(ids[1:], dtype=torch.int16)
+        dtype = torch.int16 if max(ids) < 2**15 else torch.int32
+        targets = torch.tensor(ids[1:], dtype=dtype)
         learned = torch.tensor(loss_mask[1:], dtype=torch.bool)
-        yield Row(torch.tensor(ids[:-1], dtype=torch.int16), targets.masked_fill(~learned, IGNORED))
+        yield Row(torch.tensor(ids[:-1], dtype=dtype), targets.masked_fill(~learned, IGNORED))
 
 
 def batches(rows: Iterable[Row], batch_tokens: int) -> Iterator[list[Row]]:
-    """The rows in order, as many in a batch as fit, padding included; the last ones that fill no batch are left out."""
+    """The rows in order, as many in a batch as fit with their padding, but at least one; the last batch is left out."""
     batch: list[Row] = []
     filled = 0
     for row in rows:
         filled += _padded_length(row)
-        if filled > batch_tokens:
+        if batch and filled > batch_tokens:
             yield batch
             batch, filled = [], _padded_length(row)
         batch.append(row)
@@ -257,16 +258,16 @@ def _padded_length(row: Row) -> int:
 
 
 def pack(rows: Iterable[Row]) -> Packed:
+    """The texts of one step for `Transformer.forward`; see `Packed`."""
     ordered = sorted(rows, key=_padded_length)
     groups = [(len(list(texts)), length) for length, texts in groupby(ordered, _padded_length)]
-    lengths = torch.tensor([_padded_length(row) for row in ordered])
-    starts = lengths.cumsum(0) - lengths  # (R,)
-    total = int(lengths.sum())
-    tokens, targets = torch.zeros(total, dtype=torch.long), torch.full((total,), IGNORED)
-    for start, row in zip(starts.tolist(), ordered, strict=True):
-        tokens[start : start + len(row.tokens)] = row.tokens
-        targets[start : start + len(row.tokens)] = row.targets
-    positions = torch.arange(total) - starts.repeat_interleave(lengths)  # (N,)
+    total, start = sum(count * length for count, length in groups), 0
+    tokens, positions = torch.zeros(2, total, dtype=torch.long)  # (N,) each
+    targets = torch.full((total,), IGNORED)  # (N,)
+    for row in ordered:
+        text = slice(start, start + len(row.tokens))
+        tokens[text], targets[text], positions[text] = row.tokens, row.targets, torch.arange(len(row.tokens))
+        start += _padded_length(row)
     return Packed(tokens[None], targets[None], positions[None], groups)
 
 

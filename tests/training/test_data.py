@@ -11,9 +11,11 @@ import pytest
 
 from model.errors import AttendError
 from model.text.conversation import ChatFormat
+from model.transformer.config import TransformerConfig
+from model.transformer.decoder import Transformer
 from tests.model.text.test_tokenizer import TOKENIZER, WORDS
 from tests.training.conftest import ONE_SOURCE
-from training.data import GRAIN, IGNORED, Document, batches, encode, messages, pack, rows, schedule, split_of
+from training.data import GRAIN, IGNORED, Document, Text, batches, encode, messages, pack, rows, schedule, split_of
 from training.evaluate import read_documents
 from training.pairs import read_pairs
 
@@ -37,7 +39,8 @@ def test_packing_keeps_every_token_once_and_pads_to_few_lengths() -> None:
         used = length - targets.count(IGNORED)  # all but <s> is learned, both speakers alike
         pieces.append([*tokens[:used], targets[used - 1]])
         assert targets == [*tokens[1:used], targets[used - 1], *[IGNORED] * (length - used)]
-        assert positions == list(range(length)) and length % GRAIN == 0 and length - used < GRAIN
+        assert positions == [*range(used), *[0] * (length - used)]
+        assert length % GRAIN == 0 and length - used < GRAIN
         start += length
     assert start == packed.tokens.numel()
     assert sorted(pieces) == sorted(text.ids for text in texts)
@@ -52,6 +55,20 @@ def test_a_batch_has_as_many_rows_as_fit() -> None:
     assert all(one is other for one, other in zip(together, learned, strict=False)) and len(together) > 4
     following = [*(batch[0] for batch in chosen[1:]), learned[len(together)]]
     assert all(pack([*batch, row]).tokens.numel() > 128 for batch, row in zip(chosen, following, strict=True))
+
+
+def test_a_text_that_fills_a_context_of_any_length_is_learned() -> None:
+    config = TransformerConfig(50, width=16, layers=1, heads=2, key_value_heads=2, context_length=GRAIN + 4)
+    whole = Text([*range(GRAIN + 5)], [True] * (GRAIN + 5))
+    (batch,) = batches(rows([whole, whole]), config.context_length)  # padding included, it is longer than a step
+    packed = pack(batch)
+    logits = Transformer(config)(packed.tokens, packed.targets >= 0, packed.positions, packed.groups)
+    assert logits.shape == (config.context_length, 50)
+
+
+def test_a_token_of_a_large_vocabulary_keeps_its_number() -> None:
+    packed = pack(rows([Text([1, 40_000, 2], [False, True, True])]))
+    assert packed.tokens[0, :2].tolist() == [1, 40_000] and packed.targets[0, :2].tolist() == [40_000, 2]
 
 
 def test_a_long_dialogue_is_cut_at_turns_of_the_user() -> None:

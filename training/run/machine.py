@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
+from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -46,13 +48,20 @@ def summed_loss(logits: Tensor, targets: Tensor) -> Tensor:
     return functional.cross_entropy(logits.float(), targets, reduction="sum")
 
 
-fused_loss = torch.compile(summed_loss, dynamic=True)  # compiled when it is first called
+def fused_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    """`summed_loss`, compiled when it is first called."""
+    return _compiled_loss()(logits, targets)
+
+
+@cache
+def _compiled_loss() -> Callable[[Tensor, Tensor], Tensor]:
+    return torch.compile(summed_loss, dynamic=True)  # a call that imports the compiler, which takes two seconds
 
 
 def fuse(model: nn.Module) -> None:
     """Compile what reads and writes every number but computes little: norms, activations and rotations.
 
-    The rest of a block stays as it is, since its texts have other lengths at every step.
+    The rest of a block stays as it is, since the lengths of its texts change at every step.
     """
     for module in model.modules():
         if isinstance(module, SelfAttention):

@@ -1,8 +1,8 @@
-"""The steps of attend-chat's training, by the precision of its products and with fused passes or without.
+"""Times the steps of attend-chat's training, in two precisions of its products, with and without fused passes.
 
     python -m experiments.steps DATA [--threads 2] [--rounds 9]
 
-All take the same batches in turn. Fused passes need a C++ compiler and are left out without one.
+All contenders take the same batches in turn. Fused passes are left out if there is no C++ compiler.
 """
 
 from __future__ import annotations
@@ -38,10 +38,8 @@ def contenders(data: Path) -> tuple[dict[str, Callable[[], object]], int]:
     from training.run.optimizer import make_optimizers
     from training.settings import CHAT
 
-    loaded, settings = (
-        catalog.load("attend-chat", device_config=DeviceConfig("cpu", "float32")),
-        replace(CHAT, passes=0.01),
-    )
+    loaded = catalog.load("attend-chat", device_config=DeviceConfig("cpu", "float32"))
+    settings = replace(CHAT, passes=0.01)
     tokenizer, original = loaded.tokenizer, loaded.model
     assert isinstance(tokenizer, Tokenizer) and isinstance(original, Transformer)
     learned = batches(make_rows(settings, data, tokenizer, ChatFormat(tokenizer)), settings.batch_tokens)

@@ -54,7 +54,7 @@ class FairLock:
             turn.acquire()
 
     def acquiring(self, seconds: float) -> Generator[None, None, None]:
-        """Wait for the lock, and yield every so many seconds until it is held. To close this gives the turn up."""
+        """Wait for the lock, and yield every so many seconds until it is held; closing the generator stops the wait."""
         turn = self._turn()
         try:
             while turn and not turn.acquire(timeout=seconds):

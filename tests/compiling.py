@@ -1,5 +1,5 @@
-"""Compiles, once for all processes of the tests, what the models run: those and the programs that they start then read
-it from the disk.
+"""Compiles what the models run, once for all processes of the tests and the programs that they start; they read it from
+the disk.
 
 `python -m tests.compiling` does so beside them.
 """

@@ -57,7 +57,7 @@ class ForwardContext:
     source: CrossAttentionCache | None = None  # keys and values for cross-attention
     causal: bool = True  # no token sees a later one, except in an encoder
     capture: int = 0  # how many of the last queries' attention weights to return
-    groups: Sequence[tuple[int, int]] = ()  # texts one behind the other in one row: how many, and how long each is
+    groups: Sequence[tuple[int, int]] = ()  # of texts one behind the other in one row: how many have which length
 
 
 def attend(
@@ -128,13 +128,13 @@ def _repeat(heads: Tensor, groups: int) -> Tensor:
 
 
 def _attend_within_texts(queries: Tensor, keys: Tensor, values: Tensor, groups: Sequence[tuple[int, int]]) -> Tensor:
-    """Causal attention of many texts that lie one behind the other, each to itself alone; for training.
+    """Causal attention within each of many texts that lie one behind the other, for training.
 
     Its gradient costs a processor a quarter of the fused kernel's in bfloat16, and as much in float32.
 
     Args:
         queries, keys, values: (N, H, D).
-        groups: how many texts lie together that have the same length, and this length; N tokens in all.
+        groups: how many neighbours have the same length, and this length; all of them have N tokens.
 
     Returns:
         Output (N, H * D).

@@ -140,9 +140,9 @@ class Transformer(nn.Module):
         """Logits of every position, (R, T, V), or of the N wanted positions in their order, (N, V), for training.
 
         Args:
-            tokens, positions: ids and their positions, (R, T) each; no positions count from 0.
+            tokens, positions: ids and their positions, (R, T) each; without positions, each row counts from 0.
             wanted: boolean, (R, T); None for every position.
-            groups: of a row of texts that each attend to themselves alone: how many have the same length, and this one.
+            groups: for one row of texts that each attend to themselves alone: how many have a length, and this length.
         """
         hidden, _, _ = self._run_layers(tokens, positions=positions, groups=groups)  # (R, T, W)
         return self.unembedding(hidden if wanted is None else hidden[wanted])

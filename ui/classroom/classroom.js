@@ -35,15 +35,15 @@ export function enterClass({ hasServer, hasTexts = true }) {
 
 /** @param {Classroom} classroom @param {boolean} hasServer @returns {Gathering} */
 function gatheringOf({ name, words }, hasServer) {
-  if (hasServer && name && hasOneText(words)) return { gather: (guess) => gather(name, guess), without: '' };
-  const reason = !hasServer ? 'This page has no server' : !name ? 'The link names no class' : 'Each of you may have another text';
-  return { gather: async () => ({}), without: `${reason}, so there is no mean of the class: compare your bits with the model’s.` };
+  if (hasServer && name && hasOneText(words)) return { gather: (guess) => gather(name, guess), reason: '' };
+  const cause = !hasServer ? 'This page has no server' : !name ? 'The link names no class' : 'Each of you may have another text';
+  return { gather: async () => ({}), reason: `${cause}, so there is no mean of the class: compare your bits with the model’s.` };
 }
 
 /** @param {string[]} faults */
 function damageNote(faults) {
   const parts = faults.map((fault) => (fault ? `“${fault}”` : 'an empty part')).join(' and ');
   const wholePage = make('a', { href: withParts(location.href, { class: null }), text: 'open the whole page' });
-  return make('p', { class: 'at-view at-damaged-link', role: 'alert' }, `This class link is damaged: ${parts} in it ${faults.length > 1 ? 'mean' : 'means'} nothing. The rest of it holds. `,
+  return make('p', { class: 'at-view at-damaged-link', role: 'alert' }, `This class link is damaged: the page can’t read ${parts} in it, and follows the rest. `,
     'Copy the whole link again, or make a new one: ', wholePage, ' and press “For a class …”.');
 }

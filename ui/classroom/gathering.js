@@ -9,6 +9,7 @@ import { keepOverReload, keptOverReload } from '../kit/js/storage.js';
 
 const KEY = 'class-student';
 let student = ''; // where the browser forbids storage, a reload makes another
+
 /**
  * Add a guess to those of the class.
  * @param {string} name of the class @param {Guess} guess
@@ -24,7 +25,7 @@ export async function gather(name, { token, bits }) {
   }
 }
 
-/** A random name of this tab of the browser, by which a guess that is repeated after a reload counts once. */
+/** A random name for this tab of the browser, so that a guess that is repeated after a reload counts once. */
 function studentId() {
   student ||= keptOverReload(KEY) || newName();
   keepOverReload(KEY, student);

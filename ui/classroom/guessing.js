@@ -10,8 +10,8 @@
 /** @import { Run } from '../inspector/run.js' */
 /** @import { Guess, Means } from './score_table.js' */
 /** @import { Judged } from './guesses.js' */
-/** @typedef {{gather: (guess: Guess) => Promise<Means>, without: string}} Gathering `gather` adds a guess to the class's, and returns
- *   the class's means; `without`: why there are none; "" if there are */
+/** @typedef {{gather: (guess: Guess) => Promise<Means>, reason: string}} Gathering `gather` adds a guess to the class's, and returns
+ *   the class's means; `reason`: why there are none; "" if there are */
 
 import { stepReason } from '../inspector/reason.js';
 import { chosenOf } from '../inspector/step.js';
@@ -28,7 +28,7 @@ import { scoreTable } from './score_table.js';
 const MAX_OWN = 40; // characters of a guess
 
 /** @param {number} round guesses, after which the whole text is shown @param {Gathering} gathering */
-export function offerGuessing(round, { gather, without }) {
+export function offerGuessing(round, { gather, reason }) {
   /** @type {Run | null} */
   let run = null;
   /** @type {string | null} the run whose tokens are guessed, or were */
@@ -181,7 +181,7 @@ export function offerGuessing(round, { gather, without }) {
 
   function drawScores() {
     scores.hidden = !guesses.length;
-    scores.replaceChildren(...(guesses.length ? scoreTable(guesses, means, without) : []));
+    scores.replaceChildren(...(guesses.length ? scoreTable(guesses, means, reason) : []));
   }
 }
 

@@ -11,8 +11,8 @@ import { barCell, headCells } from '../inspector/step.js';
 import { make, makeTable } from '../kit/js/dom.js';
 import { tokenChip } from '../kit/js/text.js';
 
-/** @param {Guess[]} guesses @param {Means} means @param {string} without why there are none; "" if there are */
-export function scoreTable(guesses, means, without) {
+/** @param {Guess[]} guesses @param {Means} means @param {string} reason why there are none; "" if there are */
+export function scoreTable(guesses, means, reason) {
   const hasMeans = guesses.some(({ token }) => means[token]?.count > 1); // else it is the student's own
   const columns = [
     { head: 'You', of: ({ bits }) => bits },
@@ -30,7 +30,7 @@ export function scoreTable(guesses, means, without) {
   const head = headCells([{ text: 'Token' }, { text: 'Your guess' }, ...columns.map(({ head: text }) => ({ text }))]);
   head[1].className = '';
   const most = Math.max(0, ...guesses.map(({ token }) => means[token]?.count ?? 0));
-  const ofClass = hasMeans ? ` The class’s are the mean of up to ${most} guesses at each token.` : without && ` ${without}`;
+  const ofClass = hasMeans ? ` The class’s are the mean of up to ${most} guesses at each token.` : reason && ` ${reason}`;
   return [
     make('div', { class: 'at-scroll' }, makeTable({ class: 'at-grid at-guesses' }, head, rows, 'Your guesses, in bits')),
     make('p', { class: 'at-note', text: `In bits: how surprising each token is to the model, before every filter: −log₂ of its probability. Fewer are better.${ofClass}` }),

@@ -1,8 +1,8 @@
-"""The mean of a class's guesses: nothing but numbers, in the server's memory alone, for a few hours.
+"""The mean of a class's guesses, in the server's memory alone, for a few hours.
 
 A class is known by the random name in its link, and each student by a random name that the tab of a browser makes up.
-Of a guess, its token's number and its bits arrive. The bits are added up, and which tokens a student has guessed is
-kept, so that none counts twice.
+Of a guess, its token's number and its bits arrive. The bits are added up, and the tokens that a student has guessed are
+kept, so that none counts twice. For its limits, a class also counts how many students each address has.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _NAME = re.compile(r"[a-z0-9]{8,20}")  # as in ui/kit/address/class_part.js
 @dataclass(slots=True)
 class _Class:
     begun_by: str  # an address
-    last: float  # seconds, when the last guess came
+    last: float  # seconds on the clock when the last guess came
     guesses: int = 0
     sums: dict[int, tuple[float, int]] = field(default_factory=dict)  # by token: bits, and how many guesses
-    students: dict[str, int] = field(default_factory=dict)  # by name: the tokens that were guessed, a bit each
-    addresses: Counter[str] = field(default_factory=Counter)  # of how many students each is
+    students: dict[str, int] = field(default_factory=dict)  # by name: a bit for each token that was guessed
+    addresses: Counter[str] = field(default_factory=Counter)  # how many students each has
 
     def add(self, student: str, address: str, token: int, bits: float) -> None:
         """Add a guess, unless this student has guessed the token or the class has no room for one more student."""

@@ -30,7 +30,7 @@ const ELSEWHERE = {
   served: 'This address works on this computer alone: start the page with --host 0.0.0.0 and open it under the computer’s own address to reach it from others.',
   alone: 'This address works on this computer alone: put the page’s folder on a static host to reach it from others.',
 };
-const GATHERS = 'All have the same text, by the same seed. This server gathers numbers alone, the bits of each guess, and forgets them after three hours.';
+const GATHERS = 'All have the same text, by the same seed. This server keeps no text, only the bits of each guess, and forgets them after three hours.';
 const DIFFERS = 'Where students may change the text or the settings, there is no mean of the class.';
 const ALONE = 'Each student’s browser runs the model, with weights of 8 bits, and no server gathers guesses: there is no mean of the class.';
 

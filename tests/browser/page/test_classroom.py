@@ -115,7 +115,7 @@ def test_the_mean_is_that_of_the_students_of_one_class(student: tuple[Page, list
 def test_a_damaged_link_hides_what_it_can_and_says_what_is_wrong_and_a_teacher_makes_another(visit: Opener) -> None:
     page = visit(f"?{SHORT}&class=<img src=x>.inspector")
     damage = page.locator(".at-damaged-link")
-    expect(damage).to_contain_text("“<img src=x>” in it means nothing")
+    expect(damage).to_contain_text("can’t read “<img src=x>” in it")
     expect(page.locator("#attend-tabs")).to_be_hidden()
     damage.get_by_role("link", name="open the whole page").click()
     wait_until_ready(page)

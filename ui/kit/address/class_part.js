@@ -1,7 +1,7 @@
 /**
  * The part `class` of the page's address, which a teacher's link has beside the ordinary ones: the class's name, by which its
  * scores are gathered, words for what its students see and do, and the length of a round if it isn't the usual one. Without
- * it, the page is not in a class. Of a damaged link, whatever is valid holds.
+ * it, the page is not in a class. The valid parts of a damaged link still count.
  *
  * @typedef {'guess' | 'inspector' | 'present' | 'settings' | 'write'} ClassWord `guess`: they guess each token before they see
  *   it; `inspector` and `settings`: they see these; `present`: in large type; `write`: they may change the text
@@ -9,7 +9,7 @@
  * @property {string} name "" if the link has no valid one
  * @property {ClassWord[]} words
  * @property {number} round how many tokens they guess before the whole text is shown
- * @property {string[]} faults what else stands in the link, which means nothing
+ * @property {string[]} faults the parts that are none of these
  */
 
 import { partOf } from './address.js';

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
+import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from web import served, static
+from web import recorded_course, served, static
 
 
 def test_it_is_written_once_and_nothing_else_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,3 +36,35 @@ def test_it_is_written_once_and_nothing_else_is_served(monkeypatch: pytest.Monke
     assert client.get("/in-browser/..%2Fapp.py").status_code == client.get("/in-browser/web").status_code == 404
     assert len(written) == 1 and not written[0].exists()
     served._written.cache_clear()
+
+
+def test_visitors_who_wait_for_a_file_of_the_course_hold_no_thread_of_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    may_end = threading.Event()
+
+    def recorded(name: str) -> str:
+        asked.append(name)
+        may_end.wait()
+        return "{}"
+
+    monkeypatch.setattr(recorded_course, "recorded_file", recorded)
+
+    async def visit() -> list[int]:
+        transport, counts = httpx.ASGITransport(Starlette(routes=served.routes())), []
+        async with (
+            httpx.AsyncClient(transport=transport, base_url="http://page") as client,
+            anyio.create_task_group() as visitors,
+        ):
+            for _ in range(3):
+                visitors.start_soon(client.get, "/in-browser/course/start.json")
+            while not asked:
+                await anyio.sleep(0.01)
+            counts += [len(asked), int(anyio.to_thread.current_default_thread_limiter().borrowed_tokens)]
+            may_end.set()
+        return counts
+
+    with ThreadPoolExecutor() as threads:
+        assert threads.submit(anyio.run, visit).result() == [1, 0]
+    assert len(asked) == 3

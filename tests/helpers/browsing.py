@@ -253,6 +253,15 @@ def reload(page: Page) -> None:
     wait_until_ready(page)
 
 
+def follow(link: Locator) -> None:
+    """Click a link that leads to another address of the page."""
+    page = link.page
+    _wait_for_replies(page)
+    with page.expect_navigation(wait_until="load"):
+        link.click()
+    wait_until_ready(page)
+
+
 def revisit(page: Page, at: str, path: str) -> Page:
     """Open an address in a page that has forgotten everything."""
     _wait_for_replies(page)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.helpers.browsing import DESK, SHORT, Opener, forget, load, wait_until_ready, watch
+from tests.helpers.browsing import DESK, SHORT, Opener, follow, forget, load, watch
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import rest, to_write
 
@@ -117,8 +117,7 @@ def test_a_damaged_link_hides_what_it_can_and_says_what_is_wrong_and_a_teacher_m
     damage = page.locator(".at-damaged-link")
     expect(damage).to_contain_text("can’t read “<img src=x>” in it")
     expect(page.locator("#attend-tabs")).to_be_hidden()
-    damage.get_by_role("link", name="open the whole page").click()
-    wait_until_ready(page)
+    follow(damage.get_by_role("link", name="open the whole page"))
     expect(page.locator("#attend-tabs label").first).to_be_visible()
     expect(damage).to_have_count(0)
     to_write(page)

@@ -16,7 +16,7 @@ import { makeClassButton } from '../../ui/kit/parts/class_button.js';
  * @param {(text: string, changes: Record<string, any>) => Promise<RunDocument>} send `changes`: of the settings
  */
 export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] }, send) {
-  const box = make('textarea', { class: 'at-grow at-text-field', rows, placeholder, 'aria-label': label, dir: 'auto', onkeydown: sendOnEnter });
+  const box = make('textarea', { class: 'at-grow at-text-field', rows, placeholder, 'aria-label': label, dir: 'auto', onkeydown: sendOnEnter, oninput: () => { isTyped = true; } });
   const go = make('button', { type: 'submit', class: 'at-primary', text: verb, title: 'Enter' });
   const halt = makeButton('Stop', () => model.stop(), { hidden: true });
   const status = make('p', { class: 'at-sm at-quiet', role: 'status' });
@@ -26,7 +26,11 @@ export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] 
   } }, make('div', { class: tools.length ? 'at-stack at-gap-sm' : 'at-row at-gap-sm' }, box, make('div', { class: 'at-row at-gap-sm' }, go, halt, make('span', { class: 'at-row at-gap-sm at-ask-tools' }, ...tools))),
   make('div', { class: 'at-row at-between' }, status, makeClassButton(() => classLinkWanted.publish(address()))));
   let isBusy = false;
-  /** @type {{text: string, seed: number | null, after: string}} the text that was sent last, its seed, and what the box held then */
+  let isTyped = false; // whether the visitor has changed the box since its text was sent
+  /**
+   * @type {{text: string, seed: number | null, after: string | null}} the text that was sent last, its seed, and what its run left
+   *   in the box; null if that was typed meanwhile
+   */
   let last = { text: '', seed: null, after: '' };
 
   model.follow((words, isReady) => {
@@ -45,10 +49,11 @@ export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] 
     if (isBusy || !text.trim()) return;
     const began = performance.now();
     busy(true);
+    isTyped = false;
     status.textContent = 'Writing …';
     try {
       const { ids, seed } = await send(text, changes);
-      last = { text, seed, after: box.value };
+      last = { text, seed, after: isTyped ? null : box.value };
       status.textContent = `${ids.length} tokens in ${((performance.now() - began) / 1000).toFixed(1)} s. Click a token to see how it was chosen.`;
     } catch (error) {
       status.textContent = /** @type {Error} */ (error).message;

@@ -11,6 +11,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -268,6 +269,22 @@ def test_students_of_a_class_link_made_here_see_its_text_alone_and_guess(page: P
         "This page has no server, so there is no mean of the class"
     )
     page.goto(own + ADDRESS)
+
+
+def test_a_class_link_has_the_message_that_was_typed_during_a_run(browser: Browser, own: str) -> None:
+    with visit(browser, own) as page:
+        panel = open_tab(page, "Chat")
+        box = panel.get_by_role("textbox", name="Message", exact=True)
+        box.fill(MESSAGE)
+        box.evaluate("""box => {
+            box.form.requestSubmit();
+            box.value = 'And mine?';
+            box.dispatchEvent(new Event('input'));
+        }""")
+        expect(panel.get_by_role("button", name="Stop")).to_be_hidden(timeout=60_000)
+        panel.get_by_role("button", name="For a class").click()
+        link = urlsplit(page.locator("#attend-class-dialog pre").inner_text())
+        assert parse_qs(link.query)["prompt"] == ["And mine?"]
 
 
 def test_a_page_with_a_server_leads_here_with_its_text_and_makes_class_links_to_it(

@@ -18,8 +18,11 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from tqdm import tqdm
+
 from model.command_line import Parser, command
 from model.errors import AttendError
+from model.threads import use_threads
 from ui.kit import assets
 from ui.share import bundle
 from web import gallery, recorded_course
@@ -62,7 +65,7 @@ def write(folder: Path, course: Sequence[str] = recorded_course.FILES) -> None:
         _put(folder / "gallery" / f"{mode}.html", recorded)
     for kind in bundle.VIEWS:  # where `ui/inspector/toolbar/shared_file.js` looks for them
         _put(folder / "attend-shared-page" / kind, bundle.template(kind))
-    for name in course:
+    for name in tqdm(course, desc="Recording the course", unit=" chapters", leave=False, file=sys.stderr):
         _put(folder / "course" / f"{name}.json", recorded_course.recorded_file(name))
     styles = bundle.styles(script.removeprefix("ui/") for script in scripts if script.startswith("ui/"))
     first = dict.fromkeys(path for script in BEGINNINGS for path in paths(needed([script], assets.IMPORT)))
@@ -135,6 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--serve", action="store_true", help="then show it on this machine")
     parser.add_argument("--port", type=int, default=8000, metavar="N", help="port for --serve (default 8000)")
     options = parser.parse_args(arguments)
+    use_threads(1)  # the course's models are so small that a second thread only waits
     try:
         write(options.out)
     except OSError as error:

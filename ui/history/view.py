@@ -77,7 +77,8 @@ class History(View):
                     session.opened[kind] = attempt
                 inspected_run = session.inspected_run
                 update = tab.reopened(session, self._models, self._models.current(session))
-                if not field(event, "shown", bool):
+                # The visitor may have come to this tab since the page asked.
+                if not field(event, "shown", bool) and session.tab.requested != tab.name:
                     session.inspected_run, update = inspected_run, replace(update, inspector=None, meter=None)
                 else:
                     update = replace(update, seed=session.take_seed())

@@ -260,8 +260,9 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
         expect(page.locator(".at-kind canvas.at-canvas")).to_have_count(3)
         answer.locator(WITH_TEXT).first.click()
         expect(page.locator(".at-table tbody tr").first).to_be_visible()
+        eventually(lambda: bool(page.title() and held))  # asked while another tab is in sight
         to_tab(page, "Compare")
-        eventually(lambda: bool(page.title() and held))
+        expect(page.locator("#attend-meter .attend-meter-text")).to_have_text("")  # the server knows of the tab
         expect(page.locator(".at-card")).to_have_count(4)  # the example's
         expect(page.locator(".at-card").first).to_be_hidden()  # while what was kept is on its way
         released = True

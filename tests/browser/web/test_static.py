@@ -2,127 +2,27 @@
 
 from __future__ import annotations
 
-import shutil
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
-import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import attend
-from model.loaded import LoadedModel
 from tests.browser.page import axe
-from tests.helpers.browsing import DESK, load
-from tests.helpers.browsing import SHORT as SHORT_LENGTH
-from tests.helpers.served import models_of, served
+from tests.browser.web.static_page import (
+    ADDRESS,
+    MESSAGE,
+    SENTENCE,
+    SHORT,
+    choose,
+    open_tab,
+    say,
+    send,
+    visit,
+    wait_until_ready,
+)
 from tests.helpers.stage import BROWSER
-from ui.page.layout import build
-from ui.tour import SEEN
-from web import static
-from web.served import _written, routes
 
 pytestmark = BROWSER
-
-MESSAGE = "My name is Tom. What is my name?"
-SENTENCE = "Je ne sais pas où est la gare."
-SHORT: dict[str, Any] = {"max_new_tokens": 24, "seed": 3}
-COURSE = ("start", "tokens", "vocabulary", "map")  # the whole of it takes long to record
-ADDRESS = "?" + "&".join(f"{name}={value}" for name, value in SHORT.items())
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing is printed."""
-
-
-KEPT = """async names => {
-  const opened = await Promise.all((await caches.keys()).map((name) => caches.open(name)));
-  const kept = (await Promise.all(opened.map((cache) => cache.keys()))).flat().map(({ url }) => url);
-  return names.every((name) => kept.some((url) => url.includes(name)));
-}"""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page's files."""
-    folder = tmp_path_factory.mktemp("static")
-    static.write(folder, course=COURSE)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def own(folder: Path) -> Iterator[str]:
-    """The page's address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as host:
-        thread = threading.Thread(target=host.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{host.server_port}/"
-        host.shutdown()
-        thread.join()
-
-
-@contextmanager
-def visit(browser: Browser, own: str, **options: Any) -> Iterator[Page]:
-    """The page, ready; in the end, nothing had failed and no other host was asked."""
-    faults: list[str] = []
-    with browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce", **options) as context:
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.on(
-            "request", lambda sent: None if sent.url.startswith((own, "data:", "blob:")) else faults.append(sent.url)
-        )
-        page.goto(own + ADDRESS)
-        wait_until_ready(page)
-        yield page
-    assert faults == []
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Browser, own: str) -> Iterator[Page]:
-    with visit(browser, own) as page:
-        yield page
-
-
-@pytest.fixture
-def page(shared: Page, own: str) -> Page:
-    """A page that several tests use one after the other, in Chat."""
-    open_tab(shared, "Chat")
-    choose(shared, "Greedy")
-    return shared
-
-
-def wait_until_ready(page: Page) -> None:
-    expect(page.get_by_text("attend-chat is ready.").first).to_be_attached(timeout=60_000)
-
-
-def open_tab(page: Page, name: str) -> Locator:
-    page.get_by_role("tab", name=name).click()
-    return page.get_by_role("tabpanel", name=name)
-
-
-def choose(page: Page, method: str) -> None:
-    page.locator("#attend-method label", has_text=method).first.click()
-
-
-def send(panel: Locator, box: str, text: str, button: str) -> None:
-    """Send a text and wait for the end of what it starts."""
-    panel.get_by_role("textbox", name=box, exact=True).fill(text)
-    panel.get_by_role("button", name=button, exact=True).click()
-    expect(panel.get_by_role("button", name="Stop")).to_be_hidden(timeout=60_000)
-
-
-def say(page: Page, text: str, answers: int = 1) -> None:
-    panel = open_tab(page, "Chat")
-    send(panel, "Message", text, "Send")
-    expect(panel.locator(".at-log > .at-assistant")).to_have_count(answers)
 
 
 def test_an_answer_is_that_of_python_and_every_token_can_be_looked_into(page: Page, rounded_chat: attend.Model) -> None:
@@ -244,72 +144,6 @@ def test_the_tabs_are_reached_with_the_keys_and_by_the_address(page: Page, own: 
     page.goto(own + ADDRESS)
 
 
-def test_students_of_a_class_link_made_here_see_its_text_alone_and_guess(page: Page, own: str) -> None:
-    panel = open_tab(page, "Write")
-    panel.get_by_role("textbox", name="Text").fill("Once upon a time")
-    panel.get_by_role("button", name="For a class").click()
-    sheet = page.locator("#attend-class-dialog")
-    sheet.get_by_label("Guesses").fill("2")
-    page.goto(sheet.locator("pre").inner_text())
-    wait_until_ready(page)
-    box = page.get_by_role("textbox", name="Text", exact=True)
-    expect(box).to_have_value("Once upon a time")
-    assert box.get_attribute("readonly") is not None
-    for hidden in ("tablist", "complementary"):  # the other tabs and the settings
-        expect(page.get_by_role(hidden)).to_be_hidden()
-    page.get_by_role("button", name="Continue", exact=True).click()
-    for _ in range(2):
-        expect(page.locator(".at-guess-choice").first).to_be_focused()
-        expect(page.locator("#attend-main")).to_be_hidden()
-        page.keyboard.press("1")
-        expect(page.locator("#attend-guessing .at-verdict")).to_be_visible()
-        page.keyboard.press("Enter")
-    expect(page.locator("#attend-main")).to_be_visible()
-    expect(page.locator("#attend-guessing")).to_contain_text(
-        "This page has no server, so there is no mean of the class"
-    )
-    page.goto(own + ADDRESS)
-
-
-def test_a_class_link_has_the_message_that_was_typed_during_a_run(browser: Browser, own: str) -> None:
-    with visit(browser, own) as page:
-        panel = open_tab(page, "Chat")
-        box = panel.get_by_role("textbox", name="Message", exact=True)
-        box.fill(MESSAGE)
-        box.evaluate("""box => {
-            box.form.requestSubmit();
-            box.value = 'And mine?';
-            box.dispatchEvent(new Event('input'));
-        }""")
-        expect(panel.get_by_role("button", name="Stop")).to_be_hidden(timeout=60_000)
-        panel.get_by_role("button", name="For a class").click()
-        link = urlsplit(page.locator("#attend-class-dialog pre").inner_text())
-        assert parse_qs(link.query)["prompt"] == ["And mine?"]
-
-
-def test_a_page_with_a_server_leads_here_with_its_text_and_makes_class_links_to_it(
-    browser: Browser, folder: Path, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(static, "write", lambda to, course: shutil.copytree(folder, to))  # has been written before
-    models = models_of(replace(tiny, name="attend-chat"))
-    with served(build(models), in_browser=routes()) as address, browser.new_context(viewport=DESK) as context:
-        context.add_init_script(SEEN)
-        page = load(context.new_page(), f"{address}/?tab=Write&{SHORT_LENGTH}")
-        page.locator("#attend-text textarea").fill("The dog")
-        page.locator("#attend-code").click()
-        page.get_by_role("button", name="For a class").click()
-        sheet = page.locator("#attend-class-dialog")
-        sheet.get_by_label("Their browsers run the model").check()
-        assert sheet.locator("pre").inner_text().startswith(f"{address}/in-browser/?tab=Write&")
-        sheet.get_by_role("button", name="Close").click()
-        page.locator("#attend-share-dialog").get_by_role("button", name="Close").click()
-        with context.expect_page() as opened:
-            page.get_by_role("link", name="Run in my browser").click()
-        expect(opened.value.get_by_role("textbox", name="Text", exact=True)).to_have_value("The dog")
-        wait_until_ready(opened.value)
-    _written.cache_clear()
-
-
 def test_axe_finds_nothing(browser: Browser, own: str) -> None:
     with visit(browser, own, bypass_csp=True) as page:  # which forbids to inject axe
         for name in ("Chat", "Write", "Translate", "Compare", "Learn"):
@@ -332,45 +166,3 @@ def test_it_opens_without_a_network_after_the_first_visit(browser: Browser, own:
         page.reload()
         wait_until_ready(page)
         say(page, "Hello!")
-
-
-def test_the_course_opens_and_judges_exercises_without_a_network(browser: Browser, own: str) -> None:
-    with visit(browser, own) as page:
-        panel = open_tab(page, "Learn")
-        expect(panel.get_by_role("heading", name="Tokens, side by side")).to_be_visible()
-        page.wait_for_function(KEPT, arg=[f"course/{name}.json" for name in COURSE])
-        page.wait_for_function(KEPT, arg=["attend-translate/tokenizer.json"])
-        page.wait_for_function(
-            "() => navigator.serviceWorker.ready.then((ready) => ready.active.state === 'activated')"
-        )
-        open_tab(page, "Chat")
-        page.reload()
-        wait_until_ready(page)
-        page.context.set_offline(True)
-        page.reload()
-        wait_until_ready(page)
-        open_tab(page, "Learn")
-        expect(panel.locator(".at-cut").first).to_be_visible()
-        panel.get_by_role("textbox").first.fill("Bonjour, Mia!")  # computed here
-        expect(panel.locator(".at-cut").first).to_contain_text("4 tokens")
-        panel.get_by_role("button", name="French", exact=True).click()
-        expect(panel.locator(".at-cut").first).to_contain_text("élèves")
-
-        exercise = panel.locator(".at-exercises > li").first
-        exercise.get_by_role("spinbutton").fill("11")
-        exercise.get_by_role("button", name="Check").click()
-        expect(exercise.get_by_role("status")).not_to_be_empty()
-        expect(exercise).not_to_contain_text("Right.")
-        exercise.get_by_role("spinbutton").fill("12")
-        exercise.get_by_role("button", name="Check").click()
-        expect(exercise).to_contain_text("Right.")
-
-        panel.get_by_role("button", name="A vocabulary of your own →").click()
-        expect(panel.get_by_text("This page has no server. It has recorded")).to_be_visible()
-        expect(panel.get_by_label("New text", exact=True)).to_be_disabled()
-        panel.get_by_role("button", name="← Tokens, side by side").click()
-        panel.get_by_role("button", name="Open the map").click()
-        expect(panel.get_by_role("heading", name="Map")).to_be_visible()
-        panel.locator("[data-part='decoder.weights']").click()
-        panel.get_by_label("Layer").select_option("2")
-        expect(panel.locator(".at-model-map-place")).to_contain_text("layer 2")

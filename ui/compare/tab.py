@@ -13,8 +13,8 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.compare import actions as compare
 from ui.compare.actions import CompareUpdate
+from ui.compare.document import compare_document, open_comparison
 from ui.compare.endpoint import compare_endpoint
-from ui.compare.results.document import compare_document, open_comparison
 from ui.compare.results.shared import shared
 from ui.compare.values import card_settings, compare_form, no_comparison
 from ui.examples.recorded import offers_examples

@@ -20,8 +20,8 @@ from ui.compare import actions as comparing
 from ui.compare import values as compare_values
 from ui.compare.actions import CompareUpdate
 from ui.compare.compare_contract import CompareValue
+from ui.compare.document import compare_document
 from ui.compare.endpoint import compare_endpoint
-from ui.compare.results.document import compare_document
 from ui.inspector.values import empty_inspector
 from ui.runs.models import Models
 from ui.runs.session import Session

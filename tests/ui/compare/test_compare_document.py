@@ -16,7 +16,7 @@ from tests.ui.history.test_history_view import ask
 from ui.chat import actions as chat
 from ui.compare import actions as comparing
 from ui.compare.actions import CompareUpdate
-from ui.compare.results.document import compare_document, open_comparison
+from ui.compare.document import compare_document, open_comparison
 from ui.compare.results.shared import shared
 from ui.runs.documents.document import read_document
 from ui.runs.models import Models

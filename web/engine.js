@@ -2,6 +2,7 @@
  * One of our models in this browser: from a message or a text to a run document. Knows no page and no worker.
  */
 
+import { NOTHING, branchOff } from './decoding/branch.js';
 import { attentionRow } from './decoding/document.js';
 import { generate } from './decoding/generate.js';
 import { completeSettings } from './decoding/settings.js';
@@ -36,23 +37,26 @@ export class Engine {
    * A run that has yet to be made: a text is continued or translated, a conversation is answered.
    * @param {string | Message[]} input
    * @param {Settings} given the others have their defaults
+   * @param {import('./decoding/branch.js').Branch | null} [branch] a run of this input that goes on behind another token
    * @returns {Run}
    */
-  start(input, given = {}) {
+  start(input, given = {}, branch = null) {
     const { manifest, tokenizer, model } = this, { context_length: contextLength, layers, heads, encoder_layers: encoder } = manifest.config;
     const settings = completeSettings(manifest.settings, given), end = tokenizer.specialToken('<end>');
     const messages = typeof input === 'string' ? null : input, prompt = messages ? messages.at(-1).content : String(input);
     if (!prompt.trim()) throw new Error('The prompt is empty: enter at least one character.');
     const { ids: read, dropped } = messages && !encoder ? chatPrompt(tokenizer, messages, contextLength, settings.max_new_tokens)
       : { ids: encoder ? [...tokenizer.encode(prompt), end] : [tokenizer.specialToken('<s>'), ...tokenizer.encode(prompt)], dropped: 0 };
-    if (read.length > contextLength) throw new Error(`The text has ${read.length} tokens, but the model reads at most ${contextLength}: shorten it.`);
+    if (branch && tokenizer.special.has(branch.token)) throw new Error(`${tokenizer.label(branch.token)} has no text of its own, so it can’t be used here: choose another row.`);
+    const { prompt: whole, begun } = branch ? branchOff(branch) : { prompt: read, begun: NOTHING };
+    if (whole.length > contextLength) throw new Error(`The text has ${whole.length} tokens, but the model reads at most ${contextLength}: shorten it.`);
     const request = {
-      prompt: encoder ? model.decoderStart : read,
+      prompt: encoder ? model.decoderStart : whole,
       source: encoder ? read : [],
       endTokens: [end],
       suppressed: model.decoderStart,
       contextLength,
-      drawsUsed: 0,
+      drawsUsed: begun.steps.length,
       decode: (ids) => tokenizer.decode(ids, encoder > 0),
       texts: (ids) => tokenizer.texts(ids, encoder > 0),
       encode: (text) => tokenizer.encode(text),
@@ -63,6 +67,7 @@ export class Engine {
       ...(messages && { messages }),
       dropped,
       request,
+      begun,
       settings,
       steps: [],
       label: (id) => tokenizer.label(id),

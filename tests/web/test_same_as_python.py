@@ -11,6 +11,7 @@ import base64
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,17 @@ import pytest
 from torch import Tensor
 
 import attend
+from decoding.generate import generate
+from decoding.run.trace import Trace
+from decoding.settings import DecodingSettings
 from model import names
 from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
 from ui.runs.answer_text import AnswerText
+from ui.runs.documents.runs import run_document
+from ui.runs.run import RunRecord, TokenRecord, prompt_tokens
+from ui.runs.traces import new_trace
+from ui.runs.versions.resume import exchanged, trace_from_here
 from web.export import export
 from web.weights import save_rounded
 
@@ -56,6 +64,20 @@ LONG = [  # the oldest messages don't fit; a prompt that fills the context
     {"input": TURNS, "settings": {"strategy": "greedy", "max_new_tokens": 40}},
     {"input": "word " * 509, "settings": {"strategy": "greedy"}},
 ]
+BRANCHES = [  # another candidate in the place of a token, and then another behind it; the seed's stream goes on
+    {"input": TEXTS[0], "settings": {"strategy": "greedy", "seed": 4, "max_new_tokens": 9}, "branch": [[3, 1]]},
+    {"input": TEXTS[5], "settings": {"seed": 5, "top_k": 20, "max_new_tokens": 8}, "branch": [[2, 4], [5, 2]]},
+    {
+        "input": TEXTS[9],
+        "settings": {"seed": 6, "temperature": 1.6, "top_candidates": 3, "max_new_tokens": 8},
+        "branch": [[1, 0], [0, 2]],
+    },
+    {
+        "input": TEXTS[2],
+        "settings": {"strategy": "beam", "num_beams": 3, "seed": 7, "max_new_tokens": 6},
+        "branch": [[2, 1]],
+    },
+]
 SENTENCES = ("Où est la gare ?", "Je ne sais pas ce que tu veux dire, mais c’est bien.", "Le chat dort.", "Mon père…")
 TRANSLATIONS: tuple[dict[str, Any], ...] = (
     {"strategy": "beam", "num_beams": 4, "early_stopping": "never"},
@@ -76,7 +98,7 @@ def jobs(name: str) -> list[dict[str, Any]]:
         {"input": text, "settings": {**settings, "seed": 20_000_003 * number, "max_new_tokens": length}}
         for number, (text, settings) in enumerate(pairs)
     ]
-    return single if name == "attend-translate" else [*single, *LONG]
+    return single if name == "attend-translate" else [*single, *LONG, *BRANCHES]
 
 
 @pytest.mark.parametrize("name", ["attend-chat", "attend-translate"])
@@ -116,7 +138,7 @@ def test_the_browser_gives_the_runs_of_python(name: str, tmp_path: Path) -> None
 def texts_of(loaded: LoadedModel, document: Any) -> list[str]:
     """What each token adds to the text on the page."""
     text = AnswerText(loaded.tokenizer, document["settings"]["stop_texts"], begins=loaded.starts_new_text)
-    text.update(document["ids"])
+    text.update([step["id"] for step in document["steps"]])
     return text.texts(finished=True)
 
 
@@ -133,12 +155,43 @@ def as_bytes(weights: Tensor) -> np.ndarray:
     return np.rint(255 * weights.clamp(0, 1).sqrt().numpy().ravel()).astype(int)
 
 
-def run_in_python(model: attend.Model, input: Any, settings: dict[str, Any]) -> tuple[Any, list[np.ndarray]]:
+def run_in_python(
+    model: attend.Model, input: Any, settings: dict[str, Any], branch: list[tuple[int, int]] | None = None
+) -> tuple[Any, list[np.ndarray]]:
     """The run document as JSON gives it back, and the attention of each token as bytes."""
+    if branch:
+        document = run_document(branched(model.loaded, input, settings, branch), model.loaded.tokenizer)
+        document.pop("special")
+        weights = model.loaded.model.inspect([*document["prompt"]["ids"], *document["ids"]]).attention.decoder[0]
+        queries = range(weights.shape[-2] - len(document["steps"]), weights.shape[-2])
+        attention = [as_bytes(weights[:, :, query - 1, :query]) for query in queries]
+        return json.loads(json.dumps(document)), attention
     make = model.generate if isinstance(input, str) else model.chat
     run = make(input, attention=True, **settings)
     attention = [as_bytes(token.attention) for token in run.tokens if token.attention is not None]
     return json.loads(json.dumps(run.document())), attention
+
+
+def branched(loaded: LoadedModel, text: str, settings: dict[str, Any], exchanges: list[tuple[int, int]]) -> RunRecord:
+    """The run of the page that answers the candidate of each step in turn, as `ui.chat.actions.branch` makes it."""
+    chosen = DecodingSettings.from_dict(settings)
+    trace = new_trace(loaded, loaded.prompt(text), chosen, text=text)
+    run = RunRecord("run", "chat", "attend-chat", prompt_tokens(trace.request))
+    for place, candidate in [*exchanges, (-1, 0)]:
+        trace.collect(generate(loaded.model, trace.request.input_ids, trace.settings.strategy_for(trace.request)))
+        run = replace(run, trace=trace, tokens=[*run.tokens, *explained(trace)])
+        if place >= 0:
+            index = run.first + place
+            choice = run.tokens[index].choice
+            assert choice is not None
+            tokens = [*run.tokens[:index], exchanged(run, index, choice.candidates[candidate].id, loaded)]
+            trace = trace_from_here(tokens, loaded, chosen, text=text)
+            run = replace(run, tokens=tokens)
+    return run
+
+
+def explained(trace: Trace) -> list[TokenRecord]:
+    return [TokenRecord(choice.token, trace.origin, choice) for choice in trace.choices()]
 
 
 def differences(expected: Any, found: Any, place: str = "") -> list[str]:

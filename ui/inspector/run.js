@@ -34,6 +34,12 @@ export class Run {
     return this.isServed && !isExample(this.name);
   }
 
+  /** Whether another token can be used in a token's place; without a server, only where one was chosen. @param {number} index */
+  isExchangeable(index) {
+    const isChosen = index >= this.first;
+    return !isExample(this.name) && (this.mode === 'chat' ? isChosen : this.mode === 'write' && (isChosen || this.isServed));
+  }
+
   /** Another run takes its place. @param {string | null} name */
   begin(name) {
     Object.assign(this, { name, tokens: [], steps: [], isMissingTokens: false });

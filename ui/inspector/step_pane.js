@@ -48,7 +48,7 @@ export function makeStepPane(run, { move, follow, take }) {
 
   /** @param {Step | undefined} step */
   function drawStep(step) {
-    const canTake = mayChangeText() && !run.isBusy && (run.mode === 'write' || (run.mode === 'chat' && selected >= run.first)) && run.isKnown;
+    const canTake = mayChangeText() && !run.isBusy && run.isExchangeable(selected);
     const canAsk = !run.isBusy && selected >= run.first && run.isKnown;
     const key = step ? `${run.name} ${selected} ${canTake} ${canAsk}` : '';
     if (before && before.step === step && before.key === key) return;

@@ -8,15 +8,16 @@ import { beforeStop } from './request.js';
 /** @typedef {import('../../ui/runs/runs_contract').AnswerToken} AnswerToken */
 
 /** @param {import('./document.js').Run} run so far @returns {AnswerToken[]} a stop text and what follows it are not shown */
-export function answerTokens({ request, settings, steps, label }) {
-  const best = steps.at(-1)?.best, ids = best?.tokens ?? [];
+export function answerTokens({ request, begun, settings, steps, label }) {
+  const best = steps.at(-1)?.best, entries = [...begun.steps, ...path(steps, best).map(({ choice: { entry } }) => entry)];
+  const ids = entries.map(({ id }) => id);
   let room = beforeStop(request.decode(ids), settings.stop_texts).length;
   const texts = request.texts(ids).map((text) => {
     const shown = text.slice(0, Math.max(0, room));
     room -= text.length;
     return shown;
   });
-  return path(steps, best).map(({ choice: { entry } }, place) => ({
+  return entries.map((entry, place) => ({
     text: texts[place],
     probability: entry.candidates.find(({ id }) => id === entry.id).probabilities[0],
     ...(!texts[place] && { label: label(entry.id) }),

@@ -11,6 +11,7 @@ import { documentToOpen } from '../../ui/kit/js/signals.js';
 import { makeAsk } from './ask.js';
 import { mount } from './component.js';
 import { nameRun } from './inspector.js';
+import { settingsOf } from './settings.js';
 import { finishedTurn, growingTurn, userTurn } from './turns.js';
 
 /** @param {Tab} tab */
@@ -20,7 +21,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   let number = 0; // of the last drawing
   /** @type {Map<string, import('../service.js').Result['document']>} the runs of the answers, by their names */
   const runs = new Map();
-  const ask = makeAsk(model, { label: 'Message', placeholder: 'Type a message', verb: 'Send' }, (text, { before = turns }) => answer(text, before));
+  const ask = makeAsk(model, { label: 'Message', placeholder: 'Type a message', verb: 'Send' }, (text, { before = turns, branch }) => answer(text, before, branch));
   const conversation = mount(panel, start, 'attend-conversation', { beginning: { recorded: true }, value: null }, {
     example: ({ text }) => ask.submit(text),
     token: ({ turn, index }) => show(turns[turn].run, index),
@@ -42,19 +43,19 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     conversation.show({ turns, examples, busy, number: number += 1 });
   }
 
-  /** @param {string} text @param {TurnValue[]} before */
-  async function answer(text, before) {
+  /** @param {string} text @param {TurnValue[]} before @param {import('../service.js').Branch} [branch] */
+  async function answer(text, before, branch) {
     const earlier = turns, run = nameRun(), asked = [...before, userTurn(text)];
     const messages = asked.map(({ role, text: content }) => ({ role, content }));
     ask.box.value = '';
     draw([...asked, growingTurn(model.name, run)], true);
     inspector.await(run);
     try {
-      const result = await model.run(messages, settings.read(), (tokens) => draw([...asked, growingTurn(model.name, run, tokens)], true));
+      const result = await model.run(messages, settingsOf(branch, settings.read()), (tokens) => draw([...asked, growingTurn(model.name, run, tokens)], true), branch);
       runs.set(run, result.document);
       draw([...asked, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: place < result.dropped })));
       for (const name of runs.keys()) if (!turns.some((turn) => turn.run === name)) runs.delete(name);
-      show(run);
+      show(run, branch?.place);
       return result.document;
     } catch (error) {
       ask.box.value = text;
@@ -69,6 +70,12 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     if (runs.has(run)) inspector.show(run, runs.get(run), index);
   }
 
+  /** The answer writes on behind another token; what followed it goes. @param {import('../service.js').Branch} branch */
+  function take(branch) {
+    const turn = turns.findIndex(({ run }) => run && runs.get(run) === branch.run);
+    if (turn > 0) ask.submit(turns[turn - 1].text, { before: turns.slice(0, turn - 1), branch });
+  }
+
   /** A conversation may also go on from the example. */
   function enter() {
     const { run } = turns.at(-1) ?? {};
@@ -76,5 +83,5 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     else inspector.showExample('chat');
   }
 
-  return { enter };
+  return { enter, take };
 }

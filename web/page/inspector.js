@@ -23,17 +23,26 @@ export const nameRun = () => `run-${count += 1}`;
 
 const tabMode = () => /** @type {InspectorValue['mode']} */ (document.body.dataset.tab.toLowerCase());
 
-/** @param {Element} parent */
-export function mountInspector(parent) {
-  const component = mount(parent, start, 'attend-inspector', { beginning: { alone: true, recorded: true }, value: null });
+/**
+ * @param {Element} parent
+ * @param {(branch: import('../service.js').Branch) => void} onTake another token is to be used in the run that is shown
+ */
+export function mountInspector(parent, onTake) {
+  const component = mount(parent, start, 'attend-inspector', { beginning: { alone: true, recorded: true }, value: null }, { branch: take, take });
+  let first = 0; // the number of its first explained token
   /** @type {RunDocument | null} the run in it */
   let inspected = null;
+  /** @param {{index: number, token: number}} exchange */
+  function take({ index, token }) {
+    onTake({ run: inspected, place: index - first, token });
+  }
+
   return {
     get run() { return inspected; },
     /** @param {string} name @param {RunDocument} run @param {number | null} [index] of the generated token to select */
     show(name, run, index = null) {
       const value = inspectorValue(run, name);
-      inspected = run;
+      [inspected, first] = [run, value.first];
       component.show({ ...value, mode: tabMode(), selected: index === null ? null : value.first + index });
     },
     /** A class that guesses waits for a run that is being written, until it is shown or has failed. @param {string} name @param {boolean} [busy] */

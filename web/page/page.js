@@ -12,7 +12,8 @@
  * @property {string} prompt of the address
  * @property {import('../../ui/compare/compare_contract').CompareForm} form of a comparison
  * @property {{titles: Record<string, {title: string}>, files: string[], version: string}} course its chapters and its files
- * @typedef {{enter: () => void}} OpenTab `enter` brings its run into the inspector
+ * @typedef {{enter: () => void, take?: (branch: import('../service.js').Branch) => void}} OpenTab `enter` brings its run into the inspector, and
+ *   `take` writes on behind another token in the run that stands there
  */
 
 import { enterClass } from '../../ui/classroom/classroom.js';
@@ -57,7 +58,7 @@ document.querySelector('#attend-alone').replaceChildren(
 enterClass({ hasServer: false });
 const settings = mountSettings(folded, forms.panel);
 right.append(make('h2', { class: 'at-hidden', text: 'Inspector' }));
-const inspector = mountInspector(right);
+const inspector = mountInspector(right, async (branch) => (await opened.get(document.body.dataset.tab)).take?.(branch));
 mountRecord(right, inspector);
 /** @type {Map<string, Promise<OpenTab>>} those that were opened */
 const opened = new Map();

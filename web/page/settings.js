@@ -11,6 +11,13 @@ import { plain } from './typed.js';
 
 const SHARED = ['max_new_tokens', 'top_candidates', 'seed']; // by all cards of a comparison
 
+/**
+ * Those of a run: of the one whose token is exchanged, which may write as many tokens more as the panel says, or the panel's.
+ * @param {import('../service.js').Branch | undefined} branch
+ * @param {Record<string, any>} typed
+ */
+export const settingsOf = (branch, typed) => (branch ? { ...branch.run.settings, max_new_tokens: typed.max_new_tokens } : typed);
+
 /** @param {Element} parent @param {PanelForm} form */
 export function mountSettings(parent, form) {
   const { props } = mount(parent, start, 'attend-settings at-stack', { form, value: null });

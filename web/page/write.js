@@ -9,6 +9,10 @@ import { makeButton } from '../../ui/kit/js/dom.js';
 import { documentToOpen } from '../../ui/kit/js/signals.js';
 import { makeAsk } from './ask.js';
 import { nameRun } from './inspector.js';
+import { settingsOf } from './settings.js';
+
+/** @param {import('../service.js').AnswerToken[]} tokens */
+const textOf = (tokens) => tokens.map(({ text }) => text).join('');
 
 /** @param {Tab} tab */
 export function startTab({ panel, model, settings, inspector, prompt }) {
@@ -30,20 +34,21 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
   documentToOpen.subscribe(null, ({ document }) => { if (document.kind === 'write') ask.box.value = document.content.text; });
 
   /** @param {string} text @param {Record<string, any>} changes */
-  async function proceed(text, changes) {
+  async function proceed(text, { branch, ...changes }) {
+    const before = ask.box.value;
     ask.box.readOnly = true;
     const growing = nameRun();
     inspector.await(growing);
     try {
-      const result = await model.run(text, { ...settings.read(), ...changes }, (tokens) => {
-        ask.box.value = text + tokens.map((token) => token.text).join('');
+      const result = await model.run(text, settingsOf(branch, { ...settings.read(), ...changes }), (tokens) => {
+        ask.box.value = text + textOf(tokens);
         ask.box.scrollTop = ask.box.scrollHeight;
-      });
+      }, branch);
       [name, run] = [growing, result.document];
-      earlier.push(text);
+      earlier.push(branch ? before : text);
       undo.disabled = false;
-      ask.box.value = text + run.text;
-      inspector.show(name, run);
+      ask.box.value = text + textOf(result.tokens);
+      inspector.show(name, run, branch?.place);
       return run;
     } catch (error) {
       inspector.await(growing, false);
@@ -53,5 +58,8 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
     }
   }
 
-  return { enter: () => (run ? inspector.show(name, run) : inspector.showExample('write')) };
+  /** The text writes on behind another token; what followed it goes. @param {import('../service.js').Branch} branch */
+  const take = (branch) => ask.submit(branch.run.prompt.text, { branch });
+
+  return { take, enter: () => (run ? inspector.show(name, run) : inspector.showExample('write')) };
 }

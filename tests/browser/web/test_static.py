@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
@@ -67,6 +68,29 @@ def test_a_text_is_continued_in_its_box(page: Page, rounded_chat: attend.Model) 
     expect(panel.get_by_role("textbox")).to_have_value("Once upon a time" + expected.text)
     panel.get_by_role("button", name="Undo").click()
     expect(panel.get_by_role("textbox")).to_have_value("Once upon a time")
+
+
+def test_another_token_is_used_and_the_model_writes_on_behind_it(page: Page, rounded_chat: attend.Model) -> None:
+    panel = open_tab(page, "Write")
+    send(panel, "Text", "Once upon a time", "Continue")
+    before = rounded_chat.generate("Once upon a time", strategy="greedy", **SHORT)
+    page.locator(".at-box.at-generated").nth(1).click()
+    page.locator(".at-takeable").nth(2).click()
+    begun = "Once upon a time" + before.tokens[0].text
+    expect(page.locator(".at-headline")).to_contain_text(f"Token 2 of {SHORT['max_new_tokens'] + 2}")
+    expect(page.locator(".at-reason")).to_contain_text("Chosen by you.")
+    box = panel.get_by_role("textbox")
+    expect(box).to_have_value(re.compile(f"^{re.escape(begun)}(?!{re.escape(before.tokens[1].text)}).+", re.DOTALL))
+    panel.get_by_role("button", name="Undo").click()
+    expect(panel.get_by_role("textbox")).to_have_value("Once upon a time" + before.text)
+
+    chat = open_tab(page, "Chat")
+    count = chat.locator(".at-log > .at-assistant").count()
+    say(page, MESSAGE, answers=count + 1)
+    page.locator(".at-box.at-generated").first.click()
+    page.locator(".at-takeable").nth(1).click()
+    expect(page.locator(".at-reason")).to_contain_text("Chosen by you.")
+    expect(chat.locator(".at-log > .at-assistant")).to_have_count(count + 1)  # in the place of the answer
 
 
 def test_a_translation_is_that_of_python_with_its_alignment(page: Page, rounded_translator: attend.Model) -> None:

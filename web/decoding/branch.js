@@ -1,0 +1,32 @@
+/**
+ * Another token in the place of one that a run chose: what the run that goes on behind it begins with.
+ */
+
+/** @typedef {import('../../decoding/run/document').RunDocument} RunDocument */
+/** @typedef {import('../../decoding/run/document').StepEntry} StepEntry */
+/** @typedef {{run: RunDocument, place: number, token: number}} Branch `place`: of the step whose token is exchanged */
+/** @typedef {{steps: StepEntry[], rows: string[]}} Begun the explained tokens at the end of a prompt, and their attention */
+
+/** @type {Begun} of a run that begins with a text of the visitor */
+export const NOTHING = { steps: [], rows: [] };
+
+/**
+ * The prompt of the new run, the explained tokens at its end included.
+ * @param {Branch} branch
+ * @returns {{prompt: number[], begun: Begun}}
+ */
+export function branchOff({ run: { prompt, ids, steps, attention }, place, token }) {
+  const typed = [...prompt.ids, ...ids].slice(0, -steps.length || undefined);
+  const kept = [...steps.slice(0, place), exchanged(steps[place], token)];
+  return { prompt: [...typed, ...kept.map(({ id }) => id)], begun: { steps: kept, rows: attention.rows.slice(0, place + 1) } };
+}
+
+/** The same distribution with another of its candidates, chosen by hand. @param {StepEntry} step @param {number} token @returns {StepEntry} */
+function exchanged(step, token) {
+  if (token === step.id) return { ...step, origin: 'taken', draw: null };
+  const isExtra = step.rank > step.candidates.length; // it was listed only because it was chosen; now it belongs to the rest
+  const candidates = isExtra ? step.candidates.filter(({ id }) => id !== step.id) : step.candidates;
+  const before = step.candidates.find(({ id }) => id === step.id).probabilities;
+  const rest = isExtra ? step.rest.map((mass, stage) => mass + before[stage]) : step.rest;
+  return { ...step, id: token, origin: 'taken', rank: 1 + candidates.findIndex(({ id }) => id === token), draw: null, candidates, rest };
+}

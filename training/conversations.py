@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from model.errors import AttendError
 from model.text.conversation import ChatFormat
 from model.text.sentencepiece_tokenizer import Tokenizer
-from model.transformer import checkpoint
 from model.transformer.decoder import Transformer
 from training.data import IGNORED, Document, Row, batches, documents, encode, mixed, pack, present, rows, schedule
 from training.evaluate import bits_per_byte
@@ -22,7 +21,7 @@ from training.run.machine import fused_loss, summed_loss
 from training.settings import TrainingSettings
 from training.skills.dialogues import skill_dialogues
 from training.skills.small_talk import SmallTalk
-from training.vocabulary import train_vocabulary
+from training.vocabulary import run_tokenizer, train_vocabulary
 
 QUICK_VALIDATION = 24  # dialogues measured during a run
 
@@ -65,7 +64,9 @@ def mixture_task(settings: TrainingSettings, folder: Path, output: Path) -> Chat
     sources, missing = present(CHAT_MIXTURE, folder)
     files = len({source.path for source in CHAT_MIXTURE})
     note = f"{len(missing)} of the mixture's {files} files are not in {folder}, and the model learns from the others: "
-    tokenizer = make_tokenizer(settings, lambda: _mixture_texts(folder), output)
+    tokenizer = run_tokenizer(
+        settings, lambda: train_vocabulary(_mixture_texts(folder), settings.vocabulary_size), output
+    )
     learned = list(batches(make_rows(settings, folder, tokenizer, ChatFormat(tokenizer)), settings.batch_tokens))
     validation = documents(sources[0], folder, "valid")
     if not learned or not validation:
@@ -86,31 +87,6 @@ def _mixture_texts(folder: Path) -> Iterator[str]:
     for source in present(CHAT_MIXTURE, folder)[0]:
         turns = [turn for document in documents(source, folder, "train") for turn in document.turns]
         yield from turns * (3 if source == CHAT_MIXTURE[0] else 1)
-
-
-def make_tokenizer(settings: TrainingSettings, texts: Callable[[], Iterable[str]], output: Path) -> Tokenizer:
-    """The run's tokenizer: that of the checkpoint to begin with, or one that is trained on the texts the first time."""
-    path = output / checkpoint.TOKENIZER
-    if not path.exists():
-        if settings.init_from:
-            first = Path(settings.init_from) / checkpoint.TOKENIZER
-            size = Tokenizer.load(first).vocabulary_size  # refuses a file that is missing or not a tokenizer
-            if size != settings.vocabulary_size:
-                raise AttendError(
-                    f"{settings.init_from} has a vocabulary of {size:,} tokens: leave out --vocabulary-size."
-                )
-            vocabulary = first.read_bytes()
-        else:
-            vocabulary = train_vocabulary(texts(), settings.vocabulary_size)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(vocabulary)
-    tokenizer = Tokenizer.load(path)
-    if tokenizer.vocabulary_size != settings.vocabulary_size:
-        raise AttendError(
-            f"{output} has a vocabulary of {tokenizer.vocabulary_size:,} tokens, but the model needs one of "
-            f"{settings.vocabulary_size:,}: choose a new folder for the run."
-        )
-    return tokenizer
 
 
 def make_rows(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer, chat: ChatFormat) -> Iterator[Row]:

@@ -12,10 +12,11 @@ from tqdm import tqdm
 from model.errors import AttendError
 from model.text.conversation import ChatFormat
 from training import own_files
-from training.conversations import ChatTask, make_tokenizer
+from training.conversations import ChatTask
 from training.data import batches, encode
 from training.data import rows as rows_of
 from training.settings import TrainingSettings
+from training.vocabulary import run_tokenizer, train_vocabulary
 
 VOCABULARY_TEXT = 10_000_000  # about how many characters teach the vocabulary, which more would hardly change
 LONGEST_LINE = 1_000  # characters; SentencePiece leaves out lines of more than 4,192 bytes
@@ -33,7 +34,8 @@ def own_task(settings: TrainingSettings, folder: Path, output: Path) -> ChatTask
             f"{folder} has one document only, and one more is needed to measure the model: add text (a file is cut "
             f"every {own_files.PASSAGE:,} characters)."
         )
-    tokenizer = make_tokenizer(settings, lambda: _vocabulary_text(folder, settings.seed), output)
+    size = settings.vocabulary_size
+    tokenizer = run_tokenizer(settings, lambda: train_vocabulary(_vocabulary_text(folder, settings.seed), size), output)
     chat, longest = ChatFormat(tokenizer), settings.context_length + 1
     read = tqdm(own_files.documents(folder, "train"), desc="Reading", unit=" documents", leave=False)
     texts = (text for document in read for text in encode(document, tokenizer, chat, longest))

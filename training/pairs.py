@@ -24,7 +24,18 @@ from model.command_line import Parser, command, writing
 from model.errors import AttendError
 from training.data import Split, read_gzipped
 
-SOURCE_FILE = "translation/tatoeba_eng_fra.tsv.gz"
+SOURCE_FILE = "translation/tatoeba_eng_fra.tsv.gz"  # the one that is measured
+OTHER_FILES = {  # what is learned besides: how often each is read in one pass over the first
+    "translation/tatoeba_2019_new_eng_fra.tsv.gz": 1.0,  # the same style
+    "translation/african_storybook_eng_fra.tsv.gz": 1.0,  # simple stories
+    "translation/wikiotics_phrasebook_eng_fra.tsv.gz": 1.0,
+    "translation/pd_books_eng_fra.tsv.gz": 0.5,  # old style
+    "translation/gnome_help_eng_fra.tsv.gz": 0.5,
+    "translation/software_permissive_eng_fra.tsv.gz": 0.5,
+    "translation/tico19_eng_fra.tsv.gz": 0.5,  # this one and the next two are long and formal
+    "translation/ntrex_eng_fra.tsv.gz": 0.5,
+    "translation/ud_pud_eng_fra.tsv.gz": 0.5,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,24 @@ def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
         bucket = zlib.crc32(first[groups.root("fr " + _bare(pair.source))].encode()) % 100
         parts["valid" if bucket < 1 else "test" if bucket < 3 else "train"].append(pair)
     return parts
+
+
+def other_pairs(folder: Path, held_out: Sequence[Pair]) -> tuple[list[tuple[float, list[Pair]]], list[str]]:
+    """What is learned besides the first file: how often in a pass, and which pairs; and the files that are missing.
+
+    Args:
+        held_out: pairs of the first file, of which no sentence may be learned on either side in any form.
+    """
+    sources, targets = {_bare(pair.source) for pair in held_out}, {_bare(pair.target) for pair in held_out}
+    read, missing = [], []
+    for name, share in OTHER_FILES.items():
+        if not (folder / name).is_file():
+            missing.append(name)
+            continue
+        pairs = read_pairs(folder / name)
+        kept = [pair for pair in pairs if _bare(pair.source) not in sources and _bare(pair.target) not in targets]
+        read.append((share, kept))
+    return read, missing
 
 
 def by_source(pairs: Sequence[Pair]) -> dict[str, list[str]]:

@@ -18,14 +18,23 @@ from torch.nn import functional
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from model.text.sentencepiece_tokenizer import END, Tokenizer
-from model.transformer import checkpoint
+from model.text.sentencepiece_tokenizer import END
 from model.transformer.decoder import Transformer
 from training.data import IGNORED
-from training.pairs import SOURCE_FILE, Encoded, Pair, by_length, by_source, read_pairs, split_pairs
+from training.pairs import (
+    OTHER_FILES,
+    SOURCE_FILE,
+    Encoded,
+    Pair,
+    by_length,
+    by_source,
+    other_pairs,
+    read_pairs,
+    split_pairs,
+)
 from training.settings import TrainingSettings
 from training.translate import LONGEST_ANSWER, score_translations, translate_all
-from training.vocabulary import train_pairs_vocabulary
+from training.vocabulary import run_tokenizer, train_pairs_vocabulary
 
 QUICK_VALIDATION = 200  # sentences translated during a run
 
@@ -34,31 +43,43 @@ class TranslationTask:
     """Pairs in batches of similar lengths, in a different order in every pass."""
 
     metric = "BLEU of greedy translations of unseen sentences"
-    notes: Sequence[str] = ()
 
     def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
         """Raises `AttendError` if data is missing, or if there is too little."""
         parts = split_pairs(read_pairs(folder / SOURCE_FILE))
         if not parts["train"] or not parts["valid"]:
             raise AttendError(f"{folder} has too few sentence pairs for training and validation: add more.")
-        self.tokenizer = _tokenizer(settings, parts["train"], output)
+        others, missing = other_pairs(folder, held_out=[*parts["valid"], *parts["test"]])
+        self.notes = [_note(missing, folder)] if missing else []
+        learned = [(1.0, parts["train"]), *others]
+
+        def vocabulary() -> bytes:
+            texts = (text for _, pairs in learned for pair in pairs for text in (pair.source, pair.target))
+            return train_pairs_vocabulary(texts, settings.vocabulary_size - 1)
+
+        self.tokenizer = run_tokenizer(settings, vocabulary, output, padded=True)
         self._end, self._padding = self.tokenizer.special_token_id(END), settings.vocabulary_size - 1
         self._smoothing = settings.label_smoothing
-        encoded = [pair for pair in map(self._encoded, parts["train"]) if max(map(len, pair)) < settings.context_length]
+        encoded = [(share, self._short(pairs, settings.context_length)) for share, pairs in learned]
         self.batches: list[list[Encoded]] = []
         for reading in range(math.ceil(settings.passes)):
-            batches = list(by_length(encoded, settings.batch_tokens, random.Random(f"{settings.seed} {reading}")))
+            rng = random.Random(f"{settings.seed} {reading}")
+            read = [pair for share, pairs in encoded for pair in rng.sample(pairs, round(share * len(pairs)))]
+            batches = list(by_length(read, settings.batch_tokens, rng))
             self.batches += batches[: round(len(batches) * min(1.0, settings.passes - reading))]
         if not self.batches:
             raise AttendError(
                 f"{folder} has no usable sentence pairs: raise --context-length ({settings.context_length}) or "
                 f"--passes ({settings.passes})."
             )
-        self._first = [self.tokenizer.vocabulary_size, *encoded]
+        self._first = [self.tokenizer.vocabulary_size, *encoded]  # what a run that is resumed must have read
         self._validation = by_source(parts["valid"])
 
-    def _encoded(self, pair: Pair) -> Encoded:
-        return [*self.tokenizer.encode(pair.source), self._end], [*self.tokenizer.encode(pair.target), self._end]
+    def _short(self, pairs: Sequence[Pair], longest: int) -> list[Encoded]:
+        """Those that fit into the context, as ids."""
+        encode, end = self.tokenizer.encode, self._end
+        every = [([*encode(pair.source), end], [*encode(pair.target), end]) for pair in pairs]
+        return [pair for pair in every if max(map(len, pair)) < longest]
 
     def target_tokens(self, rows: Sequence[Encoded]) -> int:
         return sum(len(target) for _, target in rows)
@@ -88,14 +109,9 @@ class TranslationTask:
         return hashlib.blake2b(repr(self._first).encode(), digest_size=16).hexdigest()
 
 
-def _tokenizer(settings: TrainingSettings, pairs: Sequence[Pair], output: Path) -> Tokenizer:
-    """The run's tokenizer, trained on the training text of both languages the first time; it has no padding."""
-    path = output / checkpoint.TOKENIZER
-    if not path.exists():
-        texts = (text for pair in pairs for text in (pair.source, pair.target))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(train_pairs_vocabulary(texts, settings.vocabulary_size - 1))
-    return Tokenizer.load(path, padded=True)
+def _note(missing: Sequence[str], folder: Path) -> str:
+    count = f"{len(missing)} of {1 + len(OTHER_FILES)} files of pairs"
+    return f"{count} are not in {folder}, and the model learns from the others: {', '.join(missing)}."
 
 
 def _padded(rows: Sequence[Sequence[int]], filler: int) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import random
@@ -23,7 +24,7 @@ from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer.encoder_decoder import build
 from tests.helpers.trainings import TRANSLATOR, losses, sentences, write_pairs
 from training import evaluate
-from training.pairs import SOURCE_FILE, Pair, by_length, by_source, split_pairs
+from training.pairs import OTHER_FILES, SOURCE_FILE, Pair, by_length, by_source, other_pairs, split_pairs
 from training.run.average import Average
 from training.run.loop import train
 from training.run.optimizer import lr_schedule
@@ -56,6 +57,31 @@ def test_the_split_does_not_depend_on_the_order_of_the_file() -> None:
     shuffled = random.Random(1).sample(pairs, len(pairs))
     first, second = split_pairs(pairs), split_pairs(shuffled)
     assert all({*first[name]} == {*second[name]} for name in first)
+
+
+def test_another_file_is_learned_without_what_is_held_out(data_folder: Path, tmp_path: Path) -> None:
+    parts = split_pairs(sentences())
+    held_out, new = parts["test"][0], Pair("Une phrase de plus", "One sentence more")
+    name = next(iter(OTHER_FILES))
+    with gzip.open(data_folder / name, "wt", encoding="utf-8") as lines:
+        for pair in (new, replace(new, source=held_out.source.upper()), replace(new, target=f"{held_out.target} !")):
+            lines.write(f"{pair.target}\t{pair.source}\n")
+    others, missing = other_pairs(data_folder, [*parts["valid"], *parts["test"]])
+    assert others == [(1.0, [new])]
+    assert missing == list(OTHER_FILES)[1:]
+    task = TranslationTask(replace(TRANSLATOR, passes=2.0), data_folder, tmp_path / "run")
+    learned = [task.tokenizer.decode(target[:-1], begins=True) for batch in task.batches for _, target in batch]
+    assert learned.count(new.target) == 2
+
+
+def test_a_translator_goes_on_from_a_checkpoint_with_its_vocabulary(data_folder: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    train(TRANSLATOR, data_folder, first)
+    train(replace(TRANSLATOR, init_from=str(first)), data_folder, second)
+    assert (second / "tokenizer.model").read_bytes() == (first / "tokenizer.model").read_bytes()
+    assert losses(second)[0] < losses(first)[0] - 0.5
+    with pytest.raises(AttendError, match="has a vocabulary of 340 tokens: leave out --vocabulary-size"):
+        train(replace(TRANSLATOR, init_from=str(first), vocabulary_size=350), data_folder, tmp_path / "third")
 
 
 def test_batches_have_each_pair_once_and_at_most_the_given_tokens() -> None:

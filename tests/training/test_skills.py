@@ -45,7 +45,16 @@ def test_dialogues_follow_from_the_seed_alone(training: list[tuple[str, ...]]) -
 
 def test_speakers_alternate_and_every_slot_of_a_wording_is_filled(training: list[tuple[str, ...]]) -> None:
     assert all(len(turns) >= 2 and len(turns) % 2 == 0 for turns in training)
-    assert not any(re.search(r"[{}@]|^\s*$|^[a-z]", turn) for turns in training for turn in turns)
+    assert not any(re.search(r"[{}@]|^\s*$", turn) for turns in training for turn in turns)
+    assert not any(re.match(r"[a-z]", answer) for turns in training for answer in turns[1::2])
+
+
+def test_a_quarter_of_the_users_are_in_a_hurry(training: list[tuple[str, ...]]) -> None:
+    hurried = [turns for turns in training if not any(re.search(r"[.?]$", turn) for turn in turns[::2])]
+    assert 0.2 < len(hurried) / len(training) < 0.35  # a quarter, and the short ones that end in "!" or a list
+    written = [turn for turns in hurried for turn in turns[::2]]
+    assert sum(turn[0].islower() for turn in written) > len(hurried)
+    assert any(re.match(r"my \w+ is [A-Z]", turn) for turn in written)  # values keep their capitals
 
 
 def test_no_value_of_the_test_is_in_training(training: list[tuple[str, ...]]) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from training.skills.exercises import draw_exercise
-from training.skills.facts import Fact, distinguishable, draw_fact, draw_facts, draw_kind, kinds, prepend
+from training.skills.facts import Fact, distinguishable, draw_fact, draw_facts, draw_kind, kinds, prepend, starts_small
 from training.skills.small_talk import SmallTalk
 from training.skills.values import load_toml
 
 _WORDINGS = load_toml("wordings.toml")["seen"]
-_UNANSWERABLE = 0.09  # probability of an unanswerable question before each answerable one, and at the end
+_UNANSWERABLE = 0.07  # probability of an unanswerable question before each answerable one, and at the end
+_IN_A_HURRY = 0.25  # probability that the user writes a dialogue's turns without marks and capitals
+_AROUND = 0.2  # probability that the user says something else in the same turn
 
 
 def skill_dialogues(small_talk: SmallTalk, seed: int) -> Iterator[tuple[str, ...]]:
@@ -19,7 +22,29 @@ def skill_dialogues(small_talk: SmallTalk, seed: int) -> Iterator[tuple[str, ...
     rng = random.Random(seed)
     while True:
         write = rng.choices((_recall, _exercises, _about_model), weights=(70, 17, 13))[0]
-        yield tuple(write(rng, small_talk))
+        turns = write(rng, small_talk)
+        if rng.random() < _IN_A_HURRY:
+            turns[::2] = [_hurried(rng, turn) for turn in turns[::2]]
+        yield tuple(turns)
+
+
+def _hurried(rng: random.Random, turn: str) -> str:
+    """A turn without its last mark, often without its first capital and its apostrophes; names keep theirs."""
+    hurried = turn.removesuffix("?") if turn.endswith("?") else turn.removesuffix(".")
+    if rng.random() < 0.7 and (hurried.startswith("I ") or starts_small(hurried)):
+        hurried = hurried[:1].lower() + hurried[1:]
+    return hurried.replace("'", "") if rng.random() < 0.4 else hurried
+
+
+def _around(rng: random.Random, small_talk: SmallTalk, turn: str, *, after: bool) -> str:
+    """A turn in which the user says something else, too: before it, or, for a statement, sometimes after it."""
+    if rng.random() >= _AROUND or not (other := small_talk.draw(rng, 1)):
+        return turn
+    said = re.split(r"(?<=[.!?]) ", other[0])
+    first, last = next((part for part in said if not part.endswith("?")), ""), said[-1]
+    if not first:
+        return turn
+    return f"{turn} {last}" if after and rng.random() < 0.3 else f"{first} {turn}"
 
 
 def _recall(rng: random.Random, small_talk: SmallTalk) -> list[str]:
@@ -33,13 +58,14 @@ def _recall(rng: random.Random, small_talk: SmallTalk) -> list[str]:
         statement = " ".join(fact.tell(rng, "seen") for fact in stated)
         if rng.random() < 0.3:
             statement = prepend(rng.choice(_WORDINGS["before_telling"]), statement)
+        statement = _around(rng, small_talk, statement, after=True)
         if rng.random() < 0.12:  # the question follows in the same turn
             fact = rng.choice(stated)
             turns += [f"{statement} {fact.ask(rng, 'seen')}", fact.answer(rng)]
         else:
             fact = stated[-1]
             turns += [statement, fact.fill(rng.choice(fact.kind.reply["seen"]))]
-        if len(stated) == 1 and rng.random() < 0.2:
+        if len(stated) == 1 and rng.random() < 0.25:
             facts[facts.index(stated[0])] = _correct(rng, stated[0], turns)
         turns += _digression(rng, small_talk) if rng.random() < 0.2 else []
     turns += small_talk.draw(rng, rng.choice((0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6)))
@@ -51,6 +77,7 @@ def _recall(rng: random.Random, small_talk: SmallTalk) -> list[str]:
             question = prepend(rng.choice(_WORDINGS["before_asking"]), question)
         if rng.random() < 0.15:
             question += rng.choice(_WORDINGS["after_asking"])
+        question = _around(rng, small_talk, question, after=False)
         turns += [question, fact.answer(rng)]
         if rng.random() < 0.1:
             turns += [rng.choice(_WORDINGS["checked"]), rng.choice(_WORDINGS["checked_reply"])]
@@ -68,10 +95,10 @@ def _digression(rng: random.Random, small_talk: SmallTalk) -> list[str]:
 def _correct(rng: random.Random, fact: Fact, turns: list[str]) -> Fact:
     """Append an exchange that corrects a fact to `turns`, and returns the corrected fact."""
     corrected = fact.corrected(rng, "seen")
-    turns += [
-        corrected.fill(rng.choice(_WORDINGS["correct"])),
-        corrected.fill(rng.choice(_WORDINGS["corrected"])),
-    ]
+    correction = corrected.fill(rng.choice(_WORDINGS["correct"]))
+    if rng.random() < 0.35:  # it is told once more
+        correction = prepend(rng.choice(_WORDINGS["before_correcting"]), corrected.tell(rng, "seen"))
+    turns += [correction, corrected.fill(rng.choice(_WORDINGS["corrected"]))]
     return corrected
 
 

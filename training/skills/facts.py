@@ -14,7 +14,7 @@ from training.skills.values import Part, article, draw, draw_fact_value, load_to
 _STARTS = (
     "What Where When Which Who Whose How Do Did Does Can Could Would Is Tell Say Name Give Remind Call Please Let "
     "Let's Remember Keep Don't My The There This Here It It's We You They People Everybody One No Just Originally If "
-    "And In At On By From With Of For Under"
+    "And In At On By From With Of For Under Are Any Note As So Some Someone That That's Instead Today Quick Wait"
 )
 _SMALL = re.compile(rf"(?:{'|'.join(_STARTS.split())})\b")  # capitalized only at the start of a sentence
 
@@ -162,8 +162,13 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def starts_small(text: str) -> bool:
+    """Whether a sentence's first word is capitalized by its position alone."""
+    return _SMALL.match(text) is not None
+
+
 def prepend(words: str, text: str) -> str:
     """Put words before a sentence, whose first word loses its capital if only its position gave it one."""
     return words + (
-        text[:1].lower() + text[1:] if words.endswith((", ", ": ", "And ")) and _SMALL.match(text) else text
+        text[:1].lower() + text[1:] if words.endswith((", ", ": ", "And ")) and starts_small(text) else text
     )

@@ -18,10 +18,11 @@ from training.data import IGNORED, Document, Row, batches, documents, encode, mi
 from training.evaluate import bits_per_byte
 from training.mixture import CHAT_MIXTURE, scaled
 from training.run.machine import fused_loss, summed_loss
+from training.run.tokenizer import run_tokenizer
 from training.settings import TrainingSettings
 from training.skills.dialogues import skill_dialogues
 from training.skills.small_talk import SmallTalk
-from training.vocabulary import run_tokenizer, train_vocabulary
+from training.vocabulary import train_vocabulary
 
 QUICK_VALIDATION = 24  # dialogues measured during a run
 

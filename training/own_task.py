@@ -15,8 +15,9 @@ from training import own_files
 from training.conversations import ChatTask
 from training.data import batches, encode
 from training.data import rows as rows_of
+from training.run.tokenizer import run_tokenizer
 from training.settings import TrainingSettings
-from training.vocabulary import run_tokenizer, train_vocabulary
+from training.vocabulary import train_vocabulary
 
 VOCABULARY_TEXT = 10_000_000  # about how many characters teach the vocabulary, which more would hardly change
 LONGEST_LINE = 1_000  # characters; SentencePiece leaves out lines of more than 4,192 bytes

@@ -32,9 +32,10 @@ from training.pairs import (
     read_pairs,
     split_pairs,
 )
+from training.run.tokenizer import run_tokenizer
 from training.settings import TrainingSettings
 from training.translate import LONGEST_ANSWER, score_translations, translate_all
-from training.vocabulary import run_tokenizer, train_pairs_vocabulary
+from training.vocabulary import train_pairs_vocabulary
 
 QUICK_VALIDATION = 200  # sentences translated during a run
 

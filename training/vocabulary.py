@@ -15,7 +15,7 @@ import string
 import sys
 import tempfile
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,7 @@ from sentencepiece import SentencePieceTrainer
 
 from model.command_line import Parser, command, writing
 from model.errors import AttendError
-from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
-from model.transformer import checkpoint
-from training.settings import TrainingSettings
+from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER
 
 _SPACES = "\t\n\r\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000"
 _NOTHING = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # soft hyphens and characters without width
@@ -115,37 +113,6 @@ def _why(size: int, error: str) -> str:
             f"{size:,}: ask for more."
         )
     return f"No vocabulary of {size:,} pieces can be made of this text: add to it, or choose another size."
-
-
-def run_tokenizer(
-    settings: TrainingSettings, train: Callable[[], bytes], output: Path, *, padded: bool = False
-) -> Tokenizer:
-    """The run's tokenizer: that of the checkpoint to begin with, or one that is trained the first time.
-
-    Args:
-        padded: whether it has padding besides its pieces. Raises `AttendError` if the model needs another size.
-    """
-    path = output / checkpoint.TOKENIZER
-    if not path.exists():
-        if settings.init_from:
-            first = Path(settings.init_from) / checkpoint.TOKENIZER
-            size = Tokenizer.load(first, padded=padded).vocabulary_size  # refuses what is missing or no tokenizer
-            if size != settings.vocabulary_size:
-                raise AttendError(
-                    f"{settings.init_from} has a vocabulary of {size:,} tokens: leave out --vocabulary-size."
-                )
-            vocabulary = first.read_bytes()
-        else:
-            vocabulary = train()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(vocabulary)
-    tokenizer = Tokenizer.load(path, padded=padded)
-    if tokenizer.vocabulary_size != settings.vocabulary_size:
-        raise AttendError(
-            f"{output} has a vocabulary of {tokenizer.vocabulary_size:,} tokens, but the model needs one of "
-            f"{settings.vocabulary_size:,}: choose a new folder for the run."
-        )
-    return tokenizer
 
 
 @command

@@ -157,7 +157,7 @@ def run(folder: Path, output: Path, *, highest: float | None = None) -> None:
     Args:
         highest: one learning rate for all, instead of one for each kind.
     """
-    task = TranslationTask(SETTINGS, folder, output)
+    task = TranslationTask(SETTINGS, folder, output, other_files={})
     references = by_source(split_pairs(read_pairs(folder / SOURCE_FILE))["test"])
     figures, models, speed_of = {}, {}, speeds(task)
     rates = {name: learning_rate_of(kind) if highest is None else highest for name, kind in MODELS.items()}
@@ -194,7 +194,7 @@ def publish(folder: Path, output: Path) -> None:
 
     They share attend-translate's vocabulary, which was learned from the same pairs. A checkpoint in `output` is kept.
     """
-    task = TranslationTask(SETTINGS, folder, EMBEDDED / REFERENCE)
+    task = TranslationTask(SETTINGS, folder, EMBEDDED / REFERENCE, other_files={})
     references = by_source(split_pairs(read_pairs(folder / SOURCE_FILE))["test"])
     for key, name in PUBLISHED.items():
         if not (output / key / checkpoint.WEIGHTS).exists():

@@ -14,7 +14,20 @@ from model.errors import AttendError
 from model.text.conversation import ChatFormat
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer.decoder import Transformer
-from training.data import IGNORED, Document, Row, batches, documents, encode, mixed, pack, present, rows, schedule
+from training.data import (
+    IGNORED,
+    Document,
+    Row,
+    batches,
+    documents,
+    encode,
+    missing_note,
+    mixed,
+    pack,
+    present,
+    rows,
+    schedule,
+)
 from training.evaluate import bits_per_byte
 from training.mixture import CHAT_MIXTURE, scaled
 from training.run.machine import fused_loss, summed_loss
@@ -64,7 +77,6 @@ def mixture_task(settings: TrainingSettings, folder: Path, output: Path) -> Chat
     """The mixture's documents; `AttendError` if data is missing, or if there is too little."""
     sources, missing = present(CHAT_MIXTURE, folder)
     files = len({source.path for source in CHAT_MIXTURE})
-    note = f"{len(missing)} of the mixture's {files} files are not in {folder}, and the model learns from the others: "
     tokenizer = run_tokenizer(
         settings, lambda: train_vocabulary(_mixture_texts(folder), settings.vocabulary_size), output
     )
@@ -78,7 +90,7 @@ def mixture_task(settings: TrainingSettings, folder: Path, output: Path) -> Chat
         batches=learned,
         validation=validation,
         metric="bits per byte on unseen dialogues",
-        notes=[f"{note}{', '.join(missing)}."] if missing else [],
+        notes=[missing_note(missing, files, folder)] if missing else [],
         fused=settings.fuse == "yes",
     )
 

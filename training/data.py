@@ -109,6 +109,12 @@ def present(mixture: Sequence[Source], folder: Path) -> tuple[tuple[Source, ...]
     return available, tuple(missing)
 
 
+def missing_note(missing: Sequence[str], total: int, folder: Path) -> str:
+    """Which files of a mixture the run does without."""
+    count = f"{len(missing)} of the mixture's {total} files"
+    return f"{count} are not in {folder}, and the model learns from the others: {', '.join(missing)}."
+
+
 def split_of(record: Record) -> Split:
     """The split of a record, by a checksum of its text: 3 % each for validation and test."""
     text = record["text"] if "text" in record else "\n".join(record["turns"])

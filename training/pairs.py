@@ -16,7 +16,7 @@ import random
 import sys
 import unicodedata
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,8 +24,8 @@ from model.command_line import Parser, command, writing
 from model.errors import AttendError
 from training.data import Split, read_gzipped
 
-SOURCE_FILE = "translation/tatoeba_eng_fra.tsv.gz"  # the one that is measured
-OTHER_FILES = {  # what is learned besides: how often each is read in one pass over the first
+SOURCE_FILE = "translation/tatoeba_eng_fra.tsv.gz"  # validation and test sentences come from it
+OTHER_FILES = {  # more files to learn from, and how often each is read per pass over SOURCE_FILE
     "translation/tatoeba_2019_new_eng_fra.tsv.gz": 1.0,  # the same style
     "translation/african_storybook_eng_fra.tsv.gz": 1.0,  # simple stories
     "translation/wikiotics_phrasebook_eng_fra.tsv.gz": 1.0,
@@ -78,15 +78,17 @@ def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
     return parts
 
 
-def other_pairs(folder: Path, held_out: Sequence[Pair]) -> tuple[list[tuple[float, list[Pair]]], list[str]]:
-    """What is learned besides the first file: how often in a pass, and which pairs; and the files that are missing.
+def other_pairs(
+    folder: Path, files: Mapping[str, float], held_out: Sequence[Pair]
+) -> tuple[list[tuple[float, list[Pair]]], list[str]]:
+    """How often each file is read in a pass, with its pairs; and the names of the files that are missing.
 
     Args:
-        held_out: pairs of the first file, of which no sentence may be learned on either side in any form.
+        held_out: pairs of which no sentence may be learned, on either side and in any form.
     """
     sources, targets = {_bare(pair.source) for pair in held_out}, {_bare(pair.target) for pair in held_out}
     read, missing = [], []
-    for name, share in OTHER_FILES.items():
+    for name, share in files.items():
         if not (folder / name).is_file():
             missing.append(name)
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -20,7 +20,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import END
 from model.transformer.decoder import Transformer
-from training.data import IGNORED
+from training.data import IGNORED, missing_note
 from training.pairs import (
     OTHER_FILES,
     SOURCE_FILE,
@@ -45,23 +45,33 @@ class TranslationTask:
 
     metric = "BLEU of greedy translations of unseen sentences"
 
-    def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
-        """Raises `AttendError` if data is missing, or if there is too little."""
+    def __init__(
+        self,
+        settings: TrainingSettings,
+        folder: Path,
+        output: Path,
+        other_files: Mapping[str, float] = OTHER_FILES,
+    ) -> None:
+        """Raises `AttendError` if data is missing, or if there is too little.
+
+        Args:
+            other_files: what is learned besides `SOURCE_FILE`, and how often in each pass over that.
+        """
         parts = split_pairs(read_pairs(folder / SOURCE_FILE))
         if not parts["train"] or not parts["valid"]:
             raise AttendError(f"{folder} has too few sentence pairs for training and validation: add more.")
-        others, missing = other_pairs(folder, held_out=[*parts["valid"], *parts["test"]])
-        self.notes = [_note(missing, folder)] if missing else []
+        others, missing = other_pairs(folder, other_files, held_out=[*parts["valid"], *parts["test"]])
+        self.notes = [missing_note(missing, 1 + len(other_files), folder)] if missing else []
         learned = [(1.0, parts["train"]), *others]
 
         def vocabulary() -> bytes:
             texts = (text for _, pairs in learned for pair in pairs for text in (pair.source, pair.target))
             return train_pairs_vocabulary(texts, settings.vocabulary_size - 1)
 
-        self.tokenizer = run_tokenizer(settings, vocabulary, output, padded=True)
+        self.tokenizer = run_tokenizer(settings, vocabulary, output)
         self._end, self._padding = self.tokenizer.special_token_id(END), settings.vocabulary_size - 1
         self._smoothing = settings.label_smoothing
-        encoded = [(share, self._short(pairs, settings.context_length)) for share, pairs in learned]
+        encoded = [(share, self._fitting(pairs, settings.context_length)) for share, pairs in learned]
         self.batches: list[list[Encoded]] = []
         for reading in range(math.ceil(settings.passes)):
             rng = random.Random(f"{settings.seed} {reading}")
@@ -73,14 +83,14 @@ class TranslationTask:
                 f"{folder} has no usable sentence pairs: raise --context-length ({settings.context_length}) or "
                 f"--passes ({settings.passes})."
             )
-        self._first = [self.tokenizer.vocabulary_size, *encoded]  # what a run that is resumed must have read
+        self._first = [self.tokenizer.vocabulary_size, *encoded]
         self._validation = by_source(parts["valid"])
 
-    def _short(self, pairs: Sequence[Pair], longest: int) -> list[Encoded]:
+    def _fitting(self, pairs: Sequence[Pair], context_length: int) -> list[Encoded]:
         """Those that fit into the context, as ids."""
         encode, end = self.tokenizer.encode, self._end
         every = [([*encode(pair.source), end], [*encode(pair.target), end]) for pair in pairs]
-        return [pair for pair in every if max(map(len, pair)) < longest]
+        return [pair for pair in every if max(map(len, pair)) < context_length]
 
     def target_tokens(self, rows: Sequence[Encoded]) -> int:
         return sum(len(target) for _, target in rows)
@@ -106,13 +116,9 @@ class TranslationTask:
         return score_translations(translations, [self._validation[sentence] for sentence in sentences]).bleu
 
     def fingerprint(self) -> str:
-        """A hash of the encoded pairs only, so that a run may be resumed with more passes."""
+        """A hash of the vocabulary's size, the encoded pairs and their shares, so that a run may be resumed with more
+        passes."""
         return hashlib.blake2b(repr(self._first).encode(), digest_size=16).hexdigest()
-
-
-def _note(missing: Sequence[str], folder: Path) -> str:
-    count = f"{len(missing)} of {1 + len(OTHER_FILES)} files of pairs"
-    return f"{count} are not in {folder}, and the model learns from the others: {', '.join(missing)}."
 
 
 def _padded(rows: Sequence[Sequence[int]], filler: int) -> Tensor:

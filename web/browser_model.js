@@ -24,15 +24,14 @@ export class BrowserModel {
   }
 
   /**
-   * Continue a text, translate it, or answer a conversation.
+   * Continue a text or a run, translate a text, or answer a conversation.
    * @param {import('./service.js').Input} input
    * @param {import('./decoding/settings.js').Settings} [settings] the others have their defaults
    * @param {(tokens: import('./service.js').AnswerToken[]) => void} [onStep] with those written so far
-   * @param {import('./service.js').Branch | null} [branch] a run of this input that goes on behind another token
    * @returns {Promise<import('./service.js').Result>} of a run that was stopped as well
    */
-  async run(input, settings = {}, onStep, branch = null) {
-    const { result } = await this.#order({ kind: 'run', input, settings, branch }, 'done', (news) => {
+  async run(input, settings = {}, onStep) {
+    const { result } = await this.#order({ kind: 'run', input, settings }, 'done', (news) => {
       if (news.kind === 'step') onStep?.(news.tokens);
     });
     return result;

@@ -2,7 +2,7 @@
  * One of our models in this browser: from a message or a text to a run document. Knows no page and no worker.
  */
 
-import { NOTHING, branchOff } from './decoding/branch.js';
+import { NO_PREFIX, branchOff } from './decoding/branch.js';
 import { attentionRow } from './decoding/document.js';
 import { generate } from './decoding/generate.js';
 import { completeSettings } from './decoding/settings.js';
@@ -10,9 +10,11 @@ import { Transformer } from './model/transformer.js';
 import { chatPrompt } from './text/conversation.js';
 import { Tokenizer } from './text/tokenizer.js';
 
+/** @typedef {import('./decoding/branch.js').Branch} Branch */
 /** @typedef {import('./decoding/document.js').Run} Run */
 /** @typedef {import('./decoding/settings.js').Settings} Settings */
 /** @typedef {import('./text/conversation.js').Message} Message */
+/** @typedef {string | Message[] | Branch} Input */
 /**
  * What `web/export.py` writes into `model.json`.
  * @typedef {{name: string, config: import('./model/transformer.js').Config, settings:
@@ -34,29 +36,28 @@ export class Engine {
   }
 
   /**
-   * A run that has yet to be made: a text is continued or translated, a conversation is answered.
-   * @param {string | Message[]} input
+   * A run that has yet to be made: a text is continued or translated, a conversation is answered, or a run goes on after
+   * another token.
+   * @param {Input} input
    * @param {Settings} given the others have their defaults
-   * @param {import('./decoding/branch.js').Branch | null} [branch] a run of this input that goes on behind another token
    * @returns {Run}
    */
-  start(input, given = {}, branch = null) {
+  start(input, given = {}) {
     const { manifest, tokenizer, model } = this, { context_length: contextLength, layers, heads, encoder_layers: encoder } = manifest.config;
     const settings = completeSettings(manifest.settings, given), end = tokenizer.specialToken('<end>');
-    const messages = typeof input === 'string' ? null : input, prompt = messages ? messages.at(-1).content : String(input);
+    const branch = typeof input === 'object' && 'run' in input ? input : null;
+    const typed = /** @type {string | Message[]} */ (branch ? branch.run.prompt.messages ?? branch.run.prompt.text : input);
+    const messages = typeof typed === 'string' ? null : typed, prompt = messages ? messages.at(-1).content : String(typed);
     if (!prompt.trim()) throw new Error('The prompt is empty: enter at least one character.');
-    const { ids: read, dropped } = messages && !encoder ? chatPrompt(tokenizer, messages, contextLength, settings.max_new_tokens)
-      : { ids: encoder ? [...tokenizer.encode(prompt), end] : [tokenizer.specialToken('<s>'), ...tokenizer.encode(prompt)], dropped: 0 };
-    if (branch && tokenizer.special.has(branch.token)) throw new Error(`${tokenizer.label(branch.token)} has no text of its own, so it can’t be used here: choose another row.`);
-    const { prompt: whole, begun } = branch ? branchOff(branch) : { prompt: read, begun: NOTHING };
-    if (whole.length > contextLength) throw new Error(`The text has ${whole.length} tokens, but the model reads at most ${contextLength}: shorten it.`);
+    const { ids: read, dropped = 0, prefix = NO_PREFIX } = this.#read(branch, messages, prompt, settings);
+    if (read.length > contextLength) throw new Error(`The text has ${read.length} tokens, but the model reads at most ${contextLength}: shorten it.`);
     const request = {
-      prompt: encoder ? model.decoderStart : whole,
+      prompt: encoder ? model.decoderStart : read,
       source: encoder ? read : [],
       endTokens: [end],
       suppressed: model.decoderStart,
       contextLength,
-      drawsUsed: begun.steps.length,
+      drawsUsed: prefix.steps.length,
       decode: (ids) => tokenizer.decode(ids, encoder > 0),
       texts: (ids) => tokenizer.texts(ids, encoder > 0),
       encode: (text) => tokenizer.encode(text),
@@ -67,13 +68,33 @@ export class Engine {
       ...(messages && { messages }),
       dropped,
       request,
-      begun,
+      prefix,
       settings,
       steps: [],
       label: (id) => tokenizer.label(id),
       special: tokenizer.special,
       shape: { layers, heads },
     };
+  }
+
+  /**
+   * The ids that the model reads before it writes.
+   * @param {Branch | null} branch
+   * @param {Message[] | null} messages
+   * @param {string} prompt
+   * @param {Settings} settings
+   * @returns {{ids: number[], dropped?: number, prefix?: import('./decoding/branch.js').Prefix}}
+   */
+  #read(branch, messages, prompt, settings) {
+    const { manifest: { config }, tokenizer } = this;
+    if (branch) {
+      if (tokenizer.special.has(branch.token)) throw new Error(`${tokenizer.label(branch.token)} has no text of its own, so it can’t be used here: choose another row.`);
+      const { prompt: ids, prefix } = branchOff(branch);
+      return { ids, prefix };
+    }
+    if (config.encoder_layers) return { ids: [...tokenizer.encode(prompt), tokenizer.specialToken('<end>')] };
+    if (messages) return chatPrompt(tokenizer, messages, config.context_length, settings.max_new_tokens);
+    return { ids: [tokenizer.specialToken('<s>'), ...tokenizer.encode(prompt)] };
   }
 
   /** Make a run, one step at a time; it yields null while the prompt is being read. @param {Run} run */

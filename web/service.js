@@ -2,7 +2,7 @@
  * What the worker does: it loads a model and makes runs, one at a time, and listens between two steps, so that Stop takes
  * effect before the next token.
  *
- * @typedef {{kind: 'load', folder: string} | {kind: 'run', input: Input, settings: Settings, branch: Branch | null} | {kind: 'stop'}} Order
+ * @typedef {{kind: 'load', folder: string} | {kind: 'run', input: Input, settings: Settings} | {kind: 'stop'}} Order
  * @typedef {{kind: 'progress', loaded: number, total: number} | {kind: 'loaded', name: string}
  *   | {kind: 'step', tokens: AnswerToken[]} | {kind: 'done', result: Result} | {kind: 'failed', message: string}} News
  *
@@ -16,7 +16,7 @@ import { runDocument } from './decoding/document.js';
 import { downloadModel } from './download.js';
 import { Engine } from './engine.js';
 
-/** @typedef {string | import('./text/conversation.js').Message[]} Input */
+/** @typedef {import('./engine.js').Input} Input */
 /** @typedef {import('./decoding/branch.js').Branch} Branch */
 /** @typedef {import('./decoding/settings.js').Settings} Settings */
 /** @typedef {import('../ui/runs/runs_contract').AnswerToken} AnswerToken */
@@ -41,10 +41,10 @@ export function serve(port, open = openEngine) {
     port.postMessage({ kind: 'loaded', name: engine.manifest.name });
   }
 
-  /** @param {Extract<Order, {kind: 'run'}>} order */
-  async function run({ input, settings, branch }) {
+  /** @param {Input} input @param {Settings} settings */
+  async function run(input, settings) {
     stopped = false;
-    const started = engine.start(input, settings, branch);
+    const started = engine.start(input, settings);
     for (const step of engine.steps(started)) {
       if (step) port.postMessage({ kind: 'step', tokens: answerTokens(started) });
       await turn();
@@ -55,7 +55,7 @@ export function serve(port, open = openEngine) {
   }
 
   /** @param {Exclude<Order, {kind: 'stop'}>} order */
-  const obey = (order) => (order.kind === 'load' ? load(order.folder) : run(order))
+  const obey = (order) => (order.kind === 'load' ? load(order.folder) : run(order.input, order.settings))
     .catch((error) => port.postMessage({ kind: 'failed', message: error.message }));
 
   let last = Promise.resolve(); // the last order, which the next one waits for

@@ -77,6 +77,17 @@ def test_no_wording_and_no_kind_of_the_test_is_in_training(training: list[tuple[
     assert not [thing for thing in held_out if occurs_in(f"my {thing}", text)]
 
 
+def test_no_other_kind_is_told_or_asked_for_as_one_of_the_test_is() -> None:
+    learned = [kind for kind in kinds() if not kind.unseen]
+    names = {kind.name for kind in learned}
+    held_out = [kind for kind in kinds() if kind.unseen and kind.name not in names and not kind.nouns]
+    wordings = {wording for kind in learned for wording in (*kind.tell["seen"], *kind.ask["seen"])}
+    assert len(held_out) > 2
+    assert not [
+        wording for kind in held_out for wording in (*kind.tell["seen"], *kind.ask["seen"]) if wording in wordings
+    ]
+
+
 def test_every_kind_of_fact_has_wordings_that_training_lacks() -> None:
     for kind in (kind for kind in kinds() if kind.thing[:1] != "@"):
         assert kind.tell["unseen"] and kind.ask["unseen"] and kind.reply["unseen"], kind

@@ -66,7 +66,7 @@ def test_another_file_is_learned_without_what_is_held_out(data_folder: Path, tmp
     with gzip.open(data_folder / name, "wt", encoding="utf-8") as lines:
         for pair in (new, replace(new, source=held_out.source.upper()), replace(new, target=f"{held_out.target} !")):
             lines.write(f"{pair.target}\t{pair.source}\n")
-    others, missing = other_pairs(data_folder, [*parts["valid"], *parts["test"]])
+    others, missing = other_pairs(data_folder, OTHER_FILES, [*parts["valid"], *parts["test"]])
     assert others == [(1.0, [new])]
     assert missing == list(OTHER_FILES)[1:]
     task = TranslationTask(replace(TRANSLATOR, passes=2.0), data_folder, tmp_path / "run")

@@ -16,14 +16,14 @@ for (const { input, settings, branch } of JSON.parse(readFileSync(jobs, 'utf8'))
   let run = write(input, settings);
   for (const [place, candidate] of branch ?? []) {
     const before = runDocument(run);
-    run = write(input, settings, { run: before, place, token: before.steps[place].candidates[candidate].id });
+    run = write({ run: before, place, token: before.steps[place].candidates[candidate].id }, settings);
   }
   console.log(JSON.stringify([runDocument(run), answerTokens(run), engine.encoderHeads]));
 }
 
-/** @param {string} input @param {Record<string, any>} settings @param {import('../../web/service.js').Branch} [branch] */
-function write(input, settings, branch) {
-  const run = engine.start(input, settings, branch);
+/** @param {import('../../web/engine.js').Input} input @param {Record<string, any>} settings */
+function write(input, settings) {
+  const run = engine.start(input, settings);
   for (const _ of engine.steps(run));
   return run;
 }

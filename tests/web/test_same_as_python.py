@@ -22,14 +22,14 @@ from torch import Tensor
 
 import attend
 from decoding.generate import generate
-from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model import names
 from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
 from ui.runs.answer_text import AnswerText
 from ui.runs.documents.runs import run_document
-from ui.runs.run import RunRecord, TokenRecord, prompt_tokens
+from ui.runs.live_run import explained_tokens
+from ui.runs.run import RunRecord, prompt_tokens
 from ui.runs.traces import new_trace
 from ui.runs.versions.resume import exchanged, trace_from_here
 from web.export import export
@@ -179,7 +179,7 @@ def branched(loaded: LoadedModel, text: str, settings: dict[str, Any], exchanges
     run = RunRecord("run", "chat", "attend-chat", prompt_tokens(trace.request))
     for place, candidate in [*exchanges, (-1, 0)]:
         trace.collect(generate(loaded.model, trace.request.input_ids, trace.settings.strategy_for(trace.request)))
-        run = replace(run, trace=trace, tokens=[*run.tokens, *explained(trace)])
+        run = replace(run, trace=trace, tokens=[*run.tokens, *explained_tokens(trace)])
         if place >= 0:
             index = run.first + place
             choice = run.tokens[index].choice
@@ -188,10 +188,6 @@ def branched(loaded: LoadedModel, text: str, settings: dict[str, Any], exchanges
             trace = trace_from_here(tokens, loaded, chosen, text=text)
             run = replace(run, tokens=tokens)
     return run
-
-
-def explained(trace: Trace) -> list[TokenRecord]:
-    return [TokenRecord(choice.token, trace.origin, choice) for choice in trace.choices()]
 
 
 def differences(expected: Any, found: Any, place: str = "") -> list[str]:

@@ -11,15 +11,12 @@ from model.transformer import checkpoint
 from training.settings import TrainingSettings
 
 
-def run_tokenizer(
-    settings: TrainingSettings, train: Callable[[], bytes], output: Path, *, padded: bool = False
-) -> Tokenizer:
+def run_tokenizer(settings: TrainingSettings, train: Callable[[], bytes], output: Path) -> Tokenizer:
     """The run's tokenizer: that of the checkpoint to begin with, or one that is trained the first time.
 
-    Args:
-        padded: whether it has padding besides its pieces. Raises `AttendError` if the model needs another size.
+    Raises `AttendError` if the model needs a vocabulary of another size.
     """
-    path = output / checkpoint.TOKENIZER
+    path, padded = output / checkpoint.TOKENIZER, settings.encoder_layers > 0  # a translator's has padding
     if not path.exists():
         if settings.init_from:
             first = Path(settings.init_from) / checkpoint.TOKENIZER

@@ -13,7 +13,7 @@ from training.skills.values import load_toml
 
 _WORDINGS = load_toml("wordings.toml")["seen"]
 _UNANSWERABLE = 0.07  # probability of an unanswerable question before each answerable one, and at the end
-_IN_A_HURRY = 0.25  # probability that the user writes a dialogue's turns without marks and capitals
+_IN_A_HURRY = 0.25  # probability that the user writes a whole dialogue in a hurry
 _AROUND = 0.2  # probability that the user says something else in the same turn
 
 
@@ -30,21 +30,21 @@ def skill_dialogues(small_talk: SmallTalk, seed: int) -> Iterator[tuple[str, ...
 
 def _hurried(rng: random.Random, turn: str) -> str:
     """A turn without its last mark, often without its first capital and its apostrophes; names keep theirs."""
-    hurried = turn.removesuffix("?") if turn.endswith("?") else turn.removesuffix(".")
+    hurried = re.sub(r"\s*[.?]$", "", turn)
     if rng.random() < 0.7 and (hurried.startswith("I ") or starts_small(hurried)):
         hurried = hurried[:1].lower() + hurried[1:]
-    return hurried.replace("'", "") if rng.random() < 0.4 else hurried
+    return re.sub(r"'(?!clock)", "", hurried) if rng.random() < 0.4 else hurried
 
 
 def _around(rng: random.Random, small_talk: SmallTalk, turn: str, *, after: bool) -> str:
     """A turn in which the user says something else, too: before it, or, for a statement, sometimes after it."""
-    if rng.random() >= _AROUND or not (other := small_talk.draw(rng, 1)):
+    if rng.random() >= _AROUND:
         return turn
-    said = re.split(r"(?<=[.!?]) ", other[0])
-    first, last = next((part for part in said if not part.endswith("?")), ""), said[-1]
-    if not first:
+    other = " ".join(small_talk.draw(rng, 1)[:1])
+    said = [sentence for sentence in re.split(r"(?<=[.!?]) ", other) if sentence.endswith((".", "!"))]
+    if not said:
         return turn
-    return f"{turn} {last}" if after and rng.random() < 0.3 else f"{first} {turn}"
+    return f"{turn} {said[-1]}" if after and rng.random() < 0.3 else f"{said[0]} {turn}"
 
 
 def _recall(rng: random.Random, small_talk: SmallTalk) -> list[str]:
@@ -97,7 +97,7 @@ def _correct(rng: random.Random, fact: Fact, turns: list[str]) -> Fact:
     corrected = fact.corrected(rng, "seen")
     correction = corrected.fill(rng.choice(_WORDINGS["correct"]))
     if rng.random() < 0.35:  # it is told once more
-        correction = prepend(rng.choice(_WORDINGS["before_correcting"]), corrected.tell(rng, "seen"))
+        correction = prepend(rng.choice(_WORDINGS["before_correcting"]), corrected.fill(corrected.kind.tell["seen"][0]))
     turns += [correction, corrected.fill(rng.choice(_WORDINGS["corrected"]))]
     return corrected
 

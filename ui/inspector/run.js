@@ -34,10 +34,9 @@ export class Run {
     return this.isServed && !isExample(this.name);
   }
 
-  /** Whether another token can be used in a token's place; without a server, only where one was chosen. @param {number} index */
+  /** Whether another token can be used in place of this one; in Chat, only of a generated one. @param {number} index */
   isExchangeable(index) {
-    const isChosen = index >= this.first;
-    return !isExample(this.name) && (this.mode === 'chat' ? isChosen : this.mode === 'write' && (isChosen || this.isServed));
+    return !isExample(this.name) && (this.mode === 'write' || (this.mode === 'chat' && index >= this.first));
   }
 
   /** Another run takes its place. @param {string | null} name */

@@ -13,7 +13,7 @@
 
 import { CONDITIONS } from './conditions.js';
 
-export const OUT_OF_DATE = 'This page is out of date: reload it.'; // as it asks for what no file has
+export const OUT_OF_DATE = 'This page is out of date: reload it.'; // it asks for something that no file has
 const WRONG = 'Not yet. Try again, or take the hint.'; // where nothing more can be said
 const MAX = 1e12; // of a typed number
 
@@ -25,8 +25,7 @@ const MAX = 1e12; // of a typed number
  */
 export async function judge(chapter, file, { exercise: name, state = {}, answer, reveal }, compute) {
   if (!Object.hasOwn(file.exercises, name)) throw new Error(OUT_OF_DATE);
-  const byModel = file.exercises[name], model = state.model ?? file.own.inputs.model;
-  const exercise = byModel[Object.hasOwn(byModel, model) ? model : ''];
+  const exercise = exerciseOf(file.exercises[name], state.model ?? file.own.inputs.model);
   if (!exercise) throw new Error(OUT_OF_DATE);
   if (reveal) return exercise.reveal;
   if (exercise.replies) {
@@ -39,6 +38,9 @@ export async function judge(chapter, file, { exercise: name, state = {}, answer,
   if (predicted) return { right: !wrong, feedback: wrong === WRONG ? '' : wrong, explanation, solution };
   return { right: !wrong, feedback: wrong, explanation: wrong ? '' : explanation, solution: '' };
 }
+
+/** @param {Record<string, Exercise>} byModel whose answer depends on the model; under "" for all @param {string} model */
+const exerciseOf = (byModel, model) => byModel[Object.hasOwn(byModel, model) ? model : ''];
 
 /** What is wrong with a number; "" if nothing is. @param {Exercise} exercise @param {number} answer */
 function feedback({ digits, solutions, mistakes }, answer) {
@@ -72,7 +74,7 @@ function unfulfilled({ holds, ...others }, { mistakes }, result, file) {
 /** The exercises as they are printed. @param {ChapterFile} file @param {boolean} isSolved */
 export function sheetOf({ page, title, exercises, own }, isSolved) {
   return { title, exercises: page.exercises.map(({ name, question, options }) => {
-    const { solution, explanation } = (exercises[name][own.inputs.model] ?? exercises[name]['']).reveal;
+    const { solution, explanation } = exerciseOf(exercises[name], own.inputs.model).reveal;
     return { question, options, ...(isSolved && { solution, explanation }) };
   }) };
 }

@@ -2,15 +2,14 @@
  * The tokens of a run's best text as the page draws them: each with its probability and what it adds to the text.
  */
 
-import { path } from './document.js';
+import { entriesOf } from './document.js';
 import { beforeStop } from './request.js';
 
 /** @typedef {import('../../ui/runs/runs_contract').AnswerToken} AnswerToken */
 
 /** @param {import('./document.js').Run} run so far @returns {AnswerToken[]} a stop text and what follows it are not shown */
-export function answerTokens({ request, begun, settings, steps, label }) {
-  const best = steps.at(-1)?.best, entries = [...begun.steps, ...path(steps, best).map(({ choice: { entry } }) => entry)];
-  const ids = entries.map(({ id }) => id);
+export function answerTokens(run) {
+  const { request, settings, label } = run, entries = entriesOf(run), ids = entries.map(({ id }) => id);
   let room = beforeStop(request.decode(ids), settings.stop_texts).length;
   const texts = request.texts(ids).map((text) => {
     const shown = text.slice(0, Math.max(0, room));

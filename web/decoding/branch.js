@@ -1,24 +1,24 @@
 /**
- * Another token in the place of one that a run chose: what the run that goes on behind it begins with.
+ * A run that continues after another token replaced one that was chosen: what it begins with.
  */
 
 /** @typedef {import('../../decoding/run/document').RunDocument} RunDocument */
 /** @typedef {import('../../decoding/run/document').StepEntry} StepEntry */
-/** @typedef {{run: RunDocument, place: number, token: number}} Branch `place`: of the step whose token is exchanged */
-/** @typedef {{steps: StepEntry[], rows: string[]}} Begun the explained tokens at the end of a prompt, and their attention */
+/** The run to continue from, and the step whose token is exchanged. @typedef {{run: RunDocument, place: number, token: number}} Branch */
+/** The explained tokens at the end of a prompt, and their attention. @typedef {{steps: StepEntry[], rows: string[]}} Prefix */
 
-/** @type {Begun} of a run that begins with a text of the visitor */
-export const NOTHING = { steps: [], rows: [] };
+/** @type {Prefix} of a run that begins with a text of the visitor */
+export const NO_PREFIX = { steps: [], rows: [] };
 
 /**
  * The prompt of the new run, the explained tokens at its end included.
  * @param {Branch} branch
- * @returns {{prompt: number[], begun: Begun}}
+ * @returns {{prompt: number[], prefix: Prefix}}
  */
 export function branchOff({ run: { prompt, ids, steps, attention }, place, token }) {
-  const typed = [...prompt.ids, ...ids].slice(0, -steps.length || undefined);
+  const typed = [...prompt.ids, ...ids].slice(0, -steps.length);
   const kept = [...steps.slice(0, place), exchanged(steps[place], token)];
-  return { prompt: [...typed, ...kept.map(({ id }) => id)], begun: { steps: kept, rows: attention.rows.slice(0, place + 1) } };
+  return { prompt: [...typed, ...kept.map(({ id }) => id)], prefix: { steps: kept, rows: attention.rows.slice(0, place + 1) } };
 }
 
 /** The same distribution with another of its candidates, chosen by hand. @param {StepEntry} step @param {number} token @returns {StepEntry} */

@@ -8,7 +8,7 @@ import { isDrawn, isSearch } from './settings.js';
 
 /** @typedef {import('../../decoding/run/document').RunDocument} RunDocument */
 /** @typedef {import('../../decoding/run/document').SearchEntry} SearchEntry */
-/** @typedef {import('./branch.js').Begun} Begun */
+/** @typedef {import('./branch.js').Prefix} Prefix */
 /** @typedef {import('./generate.js').Hypothesis} Hypothesis */
 /** @typedef {import('./generate.js').Step} Step */
 /** @typedef {import('./request.js').Request} Request */
@@ -22,7 +22,7 @@ import { isDrawn, isSearch } from './settings.js';
  * @property {import('../text/conversation.js').Message[]} [messages] of a conversation
  * @property {number} dropped how many of these don't fit into the context, and are not read
  * @property {Request} request
- * @property {Begun} begun what an earlier run wrote of it
+ * @property {Prefix} prefix what an earlier run wrote of it
  * @property {Settings} settings
  * @property {Step[]} steps
  * @property {(id: number) => string} label of a token, for display
@@ -38,15 +38,24 @@ export function path(steps, hypothesis) {
   return found;
 }
 
-/** @param {Run} run @returns {RunDocument} */
-export function runDocument({ model, prompt, messages, request, begun, settings, steps, label, special, shape }) {
-  const last = steps.at(-1), sequences = last?.returned ?? [], ids = last?.best.tokens ?? [];
-  const choices = path(steps, last?.best).map(({ choice }) => choice);
-  const search = isSearch(settings) ? steps.map((step) => searchEntry(steps, step)) : [];
-  const textOf = (tokens) => beforeStop(request.decode(tokens), settings.stop_texts);
+/**
+ * Every explained token of a run's best text.
+ * @param {Run} run
+ * @returns {import('../../decoding/run/document').StepEntry[]}
+ */
+export function entriesOf({ prefix, settings, steps }) {
   /** @type {'search' | 'chosen'} */
   const origin = isSearch(settings) ? 'search' : 'chosen';
-  const entries = [...begun.steps, ...choices.map(({ entry }) => ({ ...entry, origin }))];
+  return [...prefix.steps, ...path(steps, steps.at(-1)?.best).map(({ choice: { entry } }) => ({ ...entry, origin }))];
+}
+
+/** @param {Run} run @returns {RunDocument} */
+export function runDocument(run) {
+  const { model, prompt, messages, request, prefix, settings, steps, label, special, shape } = run;
+  const last = steps.at(-1), sequences = last?.returned ?? [], ids = last?.best.tokens ?? [];
+  const search = isSearch(settings) ? steps.map((step) => searchEntry(steps, step)) : [];
+  const textOf = (tokens) => beforeStop(request.decode(tokens), settings.stop_texts);
+  const entries = entriesOf(run);
   const named = new Set([...request.source, ...request.prompt, ...sequences.flatMap(({ tokens }) => tokens),
     ...entries.flatMap(({ candidates }) => candidates.map(({ id }) => id)), ...search.flatMap(({ beams }) => beams.map(({ id }) => id))]);
   return {
@@ -69,7 +78,7 @@ export function runDocument({ model, prompt, messages, request, begun, settings,
         text: textOf(tokens), ids: tokens, score, final_score: finalScore, log_probability: logProbability, finish_reason: finishReason,
       })),
     }),
-    attention: { ...shape, rows: [...begun.rows, ...choices.map(({ attention }) => attentionRow(attention))] },
+    attention: { ...shape, rows: [...prefix.rows, ...path(steps, last?.best).map(({ choice }) => attentionRow(choice.attention))] },
   };
 }
 

@@ -13,7 +13,7 @@ import { makeClassButton } from '../../ui/kit/parts/class_button.js';
 /**
  * @param {PageModel} model
  * @param {{label: string, placeholder: string, verb: string, rows?: number, tools?: HTMLElement[]}} words `tools`: more buttons
- * @param {(text: string, changes: Record<string, any>) => Promise<RunDocument>} send `changes`: of the settings
+ * @param {(text: string, changes: Record<string, any>) => Promise<RunDocument>} send `changes`: what the tab wants otherwise
  */
 export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] }, send) {
   const box = make('textarea', { class: 'at-grow at-text-field', rows, placeholder, 'aria-label': label, dir: 'auto', onkeydown: sendOnEnter, oninput: () => { isTyped = true; } });
@@ -53,7 +53,7 @@ export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] 
     status.textContent = 'Writing …';
     try {
       const { ids, seed } = await send(text, changes);
-      last = { text, seed, after: isTyped ? null : box.value };
+      if (!changes.branch) last = { text, seed, after: isTyped ? null : box.value }; // no link makes a branch
       status.textContent = `${ids.length} tokens in ${((performance.now() - began) / 1000).toFixed(1)} s. Click a token to see how it was chosen.`;
     } catch (error) {
       status.textContent = /** @type {Error} */ (error).message;

@@ -47,18 +47,19 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   async function answer(text, before, branch) {
     const earlier = turns, run = nameRun(), asked = [...before, userTurn(text)];
     const messages = asked.map(({ role, text: content }) => ({ role, content }));
-    ask.box.value = '';
+    const typed = ask.box.value;
+    if (!branch) ask.box.value = '';
     draw([...asked, growingTurn(model.name, run)], true);
     inspector.await(run);
     try {
-      const result = await model.run(messages, settingsOf(branch, settings.read()), (tokens) => draw([...asked, growingTurn(model.name, run, tokens)], true), branch);
+      const result = await model.run(branch ?? messages, settingsOf(branch, settings.read()), (tokens) => draw([...asked, growingTurn(model.name, run, tokens)], true));
       runs.set(run, result.document);
-      draw([...asked, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: place < result.dropped })));
+      draw([...asked, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: branch ? turn.dropped : place < result.dropped })));
       for (const name of runs.keys()) if (!turns.some((turn) => turn.run === name)) runs.delete(name);
       show(run, branch?.place);
       return result.document;
     } catch (error) {
-      ask.box.value = text;
+      ask.box.value = branch ? typed : text;
       draw(earlier);
       inspector.await(run, false);
       throw error;

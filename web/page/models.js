@@ -55,10 +55,9 @@ export class PageModel {
    * @param {import('../service.js').Input} input
    * @param {Record<string, any>} settings
    * @param {(tokens: import('../service.js').AnswerToken[]) => void} onStep
-   * @param {import('../service.js').Branch | null} [branch] a run of this input that goes on behind another token
    * @returns {Promise<Result>}
    */
-  async run(input, settings, onStep, branch = null) {
+  async run(input, settings, onStep) {
     if (this.#isBusy) throw new Error(`${this.name} is still writing another text: stop that first.`);
     this.#isBusy = true;
     this.#isStopped = false;
@@ -67,7 +66,7 @@ export class PageModel {
       return await this.#worker.run(input, settings, (tokens) => {
         if (this.#isStopped) this.#worker.stop();
         onStep(tokens);
-      }, branch);
+      });
     } finally {
       this.#isBusy = false;
     }

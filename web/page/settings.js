@@ -12,11 +12,11 @@ import { plain } from './typed.js';
 const SHARED = ['max_new_tokens', 'top_candidates', 'seed']; // by all cards of a comparison
 
 /**
- * Those of a run: of the one whose token is exchanged, which may write as many tokens more as the panel says, or the panel's.
+ * The settings of a run: the panel's or, for a branch, those of its run with the panel's length.
  * @param {import('../service.js').Branch | undefined} branch
  * @param {Record<string, any>} typed
  */
-export const settingsOf = (branch, typed) => (branch ? { ...branch.run.settings, max_new_tokens: typed.max_new_tokens } : typed);
+export const settingsOf = (branch, typed) => (branch ? { ...branch.run.settings, max_new_tokens: Math.max(typed.max_new_tokens, branch.run.settings.min_new_tokens) } : typed);
 
 /** @param {Element} parent @param {PanelForm} form */
 export function mountSettings(parent, form) {

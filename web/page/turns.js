@@ -14,13 +14,16 @@ const PLAIN = {
 /** A message of the visitor's. @param {string} text @returns {TurnValue} */
 export const userTurn = (text) => ({ ...PLAIN, text });
 
+/** @param {import('../service.js').AnswerToken[]} tokens */
+export const textOf = (tokens) => tokens.map(({ text }) => text).join('');
+
 /**
  * An answer that is being written.
  * @param {string} model @param {string} run @param {import('../service.js').AnswerToken[]} [tokens]
  * @returns {TurnValue}
  */
 export const growingTurn = (model, run, tokens = []) => (
-  { ...PLAIN, role: 'assistant', model, run, tokens, text: tokens.map(({ text }) => text).join(''), state: 'streaming' });
+  { ...PLAIN, role: 'assistant', model, run, tokens, text: textOf(tokens), state: 'streaming' });
 
 /** A finished answer. @param {string} run @param {Result} result @param {number} context how many tokens the model reads @returns {TurnValue} */
 export function finishedTurn(run, { document, tokens }, context) {

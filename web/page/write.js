@@ -10,9 +10,7 @@ import { documentToOpen } from '../../ui/kit/js/signals.js';
 import { makeAsk } from './ask.js';
 import { nameRun } from './inspector.js';
 import { settingsOf } from './settings.js';
-
-/** @param {import('../service.js').AnswerToken[]} tokens */
-const textOf = (tokens) => tokens.map(({ text }) => text).join('');
+import { textOf } from './turns.js';
 
 /** @param {Tab} tab */
 export function startTab({ panel, model, settings, inspector, prompt }) {
@@ -40,12 +38,12 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
     const growing = nameRun();
     inspector.await(growing);
     try {
-      const result = await model.run(text, settingsOf(branch, { ...settings.read(), ...changes }), (tokens) => {
+      const result = await model.run(branch ?? text, settingsOf(branch, { ...settings.read(), ...changes }), (tokens) => {
         ask.box.value = text + textOf(tokens);
         ask.box.scrollTop = ask.box.scrollHeight;
-      }, branch);
+      });
       [name, run] = [growing, result.document];
-      earlier.push(branch ? before : text);
+      earlier.push(before);
       undo.disabled = false;
       ask.box.value = text + textOf(result.tokens);
       inspector.show(name, run, branch?.place);
@@ -59,7 +57,9 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
   }
 
   /** The text writes on behind another token; what followed it goes. @param {import('../service.js').Branch} branch */
-  const take = (branch) => ask.submit(branch.run.prompt.text, { branch });
+  function take(branch) {
+    if (branch.run === run) ask.submit(run.prompt.text, { branch });
+  }
 
   return { take, enter: () => (run ? inspector.show(name, run) : inspector.showExample('write')) };
 }

@@ -13,7 +13,7 @@ const fakeEngine = (length = Infinity) => ({
   start(prompt, settings) {
     if (!prompt) throw new Error('The prompt is empty.');
     const request = { prompt: [1], source: [], drawsUsed: 0, decode: (ids) => 'a'.repeat(ids.length), texts: (ids) => ids.map(() => 'a') };
-    return { model: 'fake', prompt, request, begun: { steps: [], rows: [] }, settings: { strategy: 'greedy', stop_texts: [], ...settings }, steps: [], label: String, special: new Set(), dropped: 2, shape: { layers: 1, heads: 1 } };
+    return { model: 'fake', prompt, request, prefix: { steps: [], rows: [] }, settings: { strategy: 'greedy', stop_texts: [], ...settings }, steps: [], label: String, special: new Set(), dropped: 2, shape: { layers: 1, heads: 1 } };
   },
   *steps(run) {
     yield null;

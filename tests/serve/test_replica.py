@@ -19,7 +19,7 @@ from serve import wire
 from serve.replica import Replica
 from serve.settings import ModelDeployment
 from tests.decoding.test_batch import check_same
-from tests.helpers.waiting import steps_of
+from tests.helpers.waiting import eventually, steps_of
 from ui.runs.models import Models
 
 T = TypeVar("T")
@@ -34,13 +34,17 @@ def test_what_was_read_for_a_visitor_is_kept_until_they_leave(tiny: LoadedModel)
         async for _ in replica.decode(DecodeCall(tiny.name, prompt, (settings,), visitor=visitor)):
             pass
 
+    def kept() -> float:
+        return replica.record_autoscaling_stats()["prefix_bytes"]
+
     async def visits() -> list[float]:
-        kept = []
+        seen = [0.0]
         for visitor in ("stays", "leaves"):
             await read(visitor)
-            kept.append(replica.record_autoscaling_stats()["prefix_bytes"])
+            eventually(lambda: kept() > seen[-1])  # the scheduler keeps it once the reader has its last token
+            seen.append(kept())
         await replica.forget("leaves")
-        return [*kept, replica.record_autoscaling_stats()["prefix_bytes"]]
+        return [*seen[1:], kept()]
 
     one, both, after = in_a_thread(visits())
     assert 0 < one == after < both

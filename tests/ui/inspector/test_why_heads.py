@@ -19,6 +19,7 @@ from model.inspection.heads import PATTERNS, score_heads, score_induction
 from model.inspection.inspector import opened
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
+from model.text.conversation import Message
 from tests.ui.inspector.conftest import TOKEN
 from tests.ui.inspector.test_trace import SAMPLE, answered, trace_of
 from tests.ui.inspector.test_why import HEAD, ask, cells_of, inspector_of
@@ -120,9 +121,14 @@ def test_the_example_of_a_patch_finds_the_head_that_looks_the_name_up() -> None:
     form = ask(session, models, "patch_form", run)
     answer = ask(session, models, "patch_texts", run, **form["example"])
     heads, positions = np.array(answer["heads"]), np.array(answer["positions"])
-    assert np.unravel_index(heads.argmax(), heads.shape) == (5, 6) and heads.max() > 0.2
     differing = [one != other for one, other in zip(answer["clean"], answer["corrupted"], strict=True)]
     name = differing.index(True)
+    layer, head = np.unravel_index(heads.argmax(), heads.shape)
+    begun = loaded.tokenizer.encode(form["example"]["beginning"], begins=True)
+    clean = [*loaded.chat_prompt([Message("user", form["example"]["clean"])], reserve=1).ids, *begun]
+    assert [loaded.tokenizer.label(token) for token in clean] == answer["clean"]
+    weights = inspector_of(loaded).inspect(clean).attention.decoder[0, layer, head, -1]  # (T,)
+    assert heads.max() > 0.2 and weights.argmax() == name  # the head that restores most looks at the name
     assert answer["clean"][name] == answer["answer"] == " Tom" and sum(differing) == 1
     assert positions[0, name] == pytest.approx(1, abs=0.05)  # the only place that differs
     assert positions[-1, -1] == pytest.approx(1, abs=1e-3)  # the last layer's stream is what is read

@@ -15,6 +15,7 @@ from ui.learn import course
 from ui.learn.map import parts
 from ui.runs.models import Models
 
+TOLD = "My dog is called Max. My dog is called"
 pytestmark = pytest.mark.skipif("attend-chat" not in names.embedded(), reason="the embedded models are not there")
 
 
@@ -80,11 +81,10 @@ def test_the_weights_of_a_head_are_those_of_the_model(models: Models) -> None:
 
 
 def test_the_likeliest_tokens_come_first(models: Models) -> None:
-    (heat,) = answer(models, part="decoder.probabilities")["detail"]["arrays"]
-    last = numbers(heat)[-1]
-    assert heat["columnNames"][0] == "Max" and last[0] == pytest.approx(
-        0.565, abs=1e-3
-    )  # as in docs/transformer_in_numpy
+    (heat,) = answer(models, part="decoder.probabilities", sentence=TOLD)["detail"]["arrays"]
+    last, loaded = numbers(heat)[-1], models.get("attend-chat")
+    probability = float(loaded.model.inspect(loaded.prompt(TOLD)).logits[-1].softmax(dim=-1).max())
+    assert heat["columnNames"][0] == "Max" and last[0] == pytest.approx(probability, abs=1e-3)
     assert (np.diff(last) <= 0).all()
 
 

@@ -124,8 +124,8 @@ def test_a_word_is_compared_at_any_layer(page: Page, folder: Path) -> None:
     expect(page.locator(".attend-words")).to_contain_text("after layer 1:")
     encoder = catalog.load_encoder(str(folder))
     known = cosines([encoder.read(sentence).vector("cat", 1) for sentence in sentences])
-    shown = [float(cell) for cell in page.locator(".at-cosines tbody td").all_text_contents()]
-    assert shown == pytest.approx(known.flatten().tolist(), abs=0.006)
+    similarities = [float(cell) for cell in page.locator(".at-cosines tbody td").all_text_contents()]
+    assert similarities == pytest.approx(known.flatten().tolist(), abs=0.006)
 
     page.locator("#attend-word").locator("input, textarea").fill("<b>dog")
     page.get_by_role("button", name="Compare").click()

@@ -65,19 +65,19 @@ def test_a_sentence_is_translated_and_both_sides_light_each_other(first_address:
     translate(page, SOURCE, "Control+Enter")
     expect(page.locator("#attend-given textarea")).to_have_value(SOURCE)  # the box keeps what was typed
     expect(page.locator(".at-tree, .at-beams").first).to_be_visible()
-    written, given = (page.locator(f".at-link[data-side='{side}']") for side in (1, 0))
+    written, source = (page.locator(f".at-link[data-side='{side}']") for side in (1, 0))
     written.nth(2).hover()
     eventually(lambda: bool(lit(page, 0)) and not lit(page, 1))
     assert 95 <= sum(lit(page, 0)) <= 105  # of one token's looks: 100 but for rounding
     words = written.nth(2).get_attribute("aria-label")
     expect(page.locator(".at-links .at-readout")).to_have_text(words or "")
-    given.nth(0).focus()
+    source.nth(0).focus()
     eventually(lambda: bool(lit(page, 1)) and not lit(page, 0))
     along, across = "ArrowRight", "ArrowDown"
     if page.locator(".at-upright").count():  # side by side, where the fonts are too wide for one above the other
         along, across = across, along
     page.keyboard.press(along)
-    expect(given.nth(1)).to_be_focused()
+    expect(source.nth(1)).to_be_focused()
     page.keyboard.press(across)
     expect(page.locator(".at-link[data-side='1']:focus")).to_have_count(1)
     page.keyboard.press("Enter")

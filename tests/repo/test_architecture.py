@@ -203,7 +203,7 @@ def circle(edges: Mapping[str, Collection[str]]) -> list[str]:
         done.add(node)
         return []
 
-    return next((found for node in sorted(edges) if (found := visit(node, []))), [])
+    return next((cycle for node in sorted(edges) if (cycle := visit(node, []))), [])
 
 
 def test_imports_go_one_way() -> None:

@@ -206,8 +206,8 @@ def replica_actors(model: str) -> list[Any]:
     import ray  # type: ignore[import-not-found]
 
     known = ray.util.list_named_actors(all_namespaces=True)
-    found = [each for each in known if each["name"].startswith("SERVE_REPLICA::") and f"{model}#" in each["name"]]
-    return [ray.get_actor(each["name"], namespace=each["namespace"]) for each in found]
+    actors = [each for each in known if each["name"].startswith("SERVE_REPLICA::") and f"{model}#" in each["name"]]
+    return [ray.get_actor(each["name"], namespace=each["namespace"]) for each in actors]
 
 
 @pytest.mark.parametrize("translates", [False, True], ids=["decoder", "encoder-decoder"])

@@ -115,13 +115,13 @@ def test_a_text_is_scored_by_two_models(capsys: pytest.CaptureFixture[str], tiny
 
 
 def test_models_are_compared_over_the_bytes_that_both_have_scored(chat: attend.Model) -> None:
-    tokens = chat.score("aéb").scored.document()["tokens"]
-    made: list[Any] = [
-        {**tokens[0], "text": text, "surprise": bits} for text, bits in (("éé", 8.0), ("", 3.0), ("ab", 2.0))
+    token = chat.score("aéb").scored.document()["tokens"][0]
+    tokens: list[Any] = [
+        {**token, "text": text, "surprise": bits} for text, bits in (("éé", 8.0), ("", 3.0), ("ab", 2.0))
     ]
     # of the last 4 bytes: half of the first token's 8 bits, 3 bits without text of their own, and 2 bits
-    assert score.bits_at_end(made, 4) == 4 + 3 + 2
-    assert (score.bits_at_end(made, 6), score.bits_at_end(made, 1)) == (8 + 3 + 2, 1)
+    assert score.bits_at_end(tokens, 4) == 4 + 3 + 2
+    assert (score.bits_at_end(tokens, 6), score.bits_at_end(tokens, 1)) == (8 + 3 + 2, 1)
 
 
 def test_a_shell_completes_commands_flags_and_values(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -155,22 +155,20 @@ def test_zsh_completes_at_the_first_press(capsys: pytest.CaptureFixture[str], tm
     completed, errors = tmp_path / "completed", tmp_path / "errors"
     begin = f"fpath=({tmp_path} $fpath); autoload -Uz compinit; compinit -u -D; zle -N tell; bindkey '^T' tell; "
     begin += f"tell() {{ print -r -- $BUFFER >> {completed}; BUFFER=; }}; : > {completed}\n"
-    ours, theirs = pty.openpty()  # a terminal, which we type into
+    controller, tty = pty.openpty()  # a terminal, which we type into
     with errors.open("w") as stderr:
-        shell = subprocess.Popen(
-            ["zsh", "-f", "-i"], stdin=theirs, stdout=theirs, stderr=stderr, start_new_session=True
-        )
+        shell = subprocess.Popen(["zsh", "-f", "-i"], stdin=tty, stdout=tty, stderr=stderr, start_new_session=True)
     try:
-        os.write(ours, begin.encode())
+        os.write(controller, begin.encode())
         eventually(completed.exists)
         for line in lines:
-            os.write(ours, f"{line}\t\x14".encode())  # \x14 is Ctrl-T
+            os.write(controller, f"{line}\t\x14".encode())  # \x14 is Ctrl-T
         eventually(lambda: completed.read_text().count("\n") == len(lines))
     finally:
         shell.kill()
         shell.wait()
-        os.close(ours)
-        os.close(theirs)
+        os.close(controller)
+        os.close(tty)
     assert completed.read_text().splitlines() == [*lines.values()]
     assert not errors.read_text()
 

@@ -104,17 +104,17 @@ def test_recorded_answers_and_their_combinations_are_those_of_python(
         first_of_groups = [next((one for one in changes if one.keys() <= set(group)), {}) for group in file["groups"]]
         together = {key: value for one in first_of_groups for key, value in one.items()}
         questions += [(name, {}), (name, file["own"]["inputs"]), (name, changes[-1]), (name, together)]
-    for question, found in zip(questions, answers(files, questions, folder), strict=True):
+    for question, reply in zip(questions, answers(files, questions, folder), strict=True):
         expected = in_python(models, question)
-        assert found["error"] == ""
-        found["result"].pop("fixed")
-        assert differences(expected["result"], found["result"]) == [], question
+        assert reply["error"] == ""
+        reply["result"].pop("fixed")
+        assert differences(expected["result"], reply["result"]) == [], question
 
 
 def test_what_is_not_recorded_is_refused(files: Mapping[str, Any], folder: Path) -> None:
     questions: list[Question] = [("positions", {"width": 66}), ("attention", {"new": 1})]
-    for found in answers(files, questions, folder):
-        assert found["result"] is None and found["error"].startswith("Without a server")
+    for reply in answers(files, questions, folder):
+        assert reply["result"] is None and reply["error"].startswith("Without a server")
 
 
 @pytest.mark.parametrize("name", LIVE)
@@ -122,26 +122,26 @@ def test_what_is_computed_in_the_browser_is_what_python_computes(
     name: str, models: Models, files: Mapping[str, Any], folder: Path
 ) -> None:
     questions: list[Question] = [(name, changes) for changes in LIVE[name]]
-    for question, found in zip(questions, answers({name: files[name]}, questions, folder), strict=True):
+    for question, reply in zip(questions, answers({name: files[name]}, questions, folder), strict=True):
         expected = in_python(models, question)
-        assert found["error"] == expected["error"]
+        assert reply["error"] == expected["error"]
         if expected["result"]:
-            found["result"].pop("fixed")
-            assert differences(expected["result"], found["result"]) == [], question
+            reply["result"].pop("fixed")
+            assert differences(expected["result"], reply["result"]) == [], question
 
 
 def test_attempts_at_exercises_are_judged_as_in_python(models: Models, files: Mapping[str, Any], folder: Path) -> None:
     questions: list[Question] = []
     for name in files:
         for one, exercise in course.CHAPTERS[name].exercises.items():
-            asked = {"chapter": name, "exercise": one, "state": {}}
-            questions += [("exercises", {**asked, **attempt}) for attempt in attempts(models, name, exercise)]
-    for question, found in zip(questions, answers(files, questions, folder), strict=True):
-        assert {"example": None, **(found["result"] or {})} == {
+            inputs = {"chapter": name, "exercise": one, "state": {}}
+            questions += [("exercises", {**inputs, **attempt}) for attempt in attempts(models, name, exercise)]
+    for question, reply in zip(questions, answers(files, questions, folder), strict=True):
+        assert {"example": None, **(reply["result"] or {})} == {
             "example": None,
             **(in_python(models, question)["result"] or {}),
         }, question
-        assert found["error"] == in_python(models, question)["error"]
+        assert reply["error"] == in_python(models, question)["error"]
 
 
 def test_a_change_is_judged_by_the_same_conditions_as_in_python(models: Models, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_the_map_shows_a_recorded_part_where_it_was_recorded(models: Models, fol
     maps = {"map": {name: recorded_map(models, name) for name in MODELS}}
     part, other = {"part": "decoder.embedding"}, {"part": "decoder.cross_weights", "form": "both"}
     questions: list[Question] = [("map", inputs) for inputs in ({}, {"layer": 2, "head": 3}, part, other)]
-    found = answers(maps, [*questions, ("map", {**part, "layer": 2}), ("map", {"sentence": "Mine."})], folder)
-    assert [one["result"] for one in found[:4]] == [in_python(models, question)["result"] for question in questions]
-    assert (found[4]["result"]["layer"], found[4]["result"]["part"]) == (1, "decoder.embedding")
-    assert found[5]["error"].startswith("Without a server")
+    replies = answers(maps, [*questions, ("map", {**part, "layer": 2}), ("map", {"sentence": "Mine."})], folder)
+    assert [one["result"] for one in replies[:4]] == [in_python(models, question)["result"] for question in questions]
+    assert (replies[4]["result"]["layer"], replies[4]["result"]["part"]) == (1, "decoder.embedding")
+    assert replies[5]["error"].startswith("Without a server")

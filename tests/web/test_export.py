@@ -34,8 +34,8 @@ def test_the_rules_of_sentencepiece_are_read_from_its_trie(tmp_path: Path) -> No
     rules = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))["rules"]
     tokenizer = Tokenizer.load(names.EMBEDDED / "attend-translate" / "tokenizer.model", padded=True)
     assert len(rules) > 100
-    for found, written in rules.items():
-        assert tokenizer.encode(f"a{found}b") == tokenizer.encode(f"a{written}b"), (found, written)
+    for original, written in rules.items():
+        assert tokenizer.encode(f"a{original}b") == tokenizer.encode(f"a{written}b"), (original, written)
 
 
 def test_a_model_with_other_parts_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

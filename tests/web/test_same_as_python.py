@@ -105,8 +105,8 @@ def jobs(name: str) -> list[dict[str, Any]]:
 def test_the_browser_gives_the_runs_of_python(name: str, tmp_path: Path) -> None:
     export(name, tmp_path)
     save_rounded(names.EMBEDDED / name, tmp_path / name)
-    asked = jobs(name)
-    (tmp_path / "jobs.json").write_text(json.dumps(asked), encoding="utf-8")
+    all_jobs = jobs(name)
+    (tmp_path / "jobs.json").write_text(json.dumps(all_jobs), encoding="utf-8")
     node = [
         sys.executable,
         "-m",
@@ -117,11 +117,11 @@ def test_the_browser_gives_the_runs_of_python(name: str, tmp_path: Path) -> None
     ]
     with subprocess.Popen(node, stdout=subprocess.PIPE, encoding="utf-8") as process:
         model = attend.load(str(tmp_path / name))
-        expected = [run_in_python(model, **job) for job in asked]
+        expected = [run_in_python(model, **job) for job in all_jobs]
         written, _ = process.communicate()
     assert process.returncode == 0
     runs = [json.loads(line) for line in written.splitlines()]
-    assert len(runs) == len(asked)
+    assert len(runs) == len(all_jobs)
     for (run, tokens, encoder), (document, attention) in zip(runs, expected, strict=True):
         rows, special = run.pop("attention")["rows"], run.pop("special")
         assert differences(document, run) == []
@@ -190,20 +190,20 @@ def branched(loaded: LoadedModel, text: str, settings: dict[str, Any], exchanges
     return run
 
 
-def differences(expected: Any, found: Any, place: str = "") -> list[str]:
+def differences(expected: Any, actual: Any, place: str = "") -> list[str]:
     """Where two documents differ; numbers with a fraction may by the tolerance."""
-    if isinstance(expected, dict) and isinstance(found, dict):
-        if expected.keys() != found.keys():
-            return [f"{place} has {sorted(found)}, not {sorted(expected)}"]
-        pairs = [(expected[key], found[key], f"{place}.{key}") for key in expected]
-    elif isinstance(expected, list) and isinstance(found, list):
-        if len(expected) != len(found):
-            return [f"{place} has {len(found)} entries, not {len(expected)}"]
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        if expected.keys() != actual.keys():
+            return [f"{place} has {sorted(actual)}, not {sorted(expected)}"]
+        pairs = [(expected[key], actual[key], f"{place}.{key}") for key in expected]
+    elif isinstance(expected, list) and isinstance(actual, list):
+        if len(expected) != len(actual):
+            return [f"{place} has {len(actual)} entries, not {len(expected)}"]
         pairs = [
-            (one, other, f"{place}.{number}") for number, (one, other) in enumerate(zip(expected, found, strict=True))
+            (one, other, f"{place}.{number}") for number, (one, other) in enumerate(zip(expected, actual, strict=True))
         ]
-    elif isinstance(expected, float) and isinstance(found, (int, float)) and not place.endswith(".draw"):
-        return [] if abs(expected - found) <= TOLERANCE else [f"{place} is {found}, not {expected}"]
+    elif isinstance(expected, float) and isinstance(actual, (int, float)) and not place.endswith(".draw"):
+        return [] if abs(expected - actual) <= TOLERANCE else [f"{place} is {actual}, not {expected}"]
     else:
-        return [] if expected == found else [f"{place} is {found}, not {expected}"]
+        return [] if expected == actual else [f"{place} is {actual}, not {expected}"]
     return [line for one, other, at in pairs for line in differences(one, other, at)]

@@ -41,11 +41,11 @@ def test_it_is_written_once_and_nothing_else_is_served(monkeypatch: pytest.Monke
 def test_visitors_who_wait_for_a_file_of_the_course_hold_no_thread_of_the_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
     may_end = threading.Event()
 
     def recorded(name: str) -> str:
-        asked.append(name)
+        requests.append(name)
         may_end.wait()
         return "{}"
 
@@ -59,12 +59,12 @@ def test_visitors_who_wait_for_a_file_of_the_course_hold_no_thread_of_the_server
         ):
             for _ in range(3):
                 visitors.start_soon(client.get, "/in-browser/course/start.json")
-            while not asked:
+            while not requests:
                 await anyio.sleep(0.01)
-            counts += [len(asked), int(anyio.to_thread.current_default_thread_limiter().borrowed_tokens)]
+            counts += [len(requests), int(anyio.to_thread.current_default_thread_limiter().borrowed_tokens)]
             may_end.set()
         return counts
 
     with ThreadPoolExecutor() as threads:
         assert threads.submit(anyio.run, visit).result() == [1, 0]
-    assert len(asked) == 3
+    assert len(requests) == 3

@@ -284,10 +284,10 @@ def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Ta
     first = tab.visit(url, f"?{SHORT}&seed=7")
     say(first, "Hello there")
     kept(first, "Hello there")
-    shown = first.evaluate("sessionStorage.getItem('attend-shown')")
+    state = first.evaluate("sessionStorage.getItem('attend-shown')")
     second = first.context.new_page()
     second.set_viewport_size(DESK)
-    second.add_init_script(f"sessionStorage.setItem('attend-shown', {shown!r})")  # as "Duplicate tab" does
+    second.add_init_script(f"sessionStorage.setItem('attend-shown', {state!r})")  # as "Duplicate tab" does
     load(second, f"{url}?{SHORT}&seed=7", drawn=".at-headline")
     wait_for_turns(second, turns(first))
     say(second, "In the second tab")

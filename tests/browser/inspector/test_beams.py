@@ -69,9 +69,9 @@ def search(
 
 
 def searched(words: list[str], value: SearchValue, **changes: Any) -> InspectorValue:
-    shown = inspector(words, search=value, **changes)
-    shown["labels"] |= LABELS
-    return shown
+    inspector_value = inspector(words, search=value, **changes)
+    inspector_value["labels"] |= LABELS
+    return inspector_value
 
 
 def rows(stage: Stage) -> list[list[str]]:

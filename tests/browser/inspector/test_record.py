@@ -186,8 +186,8 @@ def test_a_what_if_can_be_computed_and_browsed_by_keyboard(page: Page, tiny: Loa
     page.locator(".at-then[tabindex='0']").focus()
     page.keyboard.press("End")
     page.keyboard.press("Enter")
-    given = len(document["prompt"]["ids"])
-    expect(page.locator(".at-box").nth(given + len(document["ids"]) - 1)).to_have_attribute("aria-selected", "true")
+    last = len(document["prompt"]["ids"]) + len(document["ids"]) - 1
+    expect(page.locator(".at-box").nth(last)).to_have_attribute("aria-selected", "true")
 
 
 def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_path: Path) -> None:
@@ -227,9 +227,9 @@ def test_a_saved_run_is_shown_again_without_a_model(page: Page, tmp_path: Path) 
     chooser = page.locator(".attend-record input[type=file]")
     chooser.set_input_files(file)
     expect(page.locator(".at-record-bar")).to_contain_text("Opened from a file.")
-    given, tokens = len(document["prompt"]["ids"]), len(document["prompt"]["ids"]) + len(document["ids"])
+    prompt_length, tokens = len(document["prompt"]["ids"]), len(document["prompt"]["ids"]) + len(document["ids"])
     expect(page.locator(".at-box")).to_have_count(tokens)
-    page.locator(".at-box").nth(given).click()
+    page.locator(".at-box").nth(prompt_length).click()
     expect(page.locator(".at-map canvas, canvas.at-canvas").first).to_be_visible()  # of the attention in the file
     expect(page.locator(".at-table")).to_contain_text(hostile)
     assert page.locator("#attend-main img").count() == 0

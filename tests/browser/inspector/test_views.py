@@ -146,8 +146,8 @@ def test_a_token_without_a_text_is_named_where_it_is_pointed_at(stage: Stage) ->
 def test_dropped_turns_are_set_apart(stage: Stage) -> None:
     turns = [turn("user", "Old", dropped=True), turn("assistant", "Older", dropped=True), turn("user", "New")]
     stage.show(conversation=conversation(*turns))
-    shown = sync_api.expect(stage.find(".at-log > *"))
-    shown.to_have_count(4)
+    entries = sync_api.expect(stage.find(".at-log > *"))
+    entries.to_have_count(4)
     order = "[...document.querySelectorAll('.at-log > *')].map((node) => node.className)"
     assert stage.page.evaluate(order) == [
         "at-turn at-user at-dropped",
@@ -161,7 +161,7 @@ def test_dropped_turns_are_set_apart(stage: Stage) -> None:
     sync_api.expect(first).to_contain_text("No longer in the context. You: Old")
     assert "No longer" not in last.inner_text()
     stage.show(conversation=conversation(turn("user", "New")))
-    shown.to_have_count(1)
+    entries.to_have_count(1)
     assert stage.page.evaluate(order) == ["at-turn at-user"]
 
 
@@ -171,8 +171,8 @@ def test_dropped_turns_are_set_apart(stage: Stage) -> None:
 def test_hostile_text_is_only_text(stage: Stage) -> None:
     words = ["<s>", "Hi", *HOSTILE]
     text = "".join(HOSTILE)
-    shown = conversation(turn("user", text), turn("assistant", text, HOSTILE))
-    stage.show(conversation=shown, inspector=inspector(words))
+    turns = [turn("user", text), turn("assistant", text, HOSTILE)]
+    stage.show(conversation=conversation(*turns), inspector=inspector(words))
     sync_api.expect(stage.find(".at-tok")).to_have_count(len(HOSTILE))
     sync_api.expect(stage.find(".at-headline")).to_contain_text(f"of {len(HOSTILE)}")
     assert stage.page.evaluate("document.querySelector('.at-user .at-text').textContent") == text
@@ -200,8 +200,8 @@ def test_hostile_text_is_only_text(stage: Stage) -> None:
 @pytest.mark.parametrize("words", [WORDS, ["<s>", "Hi", *HOSTILE, "long" * 60], ["<s>", *[" word"] * 300]])
 def test_nothing_is_wider_than_a_phone(phone: Stage, words: list[str]) -> None:
     text = "".join(words[2:])
-    shown = conversation(turn("user", text), turn("assistant", text, words[2:]))
-    phone.show(conversation=shown, inspector=inspector(words))
+    turns = [turn("user", text), turn("assistant", text, words[2:])]
+    phone.show(conversation=conversation(*turns), inspector=inspector(words))
     sync_api.expect(phone.find(".at-headline")).to_contain_text(f"of {len(words) - 2}")
     assert phone.page.evaluate("document.documentElement.scrollWidth") <= 390
     for selector in (".at-bubble", ".at-strip", ".at-table", ".at-map", ".at-attended", ".at-cumulative"):

@@ -53,8 +53,8 @@ def test_hostile_texts_are_shown_as_they_are(shared_page: Page) -> None:
     text = " ".join(HOSTILE)
     chapter.get_by_label("Text to split").fill(text)
     expect(cut(chapter, "Characters")).to_contain_text(f"{len(text)} tokens")
-    shown = "".join(cut(chapter, "Words").locator(".at-piece .at-chip").all_text_contents())
-    assert "<img" in shown and "${7*7}" in shown and "{{x}}" in shown and "U+202E" in shown
+    content = "".join(cut(chapter, "Words").locator(".at-piece .at-chip").all_text_contents())
+    assert "<img" in content and "${7*7}" in content and "{{x}}" in content and "U+202E" in content
     assert chapter.locator("img").count() == 0
 
 

@@ -126,16 +126,16 @@ DARK = {
 
 def test_axe_finds_nothing(embedded_url: str, visit: Opener) -> None:
     page = visit(at=embedded_url)
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for state, within, reach in STATES:
         reach(page)
-        found[f"{state}, light"] = axe.violations(page, within=within)
+        results[f"{state}, light"] = axe.violations(page, within=within)
         if state in DARK:
             turn(page)
-            found[f"{state}, dark"] = axe.violations(page, "color-contrast", within=within)  # the one about colours
+            results[f"{state}, dark"] = axe.violations(page, "color-contrast", within=within)  # the one about colours
             turn(page)
         page.locator("dialog[open]").evaluate_all("dialogs => dialogs.forEach((each) => each.close())")
-    assert {state: faults for state, faults in found.items() if faults} == {}
+    assert {state: faults for state, faults in results.items() if faults} == {}
     page.locator("h1").evaluate("title => title.append(document.createElement('img'))")
     assert [fault.partition(":")[0] for fault in axe.violations(page, within="header")] == ["image-alt"]  # it can fail
     turn(page)

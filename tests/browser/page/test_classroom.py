@@ -45,11 +45,11 @@ def test_a_class_sees_one_thing_guesses_by_keyboard_and_presents(student: tuple[
     rest(page)  # the whole text is there, but not in sight
     assert box.input_value() != START
     expect(page.locator("#attend-main")).to_be_hidden()
-    asked = strip.count()
+    count = strip.count()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(verdict).to_be_visible()
-    expect(strip).to_have_count(asked + 1)
+    expect(strip).to_have_count(count + 1)
     expect(page.locator("#attend-guessing .at-table .at-won")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(choices.first).to_be_focused()

@@ -65,13 +65,13 @@ def test_a_shared_answer_is_looked_into_without_a_server_and_opened_again(
     say(page, "How are you today?")
     page.get_by_role("button", name="Look inside the model").click()
     expect(page.locator(".at-lens-best tbody tr")).to_have_count(10)
-    asked = page.locator(".at-headline").inner_text()
+    headline = page.locator(".at-headline").inner_text()
     file = shared(page, tmp_path)
     document = document_in(file)
     assert document["attention"]["rows"] and document["prompt"]["messages"][-1]["content"] == "How are you today?"
     with opened(browser, file, viewport={"width": 1280, "height": 900}) as alone:
         expect(alone.locator("#attend-shared")).to_contain_text("How are you today?")
-        expect(alone.locator(".at-headline")).to_have_text(asked, use_inner_text=True)  # of which it knows most
+        expect(alone.locator(".at-headline")).to_have_text(headline, use_inner_text=True)  # of which it knows most
         expect(alone.locator(".at-lens-cell")).to_have_text(page.locator(".at-lens-cell").all_text_contents())
         expect(alone.locator(".at-lens-best tbody tr")).to_have_count(10)
         settings = alone.locator(".at-shared-settings")

@@ -43,11 +43,11 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     """The address of a folder with the scripts, a model and a page, and the paths that were asked for."""
-    asked: list[str] = []
+    paths: list[str] = []
 
     class Counting(Quiet):
         def do_GET(self) -> None:
-            asked.append(self.path)
+            paths.append(self.path)
             super().do_GET()
 
     export("attend-chat", tmp_path / "model")
@@ -56,7 +56,7 @@ def site(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Counting, directory=str(tmp_path)))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/", asked
+    yield f"http://127.0.0.1:{server.server_port}/", paths
     server.shutdown()
     thread.join()
     server.server_close()
@@ -65,7 +65,7 @@ def site(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
 def test_a_model_runs_in_a_worker_and_stops_at_once(
     site: tuple[str, list[str]], browser: Browser, rounded_chat: attend.Model
 ) -> None:
-    address, asked = site
+    address, paths = site
     context = browser.new_context()
     page, faults = context.new_page(), list[str]()
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -86,6 +86,6 @@ def test_a_model_runs_in_a_worker_and_stops_at_once(
     page.reload()
     page.wait_for_function("window.model")
     page.evaluate("model.load(new URL('./model/', location.href).href)")
-    assert len([path for path in asked if "weights.safetensors" in path]) == 1
+    assert len([path for path in paths if "weights.safetensors" in path]) == 1
     assert faults == []
     context.close()

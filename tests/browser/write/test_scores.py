@@ -109,15 +109,15 @@ def test_a_long_text_is_read_in_windows_until_it_is_stopped(
     total = len(attend.Model(tiny).score(LONG).tokens)
     assert sums(panel)[0][-1] == str(total)
 
-    asked: list[tuple[Session, int]] = []
+    requests: list[tuple[Session, int]] = []
 
     def observed(session: Session, models: Models, text: object, name: str, turn: int) -> answers.Replies:
-        asked.append((session, turn))
+        requests.append((session, turn))
         return answers.scored(session, models, text, name, turn)
 
     def held_back(loaded: LoadedModel, text: str) -> Iterator[TextScore]:
         """The windows of the text, from the second one on after the server has heard of Stop."""
-        session, turn = asked[-1]
+        session, turn = requests[-1]
         for number, scored in enumerate(score_windows(loaded, text)):
             if number:
                 eventually(lambda: session.scores != turn)

@@ -26,11 +26,11 @@ const update = (changes, ...words) => ({
 });
 
 test('an update adds its tokens and leaves all else alone', () => {
-  const shown = whole(1, 'I', ' am');
-  const now = applyUpdate(shown, update({ base: 1, version: 2, since: 2 }, ' a', ' fox'));
+  const state = whole(1, 'I', ' am');
+  const now = applyUpdate(state, update({ base: 1, version: 2, since: 2 }, ' a', ' fox'));
   assert.deepEqual(now, whole(2, 'I', ' am', ' a', ' fox'));
-  assert.equal(now?.turns[0], shown.turns[0]);
-  assert.equal(now?.turns[1].tokens?.[1], shown.turns[1].tokens?.[1]);
+  assert.equal(now?.turns[0], state.turns[0]);
+  assert.equal(now?.turns[1].tokens?.[1], state.turns[1].tokens?.[1]);
 });
 
 test('the last one says how the answer ended, and that nothing is going on', () => {
@@ -51,12 +51,12 @@ test('what builds on a lost update, or on another conversation, is missing somet
 });
 
 test('what comes late changes nothing', () => {
-  const shown = { ...whole(4, 'I', ' am'), number: 7 };
-  assert.equal(applyUpdate(shown, update({ base: 0, version: 3, since: 1 }, ' was')), shown);
-  assert.equal(applyUpdate(shown, update({ base: 0, version: 4, since: 1 }, ' was')), shown);
-  assert.equal(applyUpdate(shown, { ...whole(3, 'I'), number: 8 }), shown); // made before the newest update
-  assert.equal(applyUpdate(shown, { ...EMPTY, number: 6 }), shown); // begun before what is shown
-  assert.deepEqual(applyUpdate(shown, { ...EMPTY, number: 8 }), { ...EMPTY, number: 8 });
+  const state = { ...whole(4, 'I', ' am'), number: 7 };
+  assert.equal(applyUpdate(state, update({ base: 0, version: 3, since: 1 }, ' was')), state);
+  assert.equal(applyUpdate(state, update({ base: 0, version: 4, since: 1 }, ' was')), state);
+  assert.equal(applyUpdate(state, { ...whole(3, 'I'), number: 8 }), state); // made before the newest update
+  assert.equal(applyUpdate(state, { ...EMPTY, number: 6 }), state); // begun before what is shown
+  assert.deepEqual(applyUpdate(state, { ...EMPTY, number: 8 }), { ...EMPTY, number: 8 });
 });
 
 test('an answer of updates of which any are lost is the whole answer in the end', () => {
@@ -76,14 +76,14 @@ test('an answer of updates of which any are lost is the whole answer in the end'
       states.push(whole(version, ...words.slice(0, since), ...added));
       changed.push(since);
     }
-    let shown = /** @type {TurnsValue} */ (draw(2) ? states[0] : EMPTY);
+    let state = /** @type {TurnsValue} */ (draw(2) ? states[0] : EMPTY);
     for (let version = 1; version <= 20; version += 1) {
       if (draw(10) < round / 30 && version < 20) continue; // lost
       const base = Math.max(0, version - 2);
       const since = Math.min(...changed.slice(base + 1, version + 1));
       const tokens = states[version].turns[1].tokens?.slice(since);
-      shown = applyUpdate(shown, update({ base, version, since, tokens })) ?? states[version]; // the reply to 'missing'
-      assert.deepEqual(shown, states[version]);
+      state = applyUpdate(state, update({ base, version, since, tokens })) ?? states[version]; // the reply to 'missing'
+      assert.deepEqual(state, states[version]);
     }
   }
 });

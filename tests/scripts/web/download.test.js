@@ -12,16 +12,16 @@ const FILE = { name: 'weights', bytes: CONTENT.length };
  * @param {Map<string, Response>} kept
  */
 function stage(served, kept = new Map()) {
-  const asked = [];
+  const requests = [];
   Object.assign(globalThis, {
     fetch: async (address) => {
-      asked.push(address);
+      requests.push(address);
       const content = served[address.split('?')[0]];
       return content === undefined ? new Response('', { status: 404, statusText: 'Not Found' }) : new Response(/** @type {any} */ (content));
     },
     caches: { open: async () => ({ match: async (address) => kept.get(address)?.clone(), put: async (address, response) => { kept.set(address, response); } }) },
   });
-  return { asked, kept };
+  return { requests, kept };
 }
 
 const manifest = async () => {
@@ -30,14 +30,14 @@ const manifest = async () => {
 };
 
 test('a model is fetched once, and then taken from the cache', async () => {
-  const progress = [], { asked, kept } = stage({ 'm/model.json': await manifest(), 'm/weights': CONTENT });
+  const progress = [], { requests, kept } = stage({ 'm/model.json': await manifest(), 'm/weights': CONTENT });
   const first = await downloadModel('m/', (...numbers) => progress.push(numbers));
   assert.deepEqual(first.files.weights, CONTENT);
   assert.deepEqual(progress.at(-1), [CONTENT.length, CONTENT.length]);
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
   const again = stage({ 'm/model.json': await manifest() }, kept);
   assert.deepEqual((await downloadModel('m/')).files.weights, CONTENT);
-  assert.deepEqual(again.asked, ['m/model.json']);
+  assert.deepEqual(again.requests, ['m/model.json']);
 });
 
 test('a damaged file is refused and not kept', async () => {
@@ -52,9 +52,9 @@ test('a damaged copy in the cache is fetched again', async () => {
   const { kept } = stage({ 'm/model.json': await manifest(), 'm/weights': CONTENT });
   await downloadModel('m/');
   for (const address of kept.keys()) kept.set(address, new Response('the weighty'));
-  const { asked } = stage({ 'm/model.json': await manifest(), 'm/weights': CONTENT }, kept);
+  const { requests } = stage({ 'm/model.json': await manifest(), 'm/weights': CONTENT }, kept);
   assert.deepEqual((await downloadModel('m/')).files.weights, CONTENT);
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
 });
 
 test('a file that is not there is named', async () => {

@@ -20,8 +20,8 @@ function product(matrix, vectors) {
   });
 }
 
-/** @param {Float32Array} found @param {number[]} expected */
-const assertNear = (found, expected) => expected.forEach((number, i) => assert.ok(Math.abs(found[i] - number) < 1e-5 * Math.max(1, Math.abs(number))));
+/** @param {Float32Array} actual @param {number[]} expected */
+const assertNear = (actual, expected) => expected.forEach((number, i) => assert.ok(Math.abs(actual[i] - number) < 1e-5 * Math.max(1, Math.abs(number))));
 
 const memory = await Memory.of(10_000);
 const vectors = memory.floats(COUNT * COLUMNS), outputs = memory.floats(COUNT * ROWS);

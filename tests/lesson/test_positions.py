@@ -45,8 +45,8 @@ def test_the_statements_about_the_schemes_are_true() -> None:
 def test_only_sinusoids_fulfil_all_four_criteria() -> None:
     """Each other encoding fails in the one point that the chapter names."""
     failed = {
-        name: [point for point in ("unique", "even", "same", "bounded") if not getattr(found, point)]
-        for name, found in criteria(4).items()
+        name: [point for point in ("unique", "even", "same", "bounded") if not getattr(verdicts, point)]
+        for name, verdicts in criteria(4).items()
     }
     assert failed == {"range": ["same"], "counting": ["bounded"], "binary": ["even"], "sinusoids": []}
 

@@ -89,7 +89,7 @@ def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chapter", "given", "sentence"),
+    ("chapter", "inputs", "sentence"),
     [
         ("tokens", {"text": ""}, "Text is empty"),
         ("tokens", {"text": ["a"]}, "Text is .*, but must be text"),
@@ -118,10 +118,10 @@ def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
 )
 @pytest.mark.usefixtures("here")
 def test_what_cannot_be_shown_is_one_sentence(
-    chapter: str, given: dict[str, Any], sentence: str, models: Models
+    chapter: str, inputs: dict[str, Any], sentence: str, models: Models
 ) -> None:
     with pytest.raises(AttendError, match=sentence) as refused:
-        course.CHAPTERS[chapter].answer(models, given)
+        course.CHAPTERS[chapter].answer(models, inputs)
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
 
 

@@ -135,8 +135,8 @@ def test_the_faster_precision_is_chosen_and_reported(
 ) -> None:
     seconds = {torch.bfloat16: bfloat16, torch.float32: 2.0}
     monkeypatch.setattr(machine, "_seconds", lambda dtype, _: seconds[dtype])
-    found, note = loop._precision("auto", torch.device("cpu"))
-    assert found is chosen and note.startswith(words) and note.endswith("the faster here")
+    dtype, note = loop._precision("auto", torch.device("cpu"))
+    assert dtype is chosen and note.startswith(words) and note.endswith("the faster here")
     assert loop._precision("no", torch.device("cpu")) == (torch.float32, "float32")
 
 

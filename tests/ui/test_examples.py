@@ -30,25 +30,23 @@ def exported(module: str) -> Any:
 
 def value(module: str) -> Any:
     """What a module exports, with the runs of a document unpacked."""
-    found = exported(module)
-    if "schema" in found:
-        found["runs"] = {name: json.loads(unpack(packed, MAX_BYTES)) for name, packed in found["runs"].items()}
-    return found
+    data = exported(module)
+    if "schema" in data:
+        data["runs"] = {name: json.loads(unpack(packed, MAX_BYTES)) for name, packed in data["runs"].items()}
+    return data
 
 
-def without_digits(found: Any) -> Any:
+def without_digits(data: Any) -> Any:
     """All but what the arithmetic of another processor may round to another last digit: numbers that are no counts, and
     the bytes of attention."""
-    match found:
+    match data:
         case float():
-            return round(found, 2)
+            return round(data, 2)
         case dict():
-            return {
-                name: without_digits(part) for name, part in found.items() if part and not _is_attention(name, part)
-            }
+            return {name: without_digits(part) for name, part in data.items() if part and not _is_attention(name, part)}
         case list():
-            return [without_digits(part) for part in found]
-    return found
+            return [without_digits(part) for part in data]
+    return data
 
 
 def _is_attention(name: str, part: Any) -> bool:

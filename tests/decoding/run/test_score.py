@@ -141,20 +141,20 @@ def test_of_many_long_texts_only_some_keep_a_cache(tiny: LoadedModel, monkeypatc
         score_text(tiny, short)  # waits for nobody
         kept = begun.count(True) - 1
         started.pop().close()  # its visitor has left
-        found = [other.result().choices for other in others]
+        choices = [other.result().choices for other in others]
     assert kept == place.places
-    assert [*found, [*started[0]][-1].choices] == [alone.choices] * 4
+    assert [*choices, [*started[0]][-1].choices] == [alone.choices] * 4
 
 
 def test_short_texts_are_read_together_and_scored_as_each_alone(tiny: LoadedModel) -> None:
     lengths = (5, 1, 9, 2, 31, 31, 31, 400, 3)
     ids = [*tiny.prefix_tokens, *tiny.tokenizer.encode("The quick fox and the dog. " * 90, begins=True)]
     texts = [ids[at : at + length] for at, length in enumerate(lengths)]
-    found = [*scoring.batches(tiny.model, texts)]
-    assert [text for batch in found for text in batch] == texts
+    batches = [*scoring.batches(tiny.model, texts)]
+    assert [text for batch in batches for text in batch] == texts
     # 512 tokens a pass, padding included: a text of one token has nothing to predict, one of 400 leaves no room
-    assert [len(batch) for batch in found] == [1, 1, 5, 1, 1]
-    for batch in found:
+    assert [len(batch) for batch in batches] == [1, 1, 5, 1, 1]
+    for batch in batches:
         for text, passes in zip(batch, scoring.predictions_together(tiny.model, batch), strict=True):
             parts = [*passes]
             assert [token for tokens, _ in parts for token in tokens] == text[1:]

@@ -24,7 +24,7 @@ def search(model: LanguageModel, request: Request | None = None, **settings: Any
     return decode(model, DecodingSettings.from_dict({**defaults, **settings}), request)
 
 
-def found(steps: list[Step]) -> Text:
+def best_text(steps: list[Step]) -> Text:
     return steps[-1].returned[0].tokens
 
 
@@ -52,7 +52,7 @@ def test_enough_beams_equal_brute_force(length_penalty: float) -> None:
         options = StrategyOptions(limit, top_candidates=3)
         strategy = BeamSearch(request, options, num_beams=3**limit, length_penalty=length_penalty)
         steps = list(generate(model, request.prompt, strategy))
-        assert found(steps) == max(texts, key=lambda tokens: texts[tokens] / len(tokens) ** length_penalty)
+        assert best_text(steps) == max(texts, key=lambda tokens: texts[tokens] / len(tokens) ** length_penalty)
         ended = {row.tokens: row.log_probability for step in steps for row in step.hypotheses if row.finished}
         assert ended == pytest.approx(texts, abs=1e-5)  # and on the way it has seen every single one
 
@@ -68,7 +68,7 @@ def test_the_cache_of_our_own_transformer_follows_the_beams() -> None:
         request = make_request((seed, 5), [seed + 1, seed + 11])
         settings = DecodingSettings(strategy="beam", num_beams=4, max_new_tokens=12, length_penalty=0.0)
         ours, slow = (decode(model, settings, request) for model in (transformer, uncached))
-        assert found(ours) == found(slow)
+        assert best_text(ours) == best_text(slow)
         for step, other in zip(ours, slow, strict=True):
             for row, expected in zip(step.hypotheses, other.hypotheses, strict=True):
                 assert row.tokens == expected.tokens and row.score == pytest.approx(expected.score, abs=1e-3)
@@ -130,7 +130,7 @@ def test_only_the_best_finished_texts_are_kept_and_the_search_ends_when_none_can
     # (2,) is sure from the start; (0, 2) and (1, 2) follow, and of the three only two are kept. Every living text has
     # -18 / 2 by then, less than the -9 / 2 of the worse of the two, so the second step is the last.
     steps = search(TinyModel(lambda text: [0.0, 0.0, 9.0]), make_request(end_tokens=[2]), num_beams=2)
-    assert (len(steps), found(steps)) == (2, (2,))
+    assert (len(steps), best_text(steps)) == (2, (2,))
 
 
 def test_the_finish_reason_is_that_of_the_returned_text() -> None:

@@ -22,7 +22,7 @@ from model.transformer.encoder_decoder import EncoderDecoder
 from model.transformer.layers import Block
 from tests.helpers.tiny import check_same_pass
 from tests.model.compiled.test_quantized import EVERYTHING, plain_twin
-from tests.model.transformer.test_encoder_decoder import PAPER, VARIANTS, made
+from tests.model.transformer.test_encoder_decoder import PAPER, VARIANTS, random_translator
 from tests.model.transformer.test_transformer import OPTIONS, random_model, text
 
 CONTEXT = 72
@@ -134,7 +134,7 @@ def test_reading_equals_the_modules_over_rounded_weights(options: dict[str, obje
 )
 def test_several_sources_of_different_lengths_equal_the_modules(config: object) -> None:
     longer = replace(config, context_length=CONTEXT)  # type: ignore[type-var]
-    slow, fast = made(longer), made(longer, fast=True)
+    slow, fast = random_translator(longer), random_translator(longer, fast=True)
     sources = [[1 + token % 28 for token in text(length, seed=length)] for length in (30, 9, TOKENS, 1)]
     want = Want(attention=True, layers=(1,))
     check_same_pass(*(model.prefill_together(sources, want=want) for model in (fast, slow)), atol=ATOL)
@@ -179,7 +179,7 @@ def replace_context(model: Transformer, length: int) -> Transformer:
 
 
 def test_an_encoder_reads_padding_within_a_source_as_the_modules_do() -> None:
-    slow, fast = made(PAPER), made(PAPER, fast=True)
+    slow, fast = random_translator(PAPER), random_translator(PAPER, fast=True)
     assert isinstance(fast, EncoderDecoder)
     source = [1, fast.padding, 2, 3]
     torch.testing.assert_close(fast.prefill(source).logits, slow.prefill(source).logits, atol=ATOL, rtol=0)

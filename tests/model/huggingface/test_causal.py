@@ -22,7 +22,7 @@ FAMILIES = (
 )
 
 
-def made(name: str) -> PreTrainedModel:
+def random_model(name: str) -> PreTrainedModel:
     config = tiny_config(name.partition(" ")[0])
     if name.endswith("ALiBi"):
         config = type(config)(**{**config.to_dict(), **ALIBI})
@@ -40,7 +40,7 @@ def text(length: int, seed: int = 1) -> list[int]:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_steps_and_attention_match_transformers(name: str) -> None:
-    ours, reference, ids = HuggingFaceModel(made(name)), made(name), text(16)
+    ours, reference, ids = HuggingFaceModel(random_model(name)), random_model(name), text(16)
     with torch.no_grad():
         expected = reference(torch.tensor([ids]), output_attentions=True)
     for want in (Want(attention=True), Want()):
@@ -61,7 +61,7 @@ def test_steps_and_attention_match_transformers(name: str) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_rows_in_company_are_rows_alone(name: str) -> None:
-    ours = HuggingFaceModel(made(name))
+    ours = HuggingFaceModel(random_model(name))
     if not ours.joinable:
         pytest.skip("refuses to join")
     first, second = text(9), text(5, seed=2)
@@ -77,7 +77,7 @@ def test_rows_in_company_are_rows_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_branches_do_not_meet(name: str) -> None:
-    ours = HuggingFaceModel(made(name))
+    ours = HuggingFaceModel(random_model(name))
     cache = ours.prefill(text(8)).cache
     first = ours.step([5], cache).logits
     ours.step([6, 9], cache.select([0, 0]))
@@ -86,7 +86,7 @@ def test_branches_do_not_meet(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["llama", "opt", "bloom"])
 def test_a_short_row_keeps_its_whole_context_when_the_long_one_leaves(name: str) -> None:
-    ours = HuggingFaceModel(made(name))
+    ours = HuggingFaceModel(random_model(name))
     short, long = text(5), text(20, seed=2)
     joined = ours.prefill(short).cache.join(ours.prefill(long).cache)
     left = joined.select([0, 0])

@@ -30,7 +30,7 @@ SEQ2SEQ = ("t5", "mt5", "umt5", "bart", "mbart", "marian", "m2m_100", "pegasus",
 REFUSED = ("jamba", "qwen3_next", "gemma3n_text", "roberta")  # recurrent layers, four streams, norms named otherwise
 
 
-def made(family: str) -> Any:
+def random_model(family: str) -> Any:
     kind = AutoModelForSeq2SeqLM if family in SEQ2SEQ else AutoModelForCausalLM
     torch.manual_seed(3)
     model = kind.from_config(tiny_config(family, seq2seq=family in SEQ2SEQ), attn_implementation=EAGER).eval()
@@ -42,7 +42,7 @@ def made(family: str) -> Any:
 
 
 def adapter(family: str) -> HuggingFaceModel | Seq2SeqModel:
-    return Seq2SeqModel(made(family)) if family in SEQ2SEQ else HuggingFaceModel(made(family))
+    return Seq2SeqModel(random_model(family)) if family in SEQ2SEQ else HuggingFaceModel(random_model(family))
 
 
 def difference(one: Tensor, other: Tensor) -> float:
@@ -123,7 +123,7 @@ def test_rows_whose_rotations_depend_on_their_length_are_read_apart() -> None:
 
 def test_half_precision_is_refused_with_its_reason() -> None:
     with pytest.raises(AttendError, match="float32"):
-        HuggingFaceModel(made("llama").to(torch.bfloat16)).inspector()
+        HuggingFaceModel(random_model("llama").to(torch.bfloat16)).inspector()
 
 
 def test_gradients_flow_through_models_of_transformers() -> None:
@@ -182,7 +182,7 @@ def check(inspector: Inspector, expected: Tensor, *ones: Intervention, source: S
 @pytest.mark.parametrize("family", ["gpt2", "llama"])
 def test_interventions_are_those_of_plain_hooks(family: str) -> None:
     """The slow twin: hooks of a few lines on transformers' own model, which has never met Attend."""
-    reference: Any = made(family)
+    reference: Any = random_model(family)
     inspector = adapter(family).inspector()
     blocks = reference.transformer.h if family == "gpt2" else reference.model.layers
     projection = blocks[1].attn.c_proj if family == "gpt2" else blocks[1].self_attn.o_proj
@@ -206,7 +206,7 @@ def test_interventions_are_those_of_plain_hooks(family: str) -> None:
 
 @torch.inference_mode()
 def test_interventions_on_t5_are_those_of_plain_hooks() -> None:
-    reference, inspector = made("t5"), adapter("t5").inspector()
+    reference, inspector = random_model("t5"), adapter("t5").inspector()
     block = reference.decoder.block[1]
     inputs = {"input_ids": torch.tensor([SOURCE]), "decoder_input_ids": torch.tensor([IDS])}
     for layer, part in ((0, "head"), (1, "cross_head")):

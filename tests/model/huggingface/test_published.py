@@ -30,7 +30,7 @@ REPOSITORIES = {entry.name: entry.location for entry in names.ENTRIES if entry.n
 pytestmark = pytest.mark.weights
 
 
-def found(name: str) -> Path:
+def folder_of(name: str) -> Path:
     """The folder of these weights; without them the test is skipped."""
     if (folder := CHECKPOINTS / name).is_dir():
         return folder
@@ -45,12 +45,12 @@ def found(name: str) -> Path:
 
 @pytest.fixture(scope="module", params=["native", "adapter"])
 def gpt2(request: pytest.FixtureRequest) -> LoadedModel:
-    return catalog.load(str(found("gpt2")), request.param)
+    return catalog.load(str(folder_of("gpt2")), request.param)
 
 
 @pytest.fixture(scope="module", params=["native", "adapter"])
 def distilgpt2(request: pytest.FixtureRequest) -> LoadedModel:
-    return catalog.load(str(found("distilgpt2")), request.param)
+    return catalog.load(str(folder_of("distilgpt2")), request.param)
 
 
 def steps(loaded: LoadedModel, text: str, **settings: object) -> list[Step]:

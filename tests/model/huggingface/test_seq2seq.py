@@ -63,7 +63,7 @@ FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
 }
 
 
-def made(family: str | Callable[[], PreTrainedModel]) -> Any:
+def random_model(family: str | Callable[[], PreTrainedModel]) -> Any:
     torch.manual_seed(3)
     model = (FAMILIES[family] if isinstance(family, str) else family)().eval()
     with torch.no_grad():
@@ -91,7 +91,7 @@ def request_for(model: Seq2SeqModel | EncoderDecoder, source: list[int], ends: l
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_steps_and_all_attention_match_transformers(name: str) -> None:
-    ours, reference = Seq2SeqModel(made(name)), made(name)
+    ours, reference = Seq2SeqModel(random_model(name)), random_model(name)
     source, answer = text(11), text(9, seed=2)
     fed = [*ours.decoder_start, *answer]
     with torch.no_grad():
@@ -115,18 +115,18 @@ def test_steps_and_all_attention_match_transformers(name: str) -> None:
     seen = ours.inspect(fed, source=source)
     assert torch.allclose(seen.logits, expected.logits[0], atol=1e-4)
     assert seen.attention.encoder is not None and seen.attention.cross is not None
-    for got, known in (
+    for weights, known in (
         (seen.attention.encoder, expected.encoder_attentions),
         (seen.attention.decoder, expected.decoder_attentions),
         (seen.attention.cross, expected.cross_attentions),
     ):
-        assert torch.allclose(got[0], torch.cat(known), atol=1e-5)
-        assert torch.allclose(got.sum(-1), torch.ones(()), atol=1e-5)
+        assert torch.allclose(weights[0], torch.cat(known), atol=1e-5)
+        assert torch.allclose(weights.sum(-1), torch.ones(()), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_branches_are_texts_alone(name: str) -> None:
-    ours, source = Seq2SeqModel(made(name)), text(7)
+    ours, source = Seq2SeqModel(random_model(name)), text(7)
     root = ours.prefill(source).cache
     first = ours.step([5], root).logits
     three = ours.step([6, 9, 5], root.select([0, 0, 0])).cache
@@ -147,8 +147,8 @@ METHODS: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_texts_are_those_of_generate(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    reference = made(name)
-    ours, ends = Seq2SeqModel(made(name)), [17, 30]
+    reference = random_model(name)
+    ours, ends = Seq2SeqModel(random_model(name)), [17, 30]
     for method, seed in itertools.product(METHODS, range(4)):
         source, limited = text(5 + seed, seed), method | {"max_new_tokens": 8}
         draw_as_we_do(monkeypatch, seed)
@@ -160,7 +160,7 @@ def test_texts_are_those_of_generate(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_attention_of_a_choice_is_the_source_then_the_text() -> None:
-    ours, source = Seq2SeqModel(made("marian")), text(6)
+    ours, source = Seq2SeqModel(random_model("marian")), text(6)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=4)
     for position, step in enumerate(decode(ours, settings, request_for(ours, source, []))):
         weights = best([step]).choice.attention
@@ -172,7 +172,7 @@ def test_the_attention_of_a_choice_is_the_source_then_the_text() -> None:
 
 def test_padding_goes_with_the_row_that_needed_it() -> None:
     """Otherwise a short answer could only grow as far as the long one beside it."""
-    ours = Seq2SeqModel(made("marian"))  # of 64 positions
+    ours = Seq2SeqModel(random_model("marian"))  # of 64 positions
     source, answer = text(7), text(63, seed=2)
     cache = answered(ours, text(5, seed=3), text(40, seed=4)).join(answered(ours, source, answer[:2]))
     assert (cache.length, cache.padding) == (41, (0, 38))  # each begins with the decoder's start
@@ -186,7 +186,7 @@ def test_padding_goes_with_the_row_that_needed_it() -> None:
 
 
 def test_what_it_cannot_do_is_refused_in_one_sentence() -> None:
-    ours = Seq2SeqModel(made("marian"))  # of 64 positions
+    ours = Seq2SeqModel(random_model("marian"))  # of 64 positions
     for read in (
         ours.prefill,
         lambda source: ours.logits(source, [5]),

@@ -19,9 +19,8 @@ from model.huggingface.verify import verified
 from model.interface import Want
 from tests.decoding.test_batch import check_same
 from tests.helpers.tiny import decode
-from tests.model.huggingface.test_seq2seq import FAMILIES, LAYERS, T5, answered, made, request_for, text
-from tests.model.transformer.test_encoder_decoder import PAPER
-from tests.model.transformer.test_encoder_decoder import made as random_translator
+from tests.model.huggingface.test_seq2seq import FAMILIES, LAYERS, T5, answered, random_model, request_for, text
+from tests.model.transformer.test_encoder_decoder import PAPER, random_translator
 
 JOINED = {
     **FAMILIES,
@@ -46,7 +45,7 @@ def read(ours: Seq2SeqModel, length: int, answer: Sequence[int]) -> Seq2SeqCache
 
 @pytest.mark.parametrize("name", JOINED)
 def test_rows_in_company_are_rows_alone(name: str) -> None:
-    ours, want = verified(Seq2SeqModel, made(JOINED[name]), name), Want(attention=True, hidden=True)
+    ours, want = verified(Seq2SeqModel, random_model(JOINED[name]), name), Want(attention=True, hidden=True)
     assert ours.joinable
     alone = [read(ours, *row) for row in SOURCES]
     lengths = [(source, len(ours.decoder_start) + len(answer) + 1) for source, answer in SOURCES]
@@ -82,7 +81,7 @@ def test_texts_in_company_are_texts_alone(name: str) -> None:
         wide = replace(PAPER, vocabulary_size=61, context_length=64)  # ids below 60, as in `text`, and padding
         ours = random_translator(wide).double()
     else:
-        ours = Seq2SeqModel(made(name))
+        ours = Seq2SeqModel(random_model(name))
         ours._hf_model.double()  # sums are taken in another order: in single precision that can break a tie
     sources = [text(5 + 4 * index, seed=index) for index in range(len(OPTIONS))]
     requests = [request_for(ours, source, [17, 30]) for source in sources]
@@ -100,7 +99,7 @@ def test_texts_in_company_are_texts_alone(name: str) -> None:
 
 
 def test_a_source_that_all_rows_share_is_kept_once() -> None:
-    ours = Seq2SeqModel(made("marian"))
+    ours = Seq2SeqModel(random_model("marian"))
     looked_up = ours.prefill(text(9)).cache.select([0] * 8).hf_cache.cross_attention_cache.layers[0].keys
     assert looked_up.shape[0] == 8
     assert looked_up.untyped_storage().nbytes() == looked_up[0].numel() * looked_up.element_size()
@@ -110,7 +109,7 @@ def test_a_source_that_all_rows_share_is_kept_once() -> None:
 
 
 def test_a_family_that_nobody_measured_refuses() -> None:
-    ours = Seq2SeqModel(made(lambda: hf.PLBartForConditionalGeneration(hf.PLBartConfig(**LAYERS))))
+    ours = Seq2SeqModel(random_model(lambda: hf.PLBartForConditionalGeneration(hf.PLBartConfig(**LAYERS))))
     assert not ours.joinable
     with pytest.raises(AttendError, match="can't read several sources in one batch: run them one after the other"):
         read(ours, 5, ()).join(read(ours, 5, ()))

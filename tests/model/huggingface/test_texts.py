@@ -24,7 +24,7 @@ from model.text.conversation import Message
 from tests.helpers.folders import CHATML, INST, gpt2, llama
 from tests.helpers.tiny import best, decode
 from tests.helpers.transformers_generate import draw_as_we_do, transformers_generate
-from tests.model.huggingface.test_causal import FAMILIES, made, text
+from tests.model.huggingface.test_causal import FAMILIES, random_model, text
 from tests.model.huggingface.test_conversion import native, saved
 
 NATIVE = ("gpt2", "llama", "mistral", "qwen2", "qwen3")
@@ -51,7 +51,7 @@ def reference(model: Any, prompt: Sequence[int], ends: list[int], method: str) -
 
 def lively(name: str) -> Any:
     """A random model with matrices so large that different prompts have different texts."""
-    model = made(name)
+    model = random_model(name)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(3 if parameter.dim() > 1 else 1)

@@ -112,22 +112,22 @@ def test_the_lens_sees_the_answer_where_it_is_written(by_hand: Inspector) -> Non
 
 def test_both_heads_are_needed_but_one_alone_writes_the_answer(by_hand: Inspector) -> None:
     """The reason why a direct effect is no cause: the copier writes nothing to the output."""
-    *_, found = switch_off_each(by_hand, TEXT, ANSWER)
-    idle = [head for head in ((0, 1), (1, 0)) if abs(found.effects[head]) < 1e-5]
-    assert found.done == found.total == 4 and len(idle) == 2
-    assert found.effects[COPIER] < -1 and found.effects[INDUCTION] < -1
+    *_, ablation = switch_off_each(by_hand, TEXT, ANSWER)
+    idle = [head for head in ((0, 1), (1, 0)) if abs(ablation.effects[head]) < 1e-5]
+    assert ablation.done == ablation.total == 4 and len(idle) == 2
+    assert ablation.effects[COPIER] < -1 and ablation.effects[INDUCTION] < -1
     direct = attribute_directly(by_hand, TEXT, ANSWER, RIVAL)
     assert direct.heads is not None and direct.gap < 1e-5
     assert direct.heads[INDUCTION] == pytest.approx(direct.total, abs=1e-4) and abs(direct.heads[COPIER]) < 1e-5
 
 
 def test_a_patch_finds_where_the_answer_is_kept(by_hand: Inspector) -> None:
-    *_, found = patch(by_hand, TEXT, OTHER, ANSWER, RIVAL)
+    *_, patching = patch(by_hand, TEXT, OTHER, ANSWER, RIVAL)
     expected = torch.zeros(2, len(TEXT))
     expected[0, 4] = expected[1, -1] = 1.0  # at the word after the first layer, at the end after the second
-    assert difference(found.positions, expected) < 1e-3
-    assert difference(found.heads, torch.tensor([[0.0, 0.0], [0.0, 1.0]])) < 1e-3
-    assert found.clean > 0 > found.corrupted
+    assert difference(patching.positions, expected) < 1e-3
+    assert difference(patching.heads, torch.tensor([[0.0, 0.0], [0.0, 1.0]])) < 1e-3
+    assert patching.clean > 0 > patching.corrupted
     for clean, corrupted, words in ((TEXT, TEXT[1:], "equal length"), (TEXT, TEXT, "change another word")):
         with pytest.raises(AttendError, match=words):
             next(patch(by_hand, clean, corrupted, ANSWER, RIVAL))
@@ -135,8 +135,8 @@ def test_a_patch_finds_where_the_answer_is_kept(by_hand: Inspector) -> None:
 
 def test_the_words_that_matter_are_those_that_the_heads_need(by_hand: Inspector) -> None:
     spans = [(index, index + 1) for index in range(len(TEXT))]
-    *_, found = leave_out(by_hand, TEXT, spans, ANSWER)
-    assert {index for index, change in enumerate(found.changes.tolist()) if change < -1} == {
+    *_, omission = leave_out(by_hand, TEXT, spans, ANSWER)
+    assert {index for index, change in enumerate(omission.changes.tolist()) if change < -1} == {
         3,
         4,
         8,
@@ -172,26 +172,26 @@ def test_leaving_a_word_out_is_reading_the_text_without_it(name: str) -> None:
     source = source_of(model)
     text = source or IDS
     spans = [(1, 2), (0, 2)]
-    *_, found = leave_out(model.inspector(), IDS, spans, 5, 7, source=source)
+    *_, omission = leave_out(model.inspector(), IDS, spans, 5, 7, source=source)
 
     def odds(words: tuple[int, ...]) -> float:
         logits = model.inspect(IDS if source else words, source=words if source else ()).logits[-1]
         return float(logits[5] - logits[7])
 
     slow = [odds((*text[:start], *text[end:])) - odds(tuple(text)) for start, end in spans]
-    assert found.changes.tolist() == pytest.approx(slow, abs=1e-4)
+    assert omission.changes.tolist() == pytest.approx(slow, abs=1e-4)
 
 
 @every_config
 def test_switching_heads_off_in_batches_is_switching_each_off(name: str) -> None:
     model = model_of(name)
     inspector, source = model.inspector(), source_of(model)
-    *_, found = switch_off_each(inspector, IDS, 5, source=source, positions=(2, 6))
+    *_, ablation = switch_off_each(inspector, IDS, 5, source=source, positions=(2, 6))
     whole = inspector.inspect(IDS, source=source).logits[-1].log_softmax(dim=-1)[5]
     for layer, head in ((0, 0), (1, 3), (2, 2)):
         off = Intervention(layer, "head", head, positions=(2, 6))
         one = inspector.inspect(IDS, source=source, interventions=[off]).logits[-1].log_softmax(dim=-1)[5]
-        assert found.effects[layer, head] == pytest.approx(float(one - whole), abs=1e-5)
+        assert ablation.effects[layer, head] == pytest.approx(float(one - whole), abs=1e-5)
 
 
 @every_config
@@ -209,10 +209,10 @@ def test_integrated_gradients_lead_from_mean_embeddings_to_the_text(name: str) -
         logits = inspector.from_embeddings(IDS, there, source=source)[0]
         gradient = torch.autograd.grad(logits[5] - logits[7], there)[0][0]
         expected += (gradient * (embedded - beginning)).sum(dim=-1) / 3
-    found = attribute_inputs(inspector, IDS, 5, 7, source=source, steps=3)
-    assert difference(found.scores, expected) < 1e-5
+    attribution = attribute_inputs(inspector, IDS, 5, 7, source=source, steps=3)
+    assert difference(attribution.scores, expected) < 1e-5
     first, last = inspector.from_embeddings(IDS, torch.stack([beginning, embedded]), source=source).tolist()
-    assert found.total == pytest.approx(last[5] - last[7] - first[5] + first[7], abs=1e-4)
+    assert attribution.total == pytest.approx(last[5] - last[7] - first[5] + first[7], abs=1e-4)
     there = embedded[None].clone().requires_grad_()
     logits = inspector.from_embeddings(IDS, there, source=source)[0]
     slow = (torch.autograd.grad(logits[5] - logits[7], there)[0][0] * embedded).sum(dim=-1)
@@ -226,8 +226,8 @@ def test_integrated_gradients_of_a_trained_model_add_up(text: str) -> None:
     loaded = catalog.load("attend-chat")
     inspector, ids = opened(loaded.model).inspector(), loaded.prompt(text)
     chosen, rival = inspector.predictions([ids])[0].topk(2).indices.tolist()
-    found = attribute_inputs(inspector, ids, chosen, rival, steps=20)
-    assert found.gap < 0.02 < 0.5 < abs(found.total)
+    attribution = attribute_inputs(inspector, ids, chosen, rival, steps=20)
+    assert attribution.gap < 0.02 < 0.5 < abs(attribution.total)
 
 
 @pytest.mark.parametrize("compact", ["bfloat16", "int8"])

@@ -28,9 +28,9 @@ def check(inspector: Inspector, recorded: Tensor, *, cross: bool = False, **opti
     """Of every head, against the attention (L, H, T, K) of a pass of its own."""
     for layer, heads in enumerate(recorded):
         for head, weights in enumerate(heads):
-            found = inspector.match(IDS, layer, head, cross=cross, **options)
-            again = weights_of(found.queries, found.keys, found.scale, weights > 0)
-            assert difference(again, weights) < 1e-5 and difference(found.weights, weights) < 1e-6
+            matching = inspector.match(IDS, layer, head, cross=cross, **options)
+            again = weights_of(matching.queries, matching.keys, matching.scale, weights > 0)
+            assert difference(again, weights) < 1e-5 and difference(matching.weights, weights) < 1e-6
 
 
 @torch.inference_mode()
@@ -70,10 +70,10 @@ def test_those_of_gpt2_are_slices_of_its_projection(tmp_path: Path) -> None:
     check(inspector, torch.cat(attentions))
     embedded = body.wte.weight[list(IDS)] + body.wpe.weight[: len(IDS)]  # (T, W)
     queries, keys, _ = body.h[0].attn.c_attn(body.h[0].ln_1(embedded)).chunk(3, dim=-1)  # (T, W) each
-    found = inspector.match(IDS, 0, 2)
-    width = found.queries.shape[-1]
-    assert difference(found.queries, queries[:, 2 * width : 3 * width]) < 1e-5
-    assert difference(found.keys, keys[:, 2 * width : 3 * width]) < 1e-5 and found.scale == width**-0.5
+    matching = inspector.match(IDS, 0, 2)
+    width = matching.queries.shape[-1]
+    assert difference(matching.queries, queries[:, 2 * width : 3 * width]) < 1e-5
+    assert difference(matching.keys, keys[:, 2 * width : 3 * width]) < 1e-5 and matching.scale == width**-0.5
 
 
 @pytest.mark.parametrize("family", REFUSED)

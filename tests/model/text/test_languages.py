@@ -34,8 +34,8 @@ NLLB, MBART = tokenization_nllb.FAIRSEQ_LANGUAGE_CODES, tokenization_mbart50.FAI
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    made = {name: make(tmp_path_factory.mktemp("languages") / name) for name, make in FAMILIES.items()}
-    return made | {"marian": marian_of_several(tmp_path_factory.mktemp("languages") / "marian")}
+    paths = {name: make(tmp_path_factory.mktemp("languages") / name) for name, make in FAMILIES.items()}
+    return paths | {"marian": marian_of_several(tmp_path_factory.mktemp("languages") / "marian")}
 
 
 def reference(folder: Path, source: str, **options: Any) -> tuple[list[int], list[int]]:
@@ -69,8 +69,7 @@ def test_translations_are_those_of_transformers(
         options = ["--strategy", "greedy"] if beams == 1 else ["--strategy", "beam", "--num-beams", str(beams)]
         languages = ["--from-language", source, "--to-language", target]
         # transformers counts the forced token as the first of the twelve
-        got = ours(folders[name], *options, *languages, "--max-new-tokens", "11", capsys=capsys)
-        assert got == (read, output)
+        assert ours(folders[name], *options, *languages, "--max-new-tokens", "11", capsys=capsys) == (read, output)
         assert forced in output
 
 

@@ -38,7 +38,7 @@ TEXT = [3, 5, 7, 2]
 SAME = 1e-5
 
 
-def made(config: TransformerConfig, *, fast: bool = False, seed: int = 0) -> EncoderDecoder:
+def random_translator(config: TransformerConfig, *, fast: bool = False, seed: int = 0) -> EncoderDecoder:
     torch.manual_seed(seed)
     model = EncoderDecoder(config).eval()
     with torch.no_grad():
@@ -80,7 +80,7 @@ VARIANTS = [
 )
 def test_however_it_is_run_the_logits_are_the_same(config: TransformerConfig, fast: bool) -> None:
     """Step by step, in one pass, in training with padding on both sides, and with others in the batch."""
-    model = made(config, fast=fast)
+    model = random_translator(config, fast=fast)
     alone = {"long": steps(model, LONG), "short": steps(model, SHORT)}
     at_once = model.logits(LONG, [*TEXT, 0])  # the last only has to be predicted
     torch.testing.assert_close(logits(alone["long"]), at_once, atol=SAME, rtol=0)
@@ -118,21 +118,21 @@ def _goes_on_as_alone(
     "config", VARIANTS, ids=lambda config: f"{config.positions}-{config.norm_place}-{config.activation}"
 )
 def test_the_compiled_step_computes_what_the_modules_do(config: TransformerConfig) -> None:
-    slow, fast = made(config), made(config, fast=True)
+    slow, fast = random_translator(config), random_translator(config, fast=True)
     for source in ([4], SHORT, LONG, list(range(10)), [1, PADDING, 2]):
         for forward, other in zip(steps(fast, source), steps(slow, source), strict=True):
             check_same_pass(forward, other)
 
 
 def test_a_model_laid_out_for_steps_can_learn_and_move_on() -> None:
-    model = made(PAPER, fast=True)
+    model = random_translator(PAPER, fast=True)
     model.train()(torch.tensor([LONG]), torch.tensor([[PADDING, *TEXT]])).sum().backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
     model.eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter += 0.01
-    slow = made(PAPER)
+    slow = random_translator(PAPER)
     slow.load_state_dict(model.state_dict())
     moved = prepare_for_decoding(model.to(torch.float32).double().float())
     torch.testing.assert_close(logits(steps(moved, LONG)), logits(steps(slow, LONG)), atol=SAME, rtol=0)
@@ -140,14 +140,14 @@ def test_a_model_laid_out_for_steps_can_learn_and_move_on() -> None:
 
 def test_an_empty_source_is_refused_in_a_batch_too_and_one_that_is_too_long_by_its_length() -> None:
     with pytest.raises(ValueError, match="at least one token"):
-        made(PAPER).prefill_together([[], [1]])
+        random_translator(PAPER).prefill_together([[], [1]])
     with pytest.raises(AttendError, match="41"):
-        made(PAPER).prefill([1] * 41)
+        random_translator(PAPER).prefill([1] * 41)
 
 
 @pytest.mark.parametrize("sources", [[SHORT], [SHORT, LONG[:3]]], ids=["one", "two"])
 def test_padding_that_all_sources_of_a_batch_have_is_not_seen(sources: list[list[int]]) -> None:
-    model = made(PAPER)
+    model = random_translator(PAPER)
     taught = torch.tensor([[PADDING, *TEXT]] * len(sources))
     tight, roomy = (
         model(torch.tensor([[*source, *[PADDING] * more] for source in sources]), taught) for more in (0, 3)
@@ -156,7 +156,7 @@ def test_padding_that_all_sources_of_a_batch_have_is_not_seen(sources: list[list
 
 
 def test_a_row_that_joins_later_reads_as_alone() -> None:
-    model = made(PAPER, fast=True)
+    model = random_translator(PAPER, fast=True)
     alone = steps(model, SHORT)
     begun = steps(model, LONG)[2].cache  # two tokens are generated already
     joined = begun.join(model.prefill(SHORT).cache)
@@ -167,7 +167,7 @@ def test_a_row_that_joins_later_reads_as_alone() -> None:
 
 
 def test_sources_that_nobody_decodes_any_more_are_dropped() -> None:
-    model = made(PAPER)
+    model = random_translator(PAPER)
     both = model.prefill(LONG).cache.join(model.prefill(SHORT).cache)
     assert both.source is not None and both.source.columns.shape[4] == len(LONG)
     left = both.select([1, 1])
@@ -176,7 +176,7 @@ def test_sources_that_nobody_decodes_any_more_are_dropped() -> None:
 
 
 def test_an_inspection_shows_all_three_attentions() -> None:
-    model = made(PAPER)
+    model = random_translator(PAPER)
     passes = steps(model, LONG)
     seen = model.inspect([PADDING, *TEXT], source=LONG)
     torch.testing.assert_close(seen.logits, logits(passes), atol=SAME, rtol=0)
@@ -200,7 +200,7 @@ def test_an_inspection_shows_all_three_attentions() -> None:
 def test_it_computes_what_pytorchs_own_layers_do(norm_place: Any) -> None:
     """torch.nn.TransformerEncoder and TransformerDecoder with the same weights, final norms only where norms are
     before."""
-    model = made(replace(PAPER, norm_place=norm_place))
+    model = random_translator(replace(PAPER, norm_place=norm_place))
     shape = {"d_model": 16, "nhead": 4, "dim_feedforward": 24, "dropout": 0.0, "batch_first": True}
     before = norm_place == "before"
     norms = (model.encoder_norm, model.final_norm) if before else (None, None)
@@ -262,7 +262,7 @@ def _norms(*ours: Any) -> dict[str, Tensor]:
 
 
 def test_paddings_embedding_stays_zero_while_it_learns() -> None:
-    model = made(PAPER).train()
+    model = random_translator(PAPER).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
     for _ in range(3):
         logits = model(torch.tensor([LONG, [*SHORT, *[PADDING] * 3]]), torch.tensor([[PADDING, *TEXT]] * 2))

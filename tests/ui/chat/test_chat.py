@@ -197,10 +197,10 @@ def test_hostile_text_stays_text(models: Models, tiny: LoadedModel, text: str) -
     session = Session()
     last(chat.send(session, models, models.default, text, GREEDY))
     run = session.run(session.turns[1].run)
-    given = [token.id for token in run.tokens if token.given]
+    prompt = [token.id for token in run.tokens if token.given]
     # <s> <user> text <end> <assistant>: of the control tokens there are only the four that the format puts there
-    assert sum(tiny.tokenizer.is_special(token) for token in given) == 4
-    assert tiny.tokenizer.decode(given) == text
+    assert sum(tiny.tokenizer.is_special(token) for token in prompt) == 4
+    assert tiny.tokenizer.decode(prompt) == text
 
 
 def test_the_oldest_messages_drop_first_and_are_counted(models: Models) -> None:

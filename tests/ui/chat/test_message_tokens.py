@@ -62,11 +62,11 @@ def test_the_prompt_is_as_surprising_as_the_model_itself_says(tiny: LoadedModel)
 def test_the_parts_are_those_of_the_tokens(make: Callable[[Path], Path], system: str, tmp_path: Path) -> None:
     loaded = catalog.load(str(make(tmp_path / "model")))
     session, run = answered(loaded, *MESSAGES, system=system)
-    found = message_tokens(run, loaded)
-    assert ["".join(part["text"] for part in parts) for parts in found] == [turn.text for turn in session.turns[:-1]]
-    numbers = [number for parts in found for part in parts if (number := part["token"]) is not None]
+    messages = message_tokens(run, loaded)
+    assert ["".join(part["text"] for part in parts) for parts in messages] == [turn.text for turn in session.turns[:-1]]
+    numbers = [number for parts in messages for part in parts if (number := part["token"]) is not None]
     assert numbers == sorted(set(numbers)) and numbers[-1] < run.first
-    for parts in found:
+    for parts in messages:
         for text, number in ((part["text"], part["token"]) for part in parts):
             if number is None:
                 assert text.isspace()
@@ -76,23 +76,23 @@ def test_the_parts_are_those_of_the_tokens(make: Callable[[Path], Path], system:
 
 def test_in_our_own_format_they_are_the_tokens_between_the_special_ones(tiny: LoadedModel) -> None:
     _, run = answered(tiny, *MESSAGES)
-    found = message_tokens(run, tiny)
+    messages = message_tokens(run, tiny)
     special = [number for number, piece in enumerate(run.ids[: run.first]) if tiny.tokenizer.is_special(piece)]
     # <s> <user> … <end> <assistant> … <end> …: every second space between special tokens holds a message
     between = [range(one + 1, other) for one, other in zip(special[1::2], special[2::2], strict=False)]
     texts = [tiny.tokenizer.decode(run.ids[number] for number in numbers) for numbers in between]
-    assert ["".join(part["text"] for part in parts) for parts in found] == texts
-    for parts, numbers in zip(found, between, strict=True):
+    assert ["".join(part["text"] for part in parts) for parts in messages] == texts
+    for parts, numbers in zip(messages, between, strict=True):
         assert {part["token"] for part in parts} <= set(numbers)
-    for parts, numbers in zip(found[::2], between[::2], strict=True):  # an answer may begin within a character
+    for parts, numbers in zip(messages[::2], between[::2], strict=True):  # an answer may begin within a character
         assert parts[0]["token"] == numbers[0] and parts[-1]["token"] == numbers[-1]
 
 
 def test_messages_that_no_longer_fit_have_none(tiny: LoadedModel) -> None:
     session, run = answered(tiny, *(f"This is message {number}." for number in range(30)))
     assert run.dropped
-    found = message_tokens(run, tiny)
-    assert ["".join(part["text"] for part in parts) for parts in found] == [
+    messages = message_tokens(run, tiny)
+    assert ["".join(part["text"] for part in parts) for parts in messages] == [
         turn.text for turn in session.turns[run.dropped : -1]
     ]
 

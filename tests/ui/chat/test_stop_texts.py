@@ -38,12 +38,12 @@ def test_the_chat_on_the_page(models: Models, plain: str, stopped: tuple[list[st
     stop_texts, expected = stopped
     session = Session()
     settings = DecodingSettings.from_dict({**BASE, "stop_texts": stop_texts})
-    shown = []
+    texts = []
     for _ in chat.send(session, models, models.default, "Hi", settings):
-        shown.append(session.turns[-1].text)
+        texts.append(session.turns[-1].text)
     answer = session.turns[-1]
     assert answer.text == expected and answer.note == f"stopped at “{stop_texts[1]}”"
-    assert all(expected.startswith(text) for text in shown)
+    assert all(expected.startswith(text) for text in texts)
     assert answer.tokens is not None and "".join(each["text"] for each in answer.tokens) == expected
     run = session.run(answer.run)
     assert len(answer.tokens) == len(run.tokens) - run.first  # all of them can still be looked at

@@ -183,8 +183,9 @@ def test_an_answer_without_a_head_is_a_version_with_the_same_draws(models: Model
     new = session.run(session.turns[1].run)
     assert list(new.ids) == [*run.require_trace().request.prompt, *again] and new.ids != run.ids
     assert new.first == run.first and new.require_trace().settings == run.require_trace().settings
-    shown = screens[0].conversation
-    assert shown and shown["turns"][1].get("without") == "2.3" and "without" not in shown["turns"][0]
+    conversation = screens[0].conversation
+    assert conversation
+    assert conversation["turns"][1].get("without") == "2.3" and "without" not in conversation["turns"][0]
     with pytest.raises(AttendError, match="no longer in view"):
         next(chat.write_without(session, models, run.id, [head]))
 

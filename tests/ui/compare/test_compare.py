@@ -70,10 +70,10 @@ def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> N
     texts = ["".join(each["text"] for each in tokens) for tokens in joined.values()]
     assert texts == [card["text"] for card in document["cards"]]
     assert seen[-1]["busy"] is False
-    for shown, exported in zip(seen[-1]["cards"], document["cards"], strict=True):
-        assert shown["since"] == 0 and shown["state"] == "done" and shown["length"] == 12
-        assert shown["first_difference"] == exported["first_difference"]
-        named = dict(zip((text["name"] for text in compare_values.METRICS), shown["metrics"], strict=True))
+    for card, exported in zip(seen[-1]["cards"], document["cards"], strict=True):
+        assert card["since"] == 0 and card["state"] == "done" and card["length"] == 12
+        assert card["first_difference"] == exported["first_difference"]
+        named = dict(zip((text["name"] for text in compare_values.METRICS), card["metrics"], strict=True))
         assert named["perplexity"] == pytest.approx(exported["perplexity"], rel=1e-5)
         assert named["tokens"] == exported["tokens"]
     assert not session.busy and session.growing == ()

@@ -115,8 +115,8 @@ def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: Loade
         assert card.run.ids == (*comparison.prompt.ids, *card.ids)
         assert card.run.first == prompt and card.run.shape == (2, 4)
         assert len(inspector_value(card.run, tiny.tokenizer, busy=False)["steps"]) == len(card.ids)
-        shown = answer_tokens(card.run.tokens[prompt:], AnswerText(tiny.tokenizer), finished=True)
-        assert "".join(each["text"] for each in shown) == card.trace.text
+        tokens = answer_tokens(card.run.tokens[prompt:], AnswerText(tiny.tokenizer), finished=True)
+        assert "".join(each["text"] for each in tokens) == card.trace.text
         assert all(token.row for token in card.run.tokens[prompt:])
         kept = [hypothesis.choice.attention for step in card.trace.steps for hypothesis in step.hypotheses]
         assert kept == [None] * len(kept)  # a trace is kept for its numbers; attention is in the run
@@ -131,9 +131,9 @@ def test_without_attention_no_row_is_kept(models: Models, tiny: LoadedModel) -> 
 def test_updates_say_what_is_new_of_each_card(models: Models, tiny: LoadedModel) -> None:
     settings = [replace(SEEDED, max_new_tokens=3), DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=9)]
     comparison = prepare(tiny, text_prompt(tiny, "The quick"), settings)
-    shown: list[list[int]] = [list(comparison.prompt.ids) for _ in settings]
+    card_ids: list[list[int]] = [list(comparison.prompt.ids) for _ in settings]
     for update in run_cards(comparison, models, stop=threading.Event(), attention=True, per_second=1000.0):
-        for card, since, ids in zip(comparison.cards, update.since, shown, strict=True):
+        for card, since, ids in zip(comparison.cards, update.since, card_ids, strict=True):
             ids[since:] = card.run.ids[since:]
             assert tuple(ids) == card.run.ids
     assert len(comparison.cards[0].ids) <= 3

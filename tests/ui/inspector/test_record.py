@@ -98,14 +98,14 @@ def test_what_was_saved_is_shown_again_with_its_attention(
     session = Session()
     run = written(models, session, "The quick", settings)
     saved = record.saved(session, models, run.id)[1]
-    shown = inspector_value(run, tiny.tokenizer, busy=False)
+    original = inspector_value(run, tiny.tokenizer, busy=False)
     other = Session()
     value = replay.opened(other, saved)
     same = ("ids", "kinds", "probabilities", "first", "steps", "layers", "heads", "rows", "rows_from", "busy")
     for name in same:
-        assert value[name] == shown[name], name
-    assert {token: value["labels"][token] for token in shown["labels"]} == shown["labels"]
-    assert bool(value["search"]) == bool(shown["search"])
+        assert value[name] == original[name], name
+    assert {token: value["labels"][token] for token in original["labels"]} == original["labels"]
+    assert bool(value["search"]) == bool(original["search"])
     assert replay.is_replay(value["run"])
     assert other.runs == {} and other.inspected_run is None
 

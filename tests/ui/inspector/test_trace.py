@@ -90,8 +90,7 @@ def test_the_choices_are_those_that_the_page_shows_and_hold_no_attention(
 ) -> None:
     run = answered(models, "Hello", settings)
     trace = trace_of(run)
-    shown = [token.choice for token in run.tokens[run.first :]]
-    assert trace.choices() == shown
+    assert trace.choices() == [token.choice for token in run.tokens[run.first :]]
     assert all(token.row for token in run.tokens[run.first :])  # where the attention is kept
     for step in trace.steps:
         every = [*step.hypotheses, *([step.best] if step.best else [])]

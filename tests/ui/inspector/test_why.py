@@ -143,12 +143,13 @@ def test_parts_add_up_to_the_difference(
 ) -> None:
     chosen, rival = run.ids[len(before)], 11
     answer = ask(session, models, "parts", run, chosen=chosen, rival=rival)
-    found = attribute_directly(inspector_of(tiny), before, chosen, rival)
-    assert answer["total"] == pytest.approx(found.total, rel=1e-5)
+    attribution = attribute_directly(inspector_of(tiny), before, chosen, rival)
+    assert answer["total"] == pytest.approx(attribution.total, rel=1e-5)
     parts = answer["embedding"] + sum(map(sum, answer["sublayers"])) + answer["constant"]
     assert parts == pytest.approx(answer["total"], abs=2e-3)  # in four digits each
     assert answer["gap"] <= 1e-4
-    assert found.heads is not None and np.array(answer["heads"]) == pytest.approx(found.heads.numpy(), rel=1e-3)
+    assert attribution.heads is not None
+    assert np.array(answer["heads"]) == pytest.approx(attribution.heads.numpy(), rel=1e-3)
     for steps in (0, 30):
         inputs = ask(session, models, "inputs", run, chosen=chosen, rival=rival, steps=steps)
         scored = attribute_inputs(inspector_of(tiny), before, chosen, rival, steps=steps)

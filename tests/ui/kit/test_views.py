@@ -229,7 +229,7 @@ def test_tokens_can_be_read_on_every_colour(theme: str) -> None:
     colour = re.search(r"--at-attention: (\d+), (\d+), (\d+);", block)
     assert colour
     violet = [float(part) for part in colour.groups()]
-    for alpha in (float(found) for found in re.findall(r"var\(--at-attention\), ([\d.]+)\)", style)):
+    for alpha in map(float, re.findall(r"var\(--at-attention\), ([\d.]+)\)", style)):
         r, g, b = (alpha * c + (1 - alpha) * p for c, p in zip(violet, page, strict=True))
         shades.append((r, g, b))
     assert min(_contrast(text, shade) for shade in shades) >= 4.5

@@ -79,10 +79,10 @@ def test_another_visitors_run_at_the_same_time_stays_as_it_is(models: Models, ti
     living = [0, 1]
     while living:  # one pass of each in turn
         for number in list(living):
-            made = next(running[number], "over")
-            living.remove(number) if made == "over" else passes[number].append(made)
-    for made, off in zip(passes, (OFF, ()), strict=True):
-        best = steps_of(made)[-1].best
+            next_pass = next(running[number], "over")
+            living.remove(number) if next_pass == "over" else passes[number].append(next_pass)
+    for run_passes, off in zip(passes, (OFF, ()), strict=True):
+        best = steps_of(run_passes)[-1].best
         assert best is not None and best.tokens == direct(tiny, prompt, off).ids
 
 

@@ -33,7 +33,7 @@ MANY_STAGES = DecodingSettings(
 )
 
 
-def made(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> tuple[LiveRun, list[Step]]:
+def new_run(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> tuple[LiveRun, list[Step]]:
     """An empty live, and the steps of its run."""
     ids = loaded.prompt("The quick")
     trace = new_trace(loaded, ids, settings, text="The quick")
@@ -55,7 +55,7 @@ def test_what_is_counted_is_what_python_allocates(
     """All objects of a run are made anew while the allocations are traced; those of other threads only add to them."""
     tracemalloc.start()
     try:
-        made(models, tiny, settings)  # what is loaded with a first run, and what Python keeps for reuse, is no run's
+        new_run(models, tiny, settings)  # what is loaded with a first run, and what Python keeps for reuse, is no run's
         measured = [allocated_and_counted(models, tiny, settings) for _ in range(3)]
     finally:
         tracemalloc.stop()
@@ -67,7 +67,7 @@ def allocated_and_counted(models: Models, loaded: LoadedModel, settings: Decodin
     """The bytes of one run, by Python and by the ledger."""
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
-    live, steps = made(models, loaded, settings)
+    live, steps = new_run(models, loaded, settings)
     live.add(steps, "finished")
     del steps
     gc.collect()
@@ -78,7 +78,7 @@ def allocated_and_counted(models: Models, loaded: LoadedModel, settings: Decodin
 @pytest.mark.parametrize("settings", [SAMPLE, BEAM], ids=["sample", "beam"])
 def test_no_step_keeps_its_attention_tensors(models: Models, tiny: LoadedModel, settings: DecodingSettings) -> None:
     """Neither during a run nor afterwards: the page keeps attention as packed text."""
-    live, steps = made(models, tiny, settings)
+    live, steps = new_run(models, tiny, settings)
     tensors = [
         weakref.ref(one.choice.attention)
         for step in steps
@@ -152,8 +152,7 @@ def test_a_session_stays_within_its_budget_whatever_is_done(models: Models) -> N
     for number in range(5):
         list(chat.send(session, models, models.default, f"Hello {number}", BEAM))
         assert session.inspected_run is not None
-        shown = session.run(session.inspected_run)
-        bare = replace_trace(shown)
+        bare = replace_trace(session.run(session.inspected_run))
         assert Ledger.of(session).total <= max(60_000, bare + 20_000)
 
 

@@ -31,19 +31,19 @@ class Sent:
     full: Value
 
 
-def received(shown: Value | None, value: Value) -> Value | None:
+def received(current: Value | None, value: Value) -> Value | None:
     """The twin of ui/runs/turns.js for values that come in their order; None where what leads there is missing."""
     if "turns" in value:
         return value
-    answer = next((turn for turn in shown["turns"] if turn["run"] == value["run"]), None) if shown else None
-    if shown is None or answer is None or answer["version"] < value["base"]:
+    answer = next((turn for turn in current["turns"] if turn["run"] == value["run"]), None) if current else None
+    if current is None or answer is None or answer["version"] < value["base"]:
         return None
     tokens = answer["tokens"][: value["since"]] + value["tokens"]
     text = "".join(each["text"] for each in tokens)
     fields = {name: value[name] for name in ("state", "note", "unfinished", "version")}
     new = {**answer, **fields, "tokens": tokens, "text": text}
-    turns = [new if turn is answer else turn for turn in shown["turns"]]
-    return {**shown, "turns": turns, "busy": value["busy"]}
+    turns = [new if turn is answer else turn for turn in current["turns"]]
+    return {**current, "turns": turns, "busy": value["busy"]}
 
 
 def record(screens: Iterator[Any], full: Callable[[], Any]) -> list[Sent]:
@@ -88,22 +88,22 @@ def check_every_loss(sent: list[Sent]) -> None:
     assert all("turns" not in update.value for update in sent[1:]) and len(sent) > 3
     for seed in range(200):
         chance = random.Random(seed)
-        shown: Value | None = None
+        current: Value | None = None
         requested_at: int | None = None  # when
         for number, update in enumerate(sent):
             if requested_at is not None and chance.random() < 0.3:
-                shown, requested_at = sent[chance.randint(requested_at, number - 1)].full, None
+                current, requested_at = sent[chance.randint(requested_at, number - 1)].full, None
             if chance.random() < seed / 200 and update is not sent[-1]:
                 continue
-            now = received(shown, update.value)
-            if now is None:
+            after = received(current, update.value)
+            if after is None:
                 requested_at = number
             else:
-                shown = now
-                assert shown == update.full
+                current = after
+                assert current == update.full
         if requested_at is not None:
-            shown = sent[-1].full
-        assert shown == sent[-1].full
+            current = sent[-1].full
+        assert current == sent[-1].full
 
 
 def test_a_conversation_of_updates_is_the_whole(chatted: list[Sent]) -> None:

@@ -41,10 +41,11 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_accounts_come_from_a_file_or_else_from_the_environment(file: Path) -> None:
-    read, given = Accounts.read(str(file), {VARIABLE: "eve:e"}), Accounts.read("", {VARIABLE: "eve:e\nbob:b"})
-    assert read is not None and given is not None
-    assert read.admits(NAME, PASSWORD) and read.admits("bob", "b") and not read.admits("eve", "e")
-    assert given.admits("eve", "e") and given.admits("bob", "b")
+    from_file = Accounts.read(str(file), {VARIABLE: "eve:e"})
+    from_environment = Accounts.read("", {VARIABLE: "eve:e\nbob:b"})
+    assert from_file is not None and from_environment is not None
+    assert from_file.admits(NAME, PASSWORD) and from_file.admits("bob", "b") and not from_file.admits("eve", "e")
+    assert from_environment.admits("eve", "e") and from_environment.admits("bob", "b")
     assert Accounts.read("", {}) is None
 
 

@@ -61,7 +61,7 @@ def weights(heads: HeadsValue | None) -> Iterator[np.ndarray]:
         yield (numbers.reshape(heads["layers"], heads["heads"], -1) / 255) ** 2
 
 
-def shown(screens: list[TranslateUpdate]) -> AlignmentValue:
+def last_alignment(screens: list[TranslateUpdate]) -> AlignmentValue:
     value = screens[-1].alignment
     assert value
     return value
@@ -95,10 +95,10 @@ def translator(
 
 def test_a_row_belongs_to_the_pass_that_chose_its_token(translator: tuple[LoadedModel, str]) -> None:
     """Decoded once more, one token a step: the pass whose logits chose token i looked where row i says."""
-    loaded, given = translator
+    loaded, sentence = translator
     session, models = Session(), Models((loaded.name,), lambda *_: loaded)
-    value = shown(run(session, models, loaded.name, given))
-    model, label, source = loaded.model, loaded.tokenizer.label, loaded.prompt(given)
+    value = last_alignment(run(session, models, loaded.name, sentence))
+    model, label, source = loaded.model, loaded.tokenizer.label, loaded.prompt(sentence)
     (ran,) = session.runs.values()
     text = ran.ids[ran.first :]
     assert value["source"] == [label(token) for token in source]
@@ -120,7 +120,7 @@ def test_of_texts_too_long_to_be_read_there_are_no_maps(both: Models, tiny_trans
     long = "Le chat 1 est grand. " * 10
     length = len(tiny_translator.prompt(long))
     assert length > alignment.MAX_DRAWN
-    value = shown(run(Session(), both, tiny_translator.name, long))
+    value = last_alignment(run(Session(), both, tiny_translator.name, long))
     assert str(length) in value["reason"] and value["cross"] is None
     with pytest.raises(AttendError, match="context holds 128"):
         run(Session(), both, tiny_translator.name, long * 2)
@@ -144,7 +144,7 @@ def test_the_next_translation_replaces_the_last_and_clear_empties(both: Models, 
 
 def test_another_models_translation_stays(both: Models, tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
     session = Session()
-    before = shown(run(session, both, tiny_translator.name, SOURCE))
+    before = last_alignment(run(session, both, tiny_translator.name, SOURCE))
     later = translate.overview(session, both, tiny.name)
     assert later.translation is not None and later.translation["turns"][0]["model"] == tiny_translator.name
     assert later.alignment == before  # its own model's, which is still in memory
@@ -287,7 +287,7 @@ def test_programs_get_beams_unless_they_say_otherwise(
 @pytest.mark.skipif(not EMBEDDED.is_file(), reason="the translator is not there")
 def test_the_embedded_translator_attends_to_the_source_word() -> None:
     loaded = catalog.load("attend-translate")
-    value = shown(run(Session(), Models((loaded.name,), lambda *_: loaded), loaded.name, "Je suis étudiant."))
+    value = last_alignment(run(Session(), Models((loaded.name,), lambda *_: loaded), loaded.name, "Je suis étudiant."))
     text = value["text"][value["first"] :]
     assert "".join(text).strip().startswith(("I am a student.", "I'm a student."))
     last = [row[-1].mean(axis=0) for row in weights(value["cross"])]  # the last layer's mean, which the page opens with

@@ -45,7 +45,7 @@ def kept(session: Session, models: Models) -> dict[str, Any]:
     return json.loads(json.dumps(document.value(models, ())))
 
 
-def shown(session: Session, models: Models) -> TranslateUpdate:
+def overview(session: Session, models: Models) -> TranslateUpdate:
     return translate.overview(session, models, models.current(session))
 
 
@@ -56,7 +56,7 @@ def test_a_translation_that_came_back_is_the_same(both: Models) -> None:
     assert document["title"] == SOURCE and document["model"] == NAME
     again = Session.using(NAME)
     screen = ask(again, both, document, 1)
-    before, after = (shown(each, both) for each in (session, again))
+    before, after = (overview(each, both) for each in (session, again))
     assert isinstance(screen, TranslateUpdate) and screen.given == SOURCE
     assert before.translation is not None and after.translation is not None
     (one,), (other,) = before.translation["turns"], after.translation["turns"]
@@ -74,13 +74,13 @@ def test_without_its_model_the_tokens_are_shown_and_with_it_the_alignment_too(bo
     later = Models(tuple(loaded), lambda name, _: loaded[name])  # a server that has not loaded the translator yet
     session = Session.using("attend-chat")
     open_translation(session, read_document(session, later, document))
-    first = shown(session, later)
+    first = overview(session, later)
     assert first.translation is not None and first.translation["turns"][0]["tokens"]
     assert first.alignment and "attend-translate wrote this but isn’t loaded" in first.alignment["reason"]
     inspector = translate.open_token(session, later, 1).inspector
     assert inspector is not None and inspector["steps"] and inspector["rows"] == []
     list(select.choose(session, later, NAME))
-    second = shown(session, later)
+    second = overview(session, later)
     assert second.alignment and second.alignment["cross"]
     assert kept(session, later)["runs"] == document["runs"]
 
@@ -147,7 +147,7 @@ def test_without_its_run_the_words_stay(both: Models) -> None:
     document = kept(translated(both, NAME), both)
     session = Session.using(NAME)
     open_translation(session, read_document(session, both, {**document, "runs": {}}))
-    screen = shown(session, both)
+    screen = overview(session, both)
     assert screen.translation is not None and screen.translation["turns"][0]["text"]
     assert screen.alignment == no_alignment() and not session.runs
     assert kept(session, both) == {**document, "runs": {}}  # it names the run that the browser still has

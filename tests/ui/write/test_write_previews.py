@@ -28,20 +28,21 @@ def embedded() -> Models:
     return Models((loaded.name,), lambda name, _: loaded)
 
 
-def shown(screen: WriteUpdate) -> InspectorValue:
+def inspector_of(screen: WriteUpdate) -> InspectorValue:
     assert screen.inspector is not None
     return screen.inspector
 
 
 def test_only_what_changed_is_sent_and_it_is_what_all_of_it_would_be(models: Models, tiny: LoadedModel) -> None:
     session = Session()
-    first = shown(write.preview(session, models, models.default, "The quick brown fox"))
+    first = inspector_of(write.preview(session, models, models.default, "The quick brown fox"))
     assert "since" not in first and "continues" not in first
-    second = shown(write.preview(session, models, models.default, "The quick brown fox sleeps"))
+    second = inspector_of(write.preview(session, models, models.default, "The quick brown fox sleeps"))
     same = second.get("since", 0)
     assert second.get("continues") == first["run"] != second["run"]
     assert 0 < same <= len(first["ids"])
-    assert [*first["ids"][:same], *second["ids"]] == shown(write.overview(session, models, models.default))["ids"]
+    whole = inspector_of(write.overview(session, models, models.default))
+    assert [*first["ids"][:same], *second["ids"]] == whole["ids"]
     tokens = session.run(session.draft.run).tokens
     anew, _ = explain([token.id for token in tokens], tiny.model, tiny.lock, candidates=10)
     assert [(token.id, token.row) for token in tokens] == [(token.id, token.row) for token in anew]
@@ -53,7 +54,7 @@ def test_only_what_changed_is_sent_and_it_is_what_all_of_it_would_be(models: Mod
 def test_a_deletion_is_sent_as_a_length(models: Models) -> None:
     session = Session()
     write.preview(session, models, models.default, "The quick brown fox")
-    value = shown(write.preview(session, models, models.default, "The quick"))
+    value = inspector_of(write.preview(session, models, models.default, "The quick"))
     assert value.get("since") == len(session.run(session.draft.run).tokens) - len(value["ids"])
     assert not value["ids"]
 
@@ -62,7 +63,7 @@ def test_what_the_page_does_not_show_is_sent_whole(models: Models) -> None:
     session = Session()
     write.preview(session, models, models.default, "The quick brown fox")
     session.inspected_run = "another run"
-    value = shown(write.preview(session, models, models.default, "The quick brown fox sleeps"))
+    value = inspector_of(write.preview(session, models, models.default, "The quick brown fox sleeps"))
     assert "continues" not in value and "since" not in value
     assert len(value["ids"]) == len(session.run(session.draft.run).tokens)
 
@@ -72,10 +73,10 @@ def test_a_full_context_is_sent_in_few_bytes(embedded: Models) -> None:
     session, loaded = Session.using(embedded.default), embedded.first
     ids = loaded.prompt(STORY)[: loaded.model.context_length - 20]
     text = loaded.tokenizer.decode(ids[1:], begins=True)
-    pasted = shown(write.preview(session, embedded, embedded.default, text))
+    pasted = inspector_of(write.preview(session, embedded, embedded.default, text))
     assert len(pasted["ids"]) > 450 and len(packed(pasted)) < MAX_BYTES
     assert pasted.get("steps_from") == len(pasted["ids"]) - len(pasted["steps"]) > 1
-    typed = shown(write.preview(session, embedded, embedded.default, text + " dog"))
+    typed = inspector_of(write.preview(session, embedded, embedded.default, text + " dog"))
     assert len(packed(typed)) < MAX_BYTES / 2
     whole = open_run(session, embedded, typed["run"])
     assert len(whole["rows"]) > 2 * len(pasted["rows"]) and len(whole["steps"]) == len(whole["ids"]) - 1

@@ -148,7 +148,7 @@ def test_a_stop_text_leaves_the_box_and_the_trace_but_can_be_looked_at(
     if single:
         settings = one_by_one(settings)
     session = Session()
-    shown, screens = START, []
+    text, screens = START, []
     for _ in range(8 if single else 1):
         screens = list(
             write.write(
@@ -159,22 +159,22 @@ def test_a_stop_text_leaves_the_box_and_the_trace_but_can_be_looked_at(
                 settings,
             )
         )
-        shown = session.draft.text
+        text = session.draft.text
         if trace_of(session).finish_reason == "stop_text":
             break
-    assert shown == screens[-1].text == START + expected
+    assert text == screens[-1].text == START + expected
     assert screens[-1].meter is not None and f"stopped at “{stop_text}”" in screens[-1].meter["note"]
     assert trace_of(session).text == trace_of(session).document()["text"] == expected
     assert stop_text in tiny.tokenizer.decode(trace_of(session).ids)
     assert run_of(session).ids[-len(trace_of(session).ids) :] == trace_of(session).ids  # to be looked at
 
     write.overview(session, models, models.default)
-    assert session.draft.text == shown and run_of(session).trace is not None
+    assert session.draft.text == text and run_of(session).trace is not None
     go(session, models, one_by_one(replace(SAMPLE, strategy="greedy")))
-    assert tiny.tokenizer.decode(run_of(session).ids[:-1]) == shown  # it went on from what the box said
-    assert trace_of(session).prompt == shown
+    assert tiny.tokenizer.decode(run_of(session).ids[:-1]) == text  # it went on from what the box said
+    assert trace_of(session).prompt == text
     history.undo(session, models, models.default, session.draft.text)
-    assert session.draft.text == shown and trace_of(session).finish_reason == "stop_text"
+    assert session.draft.text == text and trace_of(session).finish_reason == "stop_text"
 
 
 def test_while_a_text_grows_nothing_is_shown_that_may_become_a_stop_text(models: Models, tiny: LoadedModel) -> None:

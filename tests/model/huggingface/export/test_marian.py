@@ -17,7 +17,7 @@ from model.huggingface.export.marian import marian_config
 from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer import checkpoint
-from tests.model.transformer.test_encoder_decoder import PAPER, made
+from tests.model.transformer.test_encoder_decoder import PAPER, random_translator
 from training.translate import translate_all
 from training.vocabulary import train_pairs_vocabulary
 
@@ -36,7 +36,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkpoint folder with random weights far from their initial values."""
     folder = tmp_path_factory.mktemp("ours")
     (folder / checkpoint.TOKENIZER).write_bytes(train_pairs_vocabulary([FRENCH, ENGLISH] * 50, PIECES))
-    model = made(replace(PAPER, vocabulary_size=PIECES + 1, context_length=64, encoder_layers=2, layers=3))
+    model = random_translator(replace(PAPER, vocabulary_size=PIECES + 1, context_length=64, encoder_layers=2, layers=3))
     with torch.no_grad():
         for parameter in model.parameters():
             parameter += 0.2 * torch.randn_like(parameter)
@@ -111,7 +111,7 @@ def test_other_variants_are_refused_in_one_sentence(changes: dict[str, Any], wor
 def test_a_tokenizer_of_another_model_is_refused(ours: Path) -> None:
     tokenizer = Tokenizer.load(ours / checkpoint.TOKENIZER)  # without padding, as that of a decoder
     with pytest.raises(AttendError, match="they belong to different checkpoints"):
-        LoadedModel.from_transformer("mixed", made(PAPER), tokenizer)
+        LoadedModel.from_transformer("mixed", random_translator(PAPER), tokenizer)
 
 
 def test_nothing_typed_becomes_a_control_token(ours: Path) -> None:

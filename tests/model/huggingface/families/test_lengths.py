@@ -13,13 +13,13 @@ from model.errors import AttendError
 from model.huggingface.causal import HuggingFaceModel
 from model.huggingface.seq2seq import Seq2SeqModel
 from model.huggingface.weights import CheckpointFiles, check_layers
-from tests.model.huggingface.test_seq2seq import LAYERS, T5, answered, made, text
+from tests.model.huggingface.test_seq2seq import LAYERS, T5, answered, random_model, text
 
 SIZES: dict[str, Any] = {"vocab_size": 60, "d_model": 32, "n_heads": 4, "n_layers": 2}
 LED = {name: value for name, value in LAYERS.items() if name != "max_position_embeddings"}
 
 
-def led(source: int, answer: int) -> hf.PreTrainedModel:
+def led_model(source: int, answer: int) -> hf.PreTrainedModel:
     lengths: dict[str, Any] = {"max_encoder_position_embeddings": source, "max_decoder_position_embeddings": answer}
     return hf.LEDForConditionalGeneration(hf.LEDConfig(**LED, **lengths, attention_window=[16, 8]))
 
@@ -29,7 +29,7 @@ def led(source: int, answer: int) -> hf.PreTrainedModel:
     [(40, 12, 32), (16, 40, 16)],  # LED pads a source to whole windows of 16 tokens
 )
 def test_an_encoder_and_its_decoder_have_lengths_of_their_own(source: int, answer: int, read: int) -> None:
-    ours = Seq2SeqModel(made(lambda: led(source, answer)))
+    ours = Seq2SeqModel(random_model(lambda: led_model(source, answer)))
     assert (ours.source_length, ours.context_length) == (read, answer)
     cache = answered(ours, text(read), text(answer - 1))  # behind the decoder's start
     with pytest.raises(AttendError, match=f"The output has reached this model's limit of {answer} tokens"):
@@ -40,7 +40,7 @@ def test_an_encoder_and_its_decoder_have_lengths_of_their_own(source: int, answe
 
 def test_a_decoder_ends_where_its_positions_end() -> None:
     """MPT and Whisper's decoder name the length of a text in words of their own."""
-    mpt = made(lambda: hf.MptForCausalLM(hf.MptConfig(**SIZES, max_seq_len=12)))
+    mpt = random_model(lambda: hf.MptForCausalLM(hf.MptConfig(**SIZES, max_seq_len=12)))
     sizes: dict[str, Any] = {
         "vocab_size": 60,
         "d_model": 32,
@@ -49,7 +49,7 @@ def test_a_decoder_ends_where_its_positions_end() -> None:
         "decoder_ffn_dim": 48,
     }
     tokens: dict[str, Any] = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-    whisper = made(lambda: hf.WhisperForCausalLM(hf.WhisperConfig(**sizes, **tokens, max_target_positions=12)))
+    whisper = random_model(lambda: hf.WhisperForCausalLM(hf.WhisperConfig(**sizes, **tokens, max_target_positions=12)))
     for model in (mpt, whisper):
         ours = HuggingFaceModel(model)
         cache = ours.prefill(text(11)).cache
@@ -60,7 +60,7 @@ def test_a_decoder_ends_where_its_positions_end() -> None:
 @torch.no_grad()
 def test_long_t5_reads_long_sources() -> None:
     """Of 4,096 tokens, as in its paper (Guo et al., 2022): its positions have no end."""
-    model = made(lambda: hf.LongT5ForConditionalGeneration(hf.LongT5Config(**T5, local_radius=7)))
+    model = random_model(lambda: hf.LongT5ForConditionalGeneration(hf.LongT5Config(**T5, local_radius=7)))
     expected = model(input_ids=torch.tensor([text(700)]), decoder_input_ids=torch.tensor([[0]])).logits[0, -1]
     ours = Seq2SeqModel(model)
     assert ours.source_length == 4096
@@ -69,7 +69,7 @@ def test_long_t5_reads_long_sources() -> None:
 
 def test_a_map_of_a_window_is_none_of_all_tokens() -> None:
     """LED's encoder returns the attention of each token to the 17 or 9 around it."""
-    attention = Seq2SeqModel(made(lambda: led(64, 64))).inspect([3, 5], source=text(17)).attention
+    attention = Seq2SeqModel(random_model(lambda: led_model(64, 64))).inspect([3, 5], source=text(17)).attention
     assert attention.encoder is None
     assert attention.cross is not None and attention.cross.shape == (1, 3, 2, 2, 17)
 

@@ -46,9 +46,9 @@ class Written:
 
     @cached_property
     def chat(self) -> TemplateChat:
-        found = TemplateChat.of(self.tokenizer)
-        assert found is not None
-        return found
+        chat = TemplateChat.of(self.tokenizer)
+        assert chat is not None
+        return chat
 
     def expected(self, messages: list[Message], system: str = "") -> tuple[int, ...]:
         turns = [{"role": "system", "content": system}] if system else []
@@ -205,8 +205,8 @@ def test_a_broken_template_is_refused_at_once() -> None:
 @pytest.fixture(scope="module")
 def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
     folder = tmp_path_factory.mktemp("models")
-    made = (t5(folder / "tiny-t5"), gpt2(folder / "tiny-gemma", REJECTING), gpt2(folder / "tiny-chatml", CHATML))
-    return {path.name: catalog.load(str(path)) for path in made}
+    paths = (t5(folder / "tiny-t5"), gpt2(folder / "tiny-gemma", REJECTING), gpt2(folder / "tiny-chatml", CHATML))
+    return {path.name: catalog.load(str(path)) for path in paths}
 
 
 @pytest.mark.parametrize(

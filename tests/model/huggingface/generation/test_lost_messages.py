@@ -25,9 +25,9 @@ PARTS_OF_USERS = CHATML.replace(
 
 def chat_of(template: str) -> TemplateChat:
     tokenizer = byte_level(template)
-    found = TemplateChat.of(HuggingFaceTokenizer(tokenizer, len(tokenizer)))
-    assert found is not None
-    return found
+    chat = TemplateChat.of(HuggingFaceTokenizer(tokenizer, len(tokenizer)))
+    assert chat is not None
+    return chat
 
 
 def ids(chat: TemplateChat, messages: list[Message], system: str = "") -> tuple[int, ...]:

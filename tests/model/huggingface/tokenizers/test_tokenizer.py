@@ -36,14 +36,14 @@ TEXTS = [
 ]
 
 
-def made(kind: str, unused: int = 0) -> HuggingFaceTokenizer:
+def tokenizer_of(kind: str, unused: int = 0) -> HuggingFaceTokenizer:
     reference = KINDS[kind]()
     return HuggingFaceTokenizer(reference, len(reference) + unused)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_has_the_ids_of_transformers_and_comes_back(kind: str) -> None:
-    tokenizer, reference = made(kind), KINDS[kind]()
+    tokenizer, reference = tokenizer_of(kind), KINDS[kind]()
     for text in TEXTS:
         ids = tokenizer.encode(text, begins=True)
         assert [*tokenizer.prefix_tokens, *ids] == reference(text, split_special_tokens=True).input_ids
@@ -55,7 +55,7 @@ def test_a_text_has_the_ids_of_transformers_and_comes_back(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stream_is_the_decoded_text_in_whole_characters(kind: str) -> None:
-    tokenizer = made(kind)
+    tokenizer = tokenizer_of(kind)
     for text, begins in itertools.product(TEXTS, (True, False)):
         stream, streamed = tokenizer.detokenizer(begins=begins), ""
         ids = tokenizer.encode(text, begins=begins)
@@ -69,7 +69,7 @@ def test_a_stream_is_the_decoded_text_in_whole_characters(kind: str) -> None:
 
 
 def test_labels_tell_tokens_apart() -> None:
-    tokenizer = made("byte-level", unused=2)
+    tokenizer = tokenizer_of("byte-level", unused=2)
     size = tokenizer.vocabulary_size
     assert tokenizer.label(tokenizer.special_token_id("<|im_end|>")) == "<|im_end|>"
     assert [tokenizer.label(piece) for piece in (size - 2, size - 1)] == [
@@ -78,7 +78,7 @@ def test_labels_tell_tokens_apart() -> None:
     ]
     # U+1F600 is F0 9F 98 80 in UTF-8, and no merge of the training text joins such bytes
     assert [tokenizer.label(piece) for piece in tokenizer.encode("😀")] == ["<0xF0>", "<0x9F>", "<0x98>", "<0x80>"]
-    tokenizer = made("sentence-piece")
+    tokenizer = tokenizer_of("sentence-piece")
     assert [tokenizer.label(piece) for piece in tokenizer.encode("😀\n")][-2:] == ["<0x80>", "\n"]
 
 
@@ -126,7 +126,7 @@ def test_what_the_vocabulary_cannot_write_is_unknown_to_the_model_and_a_note_say
 
 def test_half_a_character_is_refused() -> None:
     with pytest.raises(AttendError, match="half a character"):
-        made("byte-level").encode("a\ud83d")
+        tokenizer_of("byte-level").encode("a\ud83d")
 
 
 @pytest.mark.parametrize("size", [-1, 1000])
@@ -179,7 +179,7 @@ def test_one_that_drops_spaces_or_capitals_is_used_with_a_note(built: Callable[[
     assert ids == backend.encode("the cat sat").ids
     assert tokenizer.decode(ids, begins=True) == decoded
     assert "may not come back exactly" in tokenizer.notes[0]
-    assert made("byte-level").notes == made("sentence-piece").notes == ()
+    assert tokenizer_of("byte-level").notes == tokenizer_of("sentence-piece").notes == ()
 
 
 def test_a_word_that_the_vocabulary_lacks_is_its_unknown_token() -> None:

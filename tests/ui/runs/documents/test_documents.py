@@ -178,15 +178,15 @@ def test_without_its_run_an_answer_keeps_its_words(models: Models) -> None:
 
 def test_without_its_model_the_tokens_and_tables_are_shown(models: Models, tiny: LoadedModel) -> None:
     session = answered(models, SAMPLE)
-    shown = chat.open_token(session, models, 1, 2).inspector
+    with_model = chat.open_token(session, models, 1, 2).inspector
     others = Models(("tiny-writer",), lambda name, _: models.get(name))
     again = Session.using("tiny-writer")
     open_chat(again, read_document(again, others, kept(session, models)))
     assert again.run(again.turns[1].run).model == tiny.name and not others.is_loaded(tiny.name)
     without = chat.open_token(again, others, 1, 2).inspector
-    assert shown is not None and without is not None
-    assert without["steps"] == shown["steps"] and without["ids"] == shown["ids"]
-    assert without["rows"] == [] and without.get("selected") == shown.get("selected")
+    assert with_model is not None and without is not None
+    assert without["steps"] == with_model["steps"] and without["ids"] == with_model["ids"]
+    assert without["rows"] == [] and without.get("selected") == with_model.get("selected")
     with pytest.raises(AttendError, match="no longer loaded"):
         last(chat.proceed(again, others, 1, SAMPLE))
     complete_runs(again, models)  # where it is loaded

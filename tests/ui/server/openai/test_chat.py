@@ -41,12 +41,12 @@ def test_an_answer_and_its_log_probabilities_are_those_of_the_model(
     assert choice.message.content == run.text and choice.message.role == "assistant"
     assert choice.finish_reason == {"stop": "stop", "length": "length", "stop_text": "stop"}[run.finish_reason]
     assert choice.logprobs is not None and choice.logprobs.content is not None
-    for got, token in zip(choice.logprobs.content, run.tokens, strict=True):
-        assert got.token == chat.tokenizer.label(token.id)
-        assert bytes(got.bytes or ()) == chat.tokenizer.bytes_of(token.id)
-        assert got.logprob == pytest.approx(token.log_probability, abs=1e-4), "raw, before every filter"
-        assert [top.token for top in got.top_logprobs] == [each.text for each in token.candidates[:5]]
-        assert got.top_logprobs[0].logprob == pytest.approx(math.log(token.candidates[0].probability), abs=1e-4)
+    for entry, token in zip(choice.logprobs.content, run.tokens, strict=True):
+        assert entry.token == chat.tokenizer.label(token.id)
+        assert bytes(entry.bytes or ()) == chat.tokenizer.bytes_of(token.id)
+        assert entry.logprob == pytest.approx(token.log_probability, abs=1e-4), "raw, before every filter"
+        assert [top.token for top in entry.top_logprobs] == [each.text for each in token.candidates[:5]]
+        assert entry.top_logprobs[0].logprob == pytest.approx(math.log(token.candidates[0].probability), abs=1e-4)
     assert answer.usage is not None
     assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (len(run.context), len(run.tokens))
 
@@ -125,12 +125,12 @@ def test_attend_adds_what_the_table_shows(client: openai.OpenAI, chat: LoadedMod
     chunks = client.chat.completions.create(**request, extra_body=body, stream=True)
     streamed: list[Any] = [entry for chunk in chunks for entry in _of_attend(chunk.choices[0])]
     assert isinstance(whole, list) and len(whole) == len(streamed) == len(run.tokens)
-    for got, later, token in zip(whole, streamed, run.tokens, strict=True):
+    for entry, later, token in zip(whole, streamed, run.tokens, strict=True):
         wanted = step_entry(token.choice)
-        assert got["stages"] == list(wanted["stages"]) and got["kept"] == list(wanted["kept"])
-        assert got["draw"] == later["draw"] == wanted["draw"] and got["rank"] == wanted["rank"]
-        assert got["entropy"] == pytest.approx(list(wanted["entropy"]), abs=1e-3)
-        assert got["attention"]["layers"] == chat.model.layer_count and got["attention"]["row"]
+        assert entry["stages"] == list(wanted["stages"]) and entry["kept"] == list(wanted["kept"])
+        assert entry["draw"] == later["draw"] == wanted["draw"] and entry["rank"] == wanted["rank"]
+        assert entry["entropy"] == pytest.approx(list(wanted["entropy"]), abs=1e-3)
+        assert entry["attention"]["layers"] == chat.model.layer_count and entry["attention"]["row"]
 
 
 def test_a_system_prompt_and_text_parts(client: openai.OpenAI, tiny: LoadedModel) -> None:

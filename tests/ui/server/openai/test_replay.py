@@ -127,8 +127,8 @@ def _allowed(answer: Answer) -> bool:
 def test_a_browser_lets_mikupad_ask(opened: str, name: str) -> None:
     answer = replay(opened, name)
     assert answer.status in (200, 204) and _allowed(answer)
-    asked = {each.strip().lower() for each in answer.headers["access-control-allow-headers"].split(",")}
-    assert {"authorization", "content-type"} <= asked, "Authorization is not covered by *"
+    headers = {each.strip().lower() for each in answer.headers["access-control-allow-headers"].split(",")}
+    assert {"authorization", "content-type"} <= headers, "Authorization is not covered by *"
 
 
 def test_mikupad_lists_the_models(opened: str) -> None:
@@ -218,6 +218,6 @@ def test_sillytavern_reads_a_streamed_text(server: str, chat: LoadedModel) -> No
 def test_no_character_of_a_text_ends_a_line_of_a_stream(http: httpx.Client) -> None:
     """open-webui splits a stream at every line end that Unicode knows, such as U+2028."""
     prompt = "One\u2028two\u2029three\u0085four"
-    asked = {"model": "attend-chat", "prompt": prompt, "echo": True, "max_tokens": 0, "stream": True}
-    events = Answer(200, HTTPMessage(), http.post("/v1/completions", json=asked).content).events
+    body = {"model": "attend-chat", "prompt": prompt, "echo": True, "max_tokens": 0, "stream": True}
+    events = Answer(200, HTTPMessage(), http.post("/v1/completions", json=body).content).events
     assert "".join(event["choices"][0]["text"] for event in events) == prompt

@@ -1,4 +1,4 @@
-"""The loss curves of the embedded models' own trainings, thousands of steps in a few points each."""
+"""The loss curves of the embedded models' own training runs, thousands of steps in a few points each."""
 
 from __future__ import annotations
 

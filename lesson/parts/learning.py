@@ -1,4 +1,4 @@
-"""What a training is made of, one number at a time: cross-entropy from counts, the chain rule, dropout, preferences.
+"""What training is made of, one number at a time: cross-entropy from counts, the chain rule, dropout, preferences.
 
 Shapes: N words to choose from, W numbers of a vector.
 """

@@ -141,7 +141,7 @@ def _about_parameters(model_map: ModelMap, part: str, layer: int) -> str:
     if part in ("decoder.logits", "decoder.embedding") and not counts:
         return "It shares its matrix with the embedding, where it is counted."
     if not counts:
-        return "It has no parameters: nothing of it is learned."
+        return "It has no parameters: nothing in it is learned."
     one = counts[min(_layer_of(model_map, part, layer), len(counts)) - 1]
     if side.layers == 1 or len(counts) == 1:
         return f"It has {counted(one, 'parameter')}."

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lesson.parts.random_weights import DrawnFrom
 from model.transformer.config import TransformerConfig
 from model.transformer.layers import FeedForward, make_norm
 
@@ -59,10 +60,11 @@ def gradients_through(depths: tuple[int, ...], joint: Joint) -> tuple[float, ...
         width=WIDTH,
         feed_forward_width=4 * WIDTH,
     )
-    with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        torch.manual_seed(_SEED)
+    generator = torch.Generator().manual_seed(_SEED)
+    with DrawnFrom(generator):
         layers = [(make_norm(config), FeedForward(config)) for _ in range(max(depths))]
-        inputs, wanted = torch.randn(TOKENS, WIDTH), torch.randn(TOKENS, WIDTH)
+    inputs, wanted = (torch.randn(TOKENS, WIDTH, generator=generator) for _ in range(2))  # (T, W) each
+    with torch.enable_grad():
         return tuple(_gradient(inputs, wanted, layers[:depth], joint) / wanted.norm().item() for depth in depths)
 
 

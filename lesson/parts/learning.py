@@ -63,8 +63,9 @@ def chained_slopes(x: float, first: float, second: float) -> ChainedSlopes:
         slopes = torch.autograd.grad(nodes[-1], nodes)
     step = 1e-6
     after, before = (
-        _forward(x, torch.tensor(first + sign * step, dtype=torch.float64), w2.detach())[-1] for sign in (1, -1)
-    )
+        -functional.logsigmoid(_forward(x, torch.tensor(first + sign * step, dtype=torch.float64), w2.detach())[1])
+        for sign in (1, -1)
+    )  # −ln p, also where p is almost 1
     return ChainedSlopes(
         dict(zip(names, (node.item() for node in nodes), strict=True)),
         dict(zip(names, (slope.item() for slope in slopes), strict=True)),
@@ -81,9 +82,9 @@ def _forward(x: float, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor, T
 
 def drop_out(vector: Sequence[float], share: float, seed: int) -> Tensor:
     """A vector (W,) after dropout (Srivastava et al., 2014): some numbers are 0, and the others are larger for it."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return functional.dropout(torch.tensor(vector, dtype=torch.float32), share)
+    values = torch.tensor(vector, dtype=torch.float32)
+    kept = torch.empty_like(values).bernoulli_(1 - share, generator=torch.Generator().manual_seed(seed))  # (W,)
+    return values * kept / (1 - share)
 
 
 @dataclass(frozen=True, slots=True)

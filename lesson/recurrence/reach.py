@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lesson.parts.random_weights import DrawnFrom
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.recurrent.network import Recurrent, RecurrentConfig
@@ -28,8 +29,7 @@ Reader = Recurrent | EncoderDecoder
 
 def untrained(config: RecurrentConfig, seed: int) -> Recurrent:
     """A recurrent translator as its training began, with PyTorch's random weights."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with DrawnFrom(torch.Generator().manual_seed(seed)):
         return Recurrent(config).eval().requires_grad_(False)
 
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from lesson.parts import layers as parts
 from lesson.parts.layers import gradients_through, layer_size, two_layers
 
 
@@ -32,6 +33,14 @@ def test_a_residual_connection_carries_the_gradient_through_any_number_of_layers
     assert all(1 < gradient < 2 for gradient in added)
     assert all(gradient < 0.5 for gradient in replaced)
     assert bare[2] < 1e-12 and bare[2] == pytest.approx(bare[0] ** 24, rel=100)  # within two powers of ten
+
+
+def test_random_numbers_drawn_elsewhere_change_no_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another thread draws some while the layers are made."""
+    depths, make_norm = (1, 2), parts.make_norm
+    alone = gradients_through.__wrapped__(depths, "added")
+    monkeypatch.setattr(parts, "make_norm", lambda config: (torch.rand(3), make_norm(config))[1])
+    assert gradients_through.__wrapped__(depths, "added") == alone
 
 
 @pytest.mark.parametrize(("width", "heads"), [(512, 8), (768, 12)])

@@ -1,4 +1,4 @@
-"""The parts of a training by hand, against arithmetic, plain differences and the modules of torch."""
+"""The parts of training by hand, against arithmetic, plain differences and the modules of torch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_lowest_smoothed_loss_is_the_one_that_torch_reaches() -> None:
     assert smoothed_minimum(0.1, 5999) == pytest.approx(1.195, abs=5e-4)  # as the chapter says of attend-translate
 
 
-@pytest.mark.parametrize(("x", "first", "second"), [(2, 0.5, 1.5), (1, 1, 2), (-1, -3, 0.5)])
+@pytest.mark.parametrize(("x", "first", "second"), [(2, 0.5, 1.5), (1, 1, 2), (-1, -3, 0.5), (3, 3, 3)])
 def test_the_slopes_are_those_of_the_chain_rule_and_of_plain_differences(x: float, first: float, second: float) -> None:
     chain = chained_slopes(x, first, second)
     p, h = 1 / (1 + math.exp(-second * first * x)), first * x

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 import torch
+from torch import nn
 
 from lesson.recurrence.reach import (
     Reader,
@@ -23,7 +24,7 @@ from lesson.recurrence.translation import VOCABULARY_OF, WITH_ATTENTION, WITHOUT
 from model import catalog, names
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from model.recurrent.network import Recurrent
+from model.recurrent.network import Recurrent, RecurrentConfig
 from model.transformer.encoder_decoder import EncoderDecoder
 from model.transformer.layers import Block
 
@@ -90,6 +91,15 @@ def test_the_statements_about_gradients_are_true() -> None:
         norms = gradient_by_distance(reader(name), ids)
         kept[name] = float(norms[-1] / norms.max())
     assert fresh[-1] / fresh[0] < 1e-4 < kept[WITH_ATTENTION] < kept[WITHOUT_ATTENTION] < kept[VOCABULARY_OF]
+
+
+def test_random_numbers_drawn_elsewhere_change_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another thread draws some while the network is made."""
+    config = RecurrentConfig(vocabulary_size=9, width=4, attention=False)
+    alone = untrained(config, seed=0).state_dict()
+    make_linear = nn.Linear
+    monkeypatch.setattr(nn, "Linear", lambda *args, **options: (torch.rand(3), make_linear(*args, **options))[1])
+    torch.testing.assert_close(untrained(config, seed=0).state_dict(), alone, rtol=0, atol=0)
 
 
 def test_who_loses_it() -> None:

@@ -72,7 +72,7 @@ _B1 = (0.29, -0.19, 0.15, 0.38, -0.06, 0.00)
 
 
 def _smallest(inputs: Tensor, result: Tensor, *, tolerance: float = 0.0) -> Rows:
-    """The smallest weights (W, W) with which `given` (T, W) makes `result` (T, W), by the pseudo-inverse (Penrose,
+    """The smallest weights (W, W) with which `inputs` (T, W) makes `result` (T, W), by the pseudo-inverse (Penrose,
     1955); three decimals. What is smaller than `tolerance` times the largest singular value counts as rounding."""
     return _rows(torch.linalg.pinv(inputs, rtol=tolerance) @ result, digits=3)
 

@@ -43,13 +43,13 @@ def read_all(inputs: Mapping[str, Input], sent: Inputs) -> dict[str, Any]:
     return {name: one.read(sent, name) for name, one in inputs.items() if one.check}
 
 
-def unasked(declared: Input) -> Input:
-    """The same without a slot of its own."""
+def without_slot(declared: Input) -> Input:
+    """The same, changed by a button or a drawing instead of a field."""
     return replace(declared, slot=None)
 
 
-def own(first: Any = None, slot: Slot | None = None) -> Input:
-    """A value that the chapter reads itself."""
+def checked_by_chapter(first: Any = None, slot: Slot | None = None) -> Input:
+    """A value that the chapter checks itself, knowing its models."""
     return Input(first, None, slot)
 
 

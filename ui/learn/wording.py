@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from ui.kit.packing import significant
 
 
@@ -31,6 +32,7 @@ def decimals(value: float | None, digits: int = 2) -> str:
 
 def short(value: float, digits: int = 4) -> str:
     """A number as short as it can be written with so many significant digits: 0.8, 14, 0.0025."""
+    value += 0.0  # no minus zero
     text = (
         f"{float(f'{value:.{digits}g}'):.12f}".rstrip("0").rstrip(".") if abs(value) >= 1e-6 else f"{value:.{digits}g}"
     )
@@ -38,8 +40,8 @@ def short(value: float, digits: int = 4) -> str:
 
 
 def scientific(value: float, digits: int = 2) -> str:
-    """A formula for a number that may be tiny: 1.5, 0.056, 3.1 · 10^(−8)."""
-    if not value or abs(value) >= 1e-3:
+    """A formula for a number that may be tiny or huge: 1.5, 0.056, 3.1 · 10^(−8)."""
+    if not value or 1e-3 <= abs(value) < 1e6:
         return short(value, digits)
     factor, _, power = f"{value:.{digits - 1}e}".partition("e")
     return f"{factor} · 10^({int(power)})".replace("-", "−")
@@ -73,6 +75,12 @@ def brief(text: str, most: int = 40) -> str:
 def counted(number: int, noun: str, plural: str = "") -> str:
     """A number with its noun: "1 word", "2 words"; `plural` where that isn't the noun with an s."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def bare_label(loaded: LoadedModel, token: int) -> str:
+    """A token without the space before it; a token of spaces alone stays as it is."""
+    label = loaded.tokenizer.label(token)
+    return label.strip() or label
 
 
 def labels(line: str, count: int) -> str:

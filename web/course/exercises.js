@@ -55,7 +55,7 @@ function feedback({ digits, solutions, mistakes }, answer) {
     return 'You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for.';
   }
   if (coarser.some((number) => Math.abs(answer - number) < 1e-9)) {
-    return `That is rounded too much: ${digits} digits behind the point are asked for.`;
+    return `That is rounded too much. Give ${digits} digits after the decimal point.`;
   }
   if (digits && Math.abs(answer - right) < 10 ** -digits) return 'Only the last digit is off: round the result, and only at the end.';
   return WRONG;

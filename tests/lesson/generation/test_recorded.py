@@ -59,11 +59,12 @@ def test_greedy_candidates_are_the_softmax_of_the_model_s_logits(tiny: LoadedMod
 
 
 def test_repetition_is_counted_in_stretches_of_four_words() -> None:
-    """In "a b c d a b c d a", the last two of six stretches were there; the recorded loop has 18 words and a period
-    of 7, the last 15 - 7."""
+    """In "a b c d a b c d a", the last two of six stretches were there. The recorded loop has 18 words and a period
+    of 7: of 15 stretches, all after the first 7. "to" before it makes one more that returns."""
     assert repeated("a b c d a b c d a") == (2, 6)
     assert repeated("too short") == (0, 0)
     assert repeated(LIFE.loop) == (15 - 7, 18 - 3)
+    assert repeated(LIFE.loop_prompt + LIFE.loop) == (15 - 7 + 1, 6 + 18 - 3)
 
 
 def test_a_text_s_probability_is_the_product_of_its_tokens() -> None:

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from lesson.block import BlockSettings, make_model
 from model import catalog, names
+from model.loaded import LoadedModel
 from ui.learn import course
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.vectors import GUESSES
@@ -114,6 +115,12 @@ def computed_once() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def models() -> Models:
     return Models(("attend-chat", "attend-translate"), lambda name, _: catalog.load(name))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tiny: LoadedModel) -> Models:
+    """A page that doesn't offer the models that come with Attend."""
+    return Models(("tiny",), lambda *_: tiny)
 
 
 def ask(models: Models, chapter: str, **inputs: Any) -> dict[str, Any]:
@@ -269,7 +276,7 @@ def test_a_number_beyond_all_is_wrong(models: Models, answer: float) -> None:
 
 def test_the_solution_is_that_of_the_model_chosen_in_the_chapter(models: Models) -> None:
     """An even share of attention: attend-chat's "it" sees eleven tokens, as does attend-translate's "la", of a sentence
-    with eleven; heads that chose by lot are 48 and 40."""
+    with eleven; heads that chose at random are 48 and 40."""
     solutions = [
         ask(models, "sentences", exercise="by_lot", state={"model": name}, reveal=True)["solution"]
         for name in ("attend-chat", "attend-translate")
@@ -299,6 +306,23 @@ def test_a_mistake_leads_to_a_number_of_its_own(models: Models, chapter: str, na
 
     for mistake, number in exercise.mistakes.items():
         assert exercise.feedback(compute, number(compute), {}, text) == text.mistakes[mistake], mistake
+
+
+@EXERCISES
+def test_where_a_model_is_missing_an_exercise_says_so(elsewhere: Models, chapter: str, name: str) -> None:
+    """On a page with another model alone, and nothing but a sentence instead of a verdict."""
+    for attempt in ({"answer": 0}, {"answer": 0.5}, {"reveal": True}):
+        answer = course.answer(elsewhere, "exercises", {"chapter": chapter, "exercise": name, **attempt})
+        assert bool(answer["result"]) != bool(answer["error"])
+
+
+def test_a_sheet_of_a_page_without_its_model_has_the_other_answers(elsewhere: Models) -> None:
+    for chapter in course.CHAPTERS:
+        sheet = course.answer(elsewhere, "sheet", {"chapter": chapter, "solved": True})["result"]
+        assert sheet and all(one["solution"] and one["explanation"] for one in sheet["exercises"])
+        missing = [one for one in sheet["exercises"] if one["solution"] == "not available here"]
+        assert all(one["explanation"].startswith("This page doesn't offer attend-chat") for one in missing)
+        assert len(missing) < len(sheet["exercises"])
 
 
 def test_a_sheet_has_every_question_and_its_answers_only_when_asked_for(models: Models) -> None:

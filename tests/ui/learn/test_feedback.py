@@ -57,7 +57,7 @@ BY_HAND = ExerciseText(
         (0.0312, "You multiplied."),  # 1/4 · 1/8
         (-0.375, "The size is right. Check the sign."),
         (37.5, "You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for."),
-        (0.38, "That is rounded too much: 3 digits behind the point are asked for."),
+        (0.38, "That is rounded too much. Give 3 digits after the decimal point."),
         (0.3756, "Only the last digit is off: round the result, and only at the end."),
         (0.5, WRONG),
     ],

@@ -111,6 +111,25 @@ def test_the_text_so_far_has_the_product_of_its_tokens(models: Models) -> None:
     assert ask(models)["text_measure"] == "nothing"
 
 
+def test_a_setting_has_the_model_write_no_text_anew(
+    models: Models, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The greedy texts have fixed prompts, and the loop needs only the pass over its prompt."""
+    first = ask(models)
+    monkeypatch.setattr(type(tiny.model), "step", lambda *_, **__: pytest.fail("a text was written again"))
+    assert {name: ask(models, temperature=2, beams=3)[name] for name in ("own_table", "own_loop")} == {
+        name: first[name] for name in ("own_table", "own_loop")
+    }
+
+
+def test_repetitions_are_counted_in_the_text_that_is_quoted(models: Models) -> None:
+    """Of the recorded text's 24 words, 21 stretches of four, of which the loop's period of 7 and its prompt are new."""
+    result = ask(models)
+    assert len(result["recorded_loop"].split()) == 24
+    assert result["recorded_repeats"] == "9 of its 21 stretches of four words"
+    assert result["own_repeats"].split()[3] == str(len(result["own_loop"].split()) - 3)
+
+
 def test_a_recording_gives_way_to_its_checkpoint(models: Models, tiny: LoadedModel) -> None:
     recorded = ask(models)
     assert recorded["recording_state"] == "recorded" and recorded["recorded_table"][0][1] == "to 15.13\xa0%"

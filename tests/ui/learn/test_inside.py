@@ -34,6 +34,13 @@ def test_without_its_model_the_chapter_says_so() -> None:
     assert result["reader"] == ["missing"] and result["effects"] is None and result["with_head"] == []
 
 
+def test_tiny_numbers_give_finite_ones_or_are_refused() -> None:
+    assert ask(NONE, two_shares=[[0.6, 1e-310]])["change"] == -713.3  # ln 1e-310 − ln 0.6 = −713.801 + 0.511
+    assert ask(NONE, three_differences=[[1e-6, 0, 1e6]])["restored"] == 1e12
+    refused = course.answer(NONE, "inside", {"three_differences": [[1e-310, 0, 1]]})["error"]
+    assert refused.startswith("The differences of both sentences must be at least 0.000001 apart")
+
+
 @EMBEDDED
 def test_the_first_example_shows_what_the_text_says(ours: Models) -> None:
     """The answer is the name; the head that starts switched off is the one that it needs most; the name's vector

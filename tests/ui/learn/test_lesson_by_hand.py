@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import pytest
@@ -95,6 +96,16 @@ def test_rows_and_columns_are_named_where_they_have_names() -> None:
     assert (columns[0], columns[-1]) == ("K 0", "V 5") and len(joint["update"]["gradient"]["rows"][0]) == len(columns)
 
 
+@pytest.mark.parametrize("numbers", [(3, 3, 3), (3, 3, -3), (-3, -3, 3), (0, -3, 3), (-3, 3, 0)])
+def test_the_chain_rule_can_be_read_for_all_numbers(numbers: tuple[float, ...]) -> None:
+    """Without an infinity, a minus zero or an exponent with an e."""
+    number = re.compile(r"(0|−?(0\.\d+|[1-9]\d{0,5}(\.\d+)?))( · 10\^\(−?\d+\))?")
+    result = ask("training", chain=[numbers])
+    cells = [cell["formula"] for row in result["chain_rows"] for cell in (row[1], row[3]) if cell]
+    cells.append(result["nudged"]["formula"])
+    assert len(cells) == 10 and all(map(number.fullmatch, cells))
+
+
 @pytest.mark.parametrize("step", [1, 30])
 def test_a_probability_is_sent_so_exactly_that_it_says_the_loss(step: int) -> None:
     for position in ask("training", step=step)["positions"]:
@@ -134,6 +145,7 @@ def test_what_no_block_can_be_is_refused(inputs: dict[str, Any], message: str) -
         ({"learning_rate": 0}, "Learning rate is 0, but must be a number from 0.000001 to 1."),
         ({"matrix": ["x"]}, "Matrix is"),
         ({"answer": []}, "The answer has 0 words, but must have 1 to 5."),
+        ({"chain": [[20, 20, -2]]}, "20 is too large: each number must be from −3 to 3."),
     ],
 )
 def test_what_no_training_can_be_is_refused(inputs: dict[str, Any], message: str) -> None:

@@ -111,6 +111,13 @@ def test_a_model_that_cant_be_opened_gives_way_to_one_that_can(models: Models, t
 def test_a_chapter_with_an_encoder_opens_a_model_that_has_one(models: Models) -> None:
     first = answer(models, form="both", part="encoder.weights")
     assert (first["model"], first["part"]) == ("attend-translate", "encoder.weights")
+    shared = "It shares its matrix with the {}, where it is counted."
+    for name, part, owner in (
+        ("attend-translate", "decoder.embedding", "encoder’s embedding"),
+        ("attend-translate", "decoder.logits", "encoder’s embedding"),
+        ("attend-chat", "decoder.logits", "embedding"),
+    ):
+        assert answer(models, model=name, part=part)["detail"]["parameters"] == shared.format(owner)
     kept = answer(models, model="attend-chat", form="both", part="encoder.weights")
     assert (kept["model"], kept["part"]) == ("attend-chat", "decoder.weights")
     assert answer(models, part="decoder.cross_keys_values")["part"] == "decoder.projections"

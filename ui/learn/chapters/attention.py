@@ -14,7 +14,7 @@ from lesson.recurrence.by_hand import ScoredStates, by_dot_product, by_small_net
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
-from ui.learn.inputs import Inputs, matrix, switch, text, unasked, whole
+from ui.learn.inputs import Inputs, matrix, switch, text, whole, without_slot
 from ui.learn.text.slots import button, cases, select
 from ui.learn.wording import counted, decimals, dot_terms, labels, rounded, rounded_rows, short, vector
 from ui.runs.models import Models
@@ -50,7 +50,7 @@ INPUTS = {
     "asking": whole(2, 1, len(SIX_VECTORS), select("askers")),  # counted from 1
     **{name: matrix(first) for name, first in TABLES.items()},
     "sentence": text("the dog bites the man", 200, maxlength=200, wide=True, also={"shuffle": 0}),
-    "shuffle": unasked(whole(0, 0, 1_000_000)),  # counts shuffles; 0 is the sentence as it was typed
+    "shuffle": without_slot(whole(0, 0, 1_000_000)),  # counts shuffles; 0 is the sentence as it was typed
     "positions": switch(subject="The positions"),
 }
 

@@ -14,7 +14,7 @@ from lesson.parts.layers import gradients_through, layer_size, two_layers
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Input, Inputs, matrix, read_all, switch, unasked, whole
+from ui.learn.inputs import Input, Inputs, matrix, read_all, switch, whole, without_slot
 from ui.learn.text.slots import numbers_of, presets, select, words
 from ui.learn.wording import decimals, percent, rounded_rows, scientific
 from ui.runs.models import Models
@@ -51,8 +51,8 @@ _BLOCK_INPUTS = {  # the fields of `BlockSettings`, matrices as lists of rows
     "answer": Input(DEFAULT.answer, _check_ids, words()),
     "heads": Input(DEFAULT.heads, _check_heads, select("head_counts")),
     "encoder_mask": switch(subject="The encoder's mask"),
-    **{name: unasked(matrix(getattr(DEFAULT, name))) for name in MATRICES},
-    "first_bias": unasked(matrix([DEFAULT.first_bias])),
+    **{name: without_slot(matrix(getattr(DEFAULT, name))) for name in MATRICES},
+    "first_bias": without_slot(matrix([DEFAULT.first_bias])),
 }
 INPUTS = {
     **_BLOCK_INPUTS,

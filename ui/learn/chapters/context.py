@@ -15,8 +15,8 @@ from lesson.context import LayerSimilarities, similarities_by_layer, word_in_con
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Inputs, matrix, offered, own, text
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.inputs import Inputs, checked_by_chapter, matrix, offered, text
 from ui.learn.text.slots import cases, field, select
 from ui.learn.wording import counted, decimals, rounded, rounded_rows, short, vector
 from ui.runs.models import Models
@@ -37,8 +37,10 @@ INPUTS = {
     "with_fruit": matrix([[0.8, *APPLE], [0.2, 0.0, 8.0]]),
     "with_phone": matrix([[0.9, *APPLE], [0.1, 6.0, 0.0]]),
     "word": text(WORD, 40, "The word", size=10),
-    "encoder": own(RECORDED["encoder"], select("encoders")),  # the recorded one, or one in use, which reads other words
-    **{name: own(sentences, field(rows=4)) for name, sentences in _MEANINGS.items()},  # one sentence a line
+    # the recorded encoder, or one in use, which reads other words
+    "encoder": checked_by_chapter(RECORDED["encoder"], select("encoders")),
+    # one sentence a line
+    **{name: checked_by_chapter(sentences, field(rows=4)) for name, sentences in _MEANINGS.items()},
     "lines": text("\n".join(TEXTS), MAX_SENTENCES * MAX_CHARACTERS, _NAMES["lines"], rows=4, wide=True),
     "meant": text("watch", 40, "The word", size=10),
 }
@@ -184,7 +186,7 @@ def _gaps(compute: Compute) -> list[float]:
 
 
 def _likeness(compute: Compute) -> list[float]:
-    cosines = compute({})["cosines"]
+    cosines = needed(compute({})["cosines"], "attend-chat")
     return [cosines[one][other] for one, other in _PAIRS]
 
 

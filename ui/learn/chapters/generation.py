@@ -19,9 +19,9 @@ from ui.learn.chapters.views.filters import VOCABULARY, bars_of, check_table, st
 from ui.learn.chapters.views.four_weights import filtered_weights
 from ui.learn.chapters.views.greedy_texts import greedy_texts, looping_text
 from ui.learn.chapters.views.loop import MAX_CHARACTERS, MODES, loop_words, run_of_loop, text_probability_words
-from ui.learn.chapters.views.word_search import check_words, search_value, search_words
+from ui.learn.chapters.views.word_search import check_words, word_search
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Input, Inputs, choice, matrix, own, setting, switch, unasked, whole
+from ui.learn.inputs import Input, Inputs, checked_by_chapter, choice, matrix, setting, switch, whole, without_slot
 from ui.learn.text.slots import button, cases, drawing, field, options, presets
 from ui.learn.wording import percent, short
 from ui.runs.models import Models
@@ -38,11 +38,11 @@ PRINTED = tuple(one.prompt for one in RECORDINGS)  # prompts whose answers are r
 
 INPUTS = {
     # of the loop
-    "mode": own(slot=options(*MODES, also={"tokens": [], "prompt": None})),
-    "prompt": own(slot=field(maxlength=MAX_CHARACTERS, wide=True, also={"tokens": []})),
-    "tokens": own([]),
+    "mode": checked_by_chapter(slot=options(*MODES, also={"tokens": [], "prompt": None})),
+    "prompt": checked_by_chapter(slot=field(maxlength=MAX_CHARACTERS, wide=True, also={"tokens": []})),
+    "tokens": checked_by_chapter([]),
     "sample": switch(subject="Random draws"),
-    "seed": unasked(whole(1, 0, MAX_SEED)),
+    "seed": without_slot(whole(1, 0, MAX_SEED)),
     "recorded": choice(RECORDINGS[0].prompt, PRINTED, options("life", "dream", values=PRINTED)),
     # of the filters, by hand and on nine words
     "weights": matrix([four_weights.WEIGHTS]),
@@ -53,7 +53,7 @@ INPUTS = {
     "used": matrix([USED]),
     **{slider.name: setting(slider) for slider in SLIDERS},
     # of the search
-    "tree": unasked(matrix(WEIGHTS)),
+    "tree": without_slot(matrix(WEIGHTS)),
     "words": Input(WORDS, check_words, None),
     "beams": whole(2, 1, MAX_BEAMS, options("one", "two", "three", values=(1, 2, MAX_BEAMS))),
 }
@@ -79,8 +79,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "filters": {"bars": bars_of(record), "stages": stages},
         "vocabulary": VOCABULARY,
         "stages": [(name, kept, percent(1 - (mass or 0))) for name, kept, mass in stages],
-        "search": search_value(tree, beams),
-        **search_words(tree, beams),
+        **word_search(tree, beams),
         "cards": cards,
         "limit": ["temperature"] if filters.temperature > TEMPERATURE.maximum else [],
     }

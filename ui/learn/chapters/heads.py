@@ -14,10 +14,10 @@ from lesson.heads import ArrayShape, head_maps, previous_shares, shapes, three_m
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Inputs, own, text, whole
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.inputs import Inputs, checked_by_chapter, text, whole
 from ui.learn.text.slots import cases, select, slider
-from ui.learn.wording import percent, rounded_rows
+from ui.learn.wording import bare_label, percent, rounded_rows
 from ui.runs.models import Models
 
 READER, TRANSLATOR = "attend-chat", "attend-translate"
@@ -29,18 +29,18 @@ LOOKUP = [6, 5]  # looks up what it was told, see checkpoints/attend-chat/README
 LAYER, HEAD = 3, 1
 _LOOK = {"maxlength": MAX_CHARACTERS, "wide": True}
 INPUTS = {  # layers and heads are counted from 1
-    "split": own(2, select("splits")),
+    "split": checked_by_chapter(2, select("splits")),
     "time": whole(SIZES["time"], 1, 512),
     "width": whole(SIZES["width"], 1, 4096, slider(1, 512)),
     "heads": whole(SIZES["heads"], 1, 64, slider(1, 16)),
     "head_width": whole(SIZES["head_width"], 1, 256, slider(1, 128)),
     "sentence": text("My cat is called Mimi. My cat is called", MAX_CHARACTERS, **_LOOK),
-    "one": own(PREVIOUS),
-    "other": own(LOOKUP),
+    "one": checked_by_chapter(PREVIOUS),
+    "other": checked_by_chapter(LOOKUP),
     "source": text("Elle a perdu sa clé et elle la cherche.", MAX_CHARACTERS, "The French sentence", **_LOOK),
     "translation": text("She lost her key and is looking for it.", MAX_CHARACTERS, "The translation", **_LOOK),
-    "layer": own(LAYER, select("kinds.layers")),
-    "head": own(HEAD, select("kinds.heads")),
+    "layer": checked_by_chapter(LAYER, select("kinds.layers")),
+    "head": checked_by_chapter(HEAD, select("kinds.heads")),
 }
 
 
@@ -121,9 +121,7 @@ def _head(value: Any, layers: int, heads: int) -> list[int]:
 
 
 def _labels(loaded: LoadedModel, tokens: Sequence[int]) -> list[str]:
-    """Tokens without the space before them."""
-    labels = (loaded.tokenizer.label(token) for token in tokens)
-    return [label.strip() or label for label in labels]
+    return [bare_label(loaded, token) for token in tokens]
 
 
 def _matrices(values: Tensor) -> list[list[list[float | None]]]:
@@ -151,7 +149,7 @@ def _effect_of_more_heads(compute: Compute) -> list[float]:
 
 
 def _rests_on_the_first_token(result: Result) -> bool:
-    return result["maps"]["one"] is not None and result["maps"]["one"][-1][0] > 0.5
+    return needed(result["maps"]["one"], READER)[-1][0] > 0.5
 
 
 CHAPTER = Chapter(
@@ -186,7 +184,7 @@ CHAPTER = Chapter(
         "rests_on_the_first_token": ChangeExercise(
             _rests_on_the_first_token,
             {"one": [4, 4]},
-            mistakes={"some": lambda result: result["maps"]["one"] is not None and result["maps"]["one"][-1][0] > 0.2},
+            mistakes={"some": lambda result: result["maps"]["one"][-1][0] > 0.2},
         ),
     },
     facts={

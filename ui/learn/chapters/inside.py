@@ -9,21 +9,22 @@ from lesson.inside import Guesses, Insides, look_inside, patch_word
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Inputs, matrix, own, text, whole
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.inputs import Inputs, checked_by_chapter, matrix, text, whole
 from ui.learn.text.slots import cases, select
-from ui.learn.wording import decimals, percent, rounded, rounded_rows, short
+from ui.learn.wording import bare_label, decimals, percent, rounded, rounded_rows, short
 from ui.runs.models import Models
 
 READER = "attend-chat"
 SENTENCE, OTHER = "My dog is called Max. My dog is called", "My dog is called Tom. My dog is called"
 LAYER, HEAD = 6, 7  # on which the sentence depends most; counted from 1
 GUESSES, MAX_CHARACTERS = 4, 120
+LEAST_DIFFERENCE = 1e-6  # between two sentences, a part of which is restored
 _LOOK = {"maxlength": MAX_CHARACTERS, "wide": True}
 INPUTS = {
     "sentence": text(SENTENCE, MAX_CHARACTERS, **_LOOK),
-    "layer": own(LAYER, select("layers")),
-    "head": own(HEAD, select("heads")),
+    "layer": checked_by_chapter(LAYER, select("layers")),
+    "head": checked_by_chapter(HEAD, select("heads")),
     "other": text(OTHER, MAX_CHARACTERS, "The other sentence", **_LOOK),
     "two_shares": matrix([[0.6, 0.1]]),
     "three_differences": matrix([[3.0, -5.0, 1.0]]),
@@ -57,8 +58,8 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "before": rounded(inside.guesses[0][1]),
         "after": rounded(inside.without[0][1]),
         "effects": rounded_rows(inside.effects),
-        "answer": _label(loaded, answers[0][0]),
-        "other_answer": _label(loaded, answers[1][0]),
+        "answer": bare_label(loaded, answers[0][0]),
+        "other_answer": bare_label(loaded, answers[1][0]),
         "places": rounded_rows(patched.positions),
         "carriers": rounded_rows(patched.heads),
     }
@@ -69,17 +70,18 @@ def _by_hand(shares: list[float], differences: list[float]) -> dict[str, Any]:
     if not all(0 < share <= 1 for share in shares):
         raise AttendError("A probability must be above 0 and at most 1.")
     first, other, patched = differences
-    if first == other:
+    if abs(first - other) < LEAST_DIFFERENCE:
         raise AttendError(
-            "Both sentences have the same difference, so there is nothing to restore: change one of them."
+            f"The differences of both sentences must be at least {short(LEAST_DIFFERENCE)} apart, or there is nothing "
+            "to restore: change one of them."
         )
     with_head, without = shares
-    change, restored = math.log(without / with_head), (patched - other) / (first - other)
+    change, restored = math.log(without) - math.log(with_head), (patched - other) / (first - other)
     way, whole_way = (f"({_term(end)} − {_term(other)})" for end in (patched, first))
     return {
-        "change": change,
+        "change": rounded(change),
         "change_by_hand": f"ln {short(without)} − ln {short(with_head)} = {decimals(change)}",
-        "restored": restored,
+        "restored": rounded(restored),
         "restored_by_hand": f"{way} / {whole_way} = {decimals(restored)}",
     }
 
@@ -92,18 +94,12 @@ def _term(number: float) -> str:
 def _row(loaded: LoadedModel, inside: Insides, position: int) -> list[Any]:
     """A token, and each layer's guess after it."""
     tops, shares = (column[:, position].tolist() for column in (inside.lens.top, inside.lens.top_probability))
-    guesses = (f"{_label(loaded, token)} {percent(share, 0)}" for token, share in zip(tops, shares, strict=True))
+    guesses = (f"{bare_label(loaded, token)} {percent(share, 0)}" for token, share in zip(tops, shares, strict=True))
     return [{"token": loaded.tokenizer.label(inside.tokens[position])}, *guesses]
 
 
-def _label(loaded: LoadedModel, token: int) -> str:
-    """A token without the space before it."""
-    label = loaded.tokenizer.label(token)
-    return label.strip() or label
-
-
 def _labels(loaded: LoadedModel, tokens: tuple[int, ...]) -> list[str]:
-    return [_label(loaded, token) for token in tokens]
+    return [bare_label(loaded, token) for token in tokens]
 
 
 def _bars(loaded: LoadedModel, guesses: Guesses) -> list[tuple[Any, float | None, str]]:
@@ -115,14 +111,15 @@ def _bars(loaded: LoadedModel, guesses: Guesses) -> list[tuple[Any, float | None
 
 def _last_row(compute: Compute) -> list[float]:
     """How much each of the two heads that the text names restores, and two others."""
-    carriers = compute({})["carriers"]
+    carriers = needed(compute({})["carriers"], READER)
     return [carriers[layer - 1][head - 1] for layer, head in CARRIERS]
 
 
 def _first_seen(compute: Compute) -> list[bool]:
     """Whether each layer is the first after which the lens shows the answer, after the last token."""
     result = compute({})
-    shows = [str(guess).startswith(f"{result['answer']} ") for guess in result["guesses"][-1][1:]]
+    guesses = needed(result["guesses"], READER)
+    shows = [str(guess).startswith(f"{result['answer']} ") for guess in guesses[-1][1:]]
     return [shows.index(True) == layer for layer in LENS_LAYERS]
 
 
@@ -136,7 +133,8 @@ def _restored(compute: Compute) -> float:
 
 def _least_effect(result: Result) -> bool:
     """The head that is off is one without which the answer becomes likelier."""
-    return bool(result["effects"]) and result["after"] > result["before"]
+    needed(result["effects"], READER)
+    return result["after"] > result["before"]
 
 
 LENS_LAYERS = (2, 4, 6)  # options of the prediction

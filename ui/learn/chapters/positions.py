@@ -15,7 +15,7 @@ from model.transformer.positions import sinusoids
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Inputs, own, whole
+from ui.learn.inputs import Inputs, checked_by_chapter, whole
 from ui.learn.text.slots import slider
 from ui.learn.wording import decimals, rounded, rounded_rows
 from ui.runs.models import Models
@@ -32,7 +32,7 @@ INPUTS = {
     "length": whole(50, 2, MAX),
     "width": whole(64, 2, MAX),
     "position": whole(3, 0, FARTHEST),
-    "shift": own(2, slider(-3, FARTHEST)),  # from the position, at most back to the first
+    "shift": checked_by_chapter(2, slider(-3, FARTHEST)),  # from the position, at most back to the first
     "compared": whole(8, 2, 16),  # the length at which the ways are compared
 }
 

@@ -11,8 +11,8 @@ from lesson.sentences import WordAttention, attention_of_word, head_targets, tok
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Inputs, choice, offered, own, text
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.inputs import Inputs, checked_by_chapter, choice, offered, text
 from ui.learn.text.slots import cases, field, select
 from ui.learn.wording import percent
 from ui.runs.models import Models
@@ -24,7 +24,11 @@ SENTENCES = (  # model, sentence, word, the word that one of its heads looks at
 )
 
 
-INPUTS = {"model": own(slot=select("models")), "sentence": own(), "word": own(slot=field(size=10))}
+INPUTS = {
+    "model": checked_by_chapter(slot=select("models")),
+    "sentence": checked_by_chapter(),
+    "word": checked_by_chapter(slot=field(size=10)),
+}
 
 
 def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
@@ -103,7 +107,7 @@ def _bytes(shares: Tensor) -> str:
 
 def _share(compute: Compute) -> Result:
     """The numbers of the first example."""
-    return compute({})["share"]
+    return needed(compute({})["share"], SENTENCES[0][0])
 
 
 _FEW, _MANY = 5, 24  # limits of the prediction's options, in heads

@@ -6,15 +6,14 @@ import math
 from typing import Any
 
 from lesson.today import activation_curves, cache_bytes, count_parameters, normalize, time_cache
-from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.views.modern import MODERN_INPUTS, PRESETS, modern_parts
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Inputs, choice, matrix, offered, own, switch, text, whole
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.inputs import Inputs, checked_by_chapter, choice, matrix, offered, switch, text, whole
 from ui.learn.text.slots import button, cases, presets, select
 from ui.learn.wording import decimals, percent, rounded, rounded_rows
 from ui.runs.models import Models
@@ -27,7 +26,7 @@ POINTS = [x / 4 for x in range(-16, 17)]
 MAX_CHARACTERS, MAX_TOKENS = 80, 100_000
 INPUTS = {
     "vector": matrix([[1.0, 2.0, 3.0, 6.0]]),
-    "model": own(slot=select("models")),  # whose parameters are counted
+    "model": checked_by_chapter(slot=select("models")),  # whose parameters are counted
     "message": text("Hi! How are you?", MAX_CHARACTERS, maxlength=MAX_CHARACTERS, wide=True),
     "tokens": whole(512, 1, MAX_TOKENS),
     **MODERN_INPUTS,
@@ -139,9 +138,7 @@ def _rms_of_a_constant(compute: Compute) -> float:
 def _cache_of_a_text(compute: Compute) -> float:
     """In MiB; `AttendError` on a page that doesn't offer the model."""
     cache = compute({"tokens": 512})["cache"]
-    if cache is None or cache["name"] != _READER:
-        raise AttendError(f"This page doesn't offer {_READER}, so this can't be checked: go on with the next exercise.")
-    return cache["bytes"] / 2**20
+    return needed(cache if cache and cache["name"] == _READER else None, _READER)["bytes"] / 2**20
 
 
 def _depths(compute: Compute) -> list[float]:

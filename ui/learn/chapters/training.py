@@ -15,7 +15,7 @@ from ui.learn.chapter import Chapter
 from ui.learn.chapters import block
 from ui.learn.chapters.views.learning import LEARNING_INPUTS, MAX_DRAWS, learning_by_hand
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Input, Inputs, choice, real, unasked, whole
+from ui.learn.inputs import Input, Inputs, choice, real, whole, without_slot
 from ui.learn.text.slots import button, cases, words
 from ui.learn.wording import decimals, rounded, rounded_rows, short
 from ui.runs.models import Models
@@ -34,8 +34,8 @@ DEFAULT = StepSettings()
 INPUTS: Mapping[str, Input] = {  # and what else the chapter on the block takes
     # earlier steps learned from other data
     **{name: replace(block.INPUTS[name], slot=words(also={"step": 1})) for name in ("source", "answer")},
-    "learning_rate": unasked(real(DEFAULT.learning_rate, LEAST_RATE, MAX_RATE)),
-    "step": unasked(whole(DEFAULT.step, 1, MAX_STEPS)),
+    "learning_rate": without_slot(real(DEFAULT.learning_rate, LEAST_RATE, MAX_RATE)),
+    "step": without_slot(whole(DEFAULT.step, 1, MAX_STEPS)),
     "matrix": choice(DEFAULT.matrix, tuple(MATRICES)),
     **LEARNING_INPUTS,
 }

@@ -14,7 +14,7 @@ from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.views import small_steps as by_hand
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Inputs, choice, offered, own, switch, text, whole
+from ui.learn.inputs import Inputs, checked_by_chapter, choice, offered, switch, text, whole
 from ui.learn.text.slots import cases, field, presets, select
 from ui.learn.wording import counted, decimals, percent, rounded, rounded_rows
 from ui.runs.models import Models
@@ -43,13 +43,13 @@ _FIELDS = ("a", "b", "c", "expected")
 _FIRST = dict(zip(_FIELDS, ANALOGIES[0], strict=True))
 _LOOK: Mapping[str, Any] = {"live": True, "size": 9, "bare": True}
 INPUTS = {
-    "model": own(slot=select("models")),
+    "model": checked_by_chapter(slot=select("models")),
     "centred": switch(subject="Subtract the mean vector", first=True),
     "word": text("dog", MAX_LETTERS, live=True, size=14),  # whose neighbours are listed
     "a": text(_FIRST["a"], MAX_LETTERS, "The first word", **_LOOK),  # the analogy a - b + c
     "b": text(_FIRST["b"], MAX_LETTERS, "The field “Minus”", **_LOOK),
     "c": text(_FIRST["c"], MAX_LETTERS, "The field “Plus”", **_LOOK),
-    "expected": own(_FIRST["expected"], field(**_LOOK)),  # may be empty
+    "expected": checked_by_chapter(_FIRST["expected"], field(**_LOOK)),  # may be empty
     "words": text(LISTS["Four families"], MAX_LIST, "The list", rows=2, live=True, bare=True),
     "around": whole(1, 0, 3),  # neighbours of each on the map
     **by_hand.INPUTS,

@@ -11,15 +11,17 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from model.errors import AttendError
 from ui.learn.exercises.exercise_text import ExerciseText
 from ui.learn.inputs import Inputs
 from ui.learn.text.markdown import TextError
+from ui.learn.wording import counted
 
 Result = Mapping[str, Any]  # of a chapter
 Compute = Callable[[Inputs], Result]  # the chapter, with its models
+T = TypeVar("T")
 
 WRONG = "Not yet. Try again, or take the hint."  # where nothing more can be said
 _MAX = 1e12  # of a typed number; JSON has integers that no float can hold
@@ -34,7 +36,7 @@ class NumberExercise:
     """
 
     solve: Callable[[Compute], float]
-    digits: int = 0  # behind the point
+    digits: int = 0  # after the decimal point
     mistakes: Mapping[str, Callable[[Compute], float]] = field(default_factory=dict, hash=False)  # what they lead to
     from_shown: Callable[[Compute], Sequence[float]] = lambda _: ()  # solutions, of the numbers as the page shows them
     predicted: bool = False
@@ -64,7 +66,7 @@ class NumberExercise:
         if self.digits and right and any(abs(answer * factor / right - 1) < 0.02 for factor in (100, 0.01)):
             return "You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for."
         if any(abs(answer - round(right, digits)) < 1e-9 for digits in range(1, self.digits)):
-            return f"That is rounded too much: {self.digits} digits behind the point are asked for."
+            return f"That is rounded too much. Give {counted(self.digits, 'digit')} after the decimal point."
         if self.digits and abs(answer - right) < 10.0**-self.digits:
             return "Only the last digit is off: round the result, and only at the end."
         return WRONG
@@ -191,14 +193,29 @@ def sheet(exercises: Exercises, compute: Compute, *, solved: bool) -> list[dict[
         {
             "question": text.question,
             "options": [option.text for option in text.options],
-            **(_solved(exercise, text, compute) if solved else {}),
+            **(_printed(exercise, text, compute) if solved else {}),
         }
         for exercise, text in exercises.values()
     ]
 
 
+def _printed(exercise: Exercise, text: ExerciseText, compute: Compute) -> dict[str, str]:
+    """The solution, or why this page has none."""
+    try:
+        return _solved(exercise, text, compute)
+    except AttendError as error:
+        return {"solution": "not available here", "explanation": str(error)}
+
+
 def _solved(exercise: Exercise, text: ExerciseText, compute: Compute) -> dict[str, str]:
     return {"solution": exercise.solution(compute, text), "explanation": text.explanation}
+
+
+def needed(value: T | None, model: str) -> T:
+    """A part of a chapter's result; `AttendError` if it is None, since the page doesn't offer the model for it."""
+    if value is None:
+        raise AttendError(f"This page doesn't offer {model}, so this can't be checked: go on with the next exercise.")
+    return value
 
 
 def once(compute: Compute) -> Compute:

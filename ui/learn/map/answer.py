@@ -18,7 +18,7 @@ from model.loaded import LoadedModel
 from ui.kit.packing import packed_bytes
 from ui.learn.inputs import Inputs, choice, offered, text, whole
 from ui.learn.map.parts import KIND_OF_SIDE, PARTS, sent
-from ui.learn.wording import counted, rounded
+from ui.learn.wording import bare_label, counted, rounded
 from ui.runs.models import Models
 
 MAX_TOKENS, MAX_CHARACTERS = 24, 120
@@ -139,7 +139,9 @@ def _about_parameters(model_map: ModelMap, part: str, layer: int) -> str:
     counts = model_map.counts.get(part)
     side = next(side for side in model_map.sides if part in side.parts)
     if part in ("decoder.logits", "decoder.embedding") and not counts:
-        return "It shares its matrix with the embedding, where it is counted."
+        is_encoders = model_map.has_source and not model_map.counts.get("decoder.embedding")
+        owner = "the encoder’s embedding" if is_encoders else "the embedding"
+        return f"It shares its matrix with {owner}, where it is counted."
     if not counts:
         return "It has no parameters: nothing in it is learned."
     one = counts[min(_layer_of(model_map, part, layer), len(counts)) - 1]
@@ -193,7 +195,7 @@ def _heat(loaded: LoadedModel, array: Array, ids: Text, head: int, heads: int) -
     columns: list[str] = []
     if axes[1] == "vocabulary":
         best = matrix[-1].topk(min(_CANDIDATES, matrix.shape[1])).indices
-        matrix, columns = matrix[:, best], [_label(loaded, token) for token in best.tolist()]
+        matrix, columns = matrix[:, best], [bare_label(loaded, token) for token in best.tolist()]
     elif axes[1] != "numbers":
         columns = _tokens(loaded, axes[1], ids)
     return {
@@ -218,13 +220,7 @@ def _packed(matrix: Tensor) -> dict[str, Any]:
 
 
 def _tokens(loaded: LoadedModel, axis: Axis, ids: Text) -> list[str]:
-    return [_label(loaded, token) for token in (ids.source if axis == "source" else ids.tokens)]
-
-
-def _label(loaded: LoadedModel, token: int) -> str:
-    """A token without the space before it."""
-    label = loaded.tokenizer.label(token)
-    return label.strip() or label
+    return [bare_label(loaded, token) for token in (ids.source if axis == "source" else ids.tokens)]
 
 
 def _code(model_map: ModelMap, kind: str) -> dict[str, Any] | None:

@@ -31,7 +31,10 @@ _BY_HAND = ("attention_by_hand", "attention", "heads")
 _CROSS = ("attention_by_hand", "block", "why_attention")
 _ADD = Part("Add", "What the part computed is added to the stream, which runs past every part.", ("block", "inside"))
 _NORM = "Every vector is brought to the same length, so that no layer has to deal with ever larger numbers."
-_WEIGHTS = "Softmax of the scores: how much of its attention each token gives to each other. A row adds up to 1."
+_WEIGHTS = (
+    "Softmax of the scores: how much of its attention each token gives to every token it can see, itself included. "
+    "A row adds up to 1."
+)
 _MIXED = "For every token, the values of all the tokens that it attends to, in the shares of its weights."
 PARTS: Mapping[str, Part] = MappingProxyType(
     {

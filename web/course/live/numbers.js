@@ -35,7 +35,7 @@ export function short(value, digits = 4) {
   const number = value === 0 ? value : Number(significant(Math.abs(value), digits)) * Math.sign(value);
   const text = Math.abs(value) >= 1e-6 ? number.toFixed(12).replace(/\.?0+$/, '')
     : number.toString().replace(/e-(\d)$/, 'e-0$1');
-  return (Object.is(value, -0) ? '-0' : text).replaceAll('-', '−');
+  return text.replaceAll('-', '−');
 }
 
 /** A dot product written out. @param {number[]} left @param {number[]} right */

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from lesson.generation.recorded import (
     LOOP_TOKENS,
     RECORDINGS,
     STEPS,
     Candidates,
+    GreedyText,
     ranked,
     repeated,
     write_greedily,
 )
 from model import names
+from model.interface import LanguageModel
 from ui.learn.wording import counted, percent
 from ui.runs.models import Models
 
 _OURS_TOKENS = 40  # that a model at hand writes greedily, unless it ends the text before
 _PLACES = ("1st", "2nd", "3rd", *(f"{place}th" for place in range(4, 11)))
+_kept: WeakKeyDictionary[LanguageModel[Any], dict[tuple[str, int], GreedyText]] = WeakKeyDictionary()
 
 
 def greedy_texts(models: Models, prompt: str, own: str) -> dict[str, Any]:
@@ -31,8 +35,8 @@ def greedy_texts(models: Models, prompt: str, own: str) -> dict[str, Any]:
     """
     recording = next(one for one in RECORDINGS if one.prompt == prompt)
     live = _checkpoint(models, recording.name)
-    printed = write_greedily(models.get(live), prompt, most=STEPS).steps if live else recording.steps
-    ours = write_greedily(models.get(own), prompt, most=STEPS).steps if own else None
+    printed = _written(models, live, prompt, STEPS).steps if live else recording.steps
+    ours = _written(models, own, prompt, STEPS).steps if own else None
     return {
         "recording_state": "live" if live else "recorded",
         "recorded_model": recording.name,
@@ -48,15 +52,25 @@ def looping_text(models: Models, own: str) -> dict[str, Any]:
     """The values of the recorded text that repeats itself, and of what a model at hand makes of its prompt."""
     recording = RECORDINGS[0]
     live = _checkpoint(models, recording.name)
-    loop = write_greedily(models.get(live), recording.loop_prompt, most=LOOP_TOKENS).text if live else recording.loop
-    ours = write_greedily(models.get(own), recording.prompt, most=_OURS_TOKENS).text if own else ""
+    loop = _written(models, live, recording.loop_prompt, LOOP_TOKENS).text if live else recording.loop
+    ours = _written(models, own, recording.prompt, _OURS_TOKENS).text if own else ""
+    recorded_text, own_text = f"{recording.loop_prompt}{loop}", f"{recording.prompt}{ours}"
     return {
-        "recorded_loop": f"“{recording.loop_prompt}{loop}”",
-        "recorded_repeats": _repeats(loop),
+        "recorded_loop": f"“{recorded_text}”",
+        "recorded_repeats": _repeats(recorded_text),
         "own_writes": ["own"] if ours else [],
-        "own_loop": f"“{recording.prompt}{ours}”" if ours else "",
-        "own_repeats": _repeats(ours) if ours else "",
+        "own_loop": f"“{own_text}”" if ours else "",
+        "own_repeats": _repeats(own_text) if ours else "",
     }
+
+
+def _written(models: Models, name: str, prompt: str, most: int) -> GreedyText:
+    """What a model writes of a recording's prompt; kept as long as the model is, since nothing else changes it."""
+    loaded = models.get(name)
+    texts = _kept.setdefault(loaded.model, {})
+    if (prompt, most) not in texts:
+        texts[prompt, most] = write_greedily(loaded, prompt, most=most)
+    return texts[prompt, most]
 
 
 def _checkpoint(models: Models, name: str) -> str:

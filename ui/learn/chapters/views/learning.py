@@ -7,10 +7,11 @@ from typing import Any
 from lesson.block import WORDS
 from lesson.parts.learning import chained_slopes, drop_out, loss_of_counts, preference
 from model.errors import AttendError
-from ui.learn.inputs import Input, Inputs, matrix, real, unasked, whole
-from ui.learn.wording import decimals, rounded, rounded_rows, short
+from ui.learn.inputs import Input, Inputs, matrix, real, whole, without_slot
+from ui.learn.wording import decimals, rounded, rounded_rows, scientific, short
 
-MAX_COUNT, MAX_WEIGHT, MAX_DRAWS = 1000, 20, 10_000
+MAX_COUNT, MAX_DRAWS = 1000, 10_000
+MAX_FACTOR = 3  # of the chain, so that the logit is at most 27, where p is still less than 1
 DROPPED = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)  # the vector that loses numbers
 BATCH = ((6, 3, 4), (2,), (9, 8, 4, 1))  # answers of different lengths, as ids of the small model
 
@@ -19,7 +20,7 @@ LEARNING_INPUTS: dict[str, Input] = {
     "guess": matrix([[0.5, 0.3, 0.2]]),
     "chain": matrix([[2.0, 0.5, 1.5]]),  # x, w1, w2
     "dropout": real(0.5, 0, 0.9, 0.1),
-    "draw": unasked(whole(1, 0, MAX_DRAWS)),
+    "draw": without_slot(whole(1, 0, MAX_DRAWS)),
     "answers": matrix([[-12.0, -11.0], [-12.0, -13.0]]),  # log-probabilities of the preferred and the other: then, now
     "beta": real(0.1, 0.01, 1, 0.01),
 }
@@ -61,10 +62,12 @@ def _counting(counts: list[float], guess: list[float]) -> dict[str, Any]:
 
 def _chain(x: float, first: float, second: float) -> dict[str, Any]:
     for number in (x, first, second):
-        if abs(number) > MAX_WEIGHT:
-            raise AttendError(f"{short(number)} is too large: each number must be from −{MAX_WEIGHT} to {MAX_WEIGHT}.")
+        if abs(number) > MAX_FACTOR:
+            raise AttendError(f"{short(number)} is too large: each number must be from −{MAX_FACTOR} to {MAX_FACTOR}.")
     chain = chained_slopes(x, first, second)
-    value, slope = ({name: short(one, 3) for name, one in of.items()} for of in (chain.values, chain.slopes))
+    value, slope = (
+        {name: {"formula": scientific(one, 3)} for name, one in of.items()} for of in (chain.values, chain.slopes)
+    )
     opened = first * x > 0
     relu = "x" if opened else "0"
     rows = [
@@ -80,7 +83,7 @@ def _chain(x: float, first: float, second: float) -> dict[str, Any]:
             for formula, number, rule, result in rows
         ],
         "chain_slope": rounded(chain.slopes["w₁"]),
-        "nudged": short(chain.nudged, 3),
+        "nudged": {"formula": scientific(chain.nudged, 3)},
     }
 
 

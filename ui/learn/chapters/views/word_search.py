@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from decoding.parameters.parameter import quoted
-from lesson.generation.search import greedy_path, search_tree
+from lesson.generation.search import TreeSearch, greedy_path, search_tree
 from lesson.generation.tree import END, ROOT, WORDS, TokenPath, WordTree
 from model.errors import AttendError
 from ui.learn.wording import counted, rounded, short
@@ -22,9 +22,13 @@ def check_words(name: str, value: Any) -> tuple[str, ...]:
     return tuple(word.strip() for word in value)
 
 
-def search_value(tree: WordTree, beams: int) -> dict[str, Any]:
-    search = search_tree(tree, beams)
+def word_search(tree: WordTree, beams: int) -> dict[str, Any]:
+    """What greedy decoding and beam search find: `search`, which is drawn, and what the chapter says of it."""
+    search, greedy = search_tree(tree, beams), greedy_path(tree)
+    return {"search": _picture(tree, beams, search, greedy), **_words(tree, beams, search, greedy)}
 
+
+def _picture(tree: WordTree, beams: int, search: TreeSearch, greedy: TokenPath) -> dict[str, Any]:
     def entry(path: TokenPath) -> dict[str, Any]:
         factors = [rounded(factor) for factor in tree.factors(path)]
         return {"path": path, "factors": factors, "p": rounded(tree.probability(path))}
@@ -36,15 +40,13 @@ def search_value(tree: WordTree, beams: int) -> dict[str, Any]:
         "paths": [{**entry(path), "outcome": search.outcomes[path]} for path in tree.paths()],
         "steps": [[entry(path) for path in kept] for kept in search.kept],
         "found": entry(search.found),
-        "greedy": entry(greedy_path(tree)),
+        "greedy": entry(greedy),
         "best": entry(tree.most_probable()),
     }
 
 
-def search_words(tree: WordTree, beams: int) -> dict[str, Any]:
-    """What greedy decoding and beam search find, in words."""
-    search, greedy, best = search_tree(tree, beams), greedy_path(tree), tree.most_probable()
-    path = search.found
+def _words(tree: WordTree, beams: int, search: TreeSearch, greedy: TokenPath) -> dict[str, Any]:
+    path, best = search.found, tree.most_probable()
     is_better = tree.probability(path) > tree.probability(greedy) * (1 + 1e-9)
     is_missed = tree.probability(best) > tree.probability(path) * (1 + 1e-9)
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 ALMOST_ALL = 0.999999  # the largest share below 1 with six digits
+_STEPS = 32767  # on each side of zero, of 16 bits
 
 
 def packed(value: Mapping[str, object]) -> str:
@@ -33,5 +34,10 @@ def significant(number: float, digits: int = 6) -> float:
 
 
 def packed_bytes(values: Tensor) -> str:
-    """The bytes of a uint8 or int8 tensor in base64, with the last dimension fastest."""
+    """The bytes of a tensor of whole numbers in base64, with the last dimension fastest."""
     return base64.b64encode(values.cpu().contiguous().numpy().tobytes()).decode("ascii")
+
+
+def packed_shares(values: Tensor) -> str:
+    """Numbers from −1 to 1 as whole numbers of 16 bits, packed likewise; read by `ui/learn/drawings/packed.js`."""
+    return packed_bytes((values.float() * _STEPS).round().short())

@@ -16,15 +16,18 @@ import { copy } from '../kit/js/transfer.js';
 import { makeClassButton } from '../kit/parts/class_button.js';
 import { chapterText } from './text/chapter_text.js';
 import { exercises as exercisesOf } from './exercises/exercises.js';
+import { tidySolved } from './exercises/progress.js';
 import { sheetRow } from './exercises/sheet.js';
-import { inputText, MAX_INPUT } from './input.js';
+import { fitting, inputText, MAX_INPUT } from './input.js';
 import { plainButton, sideBySide } from './lesson.js';
 import { placeOnMap } from './map/place.js';
+import { newestOnly } from './newest.js';
 import { SCRIPTS } from './course.js';
 
 const ONCE = ['measure', 'to_end']; // what a button asks for once: neither a check nor a link does it again
 const LOCAL = ['encoder']; // what only this server has under its name: no link carries it
 const PATIENCE_MS = 300; // before the chapter says that it is computing
+const RETRY_MS = 60_000; // of an exercise: longer than its answer takes to compute
 
 /** @param {ChapterWiring} wiring */
 export function chapterView({ key, chapter, input, questions, onSolved, forms, openMap }) {
@@ -32,7 +35,8 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
   const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
   const inside = make('div', { class: `at-lesson-inside at-lesson-${key}` });
   const asked = (/** @type {string} */ about) => (/** @type {object} */ inputs, /** @type {(reply: any) => void} */ then) =>
-    questions.ask('ask', { chapter: about, inputs: { chapter: key, ...inputs } }, then, {});
+    questions.ask('ask', { chapter: about, inputs: { chapter: key, ...inputs } }, then, {}, RETRY_MS);
+  const askNewest = newestOnly(questions);
   const exercises = exercisesOf({
     chapter: key,
     ask: asked('exercises'),
@@ -55,12 +59,13 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
   let text;
   /** @type {Record<string, any>} what was asked last */
   let now = {};
-  let latest = 0;
   let patience = 0;
 
   const fetched = SCRIPTS[key]?.() ?? Promise.resolve({});
   question('text', { chapter: key }, async (result) => {
     page = result;
+    tidySolved(key, page.exercises);
+    onSolved();
     try {
       script = await fetched;
     } catch {
@@ -71,10 +76,9 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
 
   /** Show the chapter with other values than its own. @param {Record<string, any>} changed */
   function begin(changed) {
-    const known = Object.fromEntries(Object.entries(changed).filter(([name]) => Object.hasOwn(page.first, name)));
     text = chapterText(inside, page, script, ask, (name, rest) => exercises.prediction(page.exercises, name, rest));
-    text.put({ ...page.first, ...known });
     ask(changed);
+    text.put(page.first, fitting(changed, page.first)); // what doesn't fit, the answer refuses
   }
 
   /** @param {Record<string, any>} inputs */
@@ -88,12 +92,11 @@ export function chapterView({ key, chapter, input, questions, onSolved, forms, o
 
   /** @param {string} about @param {object} inputs @param {(result: any) => void} then */
   function question(about, inputs, then) {
-    questions.drop(latest);
     clearTimeout(patience);
     patience = setTimeout(() => {
       waits.textContent = 'Computing …';
     }, PATIENCE_MS);
-    latest = questions.ask('ask', { chapter: about, inputs }, (/** @type {LessonValue} */ { error, result }) => {
+    askNewest('ask', { chapter: about, inputs }, (/** @type {LessonValue} */ { error, result }) => {
       clearTimeout(patience);
       waits.textContent = '';
       refuse(error); // neither a result nor a refusal: something went wrong

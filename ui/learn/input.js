@@ -19,6 +19,23 @@ export function parsedInput(text) {
 export const isInput = (text) => Object.keys(parsedInput(text)).length > 0;
 
 /**
+ * Those values of a link that can be shown before the server has checked them: in place of a list or table of the example, one
+ * of the same form. Names that the example lacks depend on the models, and stay.
+ * @param {Record<string, any>} input @param {Record<string, any>} first the chapter's own example
+ */
+export const fitting = (input, first) => Object.fromEntries(Object.entries(input).filter(([name, value]) =>
+  !Object.hasOwn(first, name) || isLike(value, first[name])));
+
+/** @param {any} value @param {any} other @returns {boolean} */
+function isLike(value, other) {
+  if (!Array.isArray(other)) return typeof value === typeof other && value !== null;
+  if (!Array.isArray(value) || (other.length && !value.length)) return false;
+  const isTable = Array.isArray(other[0]);
+  if (isTable && value.length !== other.length) return false;
+  return value.every((one) => !other.length || (isLike(one, other[0]) && (!isTable || one.length === other[0].length)));
+}
+
+/**
  * What stands in a link, with only what differs from the chapter's own example.
  * @param {Record<string, any>} input @param {Record<string, any>} first
  * @returns {string | null} null where it is the example itself

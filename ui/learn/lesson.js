@@ -53,7 +53,9 @@ export function numberSlider(name, range, onChange) {
   box.addEventListener('input', moved(box, bar));
   const node = make('div', { class: 'at-lesson-field' }, explained(make('span', { text: name })), bar, box, limits.node);
   const put = (value) => {
-    bar.value = box.value = String(value);
+    bar.value = String(value);
+    if (document.activeElement === box) return; // a number is being typed
+    box.value = String(value);
     limits.right();
   };
   /** @param {number} min @param {number} max the range from now on */

@@ -55,4 +55,7 @@ test('a question whose reply is lost is asked again, until there is one or it is
   questions.ask('file', {}, keep);
   context.mock.timers.tick(300_000);
   assert.equal(sent.length, 15 + 2); // what was dropped, or is asked once
+  questions.ask('exercise', {}, keep, {}, 60_000);
+  context.mock.timers.tick(119_999);
+  assert.equal(sent.length, 17 + 2); // an answer that takes long has more time
 });

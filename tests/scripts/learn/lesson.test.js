@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { inputText, isInput, MAX_INPUT, parsedInput } from '../../../ui/learn/input.js';
+import { fitting, inputText, isInput, MAX_INPUT, parsedInput } from '../../../ui/learn/input.js';
 
 test('a link holds what differs from the chapter’s own numbers, and comes back', () => {
   const first = { width: 64, dots: [[112, 96]], mask: true };
@@ -18,4 +18,15 @@ test('what is no input is ignored', () => {
     assert.equal(isInput(text), false);
   }
   assert.equal(isInput('{"width": 16}'), true);
+});
+
+test('before it is checked, a link shows what has the form of the example', () => {
+  const first = { dots: [[112, 96]], text: 'dog', width: 2, ids: [1, 2], tokens: [], mask: true };
+  const fits = { dots: [[1, 2]], text: '', width: -1, ids: [3], tokens: ['any'], mask: false, model: null };
+  assert.deepEqual(fitting(fits, first), fits);
+  /** @type {Record<string, any[]>} */
+  const wrong = { dots: [[], [[]], [[1]], [[1, 2], [3, 4]], [[1, null]], [['1', 2]], 'dots', null], text: [7, null], ids: [[], ['1'], {}], tokens: ['7'] };
+  for (const [name, values] of Object.entries(wrong)) {
+    for (const value of values) assert.deepEqual(fitting({ [name]: value }, first), {});
+  }
 });

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
 import pytest
+import torch
 
 from model import catalog, names
 from ui.learn import course
@@ -34,6 +36,14 @@ def test_where_our_models_are_missing_the_rest_is_there(models: Models) -> None:
     assert len(heads["stages"]["weights"]) == 3
     assert "chat.norm" not in today and today["shares"] and today["cache"]["name"] == models.default
     assert today["norms"]["LayerNorm"][0][2] == 0.0  # 3 is the mean of 1, 2, 3 and 6
+
+
+@EMBEDDED
+def test_what_each_head_gives_to_the_tokens_of_a_sentence_adds_up_to_one(ours: Models) -> None:
+    attention = ask(ours, "sentences")["attention"]
+    numbers = torch.frombuffer(bytearray(base64.b64decode(attention["weights"])), dtype=torch.int16)
+    rows = numbers.double().view(attention["layers"] * attention["heads"], len(attention["tokens"])) / 32767
+    torch.testing.assert_close(rows.sum(dim=-1), torch.ones(len(rows), dtype=torch.double), atol=1e-3, rtol=0)
 
 
 def test_the_shapes_begin_with_those_of_keras() -> None:

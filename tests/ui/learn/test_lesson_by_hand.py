@@ -243,6 +243,8 @@ def test_five_steps_follow_what_the_reader_enters() -> None:
         [2 * shares[0] + shares[2], 2 * shares[1] + shares[2]], rel=1e-3
     )
     assert result["score_sum"] == "animal: 0 · 2 + 2 · 0 = 0; street: 0 · 0 + 2 · 2 = 4; it: 0 · 1 + 2 · 1 = 2"
+    powers_written = {"formula": "e^(0.00) + e^(2.83) + e^(1.41)"}
+    assert result["weight_sum"][:5] == ["animal: ", {"formula": "e^(0.00)"}, " / (", powers_written, ") = 0.05"]
     assert [row[3]["bar"] for row in result["entries"]] == pytest.approx(shares)
     assert [row[3]["bar"] for row in ask("attention_by_hand", sharpness=0)["entries"]] == pytest.approx([1 / 3] * 3)
 

@@ -3,7 +3,7 @@
  * refused is only its number, since the visitor has already seen the reason.
  */
 
-const RETRY_MS = 5000; // after which a question is asked again
+const RETRY_MS = 5000; // after which a question is asked again, unless it says otherwise
 const MAX_ASKED = 12; // times, then it counts as refused
 
 export class Questions {
@@ -24,26 +24,27 @@ export class Questions {
    * @param {(reply: any) => void} then
    * @param {object | null} again for a question that may be repeated because its reply may be lost: what is different in the
    *   repetition; null: it is asked only once
+   * @param {number} pause before each repetition, in milliseconds
    * @returns {number} of the question, from 1
    */
-  ask(event, detail, then, again = null) {
+  ask(event, detail, then, again = null, pause = RETRY_MS) {
     this.#last += 1;
     const number = this.#last;
     this.#waiting.set(number, then);
     this.#trigger(event, { ...detail, number });
-    if (again) this.#repeat(event, { ...detail, ...again, number });
+    if (again) this.#repeat(event, { ...detail, ...again, number }, pause);
     return number;
   }
 
-  /** @param {string} event @param {{number: number}} question */
-  #repeat(event, question) {
+  /** @param {string} event @param {{number: number}} question @param {number} pause */
+  #repeat(event, question, pause) {
     let asked = 1;
     const timer = setInterval(() => {
       if (!this.#waiting.has(question.number)) return clearInterval(timer);
       if (asked === MAX_ASKED) return this.settle({ number: question.number });
       asked += 1;
       this.#trigger(event, question);
-    }, RETRY_MS);
+    }, pause);
   }
 
   /** Ignore its reply. @param {number} number */

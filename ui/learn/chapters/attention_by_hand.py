@@ -90,7 +90,7 @@ def _steps(steps: AttentionSteps) -> dict[str, Any]:
 
 def _written_out(
     steps: AttentionSteps, inputs: Tensor, query_weights: Tensor, words: Sequence[str], asking: int
-) -> dict[str, str]:
+) -> dict[str, Any]:
     """What one word computes, number by number."""
     query, keys = steps.queries[asking].tolist(), steps.keys.tolist()
     row = inputs[asking].tolist()
@@ -110,10 +110,17 @@ def _written_out(
         "scaled_sum": "; ".join(
             f"{short(score)} / √2 = {decimals(one)}" for score, one in zip(scores, scaled, strict=True)
         ),
-        "weight_sum": "; ".join(
-            f"{word}: ${power}$ / (${' + '.join(powers)}$) = {decimals(weight)}"
-            for word, power, weight in zip(words, powers, weights, strict=True)
-        ),
+        "weight_sum": [
+            part
+            for index, (word, power, weight) in enumerate(zip(words, powers, weights, strict=True))
+            for part in (
+                f"{'; ' if index else ''}{word}: ",
+                {"formula": power},
+                " / (",
+                {"formula": " + ".join(powers)},
+                f") = {decimals(weight)}",
+            )
+        ],
         "output_sum": f"{mixed} = {vector(steps.output[asking].tolist(), 2)}",
     }
 

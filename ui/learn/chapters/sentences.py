@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from torch import Tensor
-
 from lesson.sentences import WordAttention, attention_of_word, head_targets, token_share
 from model.loaded import LoadedModel
-from ui.kit.packing import packed_bytes
+from ui.kit.packing import packed_shares
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
 from ui.learn.inputs import Inputs, checked_by_chapter, choice, offered, text
@@ -91,18 +89,13 @@ def _attention(loaded: LoadedModel, attention: WordAttention) -> dict[str, Any]:
             "layers": layers,
             "heads": heads,
             "targets": asdict(head_targets(attention)),
-            "weights": _bytes(attention.weights),
+            "weights": packed_shares(attention.weights),
         },
         "all_heads": str(layers * heads),
         "first_token": quoted(0),
         "previous": f", {head_targets(attention).previous} to {quoted(before)} just before" if before > 0 else "",
         "reading": [] if loaded.model.decoder_start else ["left to right"],  # an encoder sees what is behind, too
     }
-
-
-def _bytes(shares: Tensor) -> str:
-    """Shares of 1 as bytes, the last dimension fastest."""
-    return packed_bytes((shares * 255).round().byte())
 
 
 def _share(compute: Compute) -> Result:

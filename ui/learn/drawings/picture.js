@@ -55,11 +55,13 @@ export function matrixPicture({ name, describe, across, down }) {
     readout.replaceChildren(...describe(row, column, values[row * shape[1] + column] / 127));
   }
 
-  canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {
-    const indexAt = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
-    here = [indexAt(offsetY, canvas.clientHeight, shape[0]), indexAt(offsetX, canvas.clientWidth, shape[1])];
-    describePoint();
-  });
+  for (const kind of /** @type {const} */ (['pointermove', 'pointerdown'])) { // a finger that taps doesn't move
+    canvas.addEventListener(kind, ({ offsetX, offsetY }) => {
+      const indexAt = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
+      here = [indexAt(offsetY, canvas.clientHeight, shape[0]), indexAt(offsetX, canvas.clientWidth, shape[1])];
+      describePoint();
+    });
+  }
   canvas.addEventListener('keydown', (event) => {
     const delta = onPlane(event.key);
     if (!delta) return;

@@ -19,7 +19,9 @@ import { isSolved, markSolved } from './progress.js';
 /** @param {ExerciseWiring} wiring */
 export function exercises(wiring) {
   const list = make('ol', { class: 'at-exercises' });
-  const all = plainButton('Show all answers', () => views.forEach(({ reveal }) => reveal()));
+  const all = plainButton('Show all answers', async () => {
+    for (const { reveal } of views) await reveal(); // one after the other: the server computes each
+  });
   const node = make('section', { class: 'at-lesson-part', 'aria-label': 'Exercises' }, make('h3', { text: 'Exercises' }), list, sideBySide(all));
   /** @type {ReturnType<typeof exerciseView>[]} */
   let views = [];
@@ -41,7 +43,7 @@ export function exercises(wiring) {
    */
   function prediction(asked, name, rest) {
     const exercise = /** @type {Exercise} */ (asked.find((one) => one.name === name));
-    if (isSolved(wiring.chapter, exercise.question) && !opened.has(name)) opened.set(name, null);
+    if (isSolved(wiring.chapter, name) && !opened.has(name)) opened.set(name, null);
     return predictionView(exercise, wiring, rest, opened);
   }
 
@@ -91,26 +93,26 @@ function exerciseView(exercise, { chapter, ask, state, put, onSolved }) {
     check();
   });
   const node = make('li', { class: 'at-exercise' }, ...nodes);
-  if (isSolved(chapter, exercise.question)) node.dataset.solved = '';
+  if (isSolved(chapter, exercise.name)) node.dataset.solved = '';
 
   function check() {
     ask({ exercise: exercise.name, answer: answer(), state: state() }, ({ error, result }) => {
       if (error) return say(error);
       if (!result) return say('');
       if (!result.right) return say(result.feedback);
-      markSolved(chapter, exercise.question);
+      markSolved(chapter, exercise.name);
       node.dataset.solved = '';
       onSolved();
       say(`Right. ${result.explanation}`);
     });
   }
 
-  function reveal() {
-    ask({ exercise: exercise.name, reveal: true, state: state() }, (/** @type {{error: string, result: ExerciseReply | null}} */ { error, result }) => {
-      if (!result) return say(error ?? '');
-      say(`Answer: ${result.solution}. ${result.explanation}`);
-      if (result.example) verdict.append(' ', plainButton('Try it', () => put(result.example)));
-    });
+  async function reveal() {
+    /** @type {{error: string, result: ExerciseReply | null}} */
+    const { error, result } = await new Promise((then) => { ask({ exercise: exercise.name, reveal: true, state: state() }, then); });
+    if (!result) return say(error ?? '');
+    say(`Answer: ${result.solution}. ${result.explanation}`);
+    if (result.example) verdict.append(' ', plainButton('Try it', () => put(result.example)));
   }
 
   return { node, reveal };
@@ -131,7 +133,7 @@ function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opene
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     attempt({ answer: answer() }, () => {
-      markSolved(chapter, exercise.question);
+      markSolved(chapter, exercise.name);
       onSolved();
       open();
     });

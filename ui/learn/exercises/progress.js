@@ -1,10 +1,10 @@
 /**
- * Which exercises are solved, kept in the visitor's browser alone.
+ * Which exercises are solved, by their names, kept in the visitor's browser alone.
  */
 
 import { remember, remembered } from '../../kit/js/storage.js';
 
-/** @param {string} chapter @returns {Set<string>} the questions that were answered rightly */
+/** @param {string} chapter @returns {Set<string>} the names of its exercises; from earlier versions, their questions */
 function solvedIn(chapter) {
   try {
     const solved = JSON.parse(remembered(`solved-${chapter}`, '[]'));
@@ -14,12 +14,23 @@ function solvedIn(chapter) {
   }
 }
 
-/** @param {string} chapter @param {string} question */
-export const isSolved = (chapter, question) => solvedIn(chapter).has(question);
+/** @param {string} chapter @param {string} name */
+export const isSolved = (chapter, name) => solvedIn(chapter).has(name);
 
 /** @param {string} chapter */
 export const solvedCount = (chapter) => solvedIn(chapter).size;
 
-/** @param {string} chapter @param {string} question */
-export const markSolved = (chapter, question) =>
-  remember(`solved-${chapter}`, JSON.stringify([...solvedIn(chapter).add(question)]));
+/** @param {string} chapter @param {string} name */
+export const markSolved = (chapter, name) => keep(chapter, [...solvedIn(chapter).add(name)]);
+
+/**
+ * Forget what a chapter no longer asks, and know by its name what an earlier version kept by its question.
+ * @param {string} chapter @param {{name: string, question: string}[]} exercises all of the chapter
+ */
+export function tidySolved(chapter, exercises) {
+  const solved = solvedIn(chapter);
+  if (solved.size) keep(chapter, exercises.filter(({ name, question }) => solved.has(name) || solved.has(question)).map(({ name }) => name));
+}
+
+/** @param {string} chapter @param {string[]} names */
+const keep = (chapter, names) => remember(`solved-${chapter}`, JSON.stringify(names));

@@ -35,11 +35,12 @@ export function sheetRow(key, ask) {
   async function computed(keys) {
     /** @type {ChapterSheet[]} */
     const sheets = [];
+    const withAnswers = solved.checked; // of all chapters, though the box may change meanwhile
     for (const [index, chapter] of keys.entries()) { // one after the other: the server computes each answer
       note.textContent = keys.length > 1 ? `Chapter ${index + 1} of ${keys.length} …` : 'Computing …';
-      const { error, result } = await new Promise((then) => { ask({ chapter, solved: solved.checked }, then); });
+      const { error, result } = await new Promise((then) => { ask({ chapter, solved: withAnswers }, then); });
       if (!result) {
-        note.textContent = error ?? 'The sheet couldn’t be made. Try again.';
+        note.textContent = error || 'The sheet couldn’t be made. Try again.';
         return null;
       }
       sheets.push(result);

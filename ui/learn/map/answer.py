@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from lesson.map.code import code_of
@@ -15,7 +14,7 @@ from lesson.map.tree import module_tree
 from lesson.map.values import Array, Axis, Text, Values
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.kit.packing import packed_bytes
+from ui.kit.packing import packed_shares
 from ui.learn.inputs import Inputs, choice, offered, text, whole
 from ui.learn.map.parts import KIND_OF_SIDE, PARTS, sent
 from ui.learn.wording import bare_label, counted, rounded
@@ -29,7 +28,6 @@ SENTENCE, SOURCE, TRANSLATION = (
 )
 LAYER, HEAD, PART = 1, 1, "decoder.weights"
 _CANDIDATES = 32  # columns of the vocabulary that are shown
-_STEPS = 32767  # on each side of zero, of 16 bits
 _AXES: Mapping[Axis, str] = {
     "heads": "heads",
     "text": "tokens",
@@ -211,9 +209,8 @@ def _packed(matrix: Tensor) -> dict[str, Any]:
     """A matrix in 16 bits a number: shares of its largest. Colours end where one number of a hundred lies beyond."""
     sizes = matrix.abs().flatten()
     largest = float(sizes.max()) or 1.0
-    bits = (matrix / largest * _STEPS).round().to(torch.int16)
     return {
-        "values": packed_bytes(bits),
+        "values": packed_shares(matrix / largest),
         "largest": rounded(largest, 6),
         "strong": rounded(float(sizes.sort().values[int(0.99 * (len(sizes) - 1))]) or largest, 6),
     }

@@ -16,6 +16,8 @@ import { copy } from '../../kit/js/transfer.js';
 import { makeClassButton } from '../../kit/parts/class_button.js';
 import { inputText } from '../input.js';
 import { labelled, plainButton, sideBySide } from '../lesson.js';
+import { newestOnly } from '../newest.js';
+import { typing } from '../text/typing.js';
 import { focusBox, mapDrawing } from './drawing.js';
 import { partPanel } from './panel.js';
 
@@ -26,8 +28,9 @@ export function mapView({ input, questions, openChapter }) {
   const refused = make('p', { class: 'at-lesson-refused', role: 'alert', hidden: true });
   const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
   const model = make('select', { 'aria-label': 'Model', onchange: () => ask({ model: model.value }) }); // with a sentence of its own
-  const sentence = make('input', { type: 'text', class: 'at-lesson-wide', maxlength: 120, onchange: () => change({ sentence: sentence.value }) });
-  const translation = make('input', { type: 'text', class: 'at-lesson-wide', maxlength: 120, onchange: () => change({ translation: translation.value }) });
+  const sentence = make('input', { type: 'text', class: 'at-lesson-wide', maxlength: 120, onchange: () => change({ sentence: typedSentence.take() }) });
+  const translation = make('input', { type: 'text', class: 'at-lesson-wide', maxlength: 120, onchange: () => change({ translation: typedTranslation.take() }) });
+  const [typedSentence, typedTranslation] = [sentence, translation].map((field) => typing(field));
   const layer = make('select', { 'aria-label': 'Layer', onchange: () => change({ layer: Number(layer.value) }) });
   const head = make('select', { 'aria-label': 'Head', onchange: () => change({ head: Number(head.value) }) });
   const written = labelled('The decoder has written', translation);
@@ -49,7 +52,7 @@ export function mapView({ input, questions, openChapter }) {
   let now = {};
   /** @type {Record<string, any> | null} */
   let result = null;
-  let latest = 0;
+  const askNewest = newestOnly(questions);
 
   /** @param {Record<string, any>} changes */
   const change = (changes) => ask({ ...now, ...changes });
@@ -57,9 +60,8 @@ export function mapView({ input, questions, openChapter }) {
   /** @param {Record<string, any>} inputs @param {() => void} [then] */
   function ask(inputs, then) {
     now = inputs;
-    questions.drop(latest);
     waits.textContent = result ? '' : 'Computing …';
-    latest = questions.ask('ask', { chapter: 'map', inputs }, (/** @type {LessonValue} */ { error, result: next }) => {
+    askNewest('ask', { chapter: 'map', inputs }, (/** @type {LessonValue} */ { error, result: next }) => {
       waits.textContent = '';
       refused.textContent = error;
       refused.hidden = !error;
@@ -76,9 +78,9 @@ export function mapView({ input, questions, openChapter }) {
     options(model, result.models, result.model);
     options(layer, numbers(result.layers), result.layer);
     options(head, numbers(result.heads), result.head);
-    sentence.value = result.sentence;
+    typedSentence.put(result.sentence);
     written.hidden = result.translation === null;
-    translation.value = result.translation ?? '';
+    typedTranslation.put(result.translation ?? '');
     total.textContent = `The shaded parts have learned ${counted.format(result.total)} parameters in all; the others only compute.`;
     tree.textContent = result.tree;
     drawMap();

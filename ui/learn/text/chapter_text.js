@@ -36,6 +36,8 @@ const KINDS = {
 export function chapterText(root, { blocks, slots }, script, ask, predict) {
   /** @type {Record<string, any>} what was sent or received last */
   let now = {};
+  /** @type {Record<string, any>} what is shown before the first result */
+  let example = {};
   /** @type {Record<string, any> | null} */
   let result = null;
   /** @type {{name: string, view: SlotView}[]} */
@@ -56,13 +58,14 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
     forget: () => views.forEach(({ view }) => view.forget?.()),
     restart() {
       controls.forget();
-      ask({});
+      now = {};
+      ask(now);
     },
-    latest: (name) => valueOf(now, name) ?? valueOf(result?.inputs, name), // one that was reset is unknown before the answer
+    latest: (name) => valueOf(now, name) ?? valueOf(result?.inputs ?? example, name), // one that was reset is unknown before the answer
     value: (name) => valueOf(result, name),
     say,
     point(name, cell, caption) {
-      const explanation = script.explain?.(name, cell, result, caption);
+      const explanation = result && script.explain?.(name, cell, result, caption);
       if (!explanation) return;
       line?.tell(withFormulas(explanation.text));
       views.forEach(({ name: other, view }) => view.light?.(explanation.lit[other] ?? script.lit?.(result)[other] ?? null));
@@ -74,6 +77,7 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
     return parts.flatMap((/** @type {any} */ part) => {
       if (typeof part === 'string') return [document.createTextNode(part)];
       if (part.slot) return valueNodes(controls.value(part.slot));
+      if (part.token !== undefined) return [tokenName(part.token)];
       if (part.code) return [make('code', { text: part.code })];
       if (part.formula) {
         return [formula(part.formula.replace(/\{\{([\w.]+)\}\}/g, (_, name) => controls.value(name) ?? ''), true)];
@@ -82,6 +86,9 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
       return [make(part.strong ? 'strong' : 'em', {}, ...say(part.strong ?? part.em))];
     });
   }
+
+  /** @param {any} value a text, {token}, {code}, {formula}, a list of these, or nothing: a `$` of a reader's is no formula */
+  const valueNodes = (value) => (typeof value === 'object' && value ? say([value].flat()) : [document.createTextNode(String(value ?? ''))]);
 
   /** @param {'p' | 'td' | 'span' | 'li' | 'h3' | 'h4'} tag @param {Parts} parts @param {Record<string, string>} attributes */
   function text(tag, parts, attributes = {}) {
@@ -197,11 +204,14 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
   root.replaceChildren(...elements(blocks));
   if (line) root.append(line.node); // it sticks to the bottom of all that it can explain
 
-  /** Show an input before its result is there. @param {Record<string, any>} input */
-  function put(input) {
-    now = { ...input };
-    views.forEach(({ view }) => view.put?.(input));
-    now = {};
+  /**
+   * Show an input before its result is there.
+   * @param {Record<string, any>} own the chapter’s own example @param {Record<string, any>} sent what was asked, instead
+   */
+  function put(own, sent) {
+    now = sent;
+    example = { ...own, ...sent };
+    views.forEach(({ view }) => view.put?.(example));
   }
 
   /** @param {Record<string, any>} next */
@@ -232,12 +242,6 @@ function codeReference({ path, name, source }) {
   const where = name ? [make('code', { text: name }), ' in ', make('code', { text: path })] : [make('code', { text: path })];
   if (!source) return make('p', {}, ...where);
   return make('details', {}, make('summary', {}, ...where), make('pre', { tabindex: 0, 'aria-label': name }, make('code', { text: source })));
-}
-
-/** @param {any} value a text with formulas, {token}, {code} or nothing @returns {Node[]} */
-function valueNodes(value) {
-  if (value?.token) return [tokenName(value.token)];
-  return value?.code ? [make('code', { text: value.code })] : withFormulas(String(value ?? '')).map((part) => (typeof part === 'string' ? document.createTextNode(part) : part));
 }
 
 /** @param {Parts} parts */

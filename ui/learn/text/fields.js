@@ -7,6 +7,7 @@
 import { make } from '../../kit/js/dom.js';
 import { labelled, numberSlider, plainButton } from '../lesson.js';
 import { valueOf } from './slot_values.js';
+import { typing } from './typing.js';
 
 /** The changes of one input, which may be inside of a list. @param {SlotWiring} wiring @param {any} value */
 function changed({ name, slot, controls }, value) {
@@ -31,14 +32,15 @@ function typed(wiring, tag) {
     type: tag === 'input' ? 'text' : null, class: wide ? 'at-lesson-wide' : null, size, maxlength, rows, spellcheck: 'false',
     autocapitalize: live ? 'none' : null, 'aria-label': bare ? label : null,
   });
-  const take = () => changed(wiring, field.value);
+  const text = typing(field, live);
+  const take = () => changed(wiring, text.take());
   if (live) field.addEventListener('input', debounced(take));
   else field.addEventListener('change', take);
   return {
     node: bare ? field : labelled(label, field),
     put: (input) => {
-      const isTyping = live && document.activeElement === field;
-      if (!isTyping && valueOf(input, name) !== undefined) field.value = valueOf(input, name);
+      const value = valueOf(input, name);
+      if (value !== undefined) text.put(value);
     },
     draw: (result) => {
       field.readOnly = Boolean(result.readonly?.includes(name));
@@ -124,6 +126,7 @@ export function words(wiring) {
   const less = plainButton('−', () => changed(wiring, ids.slice(0, -1)));
   more.setAttribute('aria-label', `${label}: add a word`);
   less.setAttribute('aria-label', `${label}: remove the last word`);
+  more.disabled = less.disabled = true; // until there are words
   const node = make('fieldset', { class: 'at-sentence' }, make('legend', { text: label }), slots, less, more);
   /** @type {number[]} */
   let ids = [];
@@ -155,6 +158,7 @@ export function button({ slot: { changes, adds, primary, once }, label, controls
   const mostOf = (name) => controls.value('limits')?.[name]?.[1] ?? Infinity;
   const node = plainButton(label, () => (once ? controls.ask(changes) : controls.change({ ...changes, ...Object.fromEntries(stepped()) })));
   if (primary) node.className = 'at-primary';
+  node.disabled = Object.keys(adds).length > 0; // until the numbers and their limits are known
   const draw = () => {
     node.disabled = Object.keys(adds).some((name) => controls.latest(name) >= mostOf(name));
   };

@@ -2,7 +2,8 @@
 
 A slot is named after an input or a value of the chapter's result, with a dot before what lies inside of it, such as
 `division.weights`. An input's slot is of the kind that the input declares (`ui/learn/inputs.py`). A computed value is a
-text in a sentence or, with a label, a table, unless the look that is written in its slot makes it something else:
+text in a sentence ({formula}, {code}, {token} and lists of these and of texts are such, too) or, with a label, a table,
+unless the look that is written in its slot makes it something else:
 
 - `word 1, word 2 × x, y`: the names of a table's rows and columns: words, a value such as {pair} that holds them, `#`
   for numbers from 0, `1` for numbers from 1, or none;

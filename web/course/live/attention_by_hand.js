@@ -96,7 +96,9 @@ function writtenOut({ queries, keys, values, scores, scaled, weights, output }, 
     query_sum: `q = ${vector(row)} · W_q = (${terms}) = ${vector(queries[at])}`,
     score_sum: words.map((word, index) => `${word}: ${dotTerms(queries[at], keys[index])} = ${short(scores[at][index])}`).join('; '),
     scaled_sum: scores[at].map((score, index) => `${short(score)} / √2 = ${decimals(scaled[at][index])}`).join('; '),
-    weight_sum: words.map((word, index) => `${word}: $${powers[index]}$ / ($${powers.join(' + ')}$) = ${decimals(weights[at][index])}`).join('; '),
+    weight_sum: words.flatMap((word, index) => [
+      `${index ? '; ' : ''}${word}: `, { formula: powers[index] }, ' / (', { formula: powers.join(' + ') }, `) = ${decimals(weights[at][index])}`,
+    ]),
     output_sum: `${mixture(weights[at], values)} = ${vector(output[at], 2)}`,
   };
 }

@@ -1,36 +1,28 @@
 /**
  * Attention by hand: how each number was computed, written out, and the cells that it was computed from.
  *
- * @typedef {(number | null)[][]} Numbers
  * @typedef {{text: string, lit: Record<string, Partial<MatrixCell>>}} HandExplanation `lit`: the row, the column or the cell that
  *   is marked in each table
  */
 
+/** @import { Numbers } from '../../drawings/explained.js' */
 /** @import { Explained } from '../../text/chapter_text.js' */
 /** @import { MatrixCell } from '../../text/slot_values.js' */
 
-import { matrixNumber } from '../../drawings/matrix.js';
+import { cellsWhere, columnOf, dotProduct, factor, softmaxShare, twoDecimals } from '../../drawings/explained.js';
 import { valueOf } from '../../text/slot_values.js';
-
-/** @param {number | null} number in a term of a sum or product */
-const factor = (number) => `(${matrixNumber(number, 2)})`;
-const product = (/** @type {number[]} */ left, /** @type {number[]} */ right) =>
-  left.map((one, k) => `${factor(one)}\u2060${factor(right[k])}`).join(' + ');
-const columnOf = (/** @type {Numbers} */ matrix, /** @type {number} */ column) => matrix.map((row) => row[column]);
 
 /** A row of one table times a column of another. @returns {(of: Record<string, Numbers>, cell: MatrixCell) => HandExplanation} */
 const timesColumn = (/** @type {string} */ left, /** @type {string} */ right) => (of, { row, column }) => ({
-  text: product(of[left][row], columnOf(of[right], column)), lit: { [left]: { row }, [right]: { column } },
+  text: dotProduct(of[left][row], columnOf(of[right], column)), lit: { [left]: { row }, [right]: { column } },
 });
 const timesRow = (/** @type {string} */ left, /** @type {string} */ right, /** @type {string} */ after = '') =>
   (/** @type {Record<string, Numbers>} */ of, /** @type {MatrixCell} */ { row, column }) => ({
-    text: after ? `(${product(of[left][row], of[right][column])})${after}` : product(of[left][row], of[right][column]),
+    text: after ? `(${dotProduct(of[left][row], of[right][column])})${after}` : dotProduct(of[left][row], of[right][column]),
     lit: { [left]: { row }, [right]: { row: column } },
   });
-const softmaxOf = (/** @type {string} */ scores) => (/** @type {Record<string, Numbers>} */ of, /** @type {MatrixCell} */ { row, column }) => {
-  const powers = of[scores][row].map((one) => `e^${factor(one)}`);
-  return { text: `$${powers[column]}$ / ($${powers.join(' + ')}$)`, lit: { [scores]: { row } } };
-};
+const softmaxOf = (/** @type {string} */ scores) => (/** @type {Record<string, Numbers>} */ of, /** @type {MatrixCell} */ { row, column }) =>
+  ({ text: softmaxShare(of[scores][row], column), lit: { [scores]: { row } } });
 
 /** @type {Record<string, (of: any, cell: MatrixCell) => HandExplanation>} */
 const EXPLANATIONS = {
@@ -58,11 +50,10 @@ export function explain(name, cell, result, caption) {
   if (!EXPLANATIONS[name]) return null;
   const of = new Proxy({}, { get: (_, key) => valueOf(result, String(key)) });
   const { text, lit } = EXPLANATIONS[name](of, cell);
-  const value = matrixNumber(valueOf(result, name)[cell.row][cell.column], 2);
+  const value = twoDecimals(valueOf(result, name)[cell.row][cell.column]);
   const marks = Object.entries({ ...lit, [name]: { row: cell.row, column: cell.column } });
   return {
     text: `${caption}: ${text} = ${value}`,
-    lit: Object.fromEntries(marks.map(([table, wanted]) => [table, (/** @type {MatrixCell} */ one) =>
-      Object.entries(wanted).every(([axis, at]) => one[/** @type {keyof MatrixCell} */ (axis)] === at)])),
+    lit: Object.fromEntries(marks.map(([table, wanted]) => [table, cellsWhere(wanted)])),
   };
 }

@@ -1,35 +1,23 @@
 /**
  * How a number of the block was computed, written out, and the cells it was computed from.
  *
- * @typedef {(number | null)[][]} BlockMatrix
  * @typedef {{how: string, of: string[], rows: any[], rowNames: string[] | null, columnNames: string[] | null}} BlockStage
- * @typedef {{of: BlockMatrix[], heads: number, cell: MatrixCell, name: string, stage: BlockStage, inputs: any}} BlockMade `of`:
+ * @typedef {{of: Numbers[], heads: number, cell: MatrixCell, name: string, stage: BlockStage, inputs: any}} BlockMade `of`:
  *   what the stage was made from, of the same head where those have heads
  * @typedef {{text: string, from: ((cell: MatrixCell) => boolean)[]}} BlockExplanation `text`: with formulas
  *   between dollar signs; `from`: which cells of each of those
  */
 
+/** @import { Numbers } from '../../drawings/explained.js' */
 /** @import { Explained } from '../../text/chapter_text.js' */
 /** @import { MatrixCell } from '../../text/slot_values.js' */
 
-import { matrixNumber } from '../../drawings/matrix.js';
+import { cellsWhere, columnOf, dotProduct, factor, softmaxShare, twoDecimals } from '../../drawings/explained.js';
 
 const WIDTH = 6;
 
-/** A stage's matrices, one where it has no heads. @param {BlockStage} stage @returns {BlockMatrix[]} */
+/** A stage's matrices, one where it has no heads. @param {BlockStage} stage @returns {Numbers[]} */
 const matricesOf = (stage) => (Array.isArray(stage.rows[0][0]) ? stage.rows : [stage.rows]);
-
-const columnOf = (matrix, column) => matrix.map((row) => row[column]);
-const twoDecimals = (number) => matrixNumber(number, 2);
-
-/** @param {number | null} number in a term of a sum or product */
-const factor = (number) => `(${twoDecimals(number)})`;
-
-/** A test for cells of a row, a column and a head; an axis left out matches all. */
-const cellsWhere = (wanted) => (cell) => Object.entries(wanted).every(([axis, value]) => cell[axis] === value);
-
-/** a·b written out, no product broken between two lines: (0.59)(−1.18) + … @param {number[]} left @param {number[]} right */
-const dotProduct = (left, right) => left.map((one, k) => `${factor(one)}\u2060${factor(right[k])}`).join(' + ');
 
 /** Where the weights come from that are not drawn at random, as lesson/block.py fills them. @type {Record<string, string>} */
 const WEIGHT_ORIGINS = {
@@ -82,10 +70,10 @@ const EXPLANATIONS = {
       : `“${rowNames[cell.row]}” may attend to “${columnNames[cell.column]}”: unchanged`,
     from: [cellsWhere(cell)],
   }),
-  softmax: ({ of: [a], cell: { row, column, head } }) => {
-    const powers = a[row].map((one) => `e^${factor(one)}`);
-    return { text: `$${powers[column]}$ / ($${powers.join(' + ')}$)`, from: [cellsWhere({ head, row })] };
-  },
+  softmax: ({ of: [a], cell: { row, column, head } }) => ({
+    text: softmaxShare(a[row], column),
+    from: [cellsWhere({ head, row })],
+  }),
   mix: ({ of: [a, b], cell: { row, column, head } }) => ({
     text: dotProduct(a[row], columnOf(b, column)),
     from: [cellsWhere({ head, row }), cellsWhere({ head, column })],

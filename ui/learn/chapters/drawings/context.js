@@ -29,7 +29,7 @@ export function layers({ label }) {
   let chosen = -1; // the layer; the last until the reader chooses
   const layer = numberSlider(label, { min: 0, max: 6 }, (value) => {
     chosen = value;
-    paint();
+    if (result) paint();
   });
   const [map, curves] = [make('div', { class: 'at-context-map' }), make('figure', { class: 'at-context-curves' })];
   const outcome = make('p', { class: 'at-lesson-text', role: 'status' });

@@ -30,6 +30,7 @@ export function steps({ controls }) {
   const again = plainButton('Start again', () => controls.change({ tokens: [] }));
   next.className = 'at-primary';
   back.dataset.undo = '';
+  next.disabled = rest.disabled = back.disabled = true; // until there is a text
 
   function draw() {
     const hadFocus = [next, rest].includes(/** @type {HTMLButtonElement} */ (document.activeElement));
@@ -91,7 +92,11 @@ export function cards({ label, controls }) {
     showTab('Compare');
   });
   open.className = 'at-primary';
-  const draw = (result) => list.replaceChildren(...result.cards.map((card) => make('li', { text: cardName(card) })));
+  open.disabled = true; // until there is a text
+  const draw = (result) => {
+    open.disabled = false;
+    list.replaceChildren(...result.cards.map((card) => make('li', { text: cardName(card) })));
+  };
   return { node: make('div', {}, list, open), draw };
 }
 

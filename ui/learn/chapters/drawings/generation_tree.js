@@ -22,7 +22,7 @@ export function tree({ cases, controls: { change, latest, value, say } }) {
   const nodes = new Map();
   const grid = make('div', {
     class: 'at-gen-tree', onkeydown: ({ key }) => {
-      if (key !== 'Escape') return;
+      if (key !== 'Escape' || !value('search')) return;
       forget();
       change({ tree: value('search').tree, words: value('search').words }); // also where the server refused a change
     },

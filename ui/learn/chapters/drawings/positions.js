@@ -21,23 +21,20 @@ export function table({ label, controls }) {
   return { node: picture.node, draw: ({ table: packed, length, width }) => picture.update(packed, length, width) };
 }
 
-/** How alike its rows are. @param {SlotWiring} wiring @returns {SlotView} */
-export function likeness({ label }) {
+/** How alike positions are. @param {string} cosines @param {string} count the names of both in the result @returns {(wiring: SlotWiring) => SlotView} */
+const alike = (cosines, count) => ({ label }) => {
   const picture = matrixPicture({
     name: label, across: 'position', down: 'position',
     describe: (row, column, value) => [`positions ${row} and ${column}: cosine ${signed(value.toFixed(2))}`],
   });
-  return { node: picture.node, draw: ({ likeness: packed, length }) => picture.update(packed, length, length) };
-}
+  return { node: picture.node, draw: (result) => picture.update(result[cosines], result[count], result[count]) };
+};
 
-/** How alike positions are that a model has learned. @param {SlotWiring} wiring @returns {SlotView} */
-export function learned({ label }) {
-  const picture = matrixPicture({
-    name: label, across: 'position', down: 'position',
-    describe: (row, column, value) => [`positions ${row} and ${column}: cosine ${signed(value.toFixed(2))}`],
-  });
-  return { node: picture.node, draw: ({ learned: packed, learned_count: count }) => picture.update(packed, count, count) };
-}
+/** The rows of the table. */
+export const likeness = alike('likeness', 'length');
+
+/** Those that a model has learned. */
+export const learned = alike('learned', 'learned_count');
 
 /** Each pair before and after the shift. @returns {SlotView} */
 export const turns = () => redrawn(make('div', { class: 'at-rotations' }),

@@ -1,8 +1,8 @@
 /**
  * Real sentences: what a word attends to, head by head.
  *
- * @typedef {{tokens: string[], word: number[], layers: number, heads: number, shares: Uint8Array}} SentenceAttention
- *   `shares`: what each head of each layer gives to each token, the token fastest, 255 for all
+ * @typedef {{tokens: string[], word: number[], layers: number, heads: number, shares: Float64Array}} SentenceAttention
+ *   `shares`: what each head of each layer gives to each token, the token fastest
  * @typedef {[layer: number, head: number]} SentenceHead
  */
 
@@ -12,17 +12,20 @@ import { make } from '../../../kit/js/dom.js';
 import { percent, tokenChip, visibleText } from '../../../kit/js/text.js';
 import { labelled, plainButton, sideBySide } from '../../lesson.js';
 import { matrixTable } from '../../drawings/matrix.js';
+import { unpackedShares } from '../../drawings/packed.js';
+import { typing } from '../../text/typing.js';
 
 /** The sentence; in another one the word may be another. @param {SlotWiring} wiring @returns {SlotView} */
 export function sentence({ label, controls }) {
   const field = make('input', {
     type: 'text', class: 'at-lesson-wide',
-    onchange: () => controls.change({ sentence: field.value, word: wordIn(field.value, controls.latest('word')) }),
+    onchange: () => {
+      const typed = text.take();
+      controls.change({ sentence: typed, word: wordIn(typed, controls.latest('word') ?? '') });
+    },
   });
-  const draw = ({ inputs }) => {
-    field.value = inputs.sentence;
-  };
-  return { node: labelled(label, field), draw };
+  const text = typing(field);
+  return { node: labelled(label, field), draw: ({ inputs }) => text.put(inputs.sentence) };
 }
 
 /**
@@ -46,6 +49,7 @@ export function heads() {
   });
   const summary = make('p', { class: 'at-quiet', role: 'status' });
   const mean = plainButton('Average of all heads', () => pick(null));
+  mean.disabled = true; // until there are heads
   const grid = matrixTable({ scale: 'share', onPoint: (cell) => cell && pick([cell.row, cell.column]) });
 
   function pick(cell) {
@@ -60,11 +64,11 @@ export function heads() {
     strip.querySelectorAll('button').forEach((button, token) => {
       button.style.setProperty('--at-share', String(Math.sqrt(shares[token] / most)));
       button.setAttribute('aria-pressed', String(token === at));
-      button.title = percent(shares[token]);
+      button.title = percent(shares[token], 1);
     });
     const spelt = visibleText(word.map((token) => tokens[token]).join(''));
     const where = head ? `Layer ${head[0] + 1}, head ${head[1] + 1}` : 'Average of all heads';
-    summary.textContent = `${where}: “${spelt}” pays ${percent(shares[at])} of its attention to “${visibleText(tokens[at])}”.`;
+    summary.textContent = `${where}: “${spelt}” pays ${percent(shares[at], 1)} of its attention to “${visibleText(tokens[at])}”.`;
     mean.disabled = !head;
     const [rows, columns] = [layers, count].map((length) => [...Array(length).keys()]);
     grid.update(rows.map((layer) => columns.map((one) => shareOf(attention, at, [layer, one]))), {
@@ -74,8 +78,7 @@ export function heads() {
   }
 
   function draw(result) {
-    const shares = Uint8Array.from(atob(result.attention.weights), (character) => character.charCodeAt(0));
-    attention = { ...result.attention, shares };
+    attention = { ...result.attention, shares: unpackedShares(result.attention.weights) };
     strip.replaceChildren(...attention.tokens.map((token, index) => make('button', {
       type: 'button', class: attention.word.includes(index) ? 'at-sentence-word' : null, 'aria-pressed': 'false',
       onclick: () => {
@@ -96,7 +99,7 @@ export function heads() {
  * @param {SentenceAttention} attention @param {number} token @param {SentenceHead | null} head
  */
 function shareOf({ layers, heads: count, tokens, shares }, token, head) {
-  const of = (number) => shares[number * tokens.length + token] / 255;
+  const of = (number) => shares[number * tokens.length + token];
   if (head) return of(head[0] * count + head[1]);
   const all = Array.from({ length: layers * count }, (_, number) => of(number));
   return all.reduce((sum, one) => sum + one, 0) / all.length;

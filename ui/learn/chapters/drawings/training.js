@@ -5,7 +5,7 @@
 /** @import { Explained } from '../../text/chapter_text.js' */
 /** @import { MatrixCell, SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make } from '../../../kit/js/dom.js';
+import { find, make } from '../../../kit/js/dom.js';
 import { counted, percent, signed } from '../../../kit/js/text.js';
 import { labelled, rangeHint } from '../../lesson.js';
 import { extentBar } from '../../drawings/pieces.js';
@@ -109,9 +109,11 @@ export function norms({ label, controls }) {
 
   function draw({ norms: all, inputs: { matrix } }) {
     const most = Math.max(...Object.values(all));
+    const hadFocus = node.contains(document.activeElement);
     node.replaceChildren(...Object.entries(all).map(([name, norm]) => make('label', { class: 'at-norm' },
       make('input', { class: 'at-hidden', type: 'radio', name: 'training-matrix', value: name, checked: name === matrix }),
       make('span', { text: name }), extentBar(norm / most), make('span', { text: norm.toPrecision(3) }))));
+    if (hadFocus) find(node, 'input:checked').focus();
   }
 
   return { node, draw };

@@ -104,6 +104,7 @@ export function unrolled() {
     explain();
   } });
   const next = plainButton('Next word', () => choose((chosen + 1) % last.words.length));
+  next.disabled = true; // until there are words
   const node = make('div', {}, picture, sideBySide(next), table.node, outcome);
 
   function choose(step) {
@@ -115,11 +116,13 @@ export function unrolled() {
     const { words, read, steps } = last;
     const boxes = words.map((word, index) => stepBox(word, steps[index][AFTER], index === chosen, () => choose(index)));
     const size = steps[0][AFTER].length;
+    const hadFocus = picture.contains(document.activeElement);
     picture.replaceChildren(
       side('Encoder', boxes.slice(0, read)),
       make('div', { class: 'at-bottleneck' }, arrow(), make('div', {}, strip(steps[read - 1][AFTER]),
         make('span', { text: `${size} numbers` })), arrow()),
       side('Decoder', boxes.slice(read)));
+    if (hadFocus) boxes[chosen].focus();
     const encodes = chosen < read;
     const [number, count] = encodes ? [chosen + 1, read] : [chosen + 1 - read, words.length - read];
     table.update(steps[chosen], {
@@ -140,6 +143,7 @@ export function unrolled() {
   function draw(result) {
     last = result;
     chosen = Math.min(chosen, result.words.length - 1);
+    next.disabled = false;
     paint();
   }
 

@@ -104,11 +104,11 @@ def text_probability_words(factors: list[float]) -> dict[str, Any]:
     """The probability of the text so far, written out."""
     text = text_probability(factors)
     written_factors = [short(factor, 3) for factor in factors[:MAX_FACTORS]]
-    p = f"${scientific(text.probability)}$" if text.probability else f"$10^({short(text.power_of_ten, 4)})$"
+    p = scientific(text.probability) if text.probability else f"10^({short(text.power_of_ten, 4)})"
     return {
         "text_measure": "written" if factors else "nothing",
         "text_product": " × ".join([*written_factors, *(["…"] if len(factors) > MAX_FACTORS else [])]),
-        "text_probability": p,
+        "text_probability": {"formula": p},
         "text_log": decimals(text.log),
         "text_perplexity": short(text.perplexity, 3),
     }

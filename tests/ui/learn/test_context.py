@@ -82,6 +82,13 @@ def test_a_recording_replaces_what_cannot_be_computed(models: Models) -> None:
     assert refusal(models, word=7) == "The word is 7, but must be text."
 
 
+def test_without_a_model_that_continues_texts_their_exercise_says_so(tiny_translator: LoadedModel) -> None:
+    translating = Models(("translator",), lambda *_: tiny_translator)
+    assert ask(translating)["no_reader"] == ["no reader"]
+    answer = course.answer(translating, "exercises", {"chapter": "context", "exercise": "closest", "answer": 0})
+    assert answer["error"].startswith("This page doesn't offer attend-chat")
+
+
 def test_the_last_encoder_stays_in_memory_for_the_next_question(tmp_path: Path, models: Models) -> None:
     folders = [str(bert(tmp_path / name)) for name in ("one", "two")]
     kept: dict[str, Any] = {}

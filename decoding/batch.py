@@ -98,7 +98,7 @@ class Batch(Generic[CacheT]):
         return cls(model, entries, cache)
 
     @classmethod
-    def behind(
+    def after_prefill(
         cls,
         model: LanguageModel[CacheT],
         prompt: Sequence[int],

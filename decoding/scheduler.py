@@ -242,7 +242,7 @@ class Scheduler:
             if len(piece) >= _SHORTEST_PIECE:
                 self._reading_speed = len(piece) / (time.perf_counter() - begun)
             if read == len(prompt):
-                return Batch.behind(run.model, prompt, run.strategies, forward)
+                return Batch.after_prefill(run.model, prompt, run.strategies, forward)
             yield
 
     def _keep(self, run: ScheduledRun) -> None:

@@ -77,5 +77,5 @@ def build_chain(processors: Sequence[type[ConfigurableProcessor]], options: Proc
     )
     rules = RuleStages.of(options.request, options[MAX_NEW_TOKENS])
     stages = [stage for processor in switched_on if (stage := processor.of(options)) is not None]
-    behind = next((index for index, stage in enumerate(stages) if stage.name in _RESHAPING), len(stages))
-    return (*rules.first, *stages[:behind], *rules.behind_penalties, *stages[behind:], *rules.last)
+    first_reshaping = next((index for index, stage in enumerate(stages) if stage.name in _RESHAPING), len(stages))
+    return (*rules.first, *stages[:first_reshaping], *rules.after_penalties, *stages[first_reshaping:], *rules.last)

@@ -167,7 +167,7 @@ class RuleStages:
     """The stages of a request's rules, placed among those that settings switch on as in transformers."""
 
     first: tuple[Processor, ...]
-    behind_penalties: tuple[Processor, ...]
+    after_penalties: tuple[Processor, ...]
     last: tuple[Processor, ...]
 
     @classmethod
@@ -175,7 +175,7 @@ class RuleStages:
         rules, source = request.rules, request.input_ids
         began = 1 if request.source else len(request.prompt)  # tokens that transformers counts as the prompt
         first: list[Processor] = []
-        behind: list[Processor] = []
+        after_penalties: list[Processor] = []
         if rules.suppress_tokens:
             first.append(SuppressTokens(rules.suppress_tokens))
         if rules.sequence_bias:
@@ -183,20 +183,20 @@ class RuleStages:
         if rules.encoder_repetition_penalty != 1.0:
             first.append(EncoderRepetitionPenalty(rules.encoder_repetition_penalty, source))
         if rules.encoder_no_repeat_ngram_size:
-            behind.append(EncoderNoRepeatNgram(rules.encoder_no_repeat_ngram_size, source))
+            after_penalties.append(EncoderNoRepeatNgram(rules.encoder_no_repeat_ngram_size, source))
         if rules.min_length > len(request.prompt):
-            behind.append(MinLength(rules.min_length - len(request.prompt), request.end_tokens))
+            after_penalties.append(MinLength(rules.min_length - len(request.prompt), request.end_tokens))
         forced: dict[int, frozenset[int]] = {}
         if rules.forced_bos_token_ids and len(request.prompt) == 1 and not request.source:
             forced[0] = rules.forced_bos_token_ids
         if rules.begin_suppress_tokens:
-            behind.append(BeginSuppressTokens(rules.begin_suppress_tokens, len(forced)))
+            after_penalties.append(BeginSuppressTokens(rules.begin_suppress_tokens, len(forced)))
         if rules.decay_factor != 1.0:
             start = rules.decay_start + began - len(request.prompt)
-            behind.append(ExponentialDecay(start, rules.decay_factor, request.end_tokens))
+            after_penalties.append(ExponentialDecay(start, rules.decay_factor, request.end_tokens))
         if rules.forced_eos_token_ids:
             forced[request.room(max_new_tokens) - 1] = rules.forced_eos_token_ids
         last: list[Processor] = [ForcedTokens(forced)] if forced else []
         if rules.renormalize_logits:
             last.append(Renormalize())
-        return cls(tuple(first), tuple(behind), tuple(last))
+        return cls(tuple(first), tuple(after_penalties), tuple(last))

@@ -47,7 +47,7 @@ class Trace:
         return replace(self, settings=settings, steps=[*before, reopened])
 
     def call(self, visitor: str = "") -> DecodeCall:
-        """What decodes the run's steps, behind those that it has."""
+        """The call that decodes the steps after those it already has."""
         request = self.request
         return DecodeCall(
             self.model,

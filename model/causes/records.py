@@ -1,4 +1,4 @@
-"""What is said of the causes of a text: frozen records of plain numbers, whose `document` is ready for JSON."""
+"""Answers about the causes of a text: frozen records of plain numbers, whose `document` is ready for JSON."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Word:
 
     text: str
     start: int  # its first token
-    end: int  # behind its last
+    end: int  # the token after its last
     effect: float
 
 

@@ -165,7 +165,7 @@ def _unknown(model: Mapping[str, Any], ids: Mapping[str, int]) -> int | None:
 def framing(
     backend: Backend, texts: Iterable[str], special: Collection[int]
 ) -> tuple[list[int], tuple[int, ...], tuple[int, ...]]:
-    """The ids of the first text that the vocabulary has, and what its tokenizer puts before and behind each text."""
+    """The ids of the first text that the vocabulary has, and what its tokenizer puts before and after each text."""
     for text in texts:
         plain, framed = (backend.encode(text, add_special_tokens=frame).ids for frame in (False, True))
         start = next((index for index in range(len(framed)) if framed[index : index + len(plain)] == plain), None)

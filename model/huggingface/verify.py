@@ -85,7 +85,7 @@ def _largest_difference(model: ModelT, hf_model: PreTrainedModel, beyond: int = 
         if beyond:
             expected = _step_by_step(hf_model, [*prompt, first, second], beyond)
         else:
-            expected = model.logits(prompt, [first, second, 0])  # (3, V); row i is the prediction behind i tokens
+            expected = model.logits(prompt, [first, second, 0])  # (3, V); row i is the prediction after i tokens
     deviation = float(expected[expected.isfinite()].std())
 
     def difference(logits: Tensor, wanted: Tensor) -> float:

@@ -36,7 +36,7 @@ _FORM = re.compile(
 
 
 def read_names(text: str) -> tuple[Intervention, ...]:
-    """The parts that a list such as "6.5, layer 2" names, each switched off or, with "x 0.5" behind it, scaled.
+    """The parts that a list such as "6.5, layer 2" names, each switched off or, followed by "x 0.5", scaled.
 
     Raises `AttendError` for what names no part; whether a model has it is checked where it is used.
     """

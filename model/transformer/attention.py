@@ -57,7 +57,7 @@ class ForwardContext:
     source: CrossAttentionCache | None = None  # keys and values for cross-attention
     causal: bool = True  # no token sees a later one, except in an encoder
     capture: int = 0  # how many of the last queries' attention weights to return
-    groups: Sequence[tuple[int, int]] = ()  # of texts one behind the other in one row: how many have which length
+    groups: Sequence[tuple[int, int]] = ()  # of texts one after another in one row: how many have which length
 
 
 def attend(
@@ -128,7 +128,7 @@ def _repeat(heads: Tensor, groups: int) -> Tensor:
 
 
 def _attend_within_texts(queries: Tensor, keys: Tensor, values: Tensor, groups: Sequence[tuple[int, int]]) -> Tensor:
-    """Causal attention within each of many texts that lie one behind the other, for training.
+    """Causal attention within each of many texts that lie one after another, for training.
 
     Its gradient costs a processor a quarter of the fused kernel's in bfloat16, and as much in float32.
 

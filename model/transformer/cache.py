@@ -15,7 +15,7 @@ each row (Juravsky et al., 2024, "Hydragen", section 3):
     row 0       .  .  .  .  e  f
     row 1       .  .  .  .  e  g     the next `select` of both moves e to the prefix, once it is worth it
 
-To its users a cache is immutable. New columns are written into spare memory behind the used ones, but only by the first
+To its users a cache is immutable. New columns are written into spare memory after the used ones, but only by the first
 cache that grows from there; a second branch from the same cache makes a copy.
 
 Shapes: R rows, G key/value heads, K columns, D head width.
@@ -184,7 +184,7 @@ class KeyValueCache:
         return type(self)(columns, prefix, tuple(pad - unused for pad in padding), origins[:, common:], source)
 
     def _prefix_with(self, more: Tensor) -> _Columns:
-        """The prefix and these columns behind it, (layers, 2, G, 1, more, D)."""
+        """The prefix followed by these columns, (layers, 2, G, 1, more, D)."""
         if self._prefix is None:
             if self.rows == 1 and more.shape[4] == self._suffix.length:
                 return self._suffix  # a text that branches for the first time, so nothing is copied
@@ -216,12 +216,12 @@ class KeyValueCache:
     def prefix(self, length: int) -> Self:
         """The first tokens of a single row without padding, in the same memory; new tokens are stored elsewhere."""
         if self.rows != 1 or any(self.padding):
-            raise ValueError(f"a cache of one row without padding has a head, not one of {self.rows} rows")
+            raise ValueError(f"only a cache of one row without padding has a prefix; this one has {self.rows} rows")
         columns = self._suffix
         if self._prefix is not None:
             columns = _Columns(_Store(self._all_columns(), self.length), self.length)
-        head = _Columns(columns.store, length)
-        return type(self)(head, None, self.padding, np.zeros((1, length), np.intp), self.source)
+        prefix = _Columns(columns.store, length)
+        return type(self)(prefix, None, self.padding, np.zeros((1, length), np.intp), self.source)
 
     @property
     def bytes(self) -> int:

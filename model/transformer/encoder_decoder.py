@@ -114,8 +114,8 @@ class EncoderDecoder(Transformer):
         rows, length, _ = hidden.shape
         context, captured = ForwardContext(rows, rotary, mask, causal=False, capture=capture), []
         hidden = hidden.flatten(0, 1)  # (R * S, W)
-        padded_behind = bool((real[:, 1:] <= real[:, :-1]).all())  # and not elsewhere, as in `prefill_together`
-        run_block = self.block_runner() if padded_behind else Block.__call__
+        padded_at_end = bool((real[:, 1:] <= real[:, :-1]).all())  # and nowhere else, as in `prefill_together`
+        run_block = self.block_runner() if padded_at_end else Block.__call__
         for layer, block in enumerate(self.encoder_blocks):
             hidden, weights = run_block(block, hidden, layer, context)
             captured.append(weights)

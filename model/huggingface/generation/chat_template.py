@@ -64,8 +64,8 @@ class TemplateChat:
         """The special token that follows an answer, if the template writes one."""
         user, answer = self._marks(2)
         exchange = [Message("user", user), Message("assistant", answer)]
-        behind = self._written(as_dicts(exchange), answered=True).rpartition(answer)[2][:_MAX_SEARCHED]
-        return frozenset(self._special_tokens(self._tokenizer.parse(behind))[:1])
+        following = self._written(as_dicts(exchange), answered=True).rpartition(answer)[2][:_MAX_SEARCHED]
+        return frozenset(self._special_tokens(self._tokenizer.parse(following))[:1])
 
     def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
         """See `model.text.conversation.Chat.prompt`; without a system prompt, the template may insert its own."""

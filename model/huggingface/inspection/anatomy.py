@@ -42,7 +42,7 @@ _TOLERANCE = 1e-3  # of the largest logit
 
 
 def final_norm(hf_model: Any) -> nn.Module | None:
-    """The norm behind the last layer, or None if the model does not expose it."""
+    """The norm after the last layer, or None if the model does not expose it."""
     decoder = hf_model.get_decoder()
     norm = next((getattr(decoder, name) for name in _FINAL_NORMS if getattr(decoder, name, None) is not None), None)
     return norm if isinstance(norm, nn.Module) else None

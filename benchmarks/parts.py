@@ -1,4 +1,4 @@
-"""What the time of a token consists of: products, attention, unembedding, choosing, recording and the loop.
+"""Where the time of a token goes: products, attention, unembedding, choosing, recording and the loop.
 
     python -m benchmarks.parts [--model attend-chat] [--dtype float32] [--prompt-tokens 64] [--new-tokens 128]
 

@@ -1,7 +1,7 @@
 """Turns the logits of one row into `Choice`s: each candidate's probability after every stage, and that of the rest.
 
-Takes the logits after each stage and the chosen token; knows neither how it was chosen nor what the stages do. All that
-runs over a whole vocabulary is compiled, in `decoding.vocabulary_sums`.
+Takes the logits after each stage and the chosen token; knows neither how it was chosen nor what the stages do. Every
+loop over the vocabulary is compiled, in `decoding.vocabulary_sums`.
 
 Shapes: S is the stages, V the vocabulary, K the tokens that a stage kept.
 """

@@ -199,8 +199,8 @@ class LoadedModel:
             raise AttendError(f"{self.name} is not a chat model: give it a text to continue.")
         if system and self.no_system:
             raise AttendError(
-                f"{self.name} doesn't support system prompts, because {self.no_system}: leave it empty or choose "
-                f"another model."
+                f"{self.name} doesn't support system prompts, because {self.no_system}: leave the system "
+                "prompt empty or choose another model."
             )
         return self.chat.prompt(messages, system=system, context_length=self.model.context_length, reserve=reserve)
 

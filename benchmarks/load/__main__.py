@@ -7,8 +7,8 @@ Every visitor asks for one answer of that many tokens after another, so that mos
 being answered. Restless visitors also stop, vanish in the middle of an answer, close the page and come back. Server and
 clients share the machine. The table shows, for each number of visitors, the tokens a second of all together, the times
 to the first and between later tokens, and the processor time of a token in the server: all of it, and what is left
-without the thread that runs the model and chooses the tokens, which is the same whatever the visitors speak. Then
-follows what the page still holds once all have left, compared with before they came. The last line is JSON.
+without the thread that runs the model and chooses the tokens, which is the same whatever the visitors speak. Below it
+is what the page still holds after everyone has left, compared with before they came. The last line is JSON.
 """
 
 from __future__ import annotations

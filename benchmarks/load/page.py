@@ -64,14 +64,14 @@ class ServedPage:
         self.address = address
 
     def holdings(self) -> Holdings:
-        """What it holds at rest: while it works, to look at all objects breaks a tuple that is being made."""
-        return Holdings(**self._told("holdings"))
+        """Ask only while the page is idle: listing all objects can disturb a tuple under construction."""
+        return Holdings(**self._reply_to("holdings"))
 
     def passes(self) -> float:
         """Seconds of processor time that went into running the models and choosing the tokens."""
-        return self._told("passes")
+        return self._reply_to("passes")
 
-    def _told(self, question: str) -> Any:
+    def _reply_to(self, question: str) -> Any:
         assert self._child.stdin is not None and self._child.stdout is not None
         self._child.stdin.write(f"{question}\n")
         self._child.stdin.flush()

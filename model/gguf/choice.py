@@ -51,7 +51,7 @@ def choose(files: Iterable[str], wanted: str, where: str, way_out: str) -> str:
     listed = ", ".join((matches or whole)[:_MAX_NAMED]) + (", …" if len(matches or whole) > _MAX_NAMED else "")
     if matches:
         raise AttendError(f"{where} holds several GGUF files ({listed}): {way_out}.")
-    raise AttendError(f"{where} holds no GGUF file {wanted}" + (f", but {listed}: {way_out}." if whole else "."))
+    raise AttendError(f"{where} has no GGUF file {wanted}" + (f", only {listed}: {way_out}." if whole else "."))
 
 
 def _fits(name: str, wanted: str) -> bool:

@@ -18,7 +18,7 @@ from model.inspection.intervention import Intervention
 
 
 class Ablation(NamedTuple):
-    """How far it is, and what was found so far."""
+    """Progress, and the results so far."""
 
     done: int  # heads
     total: int

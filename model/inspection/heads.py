@@ -42,7 +42,8 @@ class HeadScores:
 
 
 def score_heads(attention: Tensor, tokens: Sequence[int], separators: frozenset[int]) -> HeadScores:
-    """The shares of attention (L, H, T, T) over a text; the first token, which sees only itself, asks nothing.
+    """The shares of attention (L, H, T, T) over a text; the first token is left out as a query, since it sees
+    only itself.
 
     Args:
         separators: the ids of punctuation and line breaks.

@@ -1,7 +1,7 @@
 """What each layer would predict if it were the last one: the final norm and the unembedding after every layer.
 
-This is the logit lens (nostalgebraist, 2020). It reads a stream with the eyes of the last layer: it shows when a guess
-can be read in that way, not when the model knows it.
+This is the logit lens (nostalgebraist, 2020). It decodes a stream as the last layer would, so it shows when a guess
+can be decoded that way, not when the model knows it.
 
 Shapes: T tokens, W model width, V vocabulary, L layers, S sub-layers of a layer, C columns.
 """

@@ -23,7 +23,7 @@ _LEAST = 1e-3  # nats: how far the two texts must be apart
 
 
 class Patching(NamedTuple):
-    """How far it is, and what was found so far: the share of the difference that each patch restores.
+    """Progress, and the results so far: the share of the difference that each patch restores.
 
     0: the corrupted text's choice is as before; 1: it is that of the clean text; nan: not measured yet.
     """

@@ -19,7 +19,7 @@ Span = tuple[int, int]  # the first token of a word, and the one after its last
 
 
 class LeftOut(NamedTuple):
-    """How far it is, and what was found so far."""
+    """Progress, and the results so far."""
 
     done: int  # words
     total: int

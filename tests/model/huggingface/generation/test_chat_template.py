@@ -224,7 +224,7 @@ def test_a_model_that_takes_none_refuses_by_its_name(
     assert loaded.no_system == reason
     with pytest.raises(AttendError) as refused:
         loaded.chat_prompt(talk("Hi!"), system="Be brief.", reserve=8)
-    way_out = "leave it empty or choose another model."
+    way_out = "leave the system prompt empty or choose another model."
     assert str(refused.value) == f"{name} doesn't support system prompts, because {reason}: {way_out}"
     assert loaded.chat is not None
     with pytest.raises(ValueError) if name != "tiny-gemma" else pytest.raises(AttendError):

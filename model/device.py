@@ -145,7 +145,7 @@ def native_shortage(
 def allocating() -> Iterator[None]:
     """Let only one model be allocated at a time, since each first measures the free memory.
 
-    Only allocation happens inside, nothing else that a checkpoint can make slow, so that it does not delay other models.
+    Only allocation happens inside, nothing else that a checkpoint can make slow: other models would have to wait.
     """
     if not _ALLOCATION.acquire(timeout=_PATIENCE):
         raise AttendError("Another model has been loading for minutes: try again later, or restart the page.")

@@ -114,7 +114,7 @@ def test_one_of_several_is_named_as_llama_cpp_does(repository: Path, hub_server:
     (repository / "big-Q2_K-00001-of-00002.gguf").write_bytes(b"GGUF")
     named = f"name one after a colon, such as {REPOSITORY}:Q4_K_M"
     assert refusal(REPOSITORY) == f"{REPOSITORY} holds several GGUF files ({Q4}, {Q8}): {named}."
-    assert refusal(f"{REPOSITORY}:Q2_K") == f"{REPOSITORY} holds no GGUF file Q2_K, but {Q4}, {Q8}: {named}."
+    assert refusal(f"{REPOSITORY}:Q2_K") == f"{REPOSITORY} has no GGUF file Q2_K, only {Q4}, {Q8}: {named}."
     assert hub_server.requested_files() == []
     for part in ("Q4_K_M", "q4_k_m", Q4):
         assert names.locate(f"{REPOSITORY}:{part}@main").gguf == part

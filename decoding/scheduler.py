@@ -134,9 +134,8 @@ class Scheduler:
             with self._hold():
                 try:
                     progressed = self._turn()
-                except (
-                    BaseException
-                ) as error:  # not the error of a single run: no reader may be left waiting for a dead thread
+                except BaseException as error:
+                    # It belongs to no single run, and no reader may be left waiting for a dead thread.
                     progressed = True
                     for run in (*(run for run, _ in self._reading), *self._running):
                         run.fail(error if isinstance(error, Exception) else RuntimeError(repr(error)))

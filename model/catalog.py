@@ -47,8 +47,7 @@ def load(
 
     Args:
         name: the name of a model on the Hub may end in "@" and a revision. Unless the model is in the catalogue, ":"
-        and
-            the name or quantization of a GGUF file may come before that.
+            and the name or quantization of a GGUF file may come before that.
         engine: one of `ENGINES`; what runs a Hugging Face checkpoint, see `model.huggingface.folder.load_model`.
         device_config: the device and the precision to compute with.
         limit: the largest download in bytes; None for the size of this machine's memory.
@@ -207,8 +206,8 @@ def load_another(arguments: ModelArguments, name: str, progress: Progress) -> Lo
     """Another model beside the one from the command line, on the same device and in the same precision.
 
     Its name may ask for another precision (see `model.names.with_precision`), even if it is the model of the command
-    line.
-    It is never offloaded: a model that does not fit beside those in use is refused. The errors are those of `load`.
+    line. It is never offloaded: a model that does not fit beside those in use is refused. The errors are those of
+    `load`.
     """
     name, dtype = without_precision(name)
     if dtype and name == display_name(arguments.name):

@@ -2,9 +2,8 @@
 
 The most probable token always survives, except in typical sampling, which may prefer others. Beams that sample need
 more than one token, so each filter but top-h keeps at least the `min_tokens_to_keep` that it would remove last. Filters
-that
-transformers also has keep exactly the same tokens, ties and rounding included: for that, the sums are float32 and in
-its order.
+that transformers also has keep exactly the same tokens, ties and rounding included: for that, the sums are float32 and
+in its order.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """

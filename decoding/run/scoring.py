@@ -39,9 +39,8 @@ class Reading(TypedDict, total=False):
     """How a text is read."""
 
     prefix: int  # how many special tokens begin it; they begin every window
-    stride: (
-        int  # how many tokens a window scores at most: a smaller one leaves more text before each. 0: half a context
-    )
+    # How many tokens a window scores at most: a smaller one leaves more text before each; 0 is half a context.
+    stride: int
     source: Sequence[int]  # what the encoder reads, for an encoder-decoder
     lock: AbstractContextManager[Any]  # held for one pass at a time
     place: Place  # held by a long text while it is read, since it keeps much between its passes

@@ -51,9 +51,8 @@ def upgraded(old: Old) -> dict[str, Any]:
     if "drawn" in old:
         document["draws_used"] = old["drawn"]
     beams = old.get("beams", [])
-    if beams and all(
-        "text" in beam and "ids" in beam for step in beams for beam in step
-    ):  # the first files had neither
+    # The beams of the first files had neither.
+    if beams and all("text" in beam and "ids" in beam for step in beams for beam in step):
         document["search"] = _search(beams, labels)
     return document
 

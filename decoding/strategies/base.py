@@ -125,7 +125,6 @@ def newest_attention(forward: Forward[Any], row: int, length: int) -> Tensor | N
         return None
     weights = forward.attention.decoder[row, :, :, -1, -length:]  # (layers, heads, length)
     if forward.attention.cross is not None:
-        weights = torch.cat(
-            (forward.attention.cross[row, :, :, -1], weights), dim=-1
-        )  # (layers, heads, source + length)
+        cross = forward.attention.cross[row, :, :, -1]  # (layers, heads, source)
+        weights = torch.cat((cross, weights), dim=-1)  # (layers, heads, source + length)
     return weights.to("cpu", torch.float16, copy=True)  # a copy, or the whole pass would stay in memory

@@ -132,9 +132,8 @@ class Contrastive(StrategySpec):
         return False  # it compares the hidden states of the whole text
 
     def build(self, settings: Settings, request: Request, options: StrategyOptions) -> ContrastiveSearch:
-        room = request.context_length - len(
-            request.prompt
-        )  # every candidate is read, so even the last token needs a position
+        # Every candidate is read, so even the last token needs a position.
+        room = request.context_length - len(request.prompt)
         if room < 1:
             raise AttendError(
                 f"The prompt fills the context of {request.context_length:,} tokens, but contrastive search reads each "

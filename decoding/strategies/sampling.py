@@ -33,12 +33,8 @@ from model.interface import Forward, Want
 if TYPE_CHECKING:
     from torch import Tensor
 
-
-_THRESHOLDS = (
-    1e-3,
-    1e-5,
-    0.0,
-)  # tokens less probable than one of these are sorted only if the draw lies beyond the others
+# Tokens less probable than one of these are sorted only if the draw lies beyond the others.
+_THRESHOLDS = (1e-3, 1e-5, 0.0)
 
 
 def token_at(draw: float, recording: Recording) -> int:

@@ -24,9 +24,8 @@ from model.device import release_freed_memory
 from model.transformer.decoder import Transformer
 from model.transformer.layers import Block
 
-_PROCESSOR_CACHE = (
-    1 << 24
-)  # bytes; larger models are assumed to be read from main memory, since others use the cache, too
+# Bytes; larger models are assumed to be read from main memory, since other programs use the cache, too.
+_PROCESSOR_CACHE = 1 << 24
 
 
 class Weights(NamedTuple):

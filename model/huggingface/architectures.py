@@ -85,9 +85,8 @@ def _check_positions(values: Mapping[str, Any], name: str) -> None:
     for part in _parts(values):
         for field, (types, largest) in _POSITIONS.items():
             value = part.get(field)
-            if value is None or (
-                field == "rope_theta" and isinstance(value, dict)
-            ):  # there is one for each kind of layer
+            # A dictionary has a rope_theta for each kind of layer.
+            if value is None or (field == "rope_theta" and isinstance(value, dict)):
                 continue
             if type(value) not in types or not 0 < value <= largest:
                 raise AttendError(

@@ -59,9 +59,8 @@ _WITHOUT_EFFECT = frozenset(
 
 # Fields of older checkpoints that config classes take under other names, or that say how positions are scaled.
 _OLDER_FIELDS = frozenset({"rope_theta", "rope_scaling", "partial_rotary_factor", "original_max_position_embeddings"})
-_COMMON_FIELDS = frozenset(
-    field.name for field in fields(PreTrainedConfig)
-)  # fields of all families; our layouts read none of them
+# All families have these fields; our layouts read none of them.
+_COMMON_FIELDS = frozenset(field.name for field in fields(PreTrainedConfig))
 _MAX_LAYERS = 10_000  # config classes make a list of all layers
 
 

@@ -32,9 +32,8 @@ class Lens:
     top: Tensor  # the likeliest token, (C, T)
     top_probability: Tensor  # (C, T)
     chosen: Tensor  # the probability of the token that follows in the text, (C, T); 0 at the last position
-    decided: tuple[
-        int | None, ...
-    ]  # the first layer from which on the token that follows is the likeliest; None: never
+    # The first layer from which on the token that follows is the likeliest; None: never.
+    decided: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)

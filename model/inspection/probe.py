@@ -103,9 +103,8 @@ class Probe:
 
         if self.embeddings is not None:
             texts = iter([self.embeddings])  # the first text that is embedded: the source, if there is one
-            yield out_of(
-                self.anatomy.embedding, lambda embedded: next(texts, embedded).clone()
-            )  # a copy: some models go on in place
+            # A copy, since some models change it in place.
+            yield out_of(self.anatomy.embedding, lambda embedded: next(texts, embedded).clone())
         for number, layer in enumerate(self.anatomy.layers):
             whole = self._changes(number, "layer")
             if self.record or whole:

@@ -49,9 +49,8 @@ def announced() -> Iterator[None]:
         bar: tqdm[NoReturn] | None = None
 
         def on_start(self, event: object) -> None:
-            if (
-                self.bar is None
-            ):  # the total is known only at the end: each function calls others, including numba's own
+            if self.bar is None:
+                # The total is known only at the end, since each function calls others, including numba's own.
                 description = "Compiling for this processor (once; about 20 seconds on a quiet machine)"
                 form = "{desc}: {n} functions, {elapsed}"
                 interval = 0.1 if sys.stderr.isatty() else 10.0  # seconds; a log needs no more than a few lines

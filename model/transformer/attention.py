@@ -85,9 +85,8 @@ def attend(
         weights = attention_weights(queries, keys, attention_mask)  # (R, H, 1, K)
         return _weighted_sum(weights, values), weights if capture else None
     if causal:
-        attention_mask = torch.ones(length, tokens, dtype=torch.bool, device=keys.device).tril(
-            tokens - length
-        )  # (T, K)
+        visible = torch.ones(length, tokens, dtype=torch.bool, device=keys.device)  # (T, K)
+        attention_mask = visible.tril(tokens - length)  # (T, K)
     if tokens <= _SHORT:
         weights = attention_weights(queries, keys, attention_mask)  # (R, H, T, K)
         return _weighted_sum(weights, values), weights[:, :, -capture:] if capture else None

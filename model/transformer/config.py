@@ -30,10 +30,10 @@ class RotaryScaling:
 
     kind: RotaryScalingKind
     factor: float
-    low_frequency_factor: float = (
-        1.0  # for llama3: frequencies of wavelengths above original_context / this are divided,
-    )
-    high_frequency_factor: float = 4.0  # and of those below original_context / this are kept
+    # For llama3: frequencies of wavelengths above original_context / low_frequency_factor are divided, and those of
+    # wavelengths below original_context / high_frequency_factor are kept.
+    low_frequency_factor: float = 1.0
+    high_frequency_factor: float = 4.0
     original_context: int = 8192
 
     def __post_init__(self) -> None:

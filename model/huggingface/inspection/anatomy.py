@@ -83,15 +83,8 @@ def _holds(inspector: Inspector, *, source: bool) -> bool:
     anatomy = inspector.anatomy
     try:
         inside = inspector.inspect(_TRIED, source=_TRIED if source else ())
-    except (
-        AttendError,
-        LookupError,
-        RuntimeError,
-        TypeError,
-        ValueError,
-        AttributeError,
-    ):  # as of a hook that never ran
-        return False
+    except (AttendError, LookupError, RuntimeError, TypeError, ValueError, AttributeError):
+        return False  # a hook that never ran leaves an AttributeError, for example
     if inside.attention.decoder.shape[1:3] != (len(anatomy.layers), anatomy.heads):  # some layers are recurrent
         return False
     with torch.inference_mode():

@@ -60,7 +60,6 @@ _LLAMA3_NAMES = {
     "lfm2",
     "jina-v5-nano",
 }
-WHOLE_WORDS = frozenset(
-    {*_LLAMA3_NAMES, "tekken", "minicpm5"}
-)  # a word in the vocabulary is one token, whatever the merges
+# A word in the vocabulary is one token, whatever the merges.
+WHOLE_WORDS = frozenset({*_LLAMA3_NAMES, "tekken", "minicpm5"})
 BEGUN = frozenset({*_LLAMA3_NAMES, "tekken"})  # their texts begin with a special token, unless the file says otherwise

@@ -38,14 +38,14 @@ class FairLock:
     """A lock that is granted in the order of the requests; one made with `ahead` goes first. A thread that releases
     `threading.Lock` and acquires it again at once can starve all others."""
 
-    def __init__(self, places: int = 1) -> None:
+    def __init__(self, slots: int = 1) -> None:
         """
         Args:
-            places: how many may hold it at the same time.
+            slots: how many may hold it at the same time.
         """
-        self.places = places
+        self.slots = slots
         self._state = Lock()  # guards the next two
-        self._free = places
+        self._free = slots
         self._waiting: deque[Lock] = deque()  # each is locked until its turn comes
 
     def acquire(self, *, ahead: bool = False) -> None:
@@ -132,7 +132,7 @@ class LoadedModel:
     languages: Languages | None = None  # for a multilingual translator, whose model is then a `Translator`
     base: LoadedModel | None = None  # the model whose weights this one shares, kept alive with it
     lock: FairLock = field(default_factory=FairLock)  # held for one forward pass at a time
-    scoring: FairLock = field(default_factory=partial(FairLock, SCORED_AT_ONCE))  # held by each from its first pass on
+    scoring: FairLock = field(default_factory=partial(FairLock, SCORED_AT_ONCE))  # slots for long texts
 
     @classmethod
     def from_transformer(cls, name: str, model: Transformer | Recurrent, tokenizer: Tokenizer) -> Self:

@@ -48,7 +48,7 @@ def describe(loaded: LoadedModel) -> bytes:
             return _properties(loaded) if obj is loaded.model else None
 
         def reducer_override(self, obj: Any) -> Any:
-            return (FairLock, (obj.places,)) if isinstance(obj, FairLock) else NotImplemented
+            return (FairLock, (obj.slots,)) if isinstance(obj, FairLock) else NotImplemented
 
     buffer = io.BytesIO()
     Pickler(buffer).dump(loaded)

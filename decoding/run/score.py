@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypedDict
 
 from decoding.request import ModelWithTokenizer
-from decoding.run.scoring import Place, score
+from decoding.run.scoring import Slot, score
 from decoding.run.token_texts import Detokenizer
 from decoding.run.writer import exact
 from decoding.step import Choice
@@ -41,7 +41,7 @@ class Scorable(ModelWithTokenizer, Protocol):
     @property
     def lock(self) -> AbstractContextManager[Any]: ...
     @property
-    def scoring(self) -> Place: ...
+    def scoring(self) -> Slot: ...
     def prompt(self, text: str, /) -> tuple[int, ...]: ...
 
 
@@ -152,7 +152,7 @@ def score_windows(
         stride=stride,
         source=before if translates else (),
         lock=loaded.lock,
-        place=loaded.scoring,
+        slot=loaded.scoring,
     ):
         choices += tuple(window)
         yield TextScore(loaded.name, tuple(texts[first : first + len(choices)]), choices)

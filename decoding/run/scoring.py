@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _MAX_LOGITS = 2**26  # of the logits of one pass: 256 MB
 _TOGETHER = 512  # tokens of several texts in one pass, padding included
 _PIECE = 256  # tokens of a pass over a cache: few enough for Stop and for other runs, enough for fast products
-_WAITING = 0.5  # seconds after which a text that waits for its place yields an empty piece
+_WAITING = 0.5  # seconds after which a text that waits for its slot yields an empty piece
 
 
-class Place(Protocol):
-    """One of a few places for long texts."""
+class Slot(Protocol):
+    """One of a few slots for long texts."""
 
     def acquiring(self, seconds: float) -> Generator[None, None, None]:
         """Wait for it, and yield every so many seconds until it is held."""
@@ -43,7 +43,7 @@ class Reading(TypedDict, total=False):
     stride: int
     source: Sequence[int]  # what the encoder reads, for an encoder-decoder
     lock: AbstractContextManager[Any]  # held for one pass at a time
-    place: Place  # held by a long text while it is read, since it keeps much between its passes
+    slot: Slot  # held by a long text while it is read, since it keeps much between its passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def windows(length: int, scored: int, room: int, stride: int) -> Iterator[Window
         scored = end
 
 
-def reach(context_length: int, special: int, length: int, stride: int = 0) -> tuple[int, int]:
+def room_and_stride(context_length: int, special: int, length: int, stride: int = 0) -> tuple[int, int]:
     """How many tokens of a text each window has room for, and how many of them it scores at most.
 
     Args:
@@ -93,7 +93,7 @@ def predictions(
 ) -> Generator[tuple[Sequence[int], Tensor], None, None]:
     """The tokens of a text from `scored` on, piece by piece, and the logits (tokens, V) that predict each of them.
 
-    While a long text waits for its place, the pieces are empty, so that whoever reads them may stop waiting.
+    While a long text waits for its slot, the pieces are empty, so that whoever reads them may stop waiting.
 
     Args:
         ids: the whole text of the decoder.
@@ -101,17 +101,17 @@ def predictions(
             whose text begins with its `decoder_start`, 0 or more.
         reading: how the text is read.
     """
-    place = reading.get("place") if len(ids) > _PIECE else None
-    if place is None:
+    slot = reading.get("slot") if len(ids) > _PIECE else None
+    if slot is None:
         yield from _by_windows(model, ids, scored, reading)
         return
-    with closing(place.acquiring(_WAITING)) as waiting:
+    with closing(slot.acquiring(_WAITING)) as waiting:
         for _ in waiting:
             yield (), torch.empty(0, model.vocabulary_size)
     try:
         yield from _by_windows(model, ids, scored, reading)
     finally:
-        place.release()
+        slot.release()
 
 
 def _by_windows(
@@ -121,7 +121,7 @@ def _by_windows(
     prefix = 0 if source else reading.get("prefix", 0)
     begin, text = ids[:prefix], ids[prefix:]
     special = len(model.decoder_start) if source else prefix
-    room, stride = reach(model.context_length, special, len(text), reading.get("stride", 0))
+    room, stride = room_and_stride(model.context_length, special, len(text), reading.get("stride", 0))
     most = max(1, _MAX_LOGITS // model.vocabulary_size)
     pieces = model if isinstance(model, ExtendsPrefix) and not source else None
     least = 0 if begin or source else 1  # tokens that must stand before those that a window scores

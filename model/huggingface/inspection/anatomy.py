@@ -84,7 +84,7 @@ def _holds(inspector: Inspector, *, source: bool) -> bool:
     try:
         inside = inspector.inspect(_TRIED, source=_TRIED if source else ())
     except (AttendError, LookupError, RuntimeError, TypeError, ValueError, AttributeError):
-        return False  # a hook that never ran leaves an AttributeError, for example
+        return False  # for example, because a hook never ran
     if inside.attention.decoder.shape[1:3] != (len(anatomy.layers), anatomy.heads):  # some layers are recurrent
         return False
     with torch.inference_mode():

@@ -117,7 +117,7 @@ def test_a_text_read_in_pieces_is_scored_as_in_one_pass(
 
 def test_of_many_long_texts_only_some_keep_a_cache(tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "_PIECE", 16)
-    begun, read_on, place = list[bool](), tiny.model.extend_logits, tiny.scoring  # type: ignore[attr-defined]
+    begun, read_on, scoring_lock = list[bool](), tiny.model.extend_logits, tiny.scoring  # type: ignore[attr-defined]
 
     def counted(tokens: Sequence[int], cache: Any = None) -> Any:
         begun.append(cache is None)
@@ -127,22 +127,22 @@ def test_of_many_long_texts_only_some_keep_a_cache(tiny: LoadedModel, monkeypatc
     long, short = "The quick fox and the dog. " * 4, "The fox."
     alone = score_text(tiny, long)
     begun.clear()
-    with ThreadPoolExecutor(place.places + 3) as threads:
-        started = [score_windows(tiny, long) for _ in range(place.places)]
+    with ThreadPoolExecutor(scoring_lock.slots + 3) as threads:
+        started = [score_windows(tiny, long) for _ in range(scoring_lock.slots)]
         for each in started:
             next(each)  # a first piece, whose cache waits for the second
         others = [threads.submit(score_text, tiny, long) for _ in range(3)]
-        eventually(lambda: place.waiting == 3)
+        eventually(lambda: scoring_lock.waiting == 3)
         impatient = score_windows(tiny, long)
         assert next(impatient).choices == ()  # it waits, and may be closed
-        assert place.waiting == 4
+        assert scoring_lock.waiting == 4
         impatient.close()
-        assert place.waiting == 3
+        assert scoring_lock.waiting == 3
         score_text(tiny, short)  # waits for nobody
         kept = begun.count(True) - 1
         started.pop().close()  # its visitor has left
         choices = [other.result().choices for other in others]
-    assert kept == place.places
+    assert kept == scoring_lock.slots
     assert [*choices, [*started[0]][-1].choices] == [alone.choices] * 4
 
 

@@ -111,9 +111,9 @@ class Completion(Generation):
             check_time(end, done, len(self.runs))
             start = self.loaded.prefix_tokens
             prefix = 1 if tuple(batch[0][: len(start)]) == start else 0
-            lock, place = self.loaded.lock, self.loaded.scoring
+            lock, slot = self.loaded.lock, self.loaded.scoring
             read: list[Written] = []  # of the whole batch: a client that reads slowly must not keep its logits
-            for passes in predictions_together(model, batch, prefix=prefix, lock=lock, place=place):
+            for passes in predictions_together(model, batch, prefix=prefix, lock=lock, slot=slot):
                 run = self.runs[done]
                 with closing(passes):
                     tokens = yield from self._read(run, passes, end, one_more=one_more)

@@ -12,7 +12,7 @@ from contextlib import closing
 from time import monotonic
 
 from decoding.run.score import TextScore, score_windows
-from decoding.run.scoring import reach
+from decoding.run.scoring import room_and_stride
 from model import names
 from model.errors import AttendError
 from model.loaded import LoadedModel
@@ -102,7 +102,7 @@ def _answer(
     models: Models, loaded: LoadedModel, text: str, ids: Sequence[int], score: TextScore, ended: Ended
 ) -> ScoredText:
     label, prefix = loaded.tokenizer.label, len(loaded.prefix_tokens)
-    room, stride = reach(loaded.model.context_length, prefix, len(ids))
+    room, stride = room_and_stride(loaded.model.context_length, prefix, len(ids))
     window: ScoreWindow = {"context": loaded.model.context_length, "before": room - stride}
     first = loaded.tokenizer.detokenizer(begins=True).push(ids[0])
     return {

@@ -16,16 +16,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from benchmarks.decoding import CANDIDATES, Peer
+from benchmarks.decoding import Peer, trace
 from benchmarks.flags import add_counts
 from benchmarks.timing import interleave, machine, random_tokens, ratio, table
-from decoding.generate import generate
-from decoding.request import Request
-from decoding.settings import DecodingSettings
 from decoding.step import Step
 from model.command_line import Parser, command
 from model.device import DeviceConfig
-from model.interface import LanguageModel
 from model.lazy import torch
 
 if TYPE_CHECKING:
@@ -33,13 +29,6 @@ if TYPE_CHECKING:
 
 PEER, NATIVE, INT8, ADAPTER = "transformers' generate", "our transformer, traced", "the same in int8", "adapter, traced"
 AIMS = {NATIVE: (PEER, 1.3), INT8: (NATIVE, 2.0), ADAPTER: (PEER, 1.0)}  # contender: (reference, speedup)
-
-
-def traced(model: LanguageModel[Any], prompt: Sequence[int], new_tokens: int) -> list[Step]:
-    """Every step of a greedy decode, with candidates and the attention of each token."""
-    settings = DecodingSettings(strategy="greedy", max_new_tokens=new_tokens, top_candidates=CANDIDATES)
-    request = Request.of_model(model, prompt, attention=True)
-    return list(generate(model, prompt, settings.strategy_for(request)))
 
 
 def write_checkpoint(folder: Path) -> None:
@@ -76,9 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     native, int8 = prepare_for_decoding(cast("Transformer", full)), quantize(other)
     contenders: dict[str, Callable[[], list[Any]]] = {
         PEER: lambda: peer(prompt, count),
-        NATIVE: lambda: traced(native, prompt, count),
-        INT8: lambda: traced(int8, prompt, count),
-        ADAPTER: lambda: traced(adapter, prompt, count),
+        NATIVE: lambda: trace(native, prompt, count),
+        INT8: lambda: trace(int8, prompt, count),
+        ADAPTER: lambda: trace(adapter, prompt, count),
     }
     text = peer(prompt, count)
     same = all(_text(contenders[ours]()) == text for ours in (NATIVE, ADAPTER))

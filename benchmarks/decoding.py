@@ -28,7 +28,7 @@ from model import catalog
 from model.command_line import Parser, command
 from model.device import DeviceConfig
 from model.errors import AttendError
-from model.interface import Forward
+from model.interface import Forward, LanguageModel
 from model.lazy import torch
 from model.loaded import LoadedModel
 
@@ -55,7 +55,9 @@ def load_decoder(name: str, precision: str = "float32") -> tuple[LoadedModel, Tr
     return loaded, loaded.model
 
 
-def trace(model: Transformer, prompt: Sequence[int], new_tokens: int, strategy: StrategyName = "greedy") -> list[Step]:
+def trace(
+    model: LanguageModel[Any], prompt: Sequence[int], new_tokens: int, strategy: StrategyName = "greedy"
+) -> list[Step]:
     """Every step of a decode, with 10 candidates and the attention of each token."""
     settings = DecodingSettings(
         strategy=strategy, num_beams=NUM_BEAMS, max_new_tokens=new_tokens, top_candidates=CANDIDATES

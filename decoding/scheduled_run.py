@@ -50,7 +50,7 @@ class ScheduledRun:
         return self.abandoned or all(entry.over for entry in self.entries)
 
     @property
-    def readable(self) -> ExtendsPrefix[Any] | None:
+    def prefix_model(self) -> ExtendsPrefix[Any] | None:
         """The model, if it can read this prompt in pieces."""
         all_hidden = any(strategy.want.hidden for strategy in self.strategies)  # of the whole prompt
         in_pieces = isinstance(self.model, ExtendsPrefix) and not (self.model.decoder_start or all_hidden)

@@ -224,7 +224,7 @@ class Scheduler:
 
     def _read(self, run: ScheduledRun) -> Generator[None, None, Batch[Any]]:
         """Read a prompt in pieces, without the prefix that is cached; the other runs make their passes in between."""
-        model, prompt = run.readable, tuple(run.prompt)
+        model, prompt = run.prefix_model, tuple(run.prompt)
         if model is None:
             return Batch.read(run.model, [prompt] * len(run.strategies), run.strategies)
         wanted = union(strategy.want for strategy in run.strategies)
@@ -247,7 +247,7 @@ class Scheduler:
     def _keep(self, run: ScheduledRun) -> None:
         """Keep the cache of the prompt and the answer for the visitor's next prompt."""
         entry, *others = run.entries
-        if others or entry.error is not None or run.visitor is None or run.readable is None:
+        if others or entry.error is not None or run.visitor is None or run.prefix_model is None:
             return
         tokens = tuple(run.prompt)
         if run.rows == 1 and entry.step.best is not None:

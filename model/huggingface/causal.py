@@ -124,10 +124,9 @@ class HuggingFaceModel:
 
     @torch.inference_mode()
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
-        check_length(len(tokens), self.context_length)
-        fed = torch.tensor([list(tokens)], device=self.device)
-        answer, weights = forward_with_attention(self._hf_model, len(tokens), input_ids=fed, use_cache=False)
-        return Inspection(answer.logits[0].float(), Attention(stacked(weights, len(tokens))))
+        result = self._read([tokens], [], attention=True, last=False)
+        assert result.attention is not None
+        return Inspection(result.logits[0], result.attention)
 
     def inspector(self) -> Inspector:
         """See `model.inspection.inspector.Inspectable`."""

@@ -74,10 +74,12 @@ def matching_code(text: str, codes: Iterable[str]) -> str:
     Raises `AttendError` if none fits, or more than one.
     """
     codes, typed = sorted(codes), text.strip().replace("-", "_").casefold()
-    languages = {typed, _OTHER.get(typed, typed)}
+    languages = {typed, _OTHER_LENGTH.get(typed, typed)}
     exact = [code for code in codes if code.casefold() == typed]
     fits = exact or [code for code in codes if code.partition("_")[0].casefold() in languages]
-    if not fits and typed and typed not in _OTHER:  # otherwise "es" would mean Estonian in a model without Spanish
+    if (
+        not fits and typed and typed not in _OTHER_LENGTH
+    ):  # otherwise "es" would mean Estonian in a model without Spanish
         fits = [code for code in codes if code.casefold().startswith(typed)]
     if len(fits) == 1:
         return fits[0]
@@ -121,4 +123,4 @@ _THREE_LETTERS: dict[str, str] = dict(
         """,
     )
 )
-_OTHER = _THREE_LETTERS | {three: two for two, three in _THREE_LETTERS.items() if two != "no"}
+_OTHER_LENGTH = _THREE_LETTERS | {three: two for two, three in _THREE_LETTERS.items() if two != "no"}

@@ -77,9 +77,8 @@ def matching_code(text: str, codes: Iterable[str]) -> str:
     languages = {typed, _OTHER_LENGTH.get(typed, typed)}
     exact = [code for code in codes if code.casefold() == typed]
     fits = exact or [code for code in codes if code.partition("_")[0].casefold() in languages]
-    if (
-        not fits and typed and typed not in _OTHER_LENGTH
-    ):  # otherwise "es" would mean Estonian in a model without Spanish
+    # Known codes are no beginnings: "es" would mean Estonian in a model without Spanish.
+    if not fits and typed and typed not in _OTHER_LENGTH:
         fits = [code for code in codes if code.casefold().startswith(typed)]
     if len(fits) == 1:
         return fits[0]

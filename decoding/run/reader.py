@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from decoding.request import ModelWithTokenizer, Request
-from decoding.run.document import SCHEMA, BeamEntry, InvalidDocument, RunDocument, SearchEntry, StepEntry
+from decoding.run.document import MAX_STEPS, SCHEMA, BeamEntry, InvalidDocument, RunDocument, SearchEntry, StepEntry
 from decoding.run.trace import Trace
 from decoding.run.upgrade import upgraded
 from decoding.settings import DecodingSettings
@@ -146,6 +146,8 @@ def read_trace(document: RunDocument, loaded: ModelWithTokenizer, name: str, lab
     """
     prompt, ids, source = document["prompt"], tuple(document["ids"]), tuple(document.get("source", ()))
     check_vocabulary(document, loaded.model.vocabulary_size)
+    if len(ids) > MAX_STEPS:  # typed tokens aren't counted; each record holds all tokens up to its own
+        raise InvalidDocument(f"it has {len(ids):,} generated tokens, but a run has at most {MAX_STEPS:,}")
     try:
         request = Request.of(
             loaded,

@@ -6,13 +6,15 @@ import itertools
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from decoding.generate import generate
 from decoding.request import Request
-from decoding.run.document import RunDocument, StepEntry
-from decoding.run.reader import checked
+from decoding.run.document import MAX_STEPS, InvalidDocument, RunDocument, StepEntry
+from decoding.run.reader import checked, read_run_document, read_trace
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
@@ -136,3 +138,13 @@ def test_a_run_without_recorded_candidates_has_no_document() -> None:
     bare = trace_of(beams, model=random_model(12, seed=1), request=replace(make_request((3, 1), [2]), explained=False))
     with pytest.raises(AttendError, match=r"^The candidates for token \d+ were not recorded, .* explained=True\.$"):
         bare.document()
+
+
+def test_more_tokens_than_a_run_can_have_are_not_read() -> None:
+    """Each of its steps would hold all tokens before it: 100,000 steps, which fit into a page's document, 40 GB."""
+    model, count = random_model(12, seed=1), MAX_STEPS + 1
+    document = trace_of(DecodingSettings(strategy="greedy", max_new_tokens=1), model=model).document()
+    document["ids"], document["steps"] = document["ids"] * count, document["steps"] * count
+    loaded: Any = SimpleNamespace(model=model)
+    with pytest.raises(InvalidDocument, match="it has 4,097 generated tokens, but a run has at most 4,096"):
+        read_trace(read_run_document(document), loaded, "tiny", str)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Self
@@ -82,6 +82,26 @@ def limit_memory(session: Session, most: int | None = None, *, most_of_all: int 
                     before = each.bytes
                     _limit(each, 0)
                     total -= before - each.bytes
+
+
+class TraceBudget:
+    """Drops the traces of the first of several runs while they are read, so that all of them are never in memory."""
+
+    def __init__(self, most: int) -> None:
+        """
+        Args:
+            most: bytes of all traces.
+        """
+        self._most, self._ledger, self._runs = most, Ledger(), deque[RunRecord]()
+
+    def add(self, run: RunRecord) -> None:
+        """Count a run that was just read."""
+        self._runs.append(run)
+        self._ledger.add(_of_trace(run.trace))
+        while self._ledger.total > self._most:
+            first = self._runs.popleft()
+            self._ledger.release(_of_trace(first.trace))
+            first.forget_trace()
 
 
 def _limit(session: Session, most: int) -> None:

@@ -19,6 +19,7 @@ from model.errors import AttendError
 from model.text.languages import unmarked
 from ui.runs.documents.runs import packed_run, parsed_run, read_run, run_name
 from ui.runs.live_run import run_so_far
+from ui.runs.memory import TraceBudget
 from ui.runs.models import Models
 from ui.runs.run import Mode, RunRecord
 from ui.runs.session import Session
@@ -122,7 +123,7 @@ def _packed(runs: Sequence[RunRecord], models: Models, known: Collection[str]) -
 def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str, str]) -> dict[str, RunRecord]:
     """The runs that can be read; `InvalidDocument` if one is damaged or they are too large together."""
     runs: dict[str, RunRecord] = {}
-    left = MAX_BYTES
+    left, budget = MAX_BYTES, TraceBudget(session.limits.session_bytes)
     for name, packed in listed.items():
         written = unpack(packed, left)
         left -= len(written)
@@ -131,11 +132,13 @@ def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str
             model = str(kept["run"].get("model"))
             loaded = models.get(model) if models.is_loaded(model) else None
             runs[name] = read_run(kept, session.next_run_id(kind), kind, loaded, packed=packed)
+            budget.add(runs[name])
     return runs
 
 
 def complete_runs(session: Session, models: Models) -> None:
     """Finish reading the runs whose model was loaded meanwhile, unless another model has its name now."""
+    budget = TraceBudget(session.limits.session_bytes)
     for run in session.runs.values():
         if run.stored is not None and models.is_loaded(run.model):
             with suppress(InvalidDocument, AttendError):  # it may name languages that the model doesn't have
@@ -143,6 +146,7 @@ def complete_runs(session: Session, models: Models) -> None:
                 read = read_run(kept, run.id, run.mode, models.get(run.model))
                 run.tokens, run.trace, run.stored = read.tokens, read.trace, None
                 restore_languages(session, run)
+                budget.add(run)
 
 
 def restore_languages(session: Session, run: RunRecord) -> None:

@@ -22,7 +22,9 @@ from tests.helpers.paths import ROOT
 from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
 from ui.chat import actions as chat
 from ui.chat.document import chat_document, open_chat
+from ui.limits import Limits
 from ui.runs.documents.document import MAX_BYTES, complete_runs, read_document
+from ui.runs.memory import Ledger
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session
@@ -193,6 +195,16 @@ def test_without_its_model_the_tokens_and_tables_are_shown(models: Models, tiny:
     run, before = again.run(again.turns[1].run), session.run(session.turns[1].run)
     assert run.stored is None and run.trace is not None and before.trace is not None
     assert run.trace.document() == before.trace.document()
+
+
+def test_while_runs_are_read_the_traces_of_the_oldest_give_way(models: Models) -> None:
+    """Each step of a text holds all tokens before it, so those of a hostile document would take 1.7 GB together."""
+    session = answered(models, LONG, "One", "Two")
+    trace_bytes = [Ledger.of(Session(runs={"one": replace(run, tokens=[])})).total for run in session.runs.values()]
+    other = Session(limits=Limits(session_mb=1.5 * max(trace_bytes) / 1e6))
+    runs = read_document(other, models, kept(session, models)).runs.values()
+    assert [run.trace is None for run in runs] == [True, False]
+    assert all(run.tokens[-1].choice for run in runs)
 
 
 @pytest.mark.parametrize("path", [("schema",), ("kind",), ("key",), ("model",), ("content",), ("runs",)])

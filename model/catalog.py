@@ -125,7 +125,7 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
 
 
 def _check(path: Path, name: str, engine: str, *, encoder: bool) -> None:
-    """`AttendError` for a folder or a file that would block or crash the process, or take too much time or memory.
+    """Refuse a folder or a file that would block or crash the process, or take too much time or memory.
 
     If it comes with Attend, only its path is checked.
 

@@ -63,7 +63,7 @@ class Want:
     layers: tuple[int, ...] = ()  # the logits of these layers for the newest token: 0 (the embeddings) to `layer_count`
 
     def check_layers(self, layer_count: int) -> None:
-        """`ValueError` for layers that a model with so many doesn't have."""
+        """Raise `ValueError` for layers that a model with this many doesn't have."""
         if missing := [layer for layer in self.layers if not 0 <= layer <= layer_count]:
             raise ValueError(f"there are no layers {missing}: the model has 0 (the embeddings) to {layer_count}")
 

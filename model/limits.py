@@ -10,7 +10,7 @@ class TooLong(AttendError):
 
 
 def check_length(tokens: int, context_length: int, way_out: str = "shorten it") -> None:
-    """`ValueError` for a text without tokens, `AttendError` for one longer than the context.
+    """Raise `ValueError` for a text without tokens, and `AttendError` for one longer than the context.
 
     Args:
         way_out: what the visitor can do, at the end of the sentence.
@@ -31,7 +31,7 @@ def max_characters(context_length: int) -> int:
 
 
 def check_characters(text: str, context_length: int) -> None:
-    """`TooLong` for a text that has more characters than a text of so many tokens may have."""
+    """Raise `TooLong` for a text with more characters than a text that fits into the context may have."""
     if len(text) > (limit := max_characters(context_length)):
         raise TooLong(
             f"The text has {len(text):,} characters, but the model, with its context of {context_length:,} tokens, "
@@ -40,7 +40,7 @@ def check_characters(text: str, context_length: int) -> None:
 
 
 def check_room(tokens: int, context_length: int) -> None:
-    """`AttendError` for a text of this many tokens if the context has no room for one more."""
+    """Raise `AttendError` for a text of this many tokens if the context has no room for one more."""
     if tokens >= context_length:
         raise AttendError(
             f"The text has filled the context of {context_length:,} tokens: start a new one or shorten it."

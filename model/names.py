@@ -136,7 +136,7 @@ def is_installed(entry: Entry) -> bool:
 
 
 def check_listed(name: str) -> None:
-    """`AttendError` for a name that is not in the catalogue: folders, Hub ids and revisions are for private pages."""
+    """Refuse a name that is not in the catalogue: folders, Hub ids and revisions are for private pages."""
     if name.strip() not in catalog():
         raise AttendError(
             f"A public page offers only the models of the catalogue: choose one of {', '.join(catalog())}."
@@ -205,7 +205,7 @@ def locate(name: str) -> Location:
 
 
 def check_path(path: Path) -> None:
-    """`AttendError` for a path that is not UTF-8, which the libraries that read models can't open."""
+    """Raise `AttendError` for a path that is not UTF-8, which the libraries that read models can't open."""
     try:
         str(path).encode()
     except UnicodeEncodeError as error:

@@ -48,7 +48,7 @@ def quantize(model: LanguageModel) -> Transformer:
 
 
 def check_int8() -> None:
-    """`AttendError` if no model can run in 8 bits here."""
+    """Raise `AttendError` if no model can run in 8 bits here."""
     if not jit.AVAILABLE:
         raise AttendError("int8 (8 bits) needs the package numba: run pip install numba, or choose another precision.")
 

@@ -119,7 +119,7 @@ def _check_widths(header: GgufHeader, values: dict[str, Any], name: str) -> None
 
 
 def check_architecture(architecture: str, name: str) -> None:
-    """`AttendError` for an architecture, as llama.cpp names it, that is unknown here."""
+    """Raise `AttendError` for an architecture, as llama.cpp names it, that is unknown here."""
     if architecture not in _FAMILIES:
         raise AttendError(
             f"{name} is a GGUF file of the architecture {architecture[:80]!r}, and only {', '.join(_FAMILIES)} can be "

@@ -78,7 +78,7 @@ class HubCache:
             reference.write_text(commit, encoding="ascii")
 
     def check_disk(self, commit: str, files: Sequence[HubFile]) -> None:
-        """`AttendError` if the disk has no room for the missing files."""
+        """Raise `AttendError` if the disk has no room for the missing files."""
         missing = sum(file.size - self._here(file, self.snapshot(commit)) for file in files)
         there = next(path for path in (self._folder, *self._folder.parents) if path.exists())
         free = shutil.disk_usage(there).free

@@ -143,7 +143,7 @@ def backend_of(hf_tokenizer: PreTrainedTokenizerBase) -> Backend:
 
 
 def check_size(ids: Collection[int], added: Collection[int], vocabulary_size: int) -> None:
-    """`AttendError` for a tokenizer of another model.
+    """Raise `AttendError` for a tokenizer of another model.
 
     Args:
         added: special tokens that were added to the vocabulary. They may lie above the model's, as padding often does:

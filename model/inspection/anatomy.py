@@ -64,6 +64,6 @@ class Anatomy:
         return self.unembed(self.final_norm(stream), WHOLE).float()
 
     def check(self, intervention: Intervention) -> None:
-        """`AttendError` where the model has no such part."""
+        """Raise `AttendError` if the model has no such part."""
         cross = "cross_attention" in self.names
         intervention.check(layers=len(self.layers), heads=self.heads, cross=cross)

@@ -23,7 +23,7 @@ class Choice(NamedTuple):
     rival: int | None = None
 
     def check(self, vocabulary_size: int) -> None:
-        """`AttendError` for tokens that the model doesn't have."""
+        """Raise `AttendError` for tokens that the model doesn't have."""
         for token in (self.chosen, self.rival):
             if token is not None and not 0 <= token < vocabulary_size:
                 raise AttendError(f"There is no token {token}: the model has tokens 0 to {vocabulary_size - 1}.")

@@ -90,7 +90,7 @@ class Intervention:
         return values
 
     def check(self, *, layers: int, heads: int, cross: bool) -> None:
-        """`AttendError` where a model with so many layers, and heads in each, has no such part."""
+        """Raise `AttendError` if a model with so many layers, and heads in each, has no such part."""
         if not 0 <= self.layer < layers:
             raise AttendError(f"There is no layer {_both(self.layer)}: the model has {layers}.")
         if self.head is not None and not 0 <= self.head < heads:

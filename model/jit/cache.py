@@ -74,7 +74,7 @@ class _Files(IndexDataCacheFile):
 
 
 def _check(path: str) -> None:
-    """`ValueError` for a file without its checksum."""
+    """Raise `ValueError` for a file without its checksum."""
     content = Path(path).read_bytes()
     if sha256(content[:-_CHECKSUM]).digest() != content[-_CHECKSUM:]:
         raise ValueError(f"{path} is damaged")

@@ -24,7 +24,7 @@ _SECONDS = 60.0  # for loading all tokenizers and encoding some texts; the large
 
 
 def check_folder(folder: Path) -> None:
-    """`AttendError` for a file that is not regular, too large or elsewhere."""
+    """Raise `AttendError` for a file that is not regular, too large or elsewhere."""
     home = _home(folder)
     _check_files(folder, home)
     if (folder / _TEMPLATES).is_dir():
@@ -32,7 +32,7 @@ def check_folder(folder: Path) -> None:
 
 
 def check_link(path: Path) -> None:
-    """`AttendError` for a file of a checkpoint folder that is a link out of it, to whatever may stand there."""
+    """Raise `AttendError` for a file of a checkpoint folder that is a link to something outside it."""
     _check_place(path, _home(path.parent))
 
 
@@ -79,7 +79,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def try_out_tokenizers(folder: Path, *, tokens: int | None = None, ends: float = math.inf) -> None:
-    """`AttendError` for a vocabulary that is too large for its model, and for a tokenizer that crashes or hangs.
+    """Raise `AttendError` for a vocabulary that is too large for its model, and for a tokenizer that crashes or hangs.
 
     Args:
         tokens: how many tokens the model has by its config.

@@ -149,7 +149,7 @@ def fitted(
 
 
 def _refuse(system: str, reason: str) -> None:
-    """`ValueError` for a system prompt, which callers must check before."""
+    """Raise `ValueError` for a system prompt: callers must check before whether there may be one."""
     if system:
         raise ValueError(f"no system prompt can be written: {reason}")
 

@@ -124,7 +124,7 @@ codecs.register_error(_IN_HEX, _replaced)
 
 
 def check_whole(text: str) -> None:
-    """`AttendError` for half of a surrogate pair, which is no character and has no bytes."""
+    """Raise `AttendError` for half of a surrogate pair, which is no character and has no bytes."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -28,7 +28,7 @@ _POSITIONS = 1 << 16  # in a table; the texts of the comparison are shorter
 
 
 def check_native(values: Mapping[str, Any], name: str) -> None:
-    """`AttendError` for a config with which our own transformer doesn't compute what transformers does.
+    """Raise `AttendError` for a config with which our own transformer doesn't compute what transformers does.
 
     Args:
         values: what `config.json` holds.

@@ -19,7 +19,7 @@ SECONDS = 60.0  # the time limit of a trial
 
 
 def try_out(path: Path, name: str, ends: float, engine: str = "auto") -> None:
-    """`AttendError` for a folder in Hugging Face's layout or a GGUF file that can't be read within the limits.
+    """Raise `AttendError` for a folder in Hugging Face's layout or a GGUF file that can't be read within the limits.
 
     Args:
         name: what messages call the model.

@@ -86,7 +86,7 @@ def _vocabulary_size(kind: Any, files: CheckpointFiles) -> int | None:
 
 
 def _raise_shortage(error: Exception) -> None:
-    """`MemoryError` if that was the cause of another error."""
+    """Raise `MemoryError` if that was the cause of another error."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, MemoryError):

@@ -58,7 +58,8 @@ def _explicit(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, atte
     captured = _capture.get()
     # A layer that attends to both halves of its values with the same queries and keys has one set of weights.
     if captured is not None and not (captured.latest and captured.latest[0] is module and captured.latest[1] is key):
-        captured.weights.append(weights[:, :, -captured.queries :])
+        last = weights[:, :, -captured.queries :]  # (R, H, queries, K)
+        captured.weights.append(last if last.shape == weights.shape else last.clone())  # a view would keep the others
         captured.latest = module, key
         note(query, key, options.get("scaling") or query.shape[-1] ** -0.5)
     return output, weights

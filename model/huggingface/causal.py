@@ -119,8 +119,9 @@ class HuggingFaceModel:
             return torch.empty(0, self.vocabulary_size)
         fed = [*prompt, *tokens[:-1]]
         check_length(len(fed), self.context_length)
-        answer = self._hf_model(input_ids=torch.tensor([fed], device=self.device), use_cache=False)
-        return answer.logits[0, len(prompt) - 1 :].float()  # (len(tokens), V)
+        ids, kept = torch.tensor([fed], device=self.device), len(tokens)
+        answer = self._hf_model(input_ids=ids, use_cache=False, logits_to_keep=kept)
+        return answer.logits[0, -kept:].float()  # (len(tokens), V), also from a family that ignores `logits_to_keep`
 
     @torch.inference_mode()
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from benchmarks.families.tiny_models import tiny_config
 from model.errors import AttendError
-from model.huggingface.attention import EAGER
+from model.huggingface.attention import EAGER, capturing
 from model.huggingface.causal import HuggingFaceModel
 from model.interface import Want
 
@@ -96,6 +96,26 @@ def test_a_short_row_keeps_its_whole_context_when_the_long_one_leaves(name: str)
     assert torch.allclose(together.logits, alone.logits.expand(2, -1), atol=1e-5)
     again = ours.step([9], together.cache.select([1])).logits
     assert torch.allclose(again, ours.step([9], alone.cache).logits, atol=1e-5)
+
+
+def test_a_pass_keeps_the_weights_of_the_captured_queries_alone() -> None:
+    """A view of a layer's last row would keep all rows of all layers until the pass is over."""
+    ours = HuggingFaceModel(random_model("gpt_neox"))
+    with capturing(1) as weights:
+        ours.network(torch.tensor([text(30)]))
+    assert [layer.shape[2:] for layer in weights] == [(1, 30)] * ours.layer_count
+    assert all(layer.untyped_storage().nbytes() == layer.nbytes for layer in weights)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_scored_text_has_logits_for_its_own_tokens_alone(name: str) -> None:
+    network: Any = random_model(name)
+    ours, ids, positions = HuggingFaceModel(network), text(12), []
+    with torch.no_grad():
+        expected = network(torch.tensor([ids])).logits[0, 8:]
+    network.get_output_embeddings().register_forward_hook(lambda _, fed, logits: positions.append(logits.shape[1]))
+    assert torch.allclose(ours.logits(ids[:9], [*ids[9:], 0]), expected, atol=1e-5)
+    assert positions == [4]
 
 
 def test_a_causal_roberta_reads_as_far_as_its_positions_reach() -> None:

@@ -67,7 +67,7 @@ class Causes:
         marks = separators(self.loaded.tokenizer, tokenized.ids)
 
         def look(inspector: Inspector) -> tuple[Lens, HeadScores]:
-            """In one piece of work, so that only one call at a time has the large tensors of an inspection."""
+            """Done in one piece of work, so that only one call at a time has the large tensors of an inspection."""
             inside = inspector.inspect(tokenized.ids, **options, last=True)
             lens = read_layers(inspector, tokenized.ids, sublayers=sublayers, inside=inside)
             return lens, score_heads(inside.attention.decoder[0], tokenized.ids, marks)
@@ -155,8 +155,8 @@ class Causes:
         source: Text = "",
         corrupted_source: Text = "",
     ) -> Patched:
-        """How far each part of a clean text, put into a corrupted one of as many tokens, brings back the answer instead
-        of the rival.
+        """How far each part of a clean text brings back the answer when it is put into a corrupted text of as many
+        tokens, after which the model would choose the rival.
 
         Args:
             answer: the token of the clean text's choice; None: the likeliest after it.
@@ -201,14 +201,14 @@ class Causes:
         return read(self.loaded, text, source, most_tokens=self._most_tokens)
 
     def _work(self, work: Callable[[Inspector], T]) -> T:
-        """One piece of work, under the model's lock."""
+        """Do one piece of work under the model's lock."""
         if time.monotonic() > self._end:
             raise AttendError(f"This took more than {self._seconds:g} seconds: choose a shorter text.")
         with self.loaded.lock:
             return work(self._inspector)
 
     def _each(self, work: Callable[[Inspector], Iterator[T]]) -> Iterator[T]:
-        """Each piece of an iterator's work, under the model's lock; whoever closes this ends it."""
+        """Do each piece of an iterator's work under the model's lock; close the generator to stop."""
         pieces = self._work(work)
         while (piece := self._work(lambda _: next(pieces, None))) is not None:
             yield piece

@@ -58,7 +58,7 @@ def read(loaded: LoadedModel, text: Text, source: Text = "", *, most_tokens: int
 
 
 def token_id(loaded: LoadedModel, token: str | int) -> int:
-    """The id of a token that was named; `AttendError` for what is none or several."""
+    """The id of a token given as its text or its id; `AttendError` unless that is exactly one token."""
     if isinstance(token, str):
         ids = loaded.tokenizer.encode(token)
         if len(ids) != 1:
@@ -85,8 +85,8 @@ def words(tokenizer: TextTokenizer, ids: Sequence[int]) -> list[Span]:
 
 
 def left_out_words(tokenizer: TextTokenizer, ids: Sequence[int]) -> list[Span]:
-    """The words that a text can be read without: not a control token, such as one that begins a message, nor all of the
-    text."""
+    """The words that a text can be read without. Control tokens, such as one that begins a message, are none of them,
+    and neither is a word that is the whole text."""
     return [
         (start, end)
         for start, end in words(tokenizer, ids)

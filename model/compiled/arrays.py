@@ -65,8 +65,8 @@ _LINE = 64  # bytes that a processor reads from its cache at once
 
 @compiled
 def empty(rows: int, width: int) -> Array:
-    """Memory to be filled, (rows, width), from the start of a cache line on: where every read takes parts of two lines,
-    a product takes half as long again."""
+    """Uninitialized memory, (rows, width), that begins at a cache line: a product takes half as long again if every
+    read takes parts of two lines."""
     memory = np.empty(rows * width + _LINE // 4, np.float32)
     start = -memory.ctypes.data % _LINE // 4
     return memory[start : start + rows * width].reshape(rows, width)

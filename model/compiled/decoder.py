@@ -110,7 +110,7 @@ class CompiledDecoder:
 
 
 def _empty(*shape: int) -> Array:
-    """Memory to be filled, from the start of a cache line on, for the factors of a product."""
+    """Uninitialized memory for the factors of a product, which begins at a cache line."""
     return torch.empty(*shape).numpy()
 
 

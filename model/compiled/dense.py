@@ -51,7 +51,7 @@ if AVAILABLE:
 
     @overload(widen, inline="always")
     def _widen_in_loops(weight):
-        """What of `widen` is compiled, by the type of the weights."""
+        """`widen` as it is compiled for a type of weights."""
         if weight == types.uint16:
             return lambda weight: np.uint32(np.uint32(weight) << np.uint32(16)).view(np.float32)
         return lambda weight: weight

@@ -243,7 +243,7 @@ def _distribute(
 
 @compiled
 def _exponentiate(scores: Array, shared: int, visible: int, causal: bool, window: int, inverse: Array) -> None:
-    """The softmax of each query's scores (G, B * S, K), in place, but for the division, whose factors fill `inverse`,
+    """Replace each query's scores (G, B * S, K) by their softmax before the division, whose factors fill `inverse`,
     (G, B * S).
 
     Args:

@@ -121,8 +121,10 @@ def _norm(modules: Sequence[nn.Module | None]) -> Norm:
 
 
 def _stacked(modules: Sequence[nn.Module], name: str, dimensions: int) -> Tensor:
-    """The modules' parameters of this name in one tensor, whose parts they hold from here on; without any, a tensor of
-    as many dimensions that is empty but for its layers."""
+    """The modules' parameters of this name, stacked in one tensor, of which each module then holds its part.
+
+    If the modules have no such parameter, the tensor has as many dimensions, all of them 0 except the first.
+    """
     parameters = [parameter for module in modules if (parameter := getattr(module, name, None)) is not None]
     if not parameters:
         return torch.empty(len(modules), *[0] * (dimensions - 1))

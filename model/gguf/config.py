@@ -1,7 +1,7 @@
-"""The sizes of a model as a GGUF file names them → the values that its `config.json` would hold.
+"""Turns the sizes of a model, as a GGUF file names them, into the values that its `config.json` would hold.
 
 llama.cpp names the keys in the same way for all families. As in `model.huggingface.conversion`, a file with a key that
-is unknown here is never run as something that it only resembles.
+is unknown here is never run as a model that it only resembles.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ Restore = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 
 class GgufWeights(Mapping[str, Tensor]):
-    """The name of a weight → the weight, float32, newly dequantized at each look-up."""
+    """Maps the name of a weight to the weight in float32, which each look-up dequantizes anew."""
 
     def __init__(self, header: GgufHeader, config: Mapping[str, Any], name: str) -> None:
         """

@@ -75,8 +75,8 @@ class HuggingFaceCache:
 
 
 def opened(hf_cache: Any) -> Any:
-    """A cache to hand to a pass. Keys and values it only replaces; states of a recurrence, which it overwrites, are
-    copied."""
+    """A cache to hand to a pass, which only replaces keys and values, but overwrites the states of a recurrence: those
+    are copied."""
     cache = copy.copy(hf_cache)
     cache.layers = [copy.copy(layer) for layer in hf_cache.layers]
     for layer in cache.layers:

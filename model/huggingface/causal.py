@@ -1,4 +1,4 @@
-"""Any causal model of transformers behind `LanguageModel`; `model.huggingface.attention` captures its attention.
+"""Any causal model of transformers, as a `LanguageModel`; `model.huggingface.attention` captures its attention.
 
 Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, G key/value heads, D head width,
 W model width, V vocabulary.

@@ -133,7 +133,7 @@ def _expect_full_attention(fields: Fields) -> None:
 
 
 def _rotary(fields: Fields, **changes: Any) -> TransformerConfig:
-    """What all descendants of Llama have in common."""
+    """The config of any descendant of Llama, whose own fields are `changes`."""
     fields.expect("hidden_act", "silu")
     fields.expect("rope_interleaved", False)
     width, heads = fields.take("hidden_size"), fields.take("num_attention_heads")
@@ -159,7 +159,7 @@ def _rotary(fields: Fields, **changes: Any) -> TransformerConfig:
 
 
 def _rotation(fields: Fields) -> tuple[float, RotaryScaling | None]:
-    """Base and scaling."""
+    """The base of the rotary wavelengths, and how they are scaled."""
     rotation = dict(fields.take("rope_parameters"))
     base, kind = rotation.pop("rope_theta", None), rotation.pop("rope_type", None)
     rotation.pop("type", None)  # as older checkpoints call the kind

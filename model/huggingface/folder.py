@@ -256,7 +256,7 @@ def _pretrained(files: Checkpoint, device: torch.device, dtype: torch.dtype, *, 
 
 
 def _adapted(files: Checkpoint, hf_model: Any) -> LanguageModel[Any]:
-    """The model of transformers behind our interface."""
+    """The model of transformers, run through our interface."""
     from model.huggingface.causal import HuggingFaceModel
     from model.huggingface.seq2seq import Seq2SeqModel
     from model.huggingface.verify import verified

@@ -1,7 +1,7 @@
-"""Any encoder with a decoder of transformers behind `LanguageModel`: T5, BART, Marian, mBART, NLLB and their like.
+"""Any encoder with a decoder of transformers, as a `LanguageModel`: T5, BART, Marian, mBART, NLLB and their like.
 
-The prompt is the encoder's source; it is read once and alone, in `prefill`. Its keys and values for
-cross-attention are kept once for as long as all rows have the same source.
+The prompt is the encoder's source; it is read once and alone, in `prefill`. Its keys and values for cross-attention are
+kept once for as long as all rows have the same source.
 
 Shapes: R rows, T tokens fed in this pass, S source tokens, K keys (all of the decoder's tokens so far), H heads, W
 model width, V vocabulary.
@@ -254,8 +254,8 @@ class Seq2SeqModel:
         )
 
     def _forward(self, tokens: Tensor, source: Tensor, cache: Seq2SeqCache, want: Want) -> Forward[Seq2SeqCache]:
-        """A pass over the decoder's tokens (R, T), which stand before sources (1, S, W), that answers for each row's
-        newest."""
+        """A pass over the decoder's tokens (R, T), which attend to sources (1, S, W); it returns the result for each
+        row's newest token."""
         hf_cache, columns = cache.opened(), cache.length + tokens.shape[1]
         masks = {
             "decoder_attention_mask": unpadded(columns, cache.padding),  # (R, K)

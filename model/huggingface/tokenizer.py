@@ -118,8 +118,10 @@ class HuggingFaceTokenizer(CheckpointTokenizer):
 
 
 def encoded(backend: Backend, text: str, *, framed: bool = False) -> Encoding:
-    """What a backend makes of a text; `AttendError` where it fails on it. However long that takes, other threads run:
-    `Backend.encode` would hold the interpreter's lock, and a tokenizer's rules may take minutes on a rare text.
+    """The tokens that a backend makes of a text; `AttendError` if it fails.
+
+    Other threads run meanwhile. `Backend.encode` would hold the interpreter's lock, and a tokenizer's rules may take
+    minutes on a rare text.
 
     Args:
         framed: whether special tokens are put around the text.

@@ -1,10 +1,10 @@
-"""Compares a model of transformers behind our interface with transformers itself, before anyone uses it.
+"""Compares a model of transformers, run through our interface, with transformers itself before anyone uses it.
 
 Families differ in the arguments of attention, in how they count positions and in what they cache, and some would run
 without an error although a part is missing. So each model reads a few tokens when it is loaded: in a single pass of
-transformers, and token by token as Attend does. That is up to ten passes over at most six tokens.
-A model whose rotations depend on the length of a text reads them twice, the second time at positions around the length
-at which the rotations change.
+transformers, and token by token as Attend does. That is up to ten passes over at most six tokens. A model whose
+rotations depend on the length of a text reads them twice, the second time at positions around the length at which the
+rotations change.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TOLERANCE, _TOLERANCE_IN_HALF_PRECISION = 0.01, 0.45
 
 
 def verified(build: Callable[[PreTrainedModel], ModelT], hf_model: PreTrainedModel, name: str) -> ModelT:
-    """A model behind our interface; `AttendError` for one that does not run there, or runs differently.
+    """The model, run through our interface; `AttendError` if it does not run that way, or computes something else.
 
     Args:
         name: what messages call the model.
@@ -114,7 +114,7 @@ def _largest(differences: Iterable[float]) -> float:
 
 
 def _step_by_step(hf_model: Any, tokens: Sequence[int], skipped: int) -> Tensor:
-    """What the last three of these tokens, at positions so much later, predict (3, V) in the loop of transformers."""
+    """What transformers predicts after each of the last three tokens, (3, V), token by token, at later positions."""
     ids = torch.tensor([tokens], device=input_device(hf_model))  # (1, T)
     positions = torch.arange(ids.shape[1], device=ids.device)[None] + skipped + first_position(hf_model)  # (1, T)
     cache, logits, begin = None, [], 0
@@ -143,5 +143,5 @@ def _readable_layers(model: HuggingFaceModel | Seq2SeqModel, tolerance: float) -
 
 
 def _tokens(model: HuggingFaceModel | Seq2SeqModel) -> list[int]:
-    """Ids from all over the vocabulary, since what is special has its own."""
+    """Ids from all over the vocabulary, since special tokens lie together."""
     return [model.vocabulary_size * number // (_TOKENS + 1) for number in range(1, _TOKENS + 1)]

@@ -99,7 +99,8 @@ def attribute_directly(
 
 
 def _read_out(anatomy: Anatomy, stream: Tensor, choice: Choice) -> tuple[Tensor, float, float]:
-    """The last stream (W,) times this direction (W,), plus this constant, is the choice's logit, which is third."""
+    """A direction (W,), a constant and the choice's logit, which is the last stream (W,) times the direction plus the
+    constant."""
     norm = _Frozen.of(anatomy.final_norm, stream)
     normed = anatomy.final_norm(stream[None])  # (1, W)
     nothing = torch.zeros_like(normed)
@@ -168,7 +169,7 @@ def _head_writes(sub: SubLayer, outputs: Tensor) -> Tensor:
 
 
 def _exact(values: Tensor) -> Tensor:
-    """In float64, which some accelerators lack, on the CPU."""
+    """The values in float64 on the CPU, since some accelerators lack float64."""
     return values.detach().cpu().double()
 
 

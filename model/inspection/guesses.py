@@ -46,9 +46,9 @@ def read_streams(anatomy: Anatomy, streams: Tensor, chosen: Tensor, vocabulary_s
     return Guesses(*(torch.cat(values) for values in zip(*guesses, strict=True)))
 
 
-@torch.inference_mode()  # which holds for one thread alone
+@torch.inference_mode()  # here, since it holds for one thread alone
 def _read(anatomy: Anatomy, streams: Tensor, chosen: Tensor, parts: list[slice]) -> Guesses:
-    """The softmax in one pass: what has been summed up is rescaled whenever a likelier token comes."""
+    """Compute the softmax in one pass: the sum so far is rescaled whenever a likelier token comes."""
     normed = anatomy.final_norm(streams)  # (N, W)
     top, own = torch.zeros_like(chosen), streams.new_zeros(len(streams), dtype=torch.float32)  # (N,) each
     best, total = torch.full_like(own, -torch.inf), torch.zeros_like(own)

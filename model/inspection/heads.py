@@ -36,7 +36,7 @@ class HeadScores:
     rest: Tensor
 
     def strongest(self) -> Tensor:
-        """The number in `PATTERNS` of what most of all attention of a head lies on, (L, H)."""
+        """The index in `PATTERNS` of the pattern that gets most of each head's attention, (L, H)."""
         shares = [self.previous * self.rest, self.duplicate * self.rest, self.induction * self.rest]
         return torch.stack([*shares, self.first, self.separators]).argmax(dim=0)
 

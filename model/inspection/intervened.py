@@ -19,7 +19,7 @@ from model.interface import Cache, Forward, Inspection, LanguageModel, Want
 
 
 class _PaddedCache(Cache, Protocol):
-    """What caches of models that can be changed also tell."""
+    """A cache of a model that can be changed, which also tells where its columns are padding."""
 
     @property
     def length(self) -> int:
@@ -36,7 +36,7 @@ CacheT = TypeVar("CacheT", bound=_PaddedCache)
 
 
 class Intervened(Generic[CacheT]):
-    """`LanguageModel` over another one. Its passes can't share a batch with those of the model itself."""
+    """A `LanguageModel` that wraps another. Its passes can't share a batch with those of the model itself."""
 
     def __init__(self, model: LanguageModel[CacheT], anatomy: Anatomy, interventions: Sequence[Intervention]) -> None:
         """

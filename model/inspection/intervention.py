@@ -30,7 +30,7 @@ Interventions = Sequence["Intervention | Mapping[str, Any]"]  # as `intervention
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """What happens to one part of one layer at some positions of the text; `AttendError` for what can't be."""
+    """What happens to one part of one layer at some positions of the text; `AttendError` if that can't be."""
 
     layer: int  # from 0
     part: Part
@@ -78,7 +78,7 @@ class Intervention:
         return cls(**{**values, "positions": None if positions is None else tuple(positions)})
 
     def plain(self) -> dict[str, Any]:
-        """What `of` reads, without what has its default; a replacement can't be written."""
+        """The values that `of` reads, without defaults; a replacement can't be written."""
         values: dict[str, Any] = {"layer": self.layer, "part": self.part}
         if self.head is not None:
             values["head"] = self.head
@@ -107,7 +107,7 @@ def _both(index: int) -> str:
 
 
 def interventions_of(values: object) -> tuple[Intervention, ...]:
-    """`Intervention.of` each entry of a list that is none yet; `AttendError` for anything else, or for too many."""
+    """The interventions that the entries of a list describe; `AttendError` for anything else, or for too many."""
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
         raise AttendError("interventions must be a list of objects with a layer and a part.")
     if len(values) > MAX_INTERVENTIONS:

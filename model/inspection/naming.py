@@ -55,7 +55,7 @@ def _read(name: str) -> Intervention:
 
 
 def name_of(intervention: Intervention) -> str:
-    """What `read_names` reads, without positions."""
+    """The name that `read_names` reads; it has no positions."""
     head = "" if intervention.head is None else f".{intervention.head + 1}"
     word = "" if intervention.part == "head" else f"{_NAMES[intervention.part]} "
     factor = f" x {intervention.factor:g}" if intervention.action == "scale" else ""

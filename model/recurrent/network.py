@@ -1,4 +1,4 @@
-"""What the transformer replaced: a recurrent encoder with a recurrent decoder, without attention and with Bahdanau's.
+"""What the transformer replaced: a recurrent encoder and decoder, without attention or with Bahdanau's.
 
 Without attention, the decoder only knows as much of the source as fits into one vector (Sutskever et al., 2014; Cho et
 al., 2014). With it, the decoder attends to all source tokens before each token that it writes (Bahdanau, Cho and

@@ -41,7 +41,7 @@ def try_out(path: str) -> None:
 
 
 def _encoded_twice(tokenizer: Any, sample: str) -> None:
-    """With the special tokens of its rules, and without."""
+    """Encode a text with the special tokens of the tokenizer's rules, and without."""
     tokenizer.decode(tokenizer.encode(sample).ids)
     tokenizer.encode(sample, add_special_tokens=False)
 

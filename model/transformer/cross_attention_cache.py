@@ -20,7 +20,7 @@ from torch.nn import functional
 
 
 class KeysValues(NamedTuple):
-    """Those of one layer, (heads, rows, columns, head width) each."""
+    """The keys and values of one layer, (heads, rows, columns, head width) each."""
 
     keys: Tensor
     values: Tensor

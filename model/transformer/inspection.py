@@ -1,4 +1,4 @@
-"""Where the parts of our transformer stand, for those who look inside.
+"""Names the parts of our transformer for those who look inside.
 
 Shapes: R rows, T tokens of the longest row, W model width.
 """

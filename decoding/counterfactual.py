@@ -1,8 +1,8 @@
 """What-if: every token of a finished text is chosen again under other settings, with the same draws.
 
-One pass scores the whole text, and at every position the new settings choose from the model's distribution there. The
-result is exact up to and including the first token that differs; after it, each choice assumes the original text before
-it. Nothing is generated. Knows models only by their interface.
+The text is scored as in `decoding.run.scoring`, and at every position the new settings choose from the model's
+distribution there. The result is exact up to and including the first token that differs; after it, each choice assumes
+the original text before it. Nothing is generated. Knows models only by their interface.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from decoding.processors import Context
 from decoding.request import Request
+from decoding.run.scoring import predictions
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
 from decoding.strategies.base import usable_logits
@@ -53,11 +54,13 @@ def choose_again(
     strategy = replace(settings, num_return_sequences=1).strategy_for(replace(request, resumed=None))
     assert isinstance(strategy, SamplingStrategy)
     tokens = tuple(choice.token for choice in choices)
-    scored = model.logits(request.input_ids, tokens)  # (tokens, V)
-    chosen = []
-    for index, choice in enumerate(choices):
-        logits = usable_logits(scored[index : index + 1], index)  # (1, V)
-        again, _ = strategy.chooser.choose(logits, Context(request.prompt, (tokens[:index],)), draw=choice.draw)
-        chosen.append(again)
+    ids, first = (tokens, 0) if request.source else ((*request.prompt, *tokens), len(request.prompt))
+    chosen: list[Choice] = []
+    for _, piece in predictions(model, ids, scored=first, source=request.source):  # (tokens of the piece, V)
+        for row in piece:
+            index = len(chosen)
+            logits, context = usable_logits(row[None], index), Context(request.prompt, (tokens[:index],))
+            again, _ = strategy.chooser.choose(logits, context, draw=choices[index].draw)
+            chosen.append(again)
     changed = (index for index, again in enumerate(chosen) if again.token != tokens[index])
     return Counterfactual(settings, tuple(chosen), next(changed, None))

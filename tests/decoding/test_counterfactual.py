@@ -9,11 +9,14 @@ import pytest
 
 from decoding.counterfactual import Counterfactual, choose_again
 from decoding.generate import generate
+from decoding.request import Request
+from decoding.run import scoring
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
 from decoding.uniform import UniformStream
 from model.errors import AttendError
 from model.interface import LanguageModel
+from model.loaded import LoadedModel
 from tests.decoding.test_batch import check_same, request_for, transformer
 from tests.helpers.tiny import TinyModel, make_request, random_model, table_model
 
@@ -108,21 +111,33 @@ def drawn(token: int, draw: float | None) -> Choice:
     return Choice(token, 1, draw, ("model",), kept=(5,), candidates=(), rest=(0.0,), mass=(1.0,), stage_entropy=(0.0,))
 
 
-@pytest.mark.usefixtures("counted_seeds")
-def test_it_takes_one_pass_and_no_step() -> None:
-    class Scoring(TinyModel):
-        scored = 0
+def test_it_takes_no_step_and_no_more_memory_than_scoring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """4,096 tokens of 256,000 possible ones each would take 4 GB in one tensor."""
 
+    class Scoring(TinyModel):
         def logits(self, prompt, tokens):
-            self.scored += 1
+            scored.append(len(tokens))
             return super().logits(prompt, tokens)
 
-    model = Scoring(random_model(12, seed=1)._logits_of)
-    counterfactual = choose_again(
-        model, make_request((3, 1)), [drawn(token, 0.5) for token in (4, 5, 6, 7)], DecodingSettings(temperature=0.7)
-    )
+    model, request = Scoring(random_model(12, seed=1)._logits_of), make_request((3, 1))
+    choices, settings = [drawn(token, 0.5) for token in (4, 5, 6, 7)], DecodingSettings(seed=1, temperature=0.7)
+    scored: list[int] = []
+    counterfactual = choose_again(model, request, choices, settings)
     assert len(counterfactual.choices) == 4
-    assert (model.scored, model.passes) == (1, 0)
+    assert (scored, model.passes) == ([4], 0)
+    monkeypatch.setattr(scoring, "_MAX_LOGITS", 3 * 12)
+    scored.clear()
+    assert choose_again(model, request, choices, settings) == counterfactual
+    assert scored == [3, 1]
+
+
+def test_a_translation_is_chosen_again_behind_its_source(tiny_translator: LoadedModel) -> None:
+    request = Request.of(tiny_translator, tiny_translator.prompt("Le chat 1 est petit."))
+    settings = DecodingSettings(seed=3, max_new_tokens=8)
+    steps = generate(tiny_translator.model, request.source, settings.strategy_for(request))
+    choices = [step.hypotheses[0].choice for step in steps]
+    again = choose_again(tiny_translator.model, request, choices, settings)
+    assert again.first_difference is None and len(again.choices) == len(choices) > 0
 
 
 def test_a_text_without_draws_gets_those_of_the_seed() -> None:

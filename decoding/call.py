@@ -1,4 +1,4 @@
-"""A call of decoding: what the page, its endpoints, the scheduler, a leased GPU and replicas pass on to each other."""
+"""A call of decoding, which the page, its endpoints, the scheduler, a leased GPU and replicas pass to each other."""
 
 from __future__ import annotations
 

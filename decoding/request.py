@@ -145,5 +145,5 @@ class Request:
 
     @property
     def attended(self) -> tuple[int, ...]:
-        """The ids behind the keys of the first choice's attention: the source, then the prompt."""
+        """The ids that the first choice can attend to: the source, then the prompt."""
         return (*self.source, *self.prompt)

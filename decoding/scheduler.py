@@ -199,7 +199,7 @@ class Scheduler:
         return None
 
     def _read_piece(self) -> None:
-        """Read the next piece of a prompt, in turn; once it is read, the run joins the batch."""
+        """Read a piece of the prompt whose turn it is; after its last piece, the run joins the batch."""
         run, pieces = self._reading.popleft()
         if run.abandoned:
             return

@@ -50,7 +50,7 @@ class Choice:
 
     token: int
     rank: int  # from 1, by the model's own probability, ties by id
-    draw: float | None  # in [0, 1): the uniform number behind a sampled token; None where nothing was drawn
+    draw: float | None  # in [0, 1): the uniform number that chose a sampled token; None where nothing was drawn
     stages: tuple[str, ...]  # "model", then the name of every processor in the order they ran
     kept: tuple[int, ...]  # tokens with a finite logit after each stage
     candidates: tuple[CandidateRecord, ...]  # best first by the model's probability, and always the chosen token

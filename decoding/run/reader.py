@@ -26,22 +26,22 @@ from model.errors import AttendError
 from model.inspection.intervention import interventions_of
 
 MAX_SEARCH = 2_000_000  # tokens of all texts of all steps: one text of 2,000 tokens, four of 1,000
-_SHOWN = 40  # characters of a wrong value in a sentence
+_MAX_QUOTED = 40  # characters of a wrong value in a sentence
 
 T = TypeVar("T")
 _adapter = cache(TypeAdapter[Any])
 
 
 def parse(text: str | bytes) -> Any:
-    """The values of a JSON text; `InvalidDocument` if it is none."""
+    """The values of a JSON text; `InvalidDocument` if the text is no JSON."""
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:  # no JSON, or lists in lists without end
+    except (ValueError, RecursionError) as error:  # no JSON, or lists nested too deeply
         raise InvalidDocument("invalid JSON") from error
 
 
 def unpack(packed: str, limit: int) -> bytes:
-    """What was compressed and written in base64; `InvalidDocument` if it is damaged or has more bytes than `limit`."""
+    """Decompress base64; `InvalidDocument` if it is damaged, or has more bytes than `limit` when decompressed."""
     try:
         reader = zlib.decompressobj()
         written = reader.decompress(b64decode(packed, validate=True), max(1, limit))
@@ -53,7 +53,7 @@ def unpack(packed: str, limit: int) -> bytes:
 
 
 def checked(kind: type[T], value: object) -> T:
-    """A value of a declared form, such as a TypedDict; `InvalidDocument` that names the first field that is not."""
+    """A value of a declared form, such as a TypedDict; `InvalidDocument` names the first field that is not."""
     try:
         return _adapter(kind).validate_python(value)
     except (ValidationError, RecursionError) as error:
@@ -61,7 +61,7 @@ def checked(kind: type[T], value: object) -> T:
 
 
 def read_run_document(value: object) -> RunDocument:
-    """A run document of either form, checked; `InvalidDocument` that says what is wrong with it."""
+    """A run document of either form, checked; `InvalidDocument` says what is wrong with it."""
     schema = value.get("schema") if isinstance(value, Mapping) else None
     if schema == "attend.trace/1":
         value = upgraded(cast(Mapping[str, Any], value))
@@ -75,18 +75,18 @@ def read_run_document(value: object) -> RunDocument:
 
 def _invalid(error: ValidationError | RecursionError) -> InvalidDocument:
     if isinstance(error, RecursionError):
-        return InvalidDocument("lists in lists without end")
+        return InvalidDocument("its lists are nested too deeply")
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "it"
     if first["type"] == "missing":
         return InvalidDocument(f"{where} is missing")
     written = repr(first["input"])
-    quoted = written if len(written) <= _SHOWN else f"{written[:_SHOWN]}…"
+    quoted = written if len(written) <= _MAX_QUOTED else f"{written[:_MAX_QUOTED]}…"
     return InvalidDocument(f"{where} can't be {quoted}: {first['msg'][0].lower()}{first['msg'][1:]}")
 
 
 def _check_steps(document: RunDocument) -> None:
-    """What no declaration says of one field alone."""
+    """Check what no declaration of a single field can say."""
     steps, ids = document["steps"], [*document["prompt"]["ids"], *document["ids"]]
     if len(steps) > len(ids) or [step["id"] for step in steps] != ids[len(ids) - len(steps) :]:
         raise InvalidDocument("its tokens are not those of its steps")
@@ -171,7 +171,7 @@ def read_trace(document: RunDocument, loaded: ModelWithTokenizer, name: str, lab
 
 
 def check_vocabulary(document: RunDocument, size: int) -> None:
-    """`InvalidDocument` for tokens that no model with so many has."""
+    """Raise `InvalidDocument` for tokens that a vocabulary of this size does not have."""
     named = (*document["prompt"]["ids"], *document.get("source", ()), *map(int, document["labels"]))
     if any(token >= size for token in named):
         raise InvalidDocument("it has tokens that its model doesn't have")

@@ -140,7 +140,7 @@ def _by_windows(
 
 
 def batches(model: LanguageModel[Any], texts: Sequence[Sequence[int]]) -> Iterator[Sequence[Sequence[int]]]:
-    """Texts in their order, those together that one pass of `predictions_together` can read."""
+    """The texts in their order, in groups that one pass of `predictions_together` can read."""
     together = isinstance(model, ScoresTogether) and not model.decoder_start
     most = min(_TOGETHER, _MAX_LOGITS // model.vocabulary_size)
     batch: list[Sequence[int]] = []

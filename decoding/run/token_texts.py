@@ -22,12 +22,12 @@ class Detokenizer(Protocol):
 
 
 class TokenTexts(Generic[T]):
-    """A growing answer, whose tokens come with things of the caller's."""
+    """A growing answer; with each token the caller hands over something, which comes back with the token's text."""
 
     def __init__(self, detokenizer: Detokenizer, stop_texts: Sequence[str] = ()) -> None:
         self._detokenizer, self._stop_texts = detokenizer, stop_texts
         self._waiting: deque[tuple[str, T]] = deque()
-        self._text = ""  # of those that wait: a stop text can't begin before it
+        self._text = ""  # of the waiting tokens: a stop text can't begin before it
 
     def push(self, token: int, thing: T, *, last: bool = False) -> list[tuple[str, T]]:
         """Add a token; returns those that are certain now, in order, each with its text.
@@ -46,7 +46,7 @@ class TokenTexts(Generic[T]):
         return ready
 
     def finish(self) -> list[tuple[str, T]]:
-        """The other tokens once the answer has ended; the text of a stop text and of all after it is empty."""
+        """The remaining tokens once the answer has ended; a stop text and all that follows it add no text."""
         if self._waiting:
             text, thing = self._waiting.pop()
             self._waiting.append((text + (rest := self._detokenizer.finish()), thing))

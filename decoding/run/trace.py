@@ -63,7 +63,7 @@ class Trace:
         self.steps.append(step)
 
     def collect(self, steps: Iterable[Step]) -> Self:
-        """Run to the end."""
+        """Take all steps of a run."""
         for step in steps:
             self.add(step)
         return self
@@ -114,7 +114,7 @@ class Trace:
         return bool(self.ids) and self.finish_reason in ("length", "cancelled")
 
     def choices(self) -> list[Choice]:
-        """The choices behind `ids`, first to last: from the best hypothesis back through its parents."""
+        """The choices of `ids`, first to last, found from the best hypothesis back through its parents."""
         return [] if self.best is None else [hypothesis.choice for hypothesis in self._path(self.best)]
 
     def _path(self, hypothesis: Hypothesis) -> list[Hypothesis]:
@@ -126,7 +126,7 @@ class Trace:
         return path[::-1]
 
     def other_sequences(self) -> list[Self]:
-        """The record of each sequence but the first: of a sample, what its seed alone would have left; of a search, the
+        """The record of each sequence but the first: for a sample, that of a run with its seed alone; for a search, the
         same search as if it had returned this sequence first."""
         return [self._of(hypothesis) for hypothesis in self.sequences[1:]]
 
@@ -142,7 +142,7 @@ class Trace:
 
     @property
     def is_search(self) -> bool:
-        """Whether it followed several texts at once, whose hypotheses a document then has."""
+        """Whether it followed several texts at once; its document then has their hypotheses."""
         return self.settings.beams or any(len(step.hypotheses) != 1 for step in self.steps)
 
     def document(self, steps: list[StepEntry] | None = None) -> RunDocument:

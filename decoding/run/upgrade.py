@@ -15,7 +15,7 @@ Old = Mapping[str, Any]
 
 
 def _damaged(rewrite: Callable[[Old], dict[str, Any]]) -> Callable[[Old], dict[str, Any]]:
-    """Whatever is missing or of another kind is one refusal."""
+    """Refuse a document with a missing part, or one of another kind, in one sentence."""
 
     @wraps(rewrite)
     def rewritten(old: Old) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _search(steps: Sequence[Sequence[Old]], labels: dict[str, str]) -> list[dict
 
 
 def _kept_step(old: Old) -> dict[str, Any]:
-    """One step of a search as the history kept it, in lists whose places had meanings."""
+    """One step of a search as the history kept it: in lists, with a meaning for each index."""
 
     def place(at: Sequence[int]) -> dict[str, int]:
         step, index = at

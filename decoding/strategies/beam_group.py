@@ -126,8 +126,8 @@ class BeamGroup:
         scores = np.array([beam.score for beam in self.beams], np.float32)
         totals = step_scores + scores[:, None]  # (r, V)
         continuations = self._continuations(totals)
-        # A continuation that ends counts only if it is among the first; of the others, as many as there are beams live
-        # on.
+        # A continuation that ends counts only if it is among the first. The best of the others live on, as many as
+        # there are beams.
         ending = [continuation for continuation in continuations[: self._size] if continuation.reason]
         going_on = [continuation for continuation in continuations if not continuation.reason]
         going_on = sorted(going_on, key=lambda continuation: -continuation.score)[: self._size]

@@ -167,7 +167,7 @@ class Sample(StrategySpec):
     at_zero_temperature = Greedy()
 
     def resumable(self, settings: Settings) -> bool:
-        return Mirostat.of(settings) is None  # whose limit depends on every choice
+        return Mirostat.of(settings) is None  # Mirostat's limit depends on every choice
 
     def build(self, settings: Settings, request: Request, options: StrategyOptions) -> SamplingStrategy:
         return SamplingStrategy(request, options, None if options.seed is None else Mirostat.of(settings))

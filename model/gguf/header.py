@@ -67,7 +67,7 @@ class GgufHeader:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The header of a file; `AttendError` if it is not GGUF, is cut short, or has numbers that don't fit together."""
+        """The header of a file; `AttendError` if it is not GGUF, is cut short, or its numbers don't fit together."""
         try:
             with path.open("rb") as file:
                 if (magic := file.read(len(_POINTER)))[: len(_MAGIC)] != _MAGIC:

@@ -1,7 +1,7 @@
 """Looks into a model: one text in full, or the next token after many texts under many interventions.
 
-All that explains a choice (`lens`, `attribution`, `words`, `heads`, `ablation`, `patching`) uses this class, and nothing
-else of a model.
+All that explains a choice (`lens`, `attribution`, `words`, `heads`, `ablation`, `patching`) uses this class and
+nothing else of a model.
 
 Shapes: R rows, T tokens of the longest row, W model width, V vocabulary, L layers, S sub-layers of a layer
 (attention, feed-forward; in a decoder that reads an encoder, cross-attention between them), H heads, D head width.

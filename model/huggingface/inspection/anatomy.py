@@ -1,7 +1,7 @@
 """Finds the parts of a model of transformers in its tree of modules, and tries them out before they are used.
 
-Families name and nest their modules in many ways, and some add, scale or norm where others don't. So the parts are tried
-on a few tokens, and refused if they don't add up to what the model computes.
+Families name and nest their modules in many ways, and some add, scale or norm where others don't. So parts are tried on
+a few tokens, and refused if they don't add up to what the model computes.
 
 Shapes: W model width, V vocabulary.
 """

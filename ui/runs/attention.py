@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from decoding.recorder import record_text
+from decoding.run.scoring import score
 from decoding.step import Choice
 from model.inspection.inspector import under
 from model.interface import Inspection, LanguageModel
@@ -54,12 +55,14 @@ def explain(
 
 
 def prompt_choices(run: RunRecord, loaded: LoadedModel, *, candidates: int) -> list[Choice]:
-    """What the decoder's prompt was to the model: all its tokens but the first as choices, by one pass over them."""
-    ids = run.ids[len(run.source) : run.first]
+    """What the decoder's prompt was to the model: all its tokens but the first as choices."""
+    ids, model = run.ids[len(run.source) : run.first], under(loaded.model, run.interventions)
     if len(ids) < 2:
         return []
-    model = under(loaded.model, run.interventions)
-    return record_text(ids[1:], _inspect(ids, model, loaded.lock, run.source).logits, candidates)
+    if run.source:  # these few tokens begin every answer
+        return record_text(ids[1:], _inspect(ids, model, loaded.lock, run.source).logits, candidates)
+    pieces = score(model, ids, scored=1, top_candidates=candidates, lock=loaded.lock, slot=loaded.scoring)
+    return [choice for piece in pieces for choice in piece]
 
 
 def shape_of(attention: Tensor) -> tuple[int, int]:

@@ -92,8 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.file:
         prompts = [exact.prompt(line) for line in options.file.read_text(encoding="utf-8").splitlines()]
     else:
-        asked = [[Message("user", question)] for question in QUESTIONS]
-        prompts = [exact.chat_prompt(messages, reserve=options.new_tokens).ids for messages in asked]
+        conversations = [[Message("user", question)] for question in QUESTIONS]
+        prompts = [exact.chat_prompt(messages, reserve=options.new_tokens).ids for messages in conversations]
     for prompt in prompts:
         texts.append((prompt, answer(exact.model, prompt, options.new_tokens, exact.end_tokens)))
     count = sum(len(tokens) for _, tokens in texts)

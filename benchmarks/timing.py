@@ -79,8 +79,8 @@ def _processor() -> str:
 
 
 def print_times(results: Mapping[str, Sequence[float]], aims: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """Print the median and the longest of each measurement's times (ms), beside its aim; the same as `median_ms` and
-    `worst_ms`, for the last line."""
+    """Print the median and the longest of each measurement's times (ms), beside its aim; returns them as `median_ms`
+    and `worst_ms`, for the last line."""
     rows = [["", "median ms", "worst ms", "aim"]]
     for measurement, times in results.items():
         aim = f"< {aims[measurement]:,.0f}" if measurement in aims else ""

@@ -4,9 +4,9 @@
 
 The text is one of random tokens, and the page's own number of threads is used. What is seen first are the lens (of as
 many positions as the page reads at once), the attribution and the thumbnails, each of which looks into the text anew,
-as on the page. The gaps say how exact the answers are: of the lens' last column from the model's own output, and of
-each attribution's sum from what it explains.
-The patches put parts of a text of `--patched` tokens into one that differs in a token.
+as on the page. The gaps say how exact the answers are: how far the lens' last column is from the model's own output,
+and each attribution's sum from what it explains. The patches put parts of a text of `--patched` tokens into one that
+differs in a token.
 """
 
 from __future__ import annotations

@@ -92,7 +92,8 @@ def within_budget(task: TranslationTask, budget: int) -> Iterator[Sequence[Any]]
 
 @cache
 def _measured_precision(device: torch.device) -> str:
-    """Measured once: where both are about as fast it may change, and accelerate takes one a process."""
+    """The faster precision, measured once: where both are about as fast, a second measurement may choose the other one,
+    but accelerate takes only one per process."""
     return fastest_precision(device)
 
 

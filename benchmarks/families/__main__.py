@@ -163,7 +163,7 @@ def _attention(model: LanguageModel[Any], reference: Any, prompt: Sequence[int],
     if len(expected) != attention.decoder.shape[1]:
         return float("inf")
     pairs = zip(attention.decoder[0, :, :, 0], expected, strict=True)
-    return max(float((ours[:, -theirs.shape[-1] :] - theirs).abs().max()) for ours, theirs in pairs)
+    return max(float((weights[:, -wanted.shape[-1] :] - wanted).abs().max()) for weights, wanted in pairs)
 
 
 def _logits(model: LanguageModel[Any], reference: Any, prompt: Sequence[int], task: Task) -> float:

@@ -54,7 +54,7 @@ def served(folder: Path) -> Iterator[tuple[str, list[int]]]:
 
     class Counting(SimpleHTTPRequestHandler):
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing is printed."""
+            """Print nothing."""
 
         def copyfile(self, source: Any, outputfile: Any) -> None:
             sizes.append(os.fstat(source.fileno()).st_size)

@@ -160,19 +160,19 @@ def rotating_as_transformers() -> Iterator[None]:
 
 
 def _rotate_rows(
-    module: Any, forward: Callable[..., Any], hidden: Tensor, position_ids: Tensor, *given: Any, **named: Any
+    module: Any, forward: Callable[..., Any], hidden: Tensor, position_ids: Tensor, *arguments: Any, **options: Any
 ) -> Any:
     """What a rotary module returns for each row's positions (R or 1, T), such as cosines and sines (R or 1, T, D)."""
     if _as_transformers.get():
-        return forward(hidden, position_ids, *given, **named)
+        return forward(hidden, position_ids, *arguments, **options)
     longest = position_ids.amax(-1) if position_ids.dim() == 2 else position_ids.amax()[None]  # (R,)
     if len(set(longest.tolist())) == 1:
         _forget_lengths(module)
-        return forward(hidden, position_ids, *given, **named)
+        return forward(hidden, position_ids, *arguments, **options)
     rows = []
     for row in position_ids:
         _forget_lengths(module)
-        rows.append(forward(hidden, row[None], *given, **named))  # (1, T, D) each
+        rows.append(forward(hidden, row[None], *arguments, **options))  # (1, T, D) each
     if isinstance(rows[0], Tensor):
         return torch.cat(rows)  # (R, T, D)
     return tuple(torch.cat(parts) for parts in zip(*rows, strict=True))  # (R, T, D) each

@@ -22,15 +22,21 @@ from model.huggingface.generation.chat_template import TemplateChat, names_witho
 from model.huggingface.generation.config import GenerationFields, token_ids
 from model.huggingface.marian_tokenizer import SOURCE as MARIAN_SOURCE
 from model.huggingface.marian_tokenizer import MarianTokenizer
-from model.huggingface.weights import Checkpoint, check_layers, offloaded, read_hf_model, stored_dtype
+from model.huggingface.weights import (
+    BUFFERS,
+    Checkpoint,
+    check_layers,
+    offloaded,
+    read_hf_model,
+    stored_dtype,
+    without_weights,
+)
 from model.interface import GenerationRules, LanguageModel
 from model.loaded import LoadedModel
 from model.text.conversation import Transcript
 from model.text.languages import Languages
 from model.text.tokenizer import TextTokenizer
 from model.transformer import checkpoint
-
-_BUFFERS = (".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq")  # computed, but stored in older checkpoints
 
 
 def load(files: Checkpoint, engine: str, device_config: DeviceConfig = DeviceConfig()) -> LoadedModel:
@@ -106,8 +112,8 @@ def load_model(
         lacking = shortage(device, parameters * dtype.itemsize)
         if lacking and not device_config.spread:
             raise _no_room(files.name, lacking)
-        hf_model = _pretrained(files, device, dtype, spread=bool(lacking))
-    return _adapted(files, hf_model), offloaded(files.name, lacking)
+        hf_model, ignored = _pretrained(files, device, dtype, spread=bool(lacking))
+    return _adapted(files, hf_model), (*offloaded(files.name, lacking), *without_weights(files.name, ignored))
 
 
 def _answering(
@@ -223,10 +229,13 @@ def _native(layout: Layout, files: Checkpoint, device: torch.device, dtype: torc
     if tied:
         del weights["unembedding.weight"]
     twice = tied and any(name.endswith(EMBEDDINGS) for name in files.sizes)
-    ignored = (*_BUFFERS, OUTPUT) if twice else _BUFFERS
+    ignored = (*BUFFERS, OUTPUT) if twice else BUFFERS
     used = sum(size for name, size in files.sizes.items() if not name.endswith(ignored))
     if used != sum(tensor.numel() for tensor in weights.values()):
-        raise AttendError(f"{path} has weights that its config does not mention: try --engine adapter.")
+        raise AttendError(
+            f"{path} has weights that its config does not mention: choose another model, or run it without these "
+            "weights with --engine adapter."
+        )
     try:
         return checkpoint.from_weights(layout.config, weights, path, device, dtype)
     except AttendError:
@@ -244,8 +253,8 @@ def _refuse_by_stored_names(files: Checkpoint, dtype: torch.dtype) -> None:
     read_hf_model(AutoModelForCausalLM, files, torch.device("meta"), dtype, attention="eager", spread=False)
 
 
-def _pretrained(files: Checkpoint, device: torch.device, dtype: torch.dtype, *, spread: bool) -> Any:
-    """The model of transformers."""
+def _pretrained(files: Checkpoint, device: torch.device, dtype: torch.dtype, *, spread: bool) -> tuple[Any, list[str]]:
+    """The model of transformers, and the names of the weights that it ignores."""
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
     from model.huggingface.attention import EAGER

@@ -25,6 +25,7 @@ from model.huggingface.tokenizers.folder import load_tokenizer
 from model.transformer import checkpoint
 
 GENERATION_CONFIG = "generation_config.json"
+BUFFERS = (".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq")  # computed, but stored in older checkpoints
 _INDEX = "model.safetensors.index.json"
 _FILE = re.compile(r"[^/\\:\x00]{1,200}\.safetensors")  # the name of a file in the folder itself
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
@@ -209,12 +210,28 @@ def prepare(
     """
     device, dtype = device_config.torch_device(), device_config.torch_dtype(stored_dtype(files.config))
     lacking = shortage(device, sum(files.sizes.values()) * dtype.itemsize)
-    hf_model = read_hf_model(kind, files, device, dtype, attention=attention, spread=bool(lacking), unused=unused)
-    return hf_model, offloaded(files.name, lacking)
+    hf_model, ignored = read_hf_model(
+        kind, files, device, dtype, attention=attention, spread=bool(lacking), unused=unused
+    )
+    parts = {name for name, _ in hf_model.named_children()}  # other weights are those of heads for other tasks
+    prefix = f"{hf_model.base_model_prefix}."
+    own = [name for name in ignored if name.removeprefix(prefix).partition(".")[0] in parts]
+    return hf_model, (*offloaded(files.name, lacking), *without_weights(files.name, own))
 
 
 def offloaded(name: str, lacking: str) -> tuple[str, ...]:
     return (f"{name} {lacking}: what doesn't fit is kept in slower memory or on disk.",) if lacking else ()
+
+
+def without_weights(name: str, ignored: Sequence[str]) -> tuple[str, ...]:
+    """A note on the weights of a model that transformers ignores, if there are any."""
+    if not ignored:
+        return ()
+    more = f" and {len(ignored) - 1:,} more" if len(ignored) > 1 else ""
+    return (
+        f"transformers ignores weights of {name} ({ignored[0][:80]}{more}): its results may differ from those of its "
+        "authors' own code.",
+    )
 
 
 def read_hf_model(
@@ -226,11 +243,14 @@ def read_hf_model(
     attention: str,
     spread: bool,
     unused: tuple[str, ...] = (),
-) -> Any:
+) -> tuple[Any, list[str]]:
     """Load a model of transformers; arguments as in `prepare`.
 
     Args:
         spread: whether to distribute it over all memory and the disk instead of keeping it whole on the device.
+
+    Returns:
+        The model, and the names of the stored weights that it ignores.
 
     Raises `AttendError` if transformers cannot load it, and for weights that are missing or of another model.
     """
@@ -282,7 +302,7 @@ def read_hf_model(
             _expect_plain_answers(config)
     if waiting is not None:
         weakref.finalize(hf_model, waiting.cleanup)  # the model reads from there as long as it lives
-    return hf_model
+    return hf_model, sorted(name for name in report["unexpected_keys"] if not name.endswith(BUFFERS))
 
 
 def _expect_plain_answers(config: Any) -> None:

@@ -11,6 +11,7 @@ import pytest
 import torch
 import transformers as hf
 from huggingface_hub import constants
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel
 
 import generate
@@ -72,6 +73,14 @@ def test_a_text_is_read_as_by_transformers(name: str, tmp_path: Path) -> None:
     assert torch.allclose(reading.hidden, torch.cat(known.hidden_states), atol=1e-5)
     assert torch.allclose(reading.attention, torch.cat(known.attentions), atol=1e-5)
     assert torch.allclose(reading.attention.sum(-1), torch.ones(()), atol=1e-5)
+    assert encoder.notes == ()  # heads for other tasks are left out on purpose
+
+
+def test_weights_of_its_own_that_transformers_ignores_are_named(tmp_path: Path) -> None:
+    path = bert(tmp_path / "scaled") / "model.safetensors"
+    save_file(load_file(path) | {"bert.encoder.layer.1.output.scale": torch.ones(32)}, path, {"format": "pt"})
+    (note,) = catalog.load_encoder(str(path.parent)).notes
+    assert note.startswith("transformers ignores weights of scaled (") and "encoder.layer.1.output.scale): its" in note
 
 
 def test_pieces_have_offsets_and_typed_special_tokens_are_text(encoder: HuggingFaceEncoder) -> None:

@@ -203,7 +203,7 @@ def generation(**changes: Any) -> Callable[[Path], None]:
         (cut_short, "adapter", r"model\.safetensors is damaged or incomplete"),
         (lacking, "native", r"has no weight model\.layers\.1\.mlp\.up_proj\.weight"),
         (lacking, "adapter", r"has no weight model\.layers\.1\.mlp\.up_proj\.weight"),
-        (with_more, "native", "try --engine adapter"),
+        (with_more, "native", "run it without these weights with --engine adapter"),
         (index(a="one.safetensors"), "auto", r"has no one\.safetensors"),
         (index(a="../one.safetensors"), "auto", "does not list the weight files"),
         (index(), "auto", "does not list the weight files"),
@@ -243,6 +243,16 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(
     with pytest.raises(AttendError, match=words) as refused:
         catalog.load(str(copied), engine)
     assert "\n" not in str(refused.value)
+
+
+def test_weights_that_transformers_ignores_are_named(copied: Path) -> None:
+    with_more(copied)
+    loaded = catalog.load(str(copied))
+    assert isinstance(loaded.model, HuggingFaceModel)
+    assert (
+        "transformers ignores weights of spoilt (model.layers.0.mlp.up_proj.scale): its results may differ from those "
+        "of its authors' own code."
+    ) in loaded.notes
 
 
 def test_what_is_only_ever_a_decoder_writes_whatever_its_config_says_of_that(tmp_path: Path) -> None:

@@ -143,8 +143,8 @@ class LoadedModel:
         """
         if tokenizer.vocabulary_size != model.vocabulary_size:
             raise AttendError(
-                f"The tokenizer of {name} has {tokenizer.vocabulary_size:,} tokens, its model "
-                f"{model.vocabulary_size:,}: they belong to different checkpoints."
+                f"The tokenizer of {name} has {tokenizer.vocabulary_size:,} tokens, but its model "
+                f"has {model.vocabulary_size:,}: they belong to different checkpoints."
             )
         end = tokenizer.special_token_id(END)
         if model.config.padding is not None:

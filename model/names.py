@@ -183,7 +183,7 @@ def locate(name: str) -> Location:
     if (path := _path(name)) is not None:
         if match := _IN_PRECISION.fullmatch(path.name):
             raise AttendError(
-                f"In Attend, a name that ends in [{match[2]} bits] says a precision: rename {_quoted(name)}."
+                f"In Attend, a name that ends in [{match[2]} bits] names a precision: rename {_quoted(name)}."
             )
         return Location(_display_name(path), name, _gguf_of(path) if path.is_dir() else path)
     if "://" in name or _ADDRESS.match(name):
@@ -192,7 +192,9 @@ def locate(name: str) -> Location:
     if _is_repository(repository) and (_FILE.fullmatch(file) or not colon):
         return Location(name, name, None, repository, _revision(revision) if at else _DEFAULT_REVISION, file)
     if choice.is_gguf(base):
-        raise AttendError(f"There is no file {_quoted(name)}: check its path; one on the Hub is owner/name:FILE.gguf.")
+        raise AttendError(
+            f"There is no file {_quoted(name)}: check its path; a file on the Hub is owner/name:FILE.gguf."
+        )
     if name.startswith(("/", "~/", "./", "../")):
         raise AttendError(f"There is no folder and no GGUF file {_quoted(name)}: check its path.")
     if os.path.isfile(os.path.expanduser(name)):

@@ -175,7 +175,8 @@ class Causes:
         if len(one.ids) != len(other.ids):
             raise AttendError(
                 f"The texts have {len(one.ids)} and {len(other.ids)} tokens, but a patch needs texts of equal length: "
-                f"{split(self.loaded, one.ids)} and {split(self.loaded, other.ids)}. Change words of as many tokens."
+                f"{split(self.loaded, one.ids)} and {split(self.loaded, other.ids)}. Choose words with the "
+                "same number of tokens."
             )
         sources: dict[str, Any] = {"source": one.source, "corrupted_source": other.source} if one.source else {}
         *_, patching = self._each(lambda inspector: patch(inspector, one.ids, other.ids, token, instead, **sources))

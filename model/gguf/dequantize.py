@@ -19,7 +19,7 @@ def read_tensor(header: GgufHeader, name: str) -> NDArray[np.float32]:
     except OSError as error:
         raise AttendError(f"{header.path} can't be read ({error.strerror}): choose another file.") from error
     if stored.size < tensor.size:
-        raise AttendError(f"{header.path} has become shorter while it was read: download it again.")
+        raise AttendError(f"{header.path} became shorter while it was read: download it again.")
     rows = stored.reshape(-1, tensor.row_bytes)
     return dequantize(rows, tensor.quantization).reshape(tensor.shape)
 

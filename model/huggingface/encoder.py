@@ -115,8 +115,8 @@ def load(
         backend = read_backend(folder)
         if (size := backend.get_vocab_size(with_added_tokens=True)) > hf_model.config.vocab_size:
             raise AttendError(
-                f"The tokenizer has {size:,} tokens, its model {hf_model.config.vocab_size:,}: they belong to "
-                "different checkpoints."
+                f"The tokenizer has {size:,} tokens, but its model has {hf_model.config.vocab_size:,}: they belong "
+                "to different checkpoints."
             ) from None
         return HuggingFaceEncoder(name, hf_model, EncoderTokenizer(backend), notes, address)
     raise AttendError(f"{name} is not an encoder: use it in Chat, Write or Translate.")

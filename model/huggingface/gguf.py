@@ -125,7 +125,8 @@ def _check_vocabulary(header: GgufHeader, size: object) -> None:
         return  # refused when a tokenizer is made of it
     if isinstance(size, int) and len(tokens) > size:
         raise AttendError(
-            f"The tokenizer has {len(tokens):,} tokens, its model {size:,}: they belong to different checkpoints."
+            f"The tokenizer has {len(tokens):,} tokens, but its model has {size:,}: they belong to different "
+            "checkpoints."
         )
     longest = max((len(token) for token in tokens if isinstance(token, str)), default=0)
     if longest > _LONGEST_TOKEN:  # libraries take time that grows with its square

@@ -27,8 +27,8 @@ class MarianTokenizer(TextTokenizer):
         """Raises `AttendError` if the list of ids is not that of the model."""
         if sorted(ids.values()) != list(range(len(ids))) or not vocabulary_size / 2 < len(ids) <= vocabulary_size:
             raise AttendError(
-                f"The tokenizer has {len(ids):,} tokens, its model {vocabulary_size:,}: they belong to different "
-                "checkpoints."
+                f"The tokenizer has {len(ids):,} tokens, but its model has {vocabulary_size:,}: they belong to "
+                "different checkpoints."
             )
         special = {ids[name]: name for name in (_END, _UNKNOWN, _PADDING) if name in ids}
         # A language to translate into is chosen by a special token, which is no text either.

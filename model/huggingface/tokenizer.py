@@ -155,7 +155,8 @@ def check_size(ids: Collection[int], added: Collection[int], vocabulary_size: in
     own = size if size <= vocabulary_size else max((piece for piece in ids if piece not in added), default=-1) + 1
     if not vocabulary_size / 2 < size or own > vocabulary_size:  # models round their vocabulary up, but never so far
         raise AttendError(
-            f"The tokenizer has {size:,} tokens, its model {vocabulary_size:,}: they belong to different checkpoints."
+            f"The tokenizer has {size:,} tokens, but its model has {vocabulary_size:,}: they belong to different "
+            "checkpoints."
         )
 
 

@@ -203,8 +203,8 @@ class Inspector:
             if matching.gap() < _TOLERANCE:
                 return matching
         raise AttendError(
-            "What a head of this model compares can't be shown: its attention is more than a softmax of queries times "
-            "keys, or keeps them to itself. Choose another model."
+            "The queries and keys of this model's heads can't be shown: its attention is more than a softmax of their "
+            "products, or doesn't give access to them. Choose another model."
         )
 
     def batches(

@@ -47,12 +47,14 @@ class Intervention:
         if self.action not in get_args(Action):
             raise AttendError(f"The action is {self.action!r}, but must be one of {', '.join(get_args(Action))}.")
         if (self.part in HEADS) != (self.head is not None):
-            raise AttendError(f"The head is {self.head!r} for {self.part}: name a head for heads, and for them alone.")
+            raise AttendError(
+                f"The head is {self.head!r} for {self.part}: name a head if the part is one, and only then."
+            )
         if not -MAX_FACTOR <= self.factor <= MAX_FACTOR:  # false for NaN, too
             limits = f"between -{MAX_FACTOR:,} and {MAX_FACTOR:,}"
             raise AttendError(f"The factor is {str(self.factor)[:20]}, but must be {limits}.")
         if (self.action == "replace") != (self.replacement is not None):
-            raise AttendError("A replacement belongs to the action replace, and to it alone.")
+            raise AttendError("The action replace needs a replacement, and no other action takes one.")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:

@@ -54,7 +54,7 @@ def patch(
     if len(clean) != len(corrupted):
         raise AttendError(
             f"One text has {len(clean)} tokens and the other {len(corrupted)}, but a patch needs texts of equal "
-            "length: change words of as many tokens."
+            "length: choose words with the same number of tokens."
         )
     layers, heads, choice = len(inspector.anatomy.layers), inspector.anatomy.heads, Choice(answer, rival)
     other = source if corrupted_source is None else corrupted_source

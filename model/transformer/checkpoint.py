@@ -105,7 +105,7 @@ def from_weights(
     if config.context_length * columns > _MAX_POSITIONS:  # in tables that are computed, not stored
         raise AttendError(
             f"{folder / CONFIG} has a context_length of {config.context_length:,}, but at its width "
-            f"{_MAX_POSITIONS // columns:,} is the most: copy the checkpoint folder again."
+            f"it can be at most {_MAX_POSITIONS // columns:,}: copy the checkpoint folder again."
         )
     try:
         with torch.device("meta"), _WithoutInit():  # shapes without memory
@@ -221,6 +221,5 @@ def read_json(path: Path, *, max_bytes: int = _MAX_JSON) -> dict[str, Any]:
         if not (parts := [each for part in inside for each in part if isinstance(each, dict | list)]):
             return values
     raise AttendError(
-        f"{path} has parts within parts, more than {_MAX_DEPTH} deep, so it is never read: copy the checkpoint folder "
-        "again."
+        f"{path} is nested more than {_MAX_DEPTH} levels deep, so it is never read: copy the checkpoint folder again."
     )

@@ -44,7 +44,7 @@ def test_more_tokens_than_the_model_has_are_refused_before_a_tokenizer_is_made(
 ) -> None:
     monkeypatch.setattr("model.huggingface.gguf.GgufCheckpoint.tokenizer", None)
     path = written(tmp_path / "m.gguf", llama_model(), keys={"tokenizer.ggml.tokens": [f"<{n}>" for n in range(9_000)]})
-    assert refusal(path).startswith("The tokenizer has 9,000 tokens, its model ")
+    assert refusal(path).startswith("The tokenizer has 9,000 tokens, but its model has ")
 
 
 def test_a_vocabulary_file_that_is_too_large_for_its_model_is_not_read(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_json_that_is_too_deep_for_its_readers_is_refused(tmp_path: Path, name: 
     for depth in (100, 900, 100_000):
         for opened, closed in (('{"a":', "}"), ("[", "]")):
             (folder / name).write_text('{"model_type": "gpt2", "a": ' + opened * depth + "1" + closed * depth + "}")
-            assert f"{name} has parts within parts" in (said := refusal(folder)) or "cannot be read as JSON" in said
+            assert f"{name} is nested more than" in (said := refusal(folder)) or "cannot be read as JSON" in said
 
 
 def test_what_needs_too_much_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,12 +42,12 @@ def marian_config(config: TransformerConfig) -> dict[str, Any]:
     for name, value in needed.items():
         if (ours := getattr(config, name)) != value:
             raise AttendError(
-                f"This model cannot be written as a Marian: its {name} is {ours!r}, a Marian's {value!r}."
+                f"This model cannot be written as a Marian: its {name} is {ours!r}, but a Marian's is {value!r}."
             )
     if config.activation not in _ACTIVATIONS or config.width % 2:
         raise AttendError(
             f"This model cannot be written as a Marian: its activation is {config.activation} and its width "
-            f"{config.width}, a Marian's one of {', '.join(_ACTIVATIONS)} and even."
+            f"{config.width}, but a Marian's must be one of {', '.join(_ACTIVATIONS)}, and an even number."
         )
     sides = {
         f"{side}_{name}": value

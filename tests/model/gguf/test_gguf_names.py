@@ -83,7 +83,7 @@ def test_a_part_of_a_split_model_is_refused_by_its_name(file: Path, tmp_path: Pa
 
 def test_a_missing_file_is_called_a_file() -> None:
     for name in (f"/nowhere/{Q8}", "owner/name/file.gguf", "file.gguf"):
-        assert refusal(name) == f"There is no file {name!r}: check its path; one on the Hub is owner/name:FILE.gguf."
+        assert refusal(name) == f"There is no file {name!r}: check its path; a file on the Hub is owner/name:FILE.gguf."
 
 
 def test_an_address_is_turned_into_a_name_and_a_malformed_name_is_refused_without_a_request(

@@ -178,7 +178,7 @@ def another_tokenizer(folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-UNEMBEDDING = r"The tokenizer has \d+ tokens, its model 900: they belong to different checkpoints"
+UNEMBEDDING = r"The tokenizer has \d+ tokens, but its model has 900: they belong to different checkpoints"
 
 
 def config(**changes: Any) -> Callable[[Path], None]:

@@ -71,7 +71,7 @@ def test_a_precision_is_the_end_of_a_name() -> None:
 def test_a_folder_is_never_called_like_a_precision(tmp_path: Path) -> None:
     folder = tmp_path / "fox [8 bits]"
     folder.mkdir()
-    with pytest.raises(AttendError, match=r"says a precision: rename .*fox \[8 bits\]'\.$"):
+    with pytest.raises(AttendError, match=r"names a precision: rename .*fox \[8 bits\]'\.$"):
         names.locate(str(folder))
 
 

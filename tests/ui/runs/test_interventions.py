@@ -174,7 +174,7 @@ def test_retry_writes_without_the_same_parts_and_says_so(models: Models, tiny: L
         ({"layer": 1, "part": "tail", "action": "zero"}, "interventions.0.part can't be 'tail'"),
         ({"layer": 1, "part": "layer", "action": "mean"}, "interventions.0.action can't be 'mean'"),
         ({"layer": 1, "part": "layer", "action": "scale", "factor": float("inf")}, "interventions.0.factor can't be"),
-        ({"layer": 1, "part": "layer", "head": 2, "action": "zero"}, "name a head for heads, and for them alone"),
+        ({"layer": 1, "part": "layer", "head": 2, "action": "zero"}, "name a head if the part is one, and only then"),
     ],
 )
 def test_a_document_with_impossible_interventions_is_refused(

@@ -83,7 +83,7 @@ export function makeView({ answerTo }) {
       })));
     if (!positions) {
       result.replaceChildren(make('p', { class: 'at-strong', role: 'alert', text: `The texts have ${clean.length} and ${corrupted.length} tokens, but a patch needs `
-        + 'texts of equal length: change words of as many tokens.' }), ...texts);
+        + 'texts of equal length: choose words with the same number of tokens.' }), ...texts);
     } else {
       const names = clean.slice(first).map((token, at) => (token === corrupted[first + at] ? visibleText(token) : `${visibleText(token)}/${visibleText(corrupted[first + at])}`));
       const share = (value) => signed(value.toFixed(2));

@@ -97,9 +97,9 @@ def test_what_was_exported_runs_here_through_the_adapter(ours: Path, exported: P
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"positions": "rotary"}, "its positions is 'rotary', a Marian's 'sinusoidal'"),
-        ({"norm_place": "before"}, "its norm_place is 'before', a Marian's 'after'"),
-        ({"key_value_heads": 2}, "its key_value_heads is 2, a Marian's 4"),
+        ({"positions": "rotary"}, "its positions is 'rotary', but a Marian's is 'sinusoidal'"),
+        ({"norm_place": "before"}, "its norm_place is 'before', but a Marian's is 'after'"),
+        ({"key_value_heads": 2}, "its key_value_heads is 2, but a Marian's is 4"),
         ({"activation": "swiglu"}, "its activation is swiglu"),
     ],
 )

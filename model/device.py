@@ -25,7 +25,7 @@ DTYPES = ("float32", "bfloat16", "float16")
 INT8 = "int8"  # loaded in float32 and then rounded, see `model.compiled.prepare`
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
 _ALLOCATION = threading.Lock()
-_PATIENCE = 600.0  # seconds for which a load waits for others
+_PATIENCE = 600.0  # seconds that a load waits for others
 _M_ARENA_MAX = -8  # from glibc's malloc.h
 _CONTROL_GROUP = Path("/sys/fs/cgroup")  # the limits of a container, including a Space
 

@@ -36,7 +36,7 @@ Label = Annotated[str, Field(max_length=200)]  # of a token or of a filter
 Name = Annotated[str, Field(max_length=300)]
 Text = Annotated[str, Field(max_length=2_000_000)]
 TokenIds = Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
-Shares = Annotated[list[Share], Field(max_length=64)]  # one a stage
+Shares = Annotated[list[Share], Field(max_length=64)]  # one per stage
 
 
 class InvalidDocument(Exception):

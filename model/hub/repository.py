@@ -111,7 +111,7 @@ def fetch(
     try:
         listing = _listed(repository, revision, gguf)
         commit, files = listing.commit, listing.files
-        file = files[0].name if choice.is_gguf(files[0].name) else ""  # which then comes alone
+        file = files[0].name if choice.is_gguf(files[0].name) else ""  # a GGUF file is fetched alone
         if file:
             check_gguf(listing.architecture, listing.parameters, files[0].size)
         _check_size(files, limit, repository)

@@ -94,7 +94,7 @@ class Fields:
         return self._left.pop(name, *default)
 
     def expect(self, name: str, accepted: Any) -> None:
-        """Take a field and accept only this value, which the family may lack."""
+        """Take a field, which the family may lack, and accept only this value."""
         if self._left.pop(name, accepted) != accepted:
             raise Unknown(name)
 

@@ -20,7 +20,7 @@ from model.inspection.choice import Choice
 from model.inspection.inspector import BATCH, Inspector
 
 _ROUGH = 1e-2  # of the largest value: how well a norm's form must fit, in any precision
-_GRADIENT_TOKENS = BATCH // 4  # of one pass: gradients keep what every layer computed
+_GRADIENT_TOKENS = BATCH // 4  # in one pass: gradients keep what every layer computed
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from model.interface import Attention, Inspection, LanguageModel
 Texts = Sequence[Sequence[int]]
 BATCH = 1024  # tokens of one pass over several rows: more at once leave the fast memory of a processor
 
-_EMBEDDINGS = 4096  # that are looked up at once
-_ROWS = 64  # of one pass: more would only multiply the logits of short texts
-_LARGEST = 2**27  # numbers of one tensor: half a GB
+_EMBEDDINGS = 4096  # looked up at once
+_ROWS = 64  # in one pass: more would only multiply the logits of short texts
+_LARGEST = 2**27  # numbers in one tensor: half a GB
 _TOLERANCE = 1e-3  # of the largest value: how well parts must give what the model computed
 
 

@@ -20,7 +20,7 @@ from model.inspection.guesses import read_streams
 from model.inspection.inspector import Inside, Inspector
 from model.inspection.intervention import Intervention
 
-_MULTIPLICATIONS = 40_000_000_000  # of one lens: about half a second of two cores
+_MULTIPLICATIONS = 40_000_000_000  # for one lens: about half a second on two cores
 _FEWEST = 16  # positions that are worth it, however long they take
 
 

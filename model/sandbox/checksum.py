@@ -10,7 +10,7 @@ _DIGITS = 12
 
 
 def weights_checksum(path: Path) -> str:
-    """Hexadecimal digits of the weights in a folder, or in a GGUF file; "" where there are none or they have gone.
+    """Hexadecimal digits of the weights in a folder, or in a GGUF file; "" if there are none, or they are gone.
 
     Of a large file, equally spaced parts are read: any further training changes all of them.
     """

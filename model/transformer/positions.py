@@ -42,7 +42,7 @@ def rotate(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     """Turn each pair (i, i + D/2) of every head by its angle; heads (R, T, H, D), tables (R or 1, T, 1, D)."""
     first, second = heads.chunk(2, dim=-1)  # (R, T, H, D / 2) each, the numbers of a pair in the same place
     turned = torch.addcmul(heads * cosines, torch.cat((second, first), dim=-1), sines)  # (R, T, H, D)
-    return turned.to(heads.dtype)  # which is lower than the tables' in a training in bfloat16
+    return turned.to(heads.dtype)  # lower than that of the tables when training in bfloat16
 
 
 def _frequencies(width: int, base: float) -> Tensor:

@@ -59,7 +59,7 @@ def open_model(hf_model: Any, passes: Passes, *, source: bool, pads: bool) -> In
     """
     # T5 and its like scale the stream before the unembedding, or don't, by settings that each calls otherwise.
     weight = hf_model.get_input_embeddings().weight
-    if weight.dtype != torch.float32:  # whose sums are too rough to tell parts that add up from parts that don't
+    if weight.dtype != torch.float32:  # in 16 bits, sums are too rough to tell whether parts add up
         kind = str(weight.dtype).removeprefix("torch.")
         raise AttendError(
             f"Looking inside needs weights in float32, but this model's are in {kind}: load it in float32."
@@ -67,7 +67,7 @@ def open_model(hf_model: Any, passes: Passes, *, source: bool, pads: bool) -> In
     scales = (1.0, hf_model.get_output_embeddings().weight.shape[-1] ** -0.5)
     for norm_after, scale in itertools.product((False, True), scales):
         anatomy = None
-        with suppress(AttributeError):  # of a family that names or nests otherwise
+        with suppress(AttributeError):  # a family that names or nests its parts otherwise
             anatomy = _anatomy(hf_model, norm_after=norm_after, scale=scale, source=source)
         if anatomy is not None and _holds(inspector := Inspector(anatomy, passes, pads=pads), source=source):
             return inspector

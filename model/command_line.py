@@ -117,7 +117,7 @@ def _tell(sentence: str) -> None:
 
 
 def _drop_unwritten(stream: TextIO) -> None:
-    """Python would complain at exit about what it can't write."""
+    """Drop what can't be written, since Python would complain about it at exit."""
     try:
         stream.flush()
     except OSError:

@@ -14,16 +14,19 @@ from transformers.utils import logging
 _WITHOUT_EFFECT = frozenset(
     vars(GenerationConfig()).keys()
     | {
+        "_attn_implementation_autoset",
         "_model_name_or_path",
         "_name_or_path",
         "architectures",
         "attention_dropout",
+        "attn_implementation",
         "attn_pdrop",
         "bos_token_id",
         "chunk_size_feed_forward",
         "dtype",
         "embd_pdrop",
         "eos_token_id",
+        "gradient_checkpointing",
         "id2label",
         "initializer_range",
         "is_decoder",
@@ -52,6 +55,8 @@ _WITHOUT_EFFECT = frozenset(
         "transformers.js_config",
         "transformers_version",
         "unk_token_id",
+        "unsloth_fixed",
+        "unsloth_version",
         "use_bfloat16",
         "use_cache",
     }
@@ -61,11 +66,17 @@ _WITHOUT_EFFECT = frozenset(
 _OLDER_FIELDS = frozenset({"rope_theta", "rope_scaling", "partial_rotary_factor", "original_max_position_embeddings"})
 # All families have these fields; our layouts read none of them.
 _COMMON_FIELDS = frozenset(field.name for field in fields(PreTrainedConfig))
+# Fields that transformers follows, although its config classes don't have them.
+_FOLLOWED = frozenset({"fusion_config", "per_layer_config", "quantization_config"})
 _MAX_LAYERS = 10_000  # config classes make a list of all layers
 
 
 class Unknown(Exception):
     """The config is not of this layout."""
+
+
+class Ignored(Unknown):
+    """The config has a field that transformers ignores, too."""
 
 
 class Fields:
@@ -88,6 +99,7 @@ class Fields:
         complete = family(**{name: copy.deepcopy(values[name]) for name in known & values.keys()})
         self._left = {name: value for name, value in values.items() if name not in _WITHOUT_EFFECT | known}
         self._left |= {name: getattr(complete, name) for name in own}
+        self._followed = own | _COMMON_FIELDS | _FOLLOWED
 
     def take(self, name: str, *default: Any) -> Any:
         """A value of the family's config class, or a default for a field that the class lacks."""
@@ -96,8 +108,11 @@ class Fields:
     def expect(self, name: str, accepted: Any) -> None:
         """Take a field, which the family may lack, and accept only this value."""
         if self._left.pop(name, accepted) != accepted:
-            raise Unknown(name)
+            raise self._unknown(name)
 
     def nothing_left(self) -> None:
         if self._left:
-            raise Unknown(next(iter(self._left)))
+            raise self._unknown(next(iter(self._left)))
+
+    def _unknown(self, name: str) -> Unknown:
+        return Unknown(name) if name in self._followed else Ignored(name)

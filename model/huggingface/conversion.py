@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from model.errors import AttendError
-from model.huggingface.config_fields import Fields, Unknown
+from model.huggingface.config_fields import Fields, Ignored, Unknown
 from model.transformer.config import RotaryScaling, TransformerConfig
 
 Weights = Callable[[Mapping[str, Tensor], TransformerConfig], dict[str, Tensor]]
@@ -50,6 +50,10 @@ def _equal(first: Tensor, second: Tensor) -> bool:
     return torch.equal(first.to(precision), second.to(precision))
 
 
+class IgnoredField(str):
+    """A reason for which there is no layout: a field that transformers ignores, too."""
+
+
 def layout_of(values: Mapping[str, Any]) -> Layout | None:
     """The layout of a `config.json`; None if our transformer can't be exactly this model."""
     layout = layout_or_reason(values)
@@ -66,15 +70,20 @@ def layout_or_reason(values: Mapping[str, Any]) -> Layout | str:
         left = Fields(kind, values)
         config = read(left)
         left.nothing_left()
+    except Ignored as error:
+        return IgnoredField(_reason(values, str(error)))
     except Unknown as error:
-        name = str(error)
-        return f"its {name} is {str(values[name])[:80]!r}" if name in values else f"it has no {name}"
+        return _reason(values, str(error))
     except AttendError as error:
         return str(error).rstrip(".")
     except Exception as error:  # whatever the family's class raises for strange values
         reason = str(error).strip().rpartition("\n")[2].strip().rstrip(".")
         return f"its config.json can't be read ({reason[:200]})"
     return Layout(config, weights)
+
+
+def _reason(values: Mapping[str, Any], name: str) -> str:
+    return f"its {name} is {str(values[name])[:80]!r}" if name in values else f"it has no {name}"
 
 
 def _gpt2(fields: Fields) -> TransformerConfig:
@@ -115,6 +124,7 @@ def _mistral(fields: Fields) -> TransformerConfig:
 
 def _qwen2(fields: Fields) -> TransformerConfig:
     _expect_full_attention(fields)
+    fields.expect("use_mrope", False)  # Qwen2.5's own configs have it
     return _rotary(fields, biases="qkv")
 
 

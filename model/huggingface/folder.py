@@ -17,7 +17,7 @@ import torch
 from model.device import INT8, DeviceConfig, allocating, named_dtype, native_shortage, not_in_int8, shortage
 from model.errors import AttendError
 from model.huggingface.architectures import check_config
-from model.huggingface.conversion import EMBEDDINGS, OUTPUT, Layout, layout_of, layout_or_reason
+from model.huggingface.conversion import EMBEDDINGS, OUTPUT, IgnoredField, Layout, layout_of, layout_or_reason
 from model.huggingface.generation.chat_template import TemplateChat, names_without_default
 from model.huggingface.generation.config import GenerationFields, token_ids
 from model.huggingface.marian_tokenizer import SOURCE as MARIAN_SOURCE
@@ -113,7 +113,14 @@ def load_model(
         if lacking and not device_config.spread:
             raise _no_room(files.name, lacking)
         hf_model, ignored = _pretrained(files, device, dtype, spread=bool(lacking))
-    return _adapted(files, hf_model), (*offloaded(files.name, lacking), *without_weights(files.name, ignored))
+    notes = (*offloaded(files.name, lacking), *without_weights(files.name, ignored))
+    if isinstance(layout, IgnoredField):
+        note = (
+            f"{files.name} runs through transformers, which ignores a field of its config.json ({layout}): its results "
+            "may differ from those of its authors' own code."
+        )
+        notes = (*notes, note)
+    return _adapted(files, hf_model), notes
 
 
 def _answering(

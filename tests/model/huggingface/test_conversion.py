@@ -136,6 +136,8 @@ def test_fields_that_change_no_logit_are_no_reason_for_another_engine(name: str,
     """A causal family is one whatever `is_decoder` says; what chooses tokens is a matter of `GenerationFields`."""
     values, _ = saved(MODELS[name](), tmp_path)
     more: dict[str, Any] = {"is_decoder": True, "problem_type": None, "do_sample": True, "temperature": 0.6, "top_k": 5}
+    more |= {"attn_implementation": "sdpa", "_attn_implementation_autoset": True, "gradient_checkpointing": True}
+    more |= {"unsloth_fixed": True, "unsloth_version": "2026.4.5"} | ({"use_mrope": False} if name == "qwen2" else {})
     assert layout_of({**values, **more}) == layout_of(values) is not None
     ids = torch.tensor([[5, 7, 9, 11]])
     plain = AutoModelForCausalLM.from_pretrained(tmp_path)(ids).logits
@@ -159,7 +161,7 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     ],
     "mistral": [{"sliding_window": 0}, {"sliding_window": -1}],
     "qwen2": [
-        *({"head_dim": None}, {"num_hidden_layers": 10**12}, {"use_sliding_window": True}),
+        *({"head_dim": None}, {"num_hidden_layers": 10**12}, {"use_sliding_window": True}, {"use_mrope": True}),
         {"layer_types": ["full_attention", "sliding_attention"]},
     ],
     "gpt2": [{"activation_function": "relu"}, {"scale_attn_by_inverse_layer_idx": True}],

@@ -255,6 +255,18 @@ def test_weights_that_transformers_ignores_are_named(copied: Path) -> None:
     ) in loaded.notes
 
 
+@pytest.mark.parametrize(("field", "value"), [("brand_new", True), ("rope_interleaved", True), ("hidden_act", "relu")])
+def test_a_field_that_transformers_ignores_is_named(copied: Path, field: str, value: object) -> None:
+    change_json(copied / "config.json", **{field: value})
+    loaded = catalog.load(str(copied))
+    assert isinstance(loaded.model, HuggingFaceModel)
+    note = (
+        f"spoilt runs through transformers, which ignores a field of its config.json (its {field} is '{value}'): its "
+        "results may differ from those of its authors' own code."
+    )
+    assert [each for each in loaded.notes if "ignores" in each] == ([note] if field != "hidden_act" else [])
+
+
 def test_what_is_only_ever_a_decoder_writes_whatever_its_config_says_of_that(tmp_path: Path) -> None:
     """transformers writes `is_decoder: false` for a GPT-NeoX, which is how an encoder would look in other families."""
     sizes: dict[str, Any] = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4}

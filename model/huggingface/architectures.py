@@ -33,8 +33,9 @@ _OTHER_INPUTS = (  # models that write texts about inputs that Attend can't give
 _LENGTHS = (*LENGTHS, "max_encoder_position_embeddings", "max_decoder_position_embeddings")
 # The types and the largest value of each number about positions; the longest texts of any model have 10^7 tokens.
 _POSITIONS: Mapping[str, tuple[tuple[type, ...], int]] = {
-    **dict.fromkeys(_LENGTHS, ((int,), 10**9)),
+    **dict.fromkeys(_LENGTHS, ((int,), 1 << 24)),
     "rope_theta": ((int, float), 10**15),
+    "factor": ((int, float), 10_000),  # of a rotation; it may stretch the context
 }
 
 

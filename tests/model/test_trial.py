@@ -65,6 +65,17 @@ def test_a_config_that_asks_for_a_billion_labels_makes_none(tmp_path: Path, kind
     )
 
 
+def test_a_config_that_asks_for_all_pairs_of_positions_makes_no_table_of_them(tmp_path: Path) -> None:
+    """GPT-Neo makes one in each layer, even before any weight is read, and none of them is stored."""
+    folder = gpt2(tmp_path / "pairs")
+    sizes = {"vocab_size": 400, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 100_000}
+    kinds = {"model_type": "gpt_neo", "architectures": ["GPTNeoForCausalLM"], "attention_types": [[["global"], 2]]}
+    (folder / "config.json").write_text(json.dumps(kinds | sizes))
+    assert refusal(folder).startswith(
+        "The config.json of pairs asks for tables of 20.0 GB beside the weights, but at most 1.1 GB are allowed: copy "
+    )
+
+
 def test_what_takes_too_long_ends_in_its_own_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """transformers takes minutes to add so many tokens one by one; however long the process takes to start, a second
     of that is too short."""

@@ -22,6 +22,8 @@ from model.huggingface.weights import Checkpoint, CheckpointFiles, check_layers
 from model.sandbox.child import MAX_BYTES, serve
 from model.sandbox.tokenizer import encode_samples
 
+_TABLES = 1 << 30  # bytes of what is not among the weights; GPT-Neo's tables of 2,048 positions have 100 MB
+
 
 def refusal(question: dict[str, str]) -> str | None:
     """Read a checkpoint; returns the sentence that refuses it."""
@@ -79,10 +81,22 @@ def _vocabulary_size(kind: Any, files: CheckpointFiles) -> int | None:
         config = AutoConfig.from_pretrained(str(files.path), local_files_only=True, trust_remote_code=False)
         with torch.device("meta"):
             built = kind.from_config(config, attn_implementation="eager", trust_remote_code=False)
-        return None if kind is AutoModel else built.get_output_embeddings().weight.shape[0]
+        size = None if kind is AutoModel else built.get_output_embeddings().weight.shape[0]
     except Exception as error:  # whatever a family's own code raises for a foreign config
         _raise_shortage(error)
         return None
+    _check_tables(built, files)
+    return size
+
+
+def _check_tables(built: Any, files: CheckpointFiles) -> None:
+    """Refuse tables, such as GPT-Neo's of all pairs of positions, that are larger than the weights would explain."""
+    tables = sum(table.numel() * table.element_size() for _, table in built.named_non_persistent_buffers())
+    if tables > (most := max(files.size, _TABLES)):
+        raise AttendError(
+            f"The config.json of {files.name} asks for tables of {tables / 1e9:,.1f} GB beside the weights, but at "
+            f"most {most / 1e9:,.1f} GB are allowed: copy the checkpoint folder again, or choose another model."
+        )
 
 
 def _raise_shortage(error: Exception) -> None:

@@ -225,7 +225,12 @@ def generation(**changes: Any) -> Callable[[Path], None]:
             "adapter",
             "max_position_embeddings 0, which must be a whole number above 0 and",
         ),
-        (config(max_position_embeddings=10**12), "auto", "max_position_embeddings 1000000000000"),
+        (
+            config(max_position_embeddings=2**24 + 1),
+            "auto",
+            "max_position_embeddings 16777217, which must .* 16,777,216",
+        ),
+        (config(rope_scaling={"rope_type": "dynamic", "factor": 1e9}), "auto", "factor 1000000000.0, which must be a"),
         (config(text_config={"n_positions": "9"}), "auto", "n_positions 9, which must be a whole number"),
         (config(rope_theta=0), "adapter", "rope_theta 0, which must be a number above 0 and up to"),
         (config(rope_parameters={"rope_type": "default", "rope_theta": math.nan}), "auto", "rope_theta nan"),

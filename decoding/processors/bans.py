@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from decoding.parameters.list_parameter import StringList
-from decoding.parameters.parameter import Parameter, Parameters
+from decoding.parameters.parameter import Parameter, Parameters, SettingError, quoted
 from decoding.processors.base import Context, ProcessorOptions, ban
 from decoding.stop import TOKEN_LIMIT
 
@@ -92,10 +92,19 @@ class BannedWords:
 
     @classmethod
     def of(cls, options: ProcessorOptions) -> Self:
-        """Each text is banned with and without a leading space, since a word has other tokens inside a sentence."""
+        """Each text is banned with and without a leading space, since a word has other tokens inside a sentence.
+
+        `SettingError` for a text without tokens.
+        """
         encode = options.request.encode
         if encode is None:
             raise ValueError("texts can be banned only where the request can encode them")
+        for text in options[BANNED_WORDS]:
+            if not encode(text):  # invisible characters, which some tokenizers drop
+                raise SettingError(
+                    f"banned_words contains {quoted(text)}, which has no tokens in this model: leave it out.",
+                    "banned_words",
+                )
         texts = dict.fromkeys(spelled for text in options[BANNED_WORDS] for spelled in (text, f" {text}"))
         return cls(tuple(dict.fromkeys(tuple(encode(text)) for text in texts)))
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from decoding.parameters.parameter import quoted
+from model.errors import AttendError
 from model.limits import check_characters, check_length
 from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
@@ -20,11 +22,16 @@ _CANDIDATES = 10  # recorded for typed tokens
 
 
 def cut(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> tuple[list[TokenRecord], tuple[int, int]]:
-    """The tokens of an edited text, generated ones kept where possible, and the shape of their attention."""
+    """The tokens of an edited text, generated ones kept where possible, and the shape of their attention.
+
+    `AttendError` for a text that is too long or has no tokens.
+    """
     kept = _kept(tokens, text, loaded)
     rest = text[len(text_of(kept, loaded.tokenizer)) :]
     check_characters(rest, loaded.model.context_length)
     ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
+    if not ids:  # invisible characters, which some tokenizers drop
+        raise AttendError(f"The text {quoted(text)} has no tokens in this model: enter another text.")
     # the last token is explained without being read
     check_length(max(1, len(ids) - 1), loaded.model.context_length, _WAY_OUT)
     known = tokens[: shared(tokens, ids)]

@@ -105,6 +105,16 @@ def test_banned_words_are_banned_alone_and_behind_a_space() -> None:
         DecodingSettings(banned_words=("a",)).options(request)
 
 
+def test_a_banned_word_without_tokens_is_refused() -> None:
+    """attend-translate drops a zero-width space: alone it has no tokens, and behind a space those of the space."""
+    request = make_request()
+    object.__setattr__(request, "encode", lambda text: [*map(ord, text.replace("\u200b", ""))])
+    for texts in (("\u200b",), ("a", "\u200b")):
+        with pytest.raises(SettingError, match=r"^banned_words contains '\\u200b', which has no tokens") as refused:
+            DecodingSettings(banned_words=texts).options(request)
+        assert refused.value.names == ("banned_words",)
+
+
 def test_dry_breaks_at_tokens_whose_text_has_a_breaker() -> None:
     request = make_request()
     object.__setattr__(request, "decode", lambda ids: {1: "one", 2: " two:", 3: "a\n"}.get(ids[0], "x"))

@@ -136,3 +136,13 @@ def test_the_example_of_a_patch_finds_the_head_that_looks_the_name_up() -> None:
     unequal = {**form["example"], "corrupted": "My dog is called Bartholomew. What is my dog called?"}
     refused = ask(session, models, "patch_texts", run, **unequal)
     assert refused["positions"] is None and len(refused["clean"]) < len(refused["corrupted"])
+
+
+def test_an_answer_without_tokens_is_refused(
+    models: Models, tiny: LoadedModel, session: Session, run: RunRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode = tiny.tokenizer.encode
+    monkeypatch.setattr(tiny.tokenizer, "encode", lambda text, **options: encode(text.strip("\u200b"), **options))
+    form = {"clean": "Hello", "corrupted": "Hi", "answer": "\u200b", "rival": "x"}
+    with pytest.raises(AttendError, match=r"^The answer '\\u200b' has no tokens in this model: enter another answer"):
+        ask(session, models, "patch_texts", run, **form)

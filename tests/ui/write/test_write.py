@@ -246,6 +246,13 @@ def test_a_model_without_a_chat_format_writes(models: Models, tiny_writer: Loade
     assert run_of(session).model == tiny_writer.name
 
 
+def test_a_text_without_tokens_is_refused(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some tokenizers drop invisible characters."""
+    monkeypatch.setattr(LoadedModel, "prompt", lambda *_: ())
+    with pytest.raises(AttendError, match=r"^The text '\\u200b' has no tokens in this model: enter another text"):
+        write.preview(Session(), models, models.default, "\u200b")
+
+
 @pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
 def test_every_strategy_goes_on_and_takes_single_steps(models: Models, strategy: str) -> None:
     session = Session()

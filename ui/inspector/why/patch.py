@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from decoding.parameters.parameter import quoted
 from model.errors import AttendError
 from model.inspection.inspector import opened
 from model.inspection.patching import patch
@@ -128,9 +129,11 @@ def _read(loaded: LoadedModel, text: str, beginning: str) -> _Text:
 
 
 def _first_token(loaded: LoadedModel, answer: str, beginning: str) -> int:
-    """The token with which an answer goes on."""
+    """The token with which an answer goes on; `AttendError` for an answer without tokens."""
     begins = _mode_of(loaded) != "write" and not beginning.strip()
     tokens = loaded.tokenizer.encode(answer if begins else _continued(answer), begins=begins)
+    if not tokens:  # invisible characters, which some tokenizers drop
+        raise AttendError(f"The answer {quoted(answer)} has no tokens in this model: enter another answer.")
     return tokens[0]
 
 

@@ -112,7 +112,7 @@ class GenerationRules:
     encoder_repetition_penalty: float = 1.0  # above 1 favours tokens of the source (without one, of the prompt)
     encoder_no_repeat_ngram_size: int = 0  # no sequence of so many tokens of the source or the prompt is repeated
     min_length: int = 0  # tokens that the decoder's text, prompt included, must have before it may end
-    # What must follow a prompt of one token in a model without an encoder.
+    # What must follow a prompt of one token: one of these. An encoder-decoder writes a single one into `decoder_start`.
     forced_bos_token_ids: frozenset[int] = frozenset()
     forced_eos_token_ids: frozenset[int] = frozenset()  # what must be the last token that the length allows
     decay_start: int = 0  # after this many generated tokens, each further one makes an end more likely

@@ -187,7 +187,7 @@ class RuleStages:
         if rules.min_length > len(request.prompt):
             after_penalties.append(MinLength(rules.min_length - len(request.prompt), request.end_tokens))
         forced: dict[int, frozenset[int]] = {}
-        if rules.forced_bos_token_ids and len(request.prompt) == 1 and not request.source:
+        if rules.forced_bos_token_ids and len(request.prompt) == 1:
             forced[0] = rules.forced_bos_token_ids
         if rules.begin_suppress_tokens:
             after_penalties.append(BeginSuppressTokens(rules.begin_suppress_tokens, len(forced)))

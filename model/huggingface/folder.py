@@ -50,6 +50,8 @@ def load(files: Checkpoint, engine: str, device_config: DeviceConfig = DeviceCon
     rules = generation.rules(end_tokens)
     notes = (*notes, *generation.notes(model.context_length, translates=translates))
     if translates:
+        if len(rules.forced_bos_token_ids) == 1:  # it is part of the decoder's start
+            rules = replace(rules, forced_bos_token_ids=frozenset())
         return _answering(files, model, end_tokens, rules, notes)
     tokenizer = files.tokenizer(model.vocabulary_size)
     end_tokens |= token_ids(tokenizer.hf_tokenizer.eos_token_id, model.vocabulary_size)
@@ -280,4 +282,5 @@ def _adapted(files: Checkpoint, hf_model: Any) -> LanguageModel[Any]:
     if not files.config.get("is_encoder_decoder"):
         return verified(HuggingFaceModel, hf_model, files.name)
     forced = token_ids(hf_model.generation_config.forced_bos_token_id, hf_model.get_output_embeddings().weight.shape[0])
-    return verified(partial(Seq2SeqModel, forced_start=sorted(forced)), hf_model, files.name)
+    forced_start = sorted(forced) if len(forced) == 1 else []  # one of several is forced by a rule
+    return verified(partial(Seq2SeqModel, forced_start=forced_start), hf_model, files.name)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from decoding.parameters.parameter import Parameter, Parameters
 from decoding.processors.base import Context, ProcessorOptions, require
+from decoding.request import Request
 from decoding.uniform import SEED, uniform_at
 from model.lazy import torch
 
@@ -41,15 +42,15 @@ XTC_THRESHOLD = Parameter(
 class Xtc:
     """Excludes top choices: with some probability, only the least probable of all tokens above a threshold stays.
 
-    p-e-w wrote it for text-generation-webui. As there, nothing is excluded if an end token would be. Of equally
-    probable tokens, the one with the highest id counts as the least probable. Whether it acts on a step is drawn from a
-    stream of its own, so that switching it on does not change the draws of the tokens.
+    p-e-w wrote it for text-generation-webui. As there, nothing is excluded if an end token or the line break would be.
+    Of equally probable tokens, the one with the highest id counts as the least probable. Whether it acts on a step is
+    drawn from a stream of its own, so that switching it on does not change the draws of the tokens.
     """
 
     threshold: float
     probability: float
     seed: int
-    end_tokens: frozenset[int] = frozenset()
+    protected: frozenset[int] = frozenset()  # nothing is excluded if one of these would be
     draws_used: int = 0  # by an earlier run of the same text
     name: ClassVar[str] = "xtc"
     label: ClassVar[str] = "XTC"
@@ -64,9 +65,8 @@ class Xtc:
     @classmethod
     def of(cls, options: ProcessorOptions) -> Self:
         request = options.request
-        return cls(
-            options[XTC_THRESHOLD], options[XTC_PROBABILITY], options[SEED], request.end_tokens, request.draws_used
-        )
+        protected = request.end_tokens | _line_break(request)
+        return cls(options[XTC_THRESHOLD], options[XTC_PROBABILITY], options[SEED], protected, request.draws_used)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         if uniform_at(self.seed, self.draws_used + len(context.tokens[0])) >= self.probability:
@@ -77,6 +77,12 @@ class Xtc:
         least = probabilities.masked_fill(~top, 2.0).amin(dim=-1, keepdim=True)  # (rows, 1)
         stays = torch.where(top & (probabilities == least), ids, -1).amax(dim=-1, keepdim=True)  # (rows, 1)
         excluded = top & (ids != stays)
-        ends = [token for token in self.end_tokens if token < logits.shape[-1]]
-        excluded &= ~excluded[:, ends].any(dim=-1, keepdim=True)
+        protected = [token for token in self.protected if token < logits.shape[-1]]
+        excluded &= ~excluded[:, protected].any(dim=-1, keepdim=True)
         return logits.masked_fill(excluded, -math.inf)
+
+
+def _line_break(request: Request) -> frozenset[int]:
+    """The token of a line break, if the vocabulary has one."""
+    ids = tuple(request.encode("\n"))[-1:] if request.encode else ()
+    return frozenset(ids) if "\n" in request.decode(ids) else frozenset()

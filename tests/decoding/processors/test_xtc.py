@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,10 +46,18 @@ def test_of_the_top_choices_only_the_least_probable_stays() -> None:
     assert left(Xtc(0.2, 1.0, seed=1)(logits_of([0.25, 0.25, 0.5]), NO_CONTEXT)) == [False, True, False]
 
 
-def test_nothing_is_excluded_where_an_end_token_would_be() -> None:
+def test_nothing_is_excluded_where_a_protected_token_would_be() -> None:
     logits = logits_of([0.4, 0.3, 0.2, 0.1])
     assert left(Xtc(0.19, 1.0, 1, frozenset({1, 99}))(logits, NO_CONTEXT)) == [True] * 4
     assert left(Xtc(0.19, 1.0, 1, frozenset({2}))(logits, NO_CONTEXT)) == [False, False, True, True]  # it stays anyway
+
+
+@pytest.mark.parametrize(("text", "protected"), [("\n", {2, 5}), (" ", {5})], ids=["kept", "lost"])
+def test_a_line_break_is_protected_where_the_vocabulary_has_one(text: str, protected: set[int]) -> None:
+    """As in text-generation-webui."""
+    request = replace(make_request(end_tokens=[5]), encode=lambda _: [7, 2], decode=lambda ids: text * len(ids))
+    (stage,) = DecodingSettings(xtc_probability=1.0).options(request).processors
+    assert isinstance(stage, Xtc) and stage.protected == protected
 
 
 VALUES = st.one_of(st.sampled_from([0.0, 1.0, -1.0, NEVER]), st.floats(-8, 8, width=32))

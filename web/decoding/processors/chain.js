@@ -44,8 +44,8 @@ const WARPERS = {
 
 /** The only one that draws random numbers. @type {typeof PENALTIES} */
 const RANDOM = {
-  xtc: ({ xtc_probability: probability, xtc_threshold: limit, seed }, { endTokens, drawsUsed }) => (
-    probability ? filters.xtc({ probability, limit, seed, drawsUsed, endTokens }) : null),
+  xtc: ({ xtc_probability: probability, xtc_threshold: limit, seed }, request) => (
+    probability ? filters.xtc({ probability, limit, seed, drawsUsed: request.drawsUsed, protectedIds: [...request.endTokens, ...lineBreak(request)] }) : null),
 };
 
 const STAGES = {
@@ -55,12 +55,20 @@ const STAGES = {
   beam_sample: { ...PENALTIES, ...WARPERS, ...RANDOM },
 };
 
+/** The token of a line break, if the vocabulary has one. @param {Request} request */
+function lineBreak({ encode, decode }) {
+  const ids = encode('\n').slice(-1);
+  return decode(ids).includes('\n') ? ids : [];
+}
+
 /**
  * Each text with and without a leading space, since a word has other tokens inside a sentence.
  * @param {string[]} words
  * @param {Request} request
  */
 function spellings(words, { encode }) {
+  const lost = words.find((word) => !encode(word).length);  // invisible characters, which some tokenizers drop
+  if (lost !== undefined) throw new Error(`banned_words contains ${JSON.stringify(lost)}, which has no tokens in this model: leave it out.`);
   const texts = new Set(words.flatMap((word) => [word, ` ${word}`]));
   return [...new Map([...texts].map(encode).map((ids) => [ids.join(), ids])).values()];
 }

@@ -194,11 +194,12 @@ export const topH = (h) => ({
 });
 
 /**
- * Excludes top choices: with some probability, only the least probable of all tokens above a limit stays.
- * @param {{probability: number, limit: number, seed: number, drawsUsed: number, endTokens: number[]}} options
+ * Excludes top choices: with some probability, only the least probable of all tokens above a limit stays. Nothing is
+ * excluded if a protected token would be.
+ * @param {{probability: number, limit: number, seed: number, drawsUsed: number, protectedIds: number[]}} options
  * @returns {Stage}
  */
-export const xtc = ({ probability, limit, seed, drawsUsed, endTokens }) => ({
+export const xtc = ({ probability, limit, seed, drawsUsed, protectedIds }) => ({
   name: 'xtc',
   apply: (logits, { tokens }) => {
     if (uniformAt(seed, drawsUsed + tokens.length) >= probability) return logits;
@@ -207,6 +208,6 @@ export const xtc = ({ probability, limit, seed, drawsUsed, endTokens }) => ({
     const least = Math.min(...top.map((id) => probabilities[id]));
     const stays = top.findLast((id) => probabilities[id] === least);
     const excluded = new Set(top.filter((id) => id !== stays));
-    return endTokens.some((id) => excluded.has(id)) ? logits : without(logits, (id) => excluded.has(id));
+    return protectedIds.some((id) => excluded.has(id)) ? logits : without(logits, (id) => excluded.has(id));
   },
 });

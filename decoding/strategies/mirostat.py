@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from decoding.parameters.parameter import Parameter, Settings, Value
+from decoding.parameters.parameter import Parameter, Settings, Value, quoted
 from decoding.processors import Context
 from model.errors import AttendError
 
@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 class _Mode(Parameter[int]):
     """0 or 2; 1 is a version that exists but is not offered."""
 
+    @property
+    def accepts(self) -> str:
+        return "0 or 2"
+
     def checked(self, value: object) -> Value:
-        mode = Parameter.checked(self, value)
-        if mode == 1:
-            raise AttendError(f"{self.name} is 1, but only Mirostat 2 is available: choose 2, or 0 to turn it off.")
-        return mode
+        if isinstance(value, bool) or value not in (0, 2):
+            raise AttendError(
+                f"{self.name} is {quoted(value)}, but only Mirostat 2 is available: choose 2, or 0 to turn it off."
+            )
+        return 2 if value else 0
 
 
 MIROSTAT_MODE = _Mode(

@@ -95,6 +95,7 @@ def test_a_bad_value_is_refused_in_one_sentence(name: str, value: object, senten
             "num_beams is 5, but num_beam_groups is 3, .* a multiple of 3",
         ),
         ({"mirostat_mode": 1}, "mirostat_mode is 1, .* choose 2, or 0"),
+        ({"mirostat_mode": 3}, "mirostat_mode is 3, .* choose 2, or 0"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(settings: dict[str, int], words: str) -> None:

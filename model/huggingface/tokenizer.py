@@ -110,11 +110,16 @@ class HuggingFaceTokenizer(CheckpointTokenizer):
         """The same ids; `AttendError` for one that was added to the tokenizer, but not to its model."""
         for piece in ids:
             if piece >= self.vocabulary_size:
-                raise AttendError(
-                    f"The tokenizer has a token {backend.id_to_token(piece)!r} that its model doesn't know: leave it "
-                    "out of the text, or choose another model."
-                )
+                raise not_known(backend.id_to_token(piece))
         return [*ids]
+
+
+def not_known(name: str | None) -> AttendError:
+    """The error for a token that was added to a tokenizer, but not to its model."""
+    return AttendError(
+        f"The tokenizer has a token {name!r} that its model doesn't know: leave it out of the text, or choose another "
+        "model."
+    )
 
 
 def encoded(backend: Backend, text: str, *, framed: bool = False) -> Encoding:

@@ -16,7 +16,7 @@ from tokenizers import models
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from model.errors import AttendError
-from model.huggingface.tokenizer import CheckpointTokenizer, backend_of, check_size, framing
+from model.huggingface.tokenizer import CheckpointTokenizer, backend_of, check_size, framing, not_known
 from model.huggingface.tokenizers.notes import tokenizer_notes
 from model.text.sentencepiece_tokenizer import piece_bytes
 from model.text.tokenizer import check_whole
@@ -48,11 +48,15 @@ class SpmTokenizer(CheckpointTokenizer):
         backend = backend_of(hf_tokenizer)
         added = backend.get_added_tokens_decoder()
         check_size({*range(len(names)), *added}, [token for token in added if token >= len(names)], vocabulary_size)
-        special = {token: f"<unused {token}>" for token in range(len(names), vocabulary_size)}
-        special |= {token: each.content for token, each in added.items() if each.special or token >= len(names)}
+        texts = {token: each.content for token, each in added.items() if token >= len(names) and not each.special}
+        special = {token: f"<unused {token}>" for token in range(len(names), vocabulary_size) if token not in texts}
+        special |= {token: each.content for token, each in added.items() if each.special}
         special |= {token: piece.piece for token, piece in enumerate(pieces.pieces) if piece.type in _HIDDEN}
         bytes_of = [
-            b"" if token in special else piece_bytes(names[token], single=pieces.pieces[token].type == _Piece.BYTE)
+            b""
+            if token in special
+            else texts.get(token, "").encode()
+            or piece_bytes(names[token], single=pieces.pieces[token].type == _Piece.BYTE)
             for token in range(vocabulary_size)
         ]
         rules = pieces.normalizer_spec
@@ -63,7 +67,8 @@ class SpmTokenizer(CheckpointTokenizer):
         rules.add_dummy_prefix = rules.remove_extra_whitespaces = False
         self._going_on = _processor(pieces)
         self._every_part = every_part
-        self._split = re.compile("|".join(map(re.escape, sorted(self._ids_of_special, key=len, reverse=True))))
+        self._parsed = self._ids_of_special | {content: token for token, content in texts.items()}
+        self._split = re.compile("|".join(map(re.escape, sorted(self._parsed, key=len, reverse=True))))
         written = (name for token, name in enumerate(names) if token not in special)
         _, self.prefix_tokens, self.suffix_tokens = framing(backend, written, special)
         self.notes = tokenizer_notes(self, self.unknown)
@@ -73,11 +78,14 @@ class SpmTokenizer(CheckpointTokenizer):
         return (self._beginning if begins else self._going_on).EncodeAsIds(text)
 
     def parse(self, text: str) -> list[int]:
-        """Ids of a text in which a special token's name stands for the token; SentencePiece reads the text between."""
+        """Ids of a text in which the name of a special or added token stands for the token; SentencePiece reads what is
+        between them."""
         ids, end = [], 0
         for match in self._split.finditer(text):
             ids += self.encode(text[end : match.start()], begins=self._every_part or not end)
-            ids.append(self._ids_of_special[match[0]])
+            if (token := self._parsed[match[0]]) >= self.vocabulary_size:
+                raise not_known(match[0])
+            ids.append(token)
             end = match.end()
         return ids + self.encode(text[end:], begins=self._every_part or not end)
 

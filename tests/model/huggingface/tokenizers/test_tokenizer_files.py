@@ -170,6 +170,23 @@ def test_a_sentencepiece_model_cuts_as_sentencepiece(name: str, pieces: dict[str
     assert lost[name] in " ".join(tokenizer.notes) and bool(tokenizer.notes) == (name != "plain")
 
 
+def test_an_added_token_that_is_not_special_is_text(pieces: dict[str, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(pieces["plain"], tmp_path / "added")
+    size = len(SentencePieceProcessor(model_file=str(folder / "tokenizer.model")))
+    names = {size: ("<call>", False), size + 1: ("<|stop|>", True), size + 2: ("<more>", False)}
+    added = {str(token): {"content": name, "special": special} for token, (name, special) in names.items()}
+    change_json(folder / "tokenizer_config.json", added_tokens_decoder=added)
+    tokenizer, reference = load_tokenizer(folder, size + 2), AutoTokenizer.from_pretrained(folder)
+    ids = tokenizer.parse("the<call>cat<|stop|>")
+    assert [token for token in ids if token >= size] == [size, size + 1]
+    decoded = reference.decode([size, size + 1], skip_special_tokens=True)
+    assert tokenizer.decode([size, size + 1]) == decoded == "<call>"
+    assert (tokenizer.label(size), tokenizer.is_special(size)) == ("<call>", False)
+    assert tokenizer.encode("<call>", begins=True) != [size]  # a template may use it to control the model
+    with pytest.raises(AttendError, match="has a token '<more>' that its model doesn't know: leave it out"):
+        tokenizer.parse("the<more>")
+
+
 @pytest.mark.parametrize(
     ("family", "name", "file", "prefix", "suffix"),
     [

@@ -134,14 +134,14 @@ def test_the_faster_precision_is_chosen_and_reported(
     monkeypatch: pytest.MonkeyPatch, bfloat16: float, chosen: torch.dtype, words: str
 ) -> None:
     seconds = {torch.bfloat16: bfloat16, torch.float32: 2.0}
-    monkeypatch.setattr(machine, "_seconds", lambda dtype, _: seconds[dtype])
+    monkeypatch.setattr(machine, "_seconds", lambda matrix: seconds[matrix.dtype])
     dtype, note = loop._precision("auto", torch.device("cpu"))
     assert dtype is chosen and note.startswith(words) and note.endswith("the faster here")
     assert loop._precision("no", torch.device("cpu")) == (torch.float32, "float32")
 
 
 def test_the_time_of_a_product_is_measured() -> None:
-    assert machine._seconds(torch.float32, torch.device("cpu")) > 0
+    assert machine._seconds(torch.ones(2, 2)) > 0
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from model.transformer.attention import SelfAttention
 from model.transformer.layers import Block, FeedForward
 
 _SIZE = 512  # of a square matrix: large enough that the product takes longer than the call
-_ROUNDS = 5
+_ROUNDS = 25  # in turn, so that whatever else the machine is doing slows both down
 
 
 def fastest_precision(device: torch.device) -> str:
@@ -24,18 +24,17 @@ def fastest_precision(device: torch.device) -> str:
 
     Processors without instructions for bfloat16 convert every number, which takes about four times as long.
     """
-    return "bf16" if _seconds(torch.bfloat16, device) < _seconds(torch.float32, device) else "no"
+    matrices = [torch.ones(_SIZE, _SIZE, dtype=dtype, device=device) for dtype in (torch.bfloat16, torch.float32)]
+    rounds = [[_seconds(matrix) for matrix in matrices] for _ in range(_ROUNDS)]
+    bfloat16, float32 = (min(seconds) for seconds in zip(*rounds, strict=True))
+    return "bf16" if bfloat16 < float32 else "no"
 
 
-def _seconds(dtype: torch.dtype, device: torch.device) -> float:
-    """The seconds that one matrix product takes, the least of a few measurements."""
-    matrix = torch.ones(_SIZE, _SIZE, dtype=dtype, device=device)
-    seconds = []
-    for _ in range(_ROUNDS):
-        started = time.perf_counter()
-        (matrix @ matrix)[0, 0].item()  # this waits for a GPU
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)
+def _seconds(matrix: Tensor) -> float:
+    """The seconds that a product of the matrix with itself takes."""
+    started = time.perf_counter()
+    (matrix @ matrix)[0, 0].item()  # this waits for a GPU
+    return time.perf_counter() - started
 
 
 def has_compiler() -> bool:

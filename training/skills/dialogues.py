@@ -12,7 +12,7 @@ from training.skills.small_talk import SmallTalk
 from training.skills.values import load_toml
 
 _WORDINGS = load_toml("wordings.toml")["seen"]
-_UNANSWERABLE = 0.1  # probability of an unanswerable question before each answerable one, and at the end
+_UNANSWERABLE = 0.13  # probability of an unanswerable question before each answerable one, and at the end
 _IN_A_HURRY = 0.25  # probability that the user writes a whole dialogue in a hurry
 _AROUND = 0.2  # probability that the user says something else in the same turn
 

@@ -13,17 +13,19 @@ from model.names import EMBEDDED, embedded
 POINTS = 50  # in a curve
 _FILES = {  # for each model and file, what the training was for
     ("attend-chat", "curve-first.csv"): "attend-chat, from random weights: small talk",
-    ("attend-chat", "curve.csv"): "attend-chat, afterwards: half of it dialogues with facts to remember",
+    ("attend-chat", "curve-second.csv"): "attend-chat, afterwards: half of it dialogues with facts to remember",
+    ("attend-chat", "curve.csv"): "attend-chat, at last: more of everything",
     ("attend-translate", "curve.csv"): "attend-translate, from random weights: French to English",
 }
 
 
 # After which steps the texts that are learned change. In the first training, by its recipe (`CHAT_RECIPE` of commit
 # 13b2622), six sources end at 60 % of the 2,108 steps, another at 80 % and the stories at 90 %. The second had eight
-# sittings; the model card has the steps of each.
+# sittings and the third three; the model card has the steps of each.
 _CHANGES = {
     ("attend-chat", "curve-first.csv"): tuple(round(2108 * share) for share in (0.6, 0.8, 0.9)),
-    ("attend-chat", "curve.csv"): tuple(accumulate((161, 366, 283, 582, 301, 303, 60))),
+    ("attend-chat", "curve-second.csv"): tuple(accumulate((161, 366, 283, 582, 301, 303, 60))),
+    ("attend-chat", "curve.csv"): tuple(accumulate((2984, 1499))),
 }
 
 

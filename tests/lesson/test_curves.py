@@ -26,14 +26,15 @@ def test_a_curve_is_the_mean_of_each_part_of_its_file() -> None:
 
 
 @pytest.mark.skipif("attend-chat" not in embedded(), reason="the embedded models are not there")
-def test_both_trainings_of_the_chat_model_are_there() -> None:
-    first, second = (curve for curve in recorded() if curve.name.startswith("attend-chat"))
+def test_the_three_trainings_of_the_chat_model_are_there() -> None:
+    first, second, third = (curve for curve in recorded() if curve.name.startswith("attend-chat"))
     assert [tokens / first.tokens[-1] for tokens in first.changes] == pytest.approx([0.6, 0.8, 0.9], abs=1e-3)
     # The card's sittings: 161 steps, 366 and so on, of 4,096 tokens each, the last 441 of 2,497 without a change.
     card = (EMBEDDED / "attend-chat" / "README.md").read_text()
     sittings = [161, 366, 283, 582, 301, 303, 60, 441]
     assert all(f"{steps}" in card for steps in sittings) and sum(sittings) == second.steps
     assert second.changes == tuple(4096 * sum(sittings[:count]) for count in range(1, 8))
+    assert third.steps == 2984 + 1499 + 439 and len(third.changes) == 2 and "2,984, 1,499 and 439 steps" in card
 
 
 @pytest.mark.skipif("attend-chat" not in embedded(), reason="the embedded models are not there")
@@ -44,8 +45,9 @@ def test_the_history_in_the_chapter_is_that_of_the_card() -> None:
         ("17.3 million tokens", "17.3 million tokens"),
         ("92 minutes", "92 minutes"),
         ("10.2 million tokens", "10.2 million tokens"),
-        ("345 of 420", "345 of 420 | 1 of 420"),
-        ("61 of 105", "61 of 105 | 2 of 105"),
-        ("from 0.578 to 0.618", "| 0.618 | 0.578 |"),
+        ("40.3 million tokens", "40.3 million tokens"),
+        ("317 of 420", "| 317 of 420 | 252 of 420 |"),
+        ("67 of 105", "| 67 of 105 | 57 of 105 |"),
+        ("from 0.578 to 0.618", "0.578 after the first training and 0.618 after the second"),
     ):
         assert number in chapter and of in card, number

@@ -18,6 +18,7 @@ from model import catalog, names
 from model.errors import AttendError
 from model.text.tokenizer import TextTokenizer
 from tests.helpers.folders import gpt2
+from ui.learn.chapters.vectors import ANALOGIES
 
 CHAT, TRANSLATE = "attend-chat", "attend-translate"
 EMBEDDED = pytest.mark.skipif(CHAT not in names.embedded(), reason="the embedded models are not there")
@@ -170,13 +171,14 @@ def test_what_our_models_have_learned() -> None:
 
 @EMBEDDED
 def test_an_analogy_that_shows_something_needs_its_step() -> None:
-    """Ranks without it were measured on attend-chat's weights, where the lesson shows them; with 1 it shows nothing."""
-    without = {"going go come coming": 180, "these this that those": 16, "two first third three": 2374}
-    learned = Vectors.of(catalog.load(CHAT))
-    for analogy, rank in (without | {"mother father brother sister": 1}).items():
-        a, b, c, expected = map(learned.word, analogy.split())
-        result = learned.analogy(a, b, c, 1, expected)
-        assert (result.rank, result.rank_without) == (1, rank), analogy
+    """What the chapter's buttons show: four of six need their step, and fewer of them before the mean is subtracted."""
+    needed = {}
+    for centred in (True, False):
+        learned = Vectors.of(catalog.load(CHAT), centred=centred)
+        results = [learned.analogy(*map(learned.word, (a, b, c)), 1, learned.word(d)) for a, b, c, d in ANALOGIES]
+        assert {result.rank for result in results} == {1}
+        needed[centred] = [result.rank_without != 1 for result in results]
+    assert needed == {True: [True] * 4 + [False] * 2, False: [False] + [True] * 3 + [False] * 2}
 
 
 @EMBEDDED
@@ -215,21 +217,13 @@ def test_the_share_of_random_pairs_counts_those_at_least_as_similar(by_hand: Vec
 
 @EMBEDDED
 def test_a_rare_word_looks_like_any_other_until_the_mean_is_subtracted() -> None:
-    """The pairs that a reader of the course found: raw, king–House .89 beats dog–cat .60; centred, it doesn't."""
+    """The pairs that a reader of the course found: raw, king–House is as alike as dog–cat; centred, it isn't."""
     plain, centred = (Vectors.of(catalog.load(CHAT), centred=centred) for centred in (False, True))
 
     def cosine(vectors_of: Vectors, one: str, other: str) -> float:
         return float(functional.cosine_similarity(vectors_of.word(one).vector, vectors_of.word(other).vector, dim=0))
 
-    assert cosine(plain, "king", "House") == pytest.approx(0.89, abs=0.005)
-    assert (
-        cosine(plain, "dog", "cat")
-        == pytest.approx(0.60, abs=0.005)
-        == pytest.approx(cosine(centred, "dog", "cat"), abs=0.01)
-    )
-    assert cosine(centred, "king", "House") < 0.4
+    assert cosine(plain, "king", "House") == pytest.approx(cosine(plain, "dog", "cat"), abs=0.05)
+    assert cosine(centred, "king", "House") < cosine(centred, "dog", "cat") / 2
     quarters = plain.quarters()
-    assert quarters == sorted(quarters) and quarters[-1] > 3 * quarters[0]
-    bad, good, hot, cold = map(plain.word, ("bad", "good", "hot", "cold"))
-    found = plain.analogy(bad, good, hot, 1, cold)
-    assert (found.rank, found.rank_without) == (101, 1)  # the step makes it worse
+    assert quarters == sorted(quarters) and quarters[-1] > 2 * quarters[0]

@@ -101,6 +101,6 @@ def test_the_last_encoder_stays_in_memory_for_the_next_question(tmp_path: Path, 
 
 @pytest.mark.skipif("attend-chat" not in names.embedded(), reason="attend-chat is not there")
 def test_attend_chat_tells_its_four_texts_apart() -> None:
-    """Two with the verb, two with the noun: measured 0.80 and 0.71 within a pair, at most 0.37 across."""
+    """Two with the verb, two with the noun: any pair of the same meaning is more alike than any other, with room."""
     alike = ask(Models(("attend-chat",), lambda name, _: catalog.load(name)))["cosines"]
-    assert min(alike[0][1], alike[2][3]) > 0.65 > 0.45 > max(alike[i][j] for i in (0, 1) for j in (2, 3))
+    assert min(alike[0][1], alike[2][3]) > 0.7 > 0.5 > max(alike[i][j] for i in (0, 1) for j in (2, 3))

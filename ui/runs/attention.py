@@ -21,6 +21,9 @@ from model.loaded import FairLock, LoadedModel
 from ui.kit.packing import packed_bytes
 from ui.runs.run import RunRecord, TokenRecord
 
+_MAX_WEIGHTS = 1 << 28  # of the attention of a whole text: 1 GB, and as much again while the layers are stacked
+_SHORT = 256  # tokens whose attention fits whatever the model, unless it has more than 4,096 heads
+
 
 def attention_row(attention: Tensor) -> str:
     """One pass's attention (layers, heads, keys) as base64 of bytes.
@@ -36,15 +39,20 @@ def explain(
 ) -> tuple[list[TokenRecord], tuple[int, int]]:
     """The tokens of a given text, all but the first with the candidates that the model would have chosen from.
 
+    A text whose attention would take too much memory gets none, and is read in pieces.
+
     Args:
         known: the first tokens of the text, as they were explained before; they are taken over.
 
     Returns:
-        The tokens, and how many layers and heads their attention has.
+        The tokens, and how many layers and heads their attention has: 0 and 0 if there is none.
     """
     before = [*known] or [TokenRecord(ids[0], "given")]
     if len(ids) == 1:
         return before, (0, 0)
+    if len(ids) > _SHORT and not _fits(shape_of(_inspect(ids[:2], model, lock).attention.decoder[0]), len(ids)):
+        pieces = score(model, ids, scored=len(before), top_candidates=candidates, lock=lock)
+        return [*before, *(TokenRecord(one.token, "given", choice=one) for piece in pieces for one in piece)], (0, 0)
     inspection = _inspect(ids, model, lock)
     choices = record_text(ids[len(before) :], inspection.logits[len(before) - 1 :], candidates)
     explained = (
@@ -71,14 +79,20 @@ def shape_of(attention: Tensor) -> tuple[int, int]:
 
 
 def restore_attention(run: RunRecord, model: LanguageModel, lock: FairLock) -> None:
-    """Compute a run's attention again after it was dropped to save memory."""
-    if all(token.row is not None for token in run.tokens[run.first :]):
+    """Compute a run's attention again after it was dropped to save memory, unless it would take too much of it."""
+    if all(token.row is not None for token in run.tokens[run.first :]) or not _fits(run.shape, len(run.tokens)):
         return
     inspection = _inspect(run.ids[len(run.source) :], under(model, run.interventions), lock, run.source)
     run.tokens = [
         token if token.choice is None else replace(token, row=_row(inspection, index))
         for index, token in enumerate(run.tokens, start=-len(run.source))
     ]
+
+
+def _fits(shape: tuple[int, int], tokens: int) -> bool:
+    """Whether the attention of a whole text may be computed at once."""
+    layers, heads = shape
+    return layers * heads * tokens**2 <= _MAX_WEIGHTS
 
 
 def _inspect(ids: Sequence[int], model: LanguageModel, lock: FairLock, source: Sequence[int] = ()) -> Inspection:

@@ -1,0 +1,50 @@
+"""The attention of a long text, which is left out where it would take too much memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.loaded import LoadedModel
+from ui.runs import attention
+from ui.runs.attention import explain, restore_attention
+from ui.runs.models import Models
+from ui.runs.run import RunRecord, TokenRecord
+from ui.runs.session import Session
+from ui.write import actions as write
+
+
+def probabilities(tokens: list[TokenRecord]) -> list[float]:
+    return [token.choice.probability for token in tokens if token.choice is not None]
+
+
+def test_a_text_whose_attention_would_not_fit_is_explained_without(
+    tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = tiny.prompt("The quick brown fox jumps over the lazy dog.")
+    whole, shape = explain(ids, tiny.model, tiny.lock, candidates=5)
+    heads = shape[0] * shape[1]
+    monkeypatch.setattr(attention, "_SHORT", 4)
+    monkeypatch.setattr(attention, "_MAX_WEIGHTS", heads * len(ids) ** 2)
+    assert explain(ids, tiny.model, tiny.lock, candidates=5)[0] == whole
+    monkeypatch.setattr(attention, "_MAX_WEIGHTS", heads * len(ids) ** 2 - 1)
+    without, no_shape = explain(ids, tiny.model, tiny.lock, candidates=5)
+    assert no_shape == (0, 0) and all(token.row is None for token in without)
+    assert tuple(token.id for token in without) == ids
+    assert probabilities(without) == pytest.approx(probabilities(whole), abs=1e-5)
+    assert explain(ids, tiny.model, tiny.lock, candidates=5, known=without[:5])[0][:5] == without[:5]
+
+
+def test_attention_that_was_dropped_and_would_not_fit_stays_dropped(
+    tiny: LoadedModel, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session()
+    write.preview(session, models, models.default, "The quick brown fox")
+    run: RunRecord = session.run(session.draft.run)
+    rows = [token.row for token in run.tokens]
+    run.forget_attention()
+    monkeypatch.setattr(attention, "_MAX_WEIGHTS", 1)
+    restore_attention(run, tiny.model, tiny.lock)
+    assert all(token.row is None for token in run.tokens)
+    monkeypatch.undo()
+    restore_attention(run, tiny.model, tiny.lock)
+    assert [token.row for token in run.tokens] == rows

@@ -175,7 +175,8 @@ def test_an_analogy_that_shows_something_needs_its_step() -> None:
     needed = {}
     for centred in (True, False):
         learned = Vectors.of(catalog.load(CHAT), centred=centred)
-        results = [learned.analogy(*map(learned.word, (a, b, c)), 1, learned.word(d)) for a, b, c, d in ANALOGIES]
+        word = learned.word
+        results = [learned.analogy(word(a), word(b), word(c), 1, word(d)) for a, b, c, d in ANALOGIES]
         assert {result.rank for result in results} == {1}
         needed[centred] = [result.rank_without != 1 for result in results]
     assert needed == {True: [True] * 4 + [False] * 2, False: [False] + [True] * 3 + [False] * 2}

@@ -14,7 +14,7 @@ POINTS = 50  # in a curve
 _FILES = {  # for each model and file, what the training was for
     ("attend-chat", "curve-first.csv"): "attend-chat, from random weights: small talk",
     ("attend-chat", "curve-second.csv"): "attend-chat, afterwards: half of it dialogues with facts to remember",
-    ("attend-chat", "curve.csv"): "attend-chat, at last: more of everything",
+    ("attend-chat", "curve.csv"): "attend-chat, finally: more of everything",
     ("attend-translate", "curve.csv"): "attend-translate, from random weights: French to English",
 }
 

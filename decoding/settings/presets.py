@@ -24,7 +24,7 @@ TRANSLATION_STRATEGY: StrategyName = "beam"  # a translator's default: few trans
 
 def for_translator(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Settings by name with a translator's default strategy, beam search, unless they name a strategy, or settings that
-    greedy decoding doesn't use, such as a temperature, and none that only beam search uses."""
+    sampling uses and greedy decoding doesn't, such as a temperature, and none that only beam search uses."""
     sampling = _used_by("sample") - _used_by("greedy") - {"num_return_sequences"}  # beams have it as well
     samples = settings.keys() & sampling and not settings.keys() & (_used_by(TRANSLATION_STRATEGY) - _used_by("sample"))
     return settings if samples else {"strategy": TRANSLATION_STRATEGY, **settings}

@@ -34,7 +34,8 @@ def test_the_three_trainings_of_the_chat_model_are_there() -> None:
     sittings = [161, 366, 283, 582, 301, 303, 60, 441]
     assert all(f"{steps}" in card for steps in sittings) and sum(sittings) == second.steps
     assert second.changes == tuple(4096 * sum(sittings[:count]) for count in range(1, 8))
-    assert third.steps == 2984 + 1499 + 439 and len(third.changes) == 2 and "2,984, 1,499 and 439 steps" in card
+    assert third.steps == 2984 + 1499 + 439 and len(third.changes) == 2
+    assert "2,984, 1,499 and 439 steps" in " ".join(card.split())
 
 
 @pytest.mark.skipif("attend-chat" not in embedded(), reason="the embedded models are not there")
@@ -48,6 +49,7 @@ def test_the_history_in_the_chapter_is_that_of_the_card() -> None:
         ("40.3 million tokens", "40.3 million tokens"),
         ("317 of 420", "| 317 of 420 | 252 of 420 |"),
         ("67 of 105", "| 67 of 105 | 57 of 105 |"),
-        ("from 0.578 to 0.618", "0.578 after the first training and 0.618 after the second"),
+        ("from 0.578 to 0.618", "the model needed 0.578 bits"),
+        ("brought it to 0.610", "| 0.610 | 0.618 |"),
     ):
         assert number in chapter and of in card, number

@@ -114,7 +114,8 @@ def test_patching_finds_where_a_fact_is_kept(chat: attend.Model) -> None:
     assert len(patched.positions) == 6 and all(len(row) == len(patched.clean) for row in patched.positions)
     assert patched.positions[-1][-1] == pytest.approx(1, abs=1e-3)  # the last stream is the whole choice
     assert patched.positions[0][5] > 0.9 and abs(patched.positions[-1][5]) < 1e-3  # the name itself, and long after
-    assert [len(row) for row in patched.heads] == [8] * 6 and max(map(max, patched.heads)) > 0.1
+    shares = sorted(abs(share) for row in patched.heads for share in row)
+    assert len(shares) == 48 and shares[-1] > 0.1 > 4 * shares[24]  # few heads of 48 carry it
     with pytest.raises(attend.AttendError, match=r"The texts have 11 and 12 tokens, .*Tom.* and .*Re\|x"):
         chat.patch(clean, TOLD.format("Rex"))
 

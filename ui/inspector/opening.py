@@ -33,7 +33,7 @@ def opened(session: Session, models: Models, run: RunRecord, selected: int | Non
     """All of a run, with its attention computed again if it was dropped; `AttendError` if its model is not loaded and
     nothing else knows how its tokens are shown."""
     if run.stored is not None:
-        complete_runs(session, models)  # the model may be there by now, for another visitor
+        complete_runs(session, models, run.id)  # the model may be there by now, for another visitor
     if run.stored is not None:
         session.inspected_run = run.id
         return inspector_value(run, run.stored, busy=False, selected=selected)

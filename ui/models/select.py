@@ -104,7 +104,7 @@ def _use(session: Session, models: Models, loaded: AnyModel) -> None:
         session.model.encoder = None
         session.model.name, session.model.kept = loaded.name, loaded
         session.model.last[task_of(loaded)] = loaded.name
-        complete_runs(session, models)
+        complete_runs(session, models, session.inspected_run)
     else:
         session.model.encoder = loaded
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from decoding.recorder import record_text
-from decoding.run.scoring import score
+from decoding.run.scoring import Reading, Slot, score
 from decoding.step import Choice
 from model.inspection.inspector import under
 from model.interface import Inspection, LanguageModel
@@ -35,7 +35,13 @@ def attention_row(attention: Tensor) -> str:
 
 
 def explain(
-    ids: Sequence[int], model: LanguageModel, lock: FairLock, *, candidates: int, known: Sequence[TokenRecord] = ()
+    ids: Sequence[int],
+    model: LanguageModel,
+    lock: FairLock,
+    *,
+    candidates: int,
+    known: Sequence[TokenRecord] = (),
+    slot: Slot | None = None,
 ) -> tuple[list[TokenRecord], tuple[int, int]]:
     """The tokens of a given text, all but the first with the candidates that the model would have chosen from.
 
@@ -43,6 +49,7 @@ def explain(
 
     Args:
         known: the first tokens of the text, as they were explained before; they are taken over.
+        slot: what a long text waits for, since it keeps much while it is read.
 
     Returns:
         The tokens, and how many layers and heads their attention has: 0 and 0 if there is none.
@@ -51,7 +58,8 @@ def explain(
     if len(ids) == 1:
         return before, (0, 0)
     if len(ids) > _SHORT and not _fits(shape_of(_inspect(ids[:2], model, lock).attention.decoder[0]), len(ids)):
-        pieces = score(model, ids, scored=len(before), top_candidates=candidates, lock=lock)
+        reading: Reading = {"lock": lock} if slot is None else {"lock": lock, "slot": slot}
+        pieces = score(model, ids, scored=len(before), top_candidates=candidates, **reading)
         return [*before, *(TokenRecord(one.token, "given", choice=one) for piece in pieces for one in piece)], (0, 0)
     inspection = _inspect(ids, model, lock)
     choices = record_text(ids[len(before) :], inspection.logits[len(before) - 1 :], candidates)
@@ -80,7 +88,8 @@ def shape_of(attention: Tensor) -> tuple[int, int]:
 
 def restore_attention(run: RunRecord, model: LanguageModel, lock: FairLock) -> None:
     """Compute a run's attention again after it was dropped to save memory, unless it would take too much of it."""
-    if all(token.row is not None for token in run.tokens[run.first :]) or not _fits(run.shape, len(run.tokens)):
+    is_whole = all(token.row is not None for token in run.tokens[run.first :])
+    if is_whole or 0 in run.shape or not _fits(run.shape, len(run.tokens)):  # (0, 0): it never had any
         return
     inspection = _inspect(run.ids[len(run.source) :], under(model, run.interventions), lock, run.source)
     run.tokens = [

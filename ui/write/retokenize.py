@@ -35,7 +35,7 @@ def cut(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> tuple[
     # the last token is explained without being read
     check_length(max(1, len(ids) - 1), loaded.model.context_length, _WAY_OUT)
     known = tokens[: shared(tokens, ids)]
-    anew, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES, known=known)
+    anew, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES, known=known, slot=loaded.scoring)
     for index, token in enumerate(kept[len(known) :], start=len(known)):
         anew[index] = replace(token, row=anew[index].row)
     return anew, shape

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
+from model.interface import Inspection
 from model.loaded import LoadedModel
 from ui.runs import attention
 from ui.runs.attention import explain, restore_attention
@@ -32,6 +36,26 @@ def test_a_text_whose_attention_would_not_fit_is_explained_without(
     assert tuple(token.id for token in without) == ids
     assert probabilities(without) == pytest.approx(probabilities(whole), abs=1e-5)
     assert explain(ids, tiny.model, tiny.lock, candidates=5, known=without[:5])[0][:5] == without[:5]
+
+
+def test_a_long_typed_text_is_never_inspected_whole(
+    tiny: LoadedModel, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attention, "_SHORT", 4)
+    monkeypatch.setattr(attention, "_MAX_WEIGHTS", 1)
+    lengths: list[int] = []
+    inspect = type(tiny.model).inspect
+
+    def counted(model: Any, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
+        lengths.append(len(tokens))
+        return inspect(model, tokens, source=source)
+
+    monkeypatch.setattr(type(tiny.model), "inspect", counted)
+    session = Session()
+    write.preview(session, models, models.default, "The quick brown fox jumps over")
+    run = session.run(session.draft.run)
+    assert lengths == [1] and len(run.tokens) > 4
+    assert all(token.row is None for token in run.tokens) and len(probabilities(run.tokens)) == len(run.tokens) - 1
 
 
 def test_attention_that_was_dropped_and_would_not_fit_stays_dropped(

@@ -136,17 +136,21 @@ def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str
     return runs
 
 
-def complete_runs(session: Session, models: Models) -> None:
-    """Finish reading the runs whose model was loaded meanwhile, unless another model has its name now."""
+def complete_runs(session: Session, models: Models, last: str | None) -> None:
+    """Finish reading the runs whose model was loaded meanwhile, unless another model has its name now.
+
+    Args:
+        last: the run in view, whose steps are dropped last if all of them take too much memory.
+    """
     budget = TraceBudget(session.limits.session_bytes)
-    for run in session.runs.values():
+    for run in sorted(session.runs.values(), key=lambda run: run.id == last):
         if run.stored is not None and models.is_loaded(run.model):
             with suppress(InvalidDocument, AttendError):  # it may name languages that the model doesn't have
                 kept = parsed_run(unpack(run.stored.packed, MAX_BYTES))
                 read = read_run(kept, run.id, run.mode, models.get(run.model))
                 run.tokens, run.trace, run.stored = read.tokens, read.trace, None
-                restore_languages(session, run)
                 budget.add(run)
+                restore_languages(session, run)
 
 
 def restore_languages(session: Session, run: RunRecord) -> None:

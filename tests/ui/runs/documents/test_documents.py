@@ -191,7 +191,7 @@ def test_without_its_model_the_tokens_and_tables_are_shown(models: Models, tiny:
     assert without["rows"] == [] and without.get("selected") == with_model.get("selected")
     with pytest.raises(AttendError, match="no longer loaded"):
         last(chat.proceed(again, others, 1, SAMPLE))
-    complete_runs(again, models)  # where it is loaded
+    complete_runs(again, models, None)  # where it is loaded
     run, before = again.run(again.turns[1].run), session.run(session.turns[1].run)
     assert run.stored is None and run.trace is not None and before.trace is not None
     assert run.trace.document() == before.trace.document()

@@ -17,7 +17,7 @@ from tests.model.huggingface.test_conversion import GPT2, native, saved
 from tests.model.huggingface.test_opened import SEQ2SEQ, adapter
 from tests.model.inspection.test_probe import IDS, SOURCE, difference, every_config, model_of, source_of
 
-REFUSED = ("t5", "gpt_oss", "bloom")  # with a bias for distances, with sinks, and one that keeps them to itself
+REFUSED = ("t5", "gpt_oss", "bloom")  # with a bias for distances, with sinks, and one that doesn't give access to them
 
 
 def weights_of(queries: Tensor, keys: Tensor, scale: float, seen: Tensor) -> Tensor:
@@ -79,7 +79,7 @@ def test_those_of_gpt2_are_slices_of_its_projection(tmp_path: Path) -> None:
 @pytest.mark.parametrize("family", REFUSED)
 def test_attention_that_they_do_not_give_is_refused(family: str) -> None:
     inspector = adapter(family).inspector()
-    with pytest.raises(AttendError, match="more than a softmax of queries times keys, or keeps them to itself"):
+    with pytest.raises(AttendError, match="more than a softmax of their products, or doesn't give access to them"):
         inspector.match(IDS, 1, 1, source=SOURCE if family in SEQ2SEQ else ())
 
 

@@ -34,13 +34,13 @@ export function makeKeeper(store, questions, present, report) {
   const keysInView = rememberedKeys();
   /** @type {Map<string, number>} of the documents that this tab has read or written */
   const revisions = new Map();
-  /** @type {Record<string, {timer: number, question: number}>} what is going to be saved, by kind */
+  /** @type {Record<string, {timer: number, question: number, isGrowing: boolean}>} what is going to be saved, by kind */
   const pending = {};
   let writing = Promise.resolve();
   let isKeeping = isSaving();
 
   /** @param {string} kind */
-  const pendingOf = (kind) => pending[kind] ??= { timer: 0, question: 0 };
+  const pendingOf = (kind) => pending[kind] ??= { timer: 0, question: 0, isGrowing: false };
 
   /** @param {string} kind */
   function cancel(kind) {
@@ -55,14 +55,17 @@ export function makeKeeper(store, questions, present, report) {
   }
 
   /**
-   * Save a tab's text once it has come to rest, and every few seconds while it grows, since the page may be closed.
+   * Save a tab's text as soon as it has been written, once it has come to rest while a person types, and every few seconds
+   * while it grows, since the page may be closed.
    * @param {{kind: string, isEmpty: boolean, isGrowing?: boolean}} text
    */
   function follow({ kind, isEmpty, isGrowing = false }) {
     const save = () => ask(kind).catch(reportFailure);
     cancel(kind);
+    const now = pendingOf(kind), isWritten = now.isGrowing && !isGrowing;
+    now.isGrowing = isGrowing;
     if (isEmpty || !isKeeping) setKey(kind, '');
-    else pendingOf(kind).timer = isGrowing ? window.setInterval(save, GROWING_MS) : window.setTimeout(save, DEBOUNCE_MS);
+    else now.timer = isGrowing ? window.setInterval(save, GROWING_MS) : window.setTimeout(save, isWritten ? 0 : DEBOUNCE_MS);
   }
 
   /** Save what a tab shows without the server, which can't be reached. @param {Interrupted} text @param {string} model in use */

@@ -1,6 +1,6 @@
 """What-if: every token of a finished text is chosen again under other settings, with the same draws.
 
-The text is scored as in `decoding.run.scoring`, and at every position the new settings choose from the model's
+`decoding.run.scoring` reads the text in pieces, and at every position the new settings choose from the model's
 distribution there. The result is exact up to and including the first token that differs; after it, each choice assumes
 the original text before it. Nothing is generated. Knows models only by their interface.
 """
@@ -55,12 +55,12 @@ def choose_again(
     assert isinstance(strategy, SamplingStrategy)
     tokens = tuple(choice.token for choice in choices)
     ids, first = (tokens, 0) if request.source else ((*request.prompt, *tokens), len(request.prompt))
+    pieces = predictions(model, ids, scored=first, source=request.source)
+    rows = (row for _, logits in pieces for row in logits)  # (V,) each
     chosen: list[Choice] = []
-    for _, piece in predictions(model, ids, scored=first, source=request.source):  # (tokens of the piece, V)
-        for row in piece:
-            index = len(chosen)
-            logits, context = usable_logits(row[None], index), Context(request.prompt, (tokens[:index],))
-            again, _ = strategy.chooser.choose(logits, context, draw=choices[index].draw)
-            chosen.append(again)
+    for index, (row, choice) in enumerate(zip(rows, choices, strict=True)):
+        logits = usable_logits(row[None], index)  # (1, V)
+        again, _ = strategy.chooser.choose(logits, Context(request.prompt, (tokens[:index],)), draw=choice.draw)
+        chosen.append(again)
     changed = (index for index, again in enumerate(chosen) if again.token != tokens[index])
     return Counterfactual(settings, tuple(chosen), next(changed, None))

@@ -94,19 +94,21 @@ class BannedWords:
     def of(cls, options: ProcessorOptions) -> Self:
         """Each text is banned with and without a leading space, since a word has other tokens inside a sentence.
 
-        `SettingError` for a text without tokens.
+        Raises `SettingError` for a text without tokens.
         """
         encode = options.request.encode
         if encode is None:
             raise ValueError("texts can be banned only where the request can encode them")
+        sequences: list[tuple[int, ...]] = []
         for text in options[BANNED_WORDS]:
-            if not encode(text):  # invisible characters, which some tokenizers drop
+            alone = tuple(encode(text))
+            if not alone:  # invisible characters, which some tokenizers drop
                 raise SettingError(
                     f"banned_words contains {quoted(text)}, which has no tokens in this model: leave it out.",
                     "banned_words",
                 )
-        texts = dict.fromkeys(spelled for text in options[BANNED_WORDS] for spelled in (text, f" {text}"))
-        return cls(tuple(dict.fromkeys(tuple(encode(text)) for text in texts)))
+            sequences += (alone, tuple(encode(f" {text}")))
+        return cls(tuple(dict.fromkeys(sequences)))
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         return ban(logits, [self._completing(text) for text in context.sequences()])

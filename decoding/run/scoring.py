@@ -43,7 +43,7 @@ class Reading(TypedDict, total=False):
     stride: int
     source: Sequence[int]  # what the encoder reads, for an encoder-decoder
     lock: AbstractContextManager[Any]  # held for one pass at a time
-    slot: Slot  # held by a long text while it is read, since it keeps much between its passes
+    slot: Slot | None  # held by a long text while it is read, since it keeps much between its passes
 
 
 @dataclass(frozen=True, slots=True)

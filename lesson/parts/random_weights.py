@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 
 class DrawnFrom(TorchFunctionMode):
-    """Modules made in this context, which other threads don't share, draw their weights from `generator`."""
+    """In this context, new modules draw their weights from `generator`; other threads are not affected."""
 
     def __init__(self, generator: torch.Generator) -> None:
         super().__init__()

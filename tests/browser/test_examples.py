@@ -32,6 +32,7 @@ def test_the_first_screen_shows_where_the_model_looked_and_a_click_goes_on(embed
     assert min(page.locator(".at-tok:visible").evaluate_all(widths)) > 0, "nobody could see what has the focus"
     token = answers.first.locator(".at-tok").nth(3)  # of another run than the one that is shown
     word = token.inner_text().strip()
+    assert word, "the fourth token is no space"
     token.click()
     expect(page.locator(".at-headline")).to_contain_text(word)
     expect(page.get_by_role("button", name="Save run")).to_be_disabled()
@@ -85,8 +86,10 @@ def test_compare_shows_four_finished_cards_and_a_click_runs_the_same_ones(embedd
     texts = cards.locator(".at-text").all_inner_texts()
     expect(page.get_by_role("button", name="CSV")).to_be_disabled()
     token = cards.nth(2).locator(".at-tok").nth(3)
+    word = token.inner_text().strip()
+    assert word, "the fourth token is no space"
     token.click()
-    expect(page.locator(".at-headline")).to_contain_text(token.inner_text().strip())
+    expect(page.locator(".at-headline")).to_contain_text(word)
     set_number(page, "max-new-tokens", 5)  # in the sidebar: says nothing of a recorded text
     expect(page.locator(".at-stale")).to_have_count(0)
     set_number(page, "max-new-tokens", 4)

@@ -72,9 +72,11 @@ def test_an_inspection_ends_with_the_models_own_guesses(chat: attend.Model) -> N
     assert inspected.probabilities[-1] == pytest.approx(logits.softmax(-1).amax(-1).tolist(), abs=1e-6)
     assert inspected.columns == ("0", "1", "2", "3", "4", "5", "6")
     assert [len(row) for row in inspected.heads["induction"]] == [8] * 6
-    for position, (layer, following) in enumerate(zip(inspected.decided, ids[1:], strict=False)):
+    decided: list[int | None] = []
+    for position, following in enumerate(ids[1:]):
         right = [row[position].id == following for row in inspected.guesses]  # from the embeddings to the last layer
-        assert layer is None if not right[-1] else all(right[layer:]) and not (layer and right[layer - 1])
+        decided.append(next((layer for layer in range(len(right)) if all(right[layer:])), None))
+    assert list(inspected.decided) == [*decided, None] and set(decided) != {None}
     assert inspected == chat.inspect(ids)  # whether it is given as text or as ids
     changed = chat.inspect(ids, interventions=HEADS)
     assert changed.guesses[:5] == inspected.guesses[:5] and changed.probabilities[-1] != inspected.probabilities[-1]

@@ -31,7 +31,7 @@ def fastest_precision(device: torch.device) -> str:
 
 
 def _seconds(matrix: Tensor) -> float:
-    """The seconds that a product of the matrix with itself takes."""
+    """The seconds that a product of a matrix (n, n) with itself takes."""
     started = time.perf_counter()
     (matrix @ matrix)[0, 0].item()  # this waits for a GPU
     return time.perf_counter() - started

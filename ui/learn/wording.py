@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from torch import Tensor
 
@@ -81,6 +81,10 @@ def bare_label(loaded: LoadedModel, token: int) -> str:
     """A token without the space before it; a token of spaces alone stays as it is."""
     label = loaded.tokenizer.label(token)
     return label.strip() or label
+
+
+def bare_labels(loaded: LoadedModel, tokens: Iterable[int]) -> list[str]:
+    return [bare_label(loaded, token) for token in tokens]
 
 
 def labels(line: str, count: int) -> str:

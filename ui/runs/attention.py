@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from decoding.recorder import record_text
-from decoding.run.scoring import Reading, Slot, score
+from decoding.run.scoring import Slot, score
 from decoding.step import Choice
 from model.inspection.inspector import under
 from model.interface import Inspection, LanguageModel
@@ -58,8 +58,7 @@ def explain(
     if len(ids) == 1:
         return before, (0, 0)
     if len(ids) > _SHORT and not _fits(shape_of(_inspect(ids[:2], model, lock).attention.decoder[0]), len(ids)):
-        reading: Reading = {"lock": lock} if slot is None else {"lock": lock, "slot": slot}
-        pieces = score(model, ids, scored=len(before), top_candidates=candidates, **reading)
+        pieces = score(model, ids, scored=len(before), top_candidates=candidates, lock=lock, slot=slot)
         return [*before, *(TokenRecord(one.token, "given", choice=one) for piece in pieces for one in piece)], (0, 0)
     inspection = _inspect(ids, model, lock)
     choices = record_text(ids[len(before) :], inspection.logits[len(before) - 1 :], candidates)

@@ -99,9 +99,7 @@ class TraceBudget:
         self._runs.append(run)
         self._ledger.add(_of_trace(run.trace))
         while self._ledger.total > self._most:
-            first = self._runs.popleft()
-            self._ledger.release(_of_trace(first.trace))
-            first.forget_trace()
+            _forget_trace(self._runs.popleft(), self._ledger)
 
 
 def _limit(session: Session, most: int) -> None:

@@ -22,7 +22,9 @@ from model.huggingface.weights import Checkpoint, CheckpointFiles, check_layers
 from model.sandbox.child import MAX_BYTES, serve
 from model.sandbox.tokenizer import encode_samples
 
-_TABLES = 1 << 30  # bytes of what is not among the weights; GPT-Neo's tables of 2,048 positions have 100 MB
+# Bytes of tables that are computed and not stored, unless the weights are larger. GPT-Neo's, for 2,048 positions, take
+# 100 MB.
+_MAX_TABLES = 1 << 30
 
 
 def refusal(question: dict[str, str]) -> str | None:
@@ -90,12 +92,13 @@ def _vocabulary_size(kind: Any, files: CheckpointFiles) -> int | None:
 
 
 def _check_tables(built: Any, files: CheckpointFiles) -> None:
-    """Refuse tables, such as GPT-Neo's of all pairs of positions, that are larger than the weights would explain."""
+    """Refuse tables larger than the weights and than `_MAX_TABLES`, such as GPT-Neo's of all pairs of positions."""
     tables = sum(table.numel() * table.element_size() for _, table in built.named_non_persistent_buffers())
-    if tables > (most := max(files.size, _TABLES)):
+    limit = max(files.size, _MAX_TABLES)
+    if tables > limit:
         raise AttendError(
             f"The config.json of {files.name} asks for tables of {tables / 1e9:,.1f} GB beside the weights, but at "
-            f"most {most / 1e9:,.1f} GB are allowed: copy the checkpoint folder again, or choose another model."
+            f"most {limit / 1e9:,.1f} GB are allowed: copy the checkpoint folder again, or choose another model."
         )
 
 

@@ -1,4 +1,4 @@
-"""The mean of several runs: each weight is theirs, and runs that don't belong together are refused."""
+"""The mean of several runs: each weight is the mean of theirs, and runs that don't belong together are refused."""
 
 from __future__ import annotations
 

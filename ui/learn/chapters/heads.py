@@ -17,7 +17,7 @@ from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
 from ui.learn.inputs import Inputs, checked_by_chapter, text, whole
 from ui.learn.text.slots import cases, select, slider
-from ui.learn.wording import bare_label, percent, rounded_rows
+from ui.learn.wording import bare_labels, percent, rounded_rows
 from ui.runs.models import Models
 
 READER, TRANSLATOR = "attend-chat", "attend-translate"
@@ -76,7 +76,7 @@ def _two_heads(models: Models, inputs: Inputs) -> dict[str, Any]:
     maps = {name: rounded_rows(attention.weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
     return {
         **chosen,
-        "maps": {"tokens": _labels(loaded, attention.tokens), "layers": layers, "heads": heads, **maps},
+        "maps": {"tokens": bare_labels(loaded, attention.tokens), "layers": layers, "heads": heads, **maps},
         **_picked(loaded),
     }
 
@@ -84,7 +84,7 @@ def _two_heads(models: Models, inputs: Inputs) -> dict[str, Any]:
 def _picked(loaded: LoadedModel) -> dict[str, Any]:
     """How the two heads that the chapter begins with compare with all others, on its own sentence."""
     attention = head_maps(loaded, INPUTS["sentence"].first, MAX_TOKENS)
-    tokens = _labels(loaded, attention.tokens)
+    tokens = bare_labels(loaded, attention.tokens)
     name = tokens.index(tokens[-1]) + 1  # what followed "called" the first time: the beginning of the name
     previous, last = previous_shares(attention.weights), attention.weights[:, :, -1]  # (L, H), (L, H, T)
     (layer, head), (other_layer, other_head) = PREVIOUS, LOOKUP
@@ -108,7 +108,7 @@ def _three_kinds(models: Models, inputs: Inputs) -> dict[str, Any]:
     layers, heads = min(len(attentions.encoder), len(attentions.decoder)), attentions.decoder.shape[1]
     layer, head = whole(LAYER, 1, layers).read(inputs, "layer"), whole(HEAD, 1, heads).read(inputs, "head")
     maps = {name: rounded_rows(getattr(attentions, name)[layer - 1, head - 1]) for name in kinds}
-    labels = {"source_tokens": _labels(loaded, attentions.source), "tokens": _labels(loaded, attentions.text)}
+    labels = {"source_tokens": bare_labels(loaded, attentions.source), "tokens": bare_labels(loaded, attentions.text)}
     return {"layer": layer, "head": head, "kinds": {**maps, **labels, "layers": layers, "heads": heads}}
 
 
@@ -118,10 +118,6 @@ def _head(value: Any, layers: int, heads: int) -> list[int]:
         raise AttendError("This page is out of date: reload it.")
     layer, head = value
     return [whole(1, 1, layers).read({"layer": layer}, "layer"), whole(1, 1, heads).read({"head": head}, "head")]
-
-
-def _labels(loaded: LoadedModel, tokens: Sequence[int]) -> list[str]:
-    return [bare_label(loaded, token) for token in tokens]
 
 
 def _matrices(values: Tensor) -> list[list[list[float | None]]]:

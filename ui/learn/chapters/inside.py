@@ -12,7 +12,7 @@ from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
 from ui.learn.inputs import Inputs, checked_by_chapter, matrix, text, whole
 from ui.learn.text.slots import cases, select
-from ui.learn.wording import bare_label, decimals, percent, rounded, rounded_rows, short
+from ui.learn.wording import bare_label, bare_labels, decimals, percent, rounded, rounded_rows, short
 from ui.runs.models import Models
 
 READER = "attend-chat"
@@ -50,8 +50,8 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "heads": heads,
         "layer": layer,
         "head": head,
-        "tokens": _labels(loaded, inside.tokens),
-        "other_tokens": _labels(loaded, others),
+        "tokens": bare_labels(loaded, inside.tokens),
+        "other_tokens": bare_labels(loaded, others),
         "guesses": [_row(loaded, inside, position) for position in range(len(inside.tokens))],
         "with_head": _bars(loaded, inside.guesses),
         "without_head": _bars(loaded, inside.without),
@@ -96,10 +96,6 @@ def _row(loaded: LoadedModel, inside: Insides, position: int) -> list[Any]:
     tops, shares = (column[:, position].tolist() for column in (inside.lens.top, inside.lens.top_probability))
     guesses = (f"{bare_label(loaded, token)} {percent(share, 0)}" for token, share in zip(tops, shares, strict=True))
     return [{"token": loaded.tokenizer.label(inside.tokens[position])}, *guesses]
-
-
-def _labels(loaded: LoadedModel, tokens: tuple[int, ...]) -> list[str]:
-    return [bare_label(loaded, token) for token in tokens]
 
 
 def _bars(loaded: LoadedModel, guesses: Guesses) -> list[tuple[Any, float | None, str]]:

@@ -17,7 +17,6 @@ from model.errors import AttendError
 from ui.learn.exercises.exercise_text import ExerciseText
 from ui.learn.inputs import Inputs
 from ui.learn.text.markdown import TextError
-from ui.learn.wording import counted
 
 Result = Mapping[str, Any]  # of a chapter
 Compute = Callable[[Inputs], Result]  # the chapter, with its models
@@ -66,7 +65,7 @@ class NumberExercise:
         if self.digits and right and any(abs(answer * factor / right - 1) < 0.02 for factor in (100, 0.01)):
             return "You are off by a factor of 100: 0.25 and 25 % are the same share, so see which one is asked for."
         if any(abs(answer - round(right, digits)) < 1e-9 for digits in range(1, self.digits)):
-            return f"That is rounded too much. Give {counted(self.digits, 'digit')} after the decimal point."
+            return f"That is rounded too much. Give {self.digits} digits after the decimal point."
         if self.digits and abs(answer - right) < 10.0**-self.digits:
             return "Only the last digit is off: round the result, and only at the end."
         return WRONG

@@ -24,7 +24,7 @@ export const solvedCount = (chapter) => solvedIn(chapter).size;
 export const markSolved = (chapter, name) => keep(chapter, [...solvedIn(chapter).add(name)]);
 
 /**
- * Forget what a chapter no longer asks, and know by its name what an earlier version kept by its question.
+ * Forget exercises that the chapter no longer has, and replace questions, which earlier versions stored, by names.
  * @param {string} chapter @param {{name: string, question: string}[]} exercises all of the chapter
  */
 export function tidySolved(chapter, exercises) {

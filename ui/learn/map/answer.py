@@ -17,7 +17,7 @@ from model.loaded import LoadedModel
 from ui.kit.packing import packed_shares
 from ui.learn.inputs import Inputs, choice, offered, text, whole
 from ui.learn.map.parts import KIND_OF_SIDE, PARTS, sent
-from ui.learn.wording import bare_label, counted, rounded
+from ui.learn.wording import bare_labels, counted, rounded
 from ui.runs.models import Models
 
 MAX_TOKENS, MAX_CHARACTERS = 24, 120
@@ -193,7 +193,7 @@ def _heat(loaded: LoadedModel, array: Array, ids: Text, head: int, heads: int) -
     columns: list[str] = []
     if axes[1] == "vocabulary":
         best = matrix[-1].topk(min(_CANDIDATES, matrix.shape[1])).indices
-        matrix, columns = matrix[:, best], [bare_label(loaded, token) for token in best.tolist()]
+        matrix, columns = matrix[:, best], bare_labels(loaded, best.tolist())
     elif axes[1] != "numbers":
         columns = _tokens(loaded, axes[1], ids)
     return {
@@ -217,7 +217,7 @@ def _packed(matrix: Tensor) -> dict[str, Any]:
 
 
 def _tokens(loaded: LoadedModel, axis: Axis, ids: Text) -> list[str]:
-    return [bare_label(loaded, token) for token in (ids.source if axis == "source" else ids.tokens)]
+    return bare_labels(loaded, ids.source if axis == "source" else ids.tokens)
 
 
 def _code(model_map: ModelMap, kind: str) -> dict[str, Any] | None:

@@ -32,7 +32,7 @@ export function decimals(value, digits = 2) {
 
 /** As short as it can be written: 0.8, 14, 0.0025. @param {number} value @param {number} [digits] */
 export function short(value, digits = 4) {
-  const number = value === 0 ? value : Number(significant(Math.abs(value), digits)) * Math.sign(value);
+  const number = Number(significant(Math.abs(value), digits)) * Math.sign(value);
   const text = Math.abs(value) >= 1e-6 ? number.toFixed(12).replace(/\.?0+$/, '')
     : number.toString().replace(/e-(\d)$/, 'e-0$1');
   return text.replaceAll('-', '−');

@@ -23,7 +23,7 @@ from ui.runs.models import Models
 
 _OURS_TOKENS = 40  # that a model at hand writes greedily, unless it ends the text before
 _PLACES = ("1st", "2nd", "3rd", *(f"{place}th" for place in range(4, 11)))
-_kept: WeakKeyDictionary[LanguageModel[Any], dict[tuple[str, int], GreedyText]] = WeakKeyDictionary()
+_texts_of: WeakKeyDictionary[LanguageModel[Any], dict[tuple[str, int], GreedyText]] = WeakKeyDictionary()
 
 
 def greedy_texts(models: Models, prompt: str, own: str) -> dict[str, Any]:
@@ -65,9 +65,9 @@ def looping_text(models: Models, own: str) -> dict[str, Any]:
 
 
 def _written(models: Models, name: str, prompt: str, most: int) -> GreedyText:
-    """What a model writes of a recording's prompt; kept as long as the model is, since nothing else changes it."""
+    """What a model writes after a prompt, kept as long as the model is: greedy decoding never changes it."""
     loaded = models.get(name)
-    texts = _kept.setdefault(loaded.model, {})
+    texts = _texts_of.setdefault(loaded.model, {})
     if (prompt, most) not in texts:
         texts[prompt, most] = write_greedily(loaded, prompt, most=most)
     return texts[prompt, most]

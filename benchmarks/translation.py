@@ -24,7 +24,7 @@ from model.command_line import Parser, command
 from model.errors import AttendError
 from model.lazy import torch
 from model.loaded import LoadedModel
-from training.translate import answer_all
+from training.translation.translate import answer_all
 
 AIM = 2.0  # times the sentences per second of transformers
 BATCH = 32

@@ -31,13 +31,13 @@ from model.recurrent import checkpoint as recurrent_checkpoint
 from model.recurrent.network import Recurrent, RecurrentConfig
 from model.transformer import checkpoint
 from model.transformer.encoder_decoder import build
-from training.pairs import SOURCE_FILE, by_source, read_pairs, split_pairs
 from training.run.loop import learn
 from training.run.machine import fastest_precision
 from training.run.optimizer import lr_schedule, make_optimizers
 from training.settings import TRANSLATE
-from training.translate import LONGEST_ANSWER, score_translations, translate_all
-from training.translation import TranslationTask
+from training.translation.pairs import SOURCE_FILE, by_source, read_pairs, split_pairs
+from training.translation.task import TranslationTask
+from training.translation.translate import LONGEST_ANSWER, score_translations, translate_all
 
 BUDGET = 3_000_000  # target tokens
 TIMED_STEPS, ROUNDS = 10, 3

@@ -7,8 +7,8 @@
 
 Bits per byte measure a model's surprise, whatever its vocabulary: the cost of all tokens divided by the UTF-8 bytes of
 the turns. Control tokens count, except for `<s>`, which nothing predicts. Each token is scored once, after as much of
-the dialogue as fits. `training.translate` says how translations are scored, `training.skills.testing` what the skills
-are, and `training.blimp` what BLiMP is. The last line of the output is JSON.
+the dialogue as fits. `training.translation.translate` says how translations are scored, `training.skills.testing` what
+the skills are, and `training.blimp` what BLiMP is. The last line of the output is JSON.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from model.text.conversation import ChatFormat
 from model.text.tokenizer import TextTokenizer
 from training.blimp import measure
 from training.data import Document, messages, read_records
-from training.pairs import by_source, read_pairs
 from training.skills.scoring import Tally, score
 from training.skills.testing import read_items
-from training.translate import LONGEST_ANSWER, score_translations, translate_all
+from training.translation.pairs import by_source, read_pairs
+from training.translation.translate import LONGEST_ANSWER, score_translations, translate_all
 
 
 def bits_per_byte(

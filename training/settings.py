@@ -12,6 +12,7 @@ from model.transformer.config import Activation, Biases, Norm, NormPlace, Positi
 TaskName = Literal["chat", "own", "translate"]
 Optimizer = Literal["muon", "adamw"]
 Schedule = Literal["flat", "inverse_sqrt"]
+Language = Literal["English", "French"]
 
 
 HELP = "help"  # the key of a field's explanation in its metadata
@@ -45,6 +46,7 @@ class TrainingSettings:
     biases: Biases = flag("none", "which linear layers have biases: none, qkv or all")
     dropout: float = flag(0.1, "share of activations dropped while training, 0 to 1")
     label_smoothing: float = flag(0.0, "probability spread over all tokens, 0 to 1 (Szegedy et al., 2016)")
+    into: Language = flag("English", "the language that a translator writes: English or French")
     passes: float = flag(1.0, "passes over all files or pairs; chat: multiplies how often each source is read")
     skills: float = flag(0.5, "chat: share of the text, in characters, written by training.skills; 0 to below 1")
     batch_tokens: int = flag(8192, "tokens per step, over all processes")
@@ -69,7 +71,12 @@ class TrainingSettings:
     seed: int = flag(1, "seed of all randomness")
 
     def __post_init__(self) -> None:
-        choices = {"task": get_args(TaskName), "optimizer": get_args(Optimizer), "schedule": get_args(Schedule)}
+        choices = {
+            "task": get_args(TaskName),
+            "into": get_args(Language),
+            "optimizer": get_args(Optimizer),
+            "schedule": get_args(Schedule),
+        }
         for name, known in {**choices, "precision": ("auto", "bf16", "no"), "fuse": ("no", "yes")}.items():
             if (value := getattr(self, name)) not in known:
                 raise AttendError(f"{name} is {value!r}, but must be one of {', '.join(known)}.")

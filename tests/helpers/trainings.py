@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from training.mixture import CHAT_MIXTURE
-from training.pairs import SOURCE_FILE, Pair
 from training.settings import TRANSLATE, TrainingSettings
+from training.translation.pairs import SOURCE_FILE, Pair
 
 _SMALL: dict[str, Any] = {
     "width": 16,

@@ -85,7 +85,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "serve.settings": ("model",),
     "serve.wire": (),
     "training": ("decoding", "model"),
-    "benchmarks": ("training.translate", "ui.tour", "web", "attend", "decoding", "model"),
+    "benchmarks": ("training.translation.translate", "ui.tour", "web", "attend", "decoding", "model"),
     "benchmarks.load.evaluation": ("benchmarks", "training.blimp", "ui", "decoding", "model"),
     "benchmarks.updates": ("benchmarks", "ui.chat", "ui.runs", "ui.kit", "decoding", "model"),
     "benchmarks.why": ("benchmarks", "ui.inspector", "decoding", "model"),

@@ -17,7 +17,7 @@ from tests.model.text.test_tokenizer import TOKENIZER, WORDS
 from tests.training.conftest import ONE_SOURCE
 from training.data import GRAIN, IGNORED, Document, Text, batches, encode, messages, pack, rows, schedule, split_of
 from training.evaluate import read_documents
-from training.pairs import read_pairs
+from training.translation.pairs import read_pairs
 
 CHAT = ChatFormat(TOKENIZER)
 

@@ -24,13 +24,13 @@ from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer.encoder_decoder import build
 from tests.helpers.trainings import TRANSLATOR, losses, sentences, write_pairs
 from training import evaluate
-from training.pairs import OTHER_FILES, SOURCE_FILE, Pair, by_length, by_source, other_pairs, split_pairs
 from training.run.average import Average
 from training.run.loop import train
 from training.run.optimizer import lr_schedule
 from training.talk import answer
-from training.translate import score_translations
-from training.translation import TranslationTask
+from training.translation.pairs import OTHER_FILES, SOURCE_FILE, Pair, by_length, by_source, other_pairs, split_pairs
+from training.translation.task import TranslationTask
+from training.translation.translate import score_translations
 from training.vocabulary import train_pairs_vocabulary
 
 

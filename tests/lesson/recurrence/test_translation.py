@@ -9,7 +9,7 @@ import pytest
 from decoding.settings import DecodingSettings
 from lesson.recurrence.translation import WITH_ATTENTION, WITHOUT_ATTENTION, recurrent_translator, translate
 from model.loaded import LoadedModel
-from training.translate import answer_all
+from training.translation.translate import answer_all
 
 MAX = 12
 GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=MAX)

@@ -18,7 +18,7 @@ from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer import checkpoint
 from tests.model.transformer.test_encoder_decoder import PAPER, random_translator
-from training.translate import translate_all
+from training.translation.translate import translate_all
 from training.vocabulary import train_pairs_vocabulary
 
 PIECES = 380

@@ -21,7 +21,10 @@ from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import END
 from model.transformer.decoder import Transformer
 from training.data import IGNORED, missing_note
-from training.pairs import (
+from training.run.tokenizer import run_tokenizer
+from training.settings import TrainingSettings
+from training.translation.pairs import (
+    BACK_TRANSLATED_FILE,
     OTHER_FILES,
     SOURCE_FILE,
     Encoded,
@@ -31,10 +34,9 @@ from training.pairs import (
     other_pairs,
     read_pairs,
     split_pairs,
+    turned,
 )
-from training.run.tokenizer import run_tokenizer
-from training.settings import TrainingSettings
-from training.translate import LONGEST_ANSWER, score_translations, translate_all
+from training.translation.translate import LONGEST_ANSWER, score_translations, translate_all
 from training.vocabulary import train_pairs_vocabulary
 
 QUICK_VALIDATION = 200  # sentences translated during a run
@@ -55,12 +57,18 @@ class TranslationTask:
         """Raises `AttendError` if data is missing, or if there is too little.
 
         Args:
-            other_files: what is learned besides `SOURCE_FILE`, and how often in each pass over that.
+            other_files: what is learned besides `SOURCE_FILE`, and how often in each pass over that. A model that
+                translates into French does not learn its own translations.
         """
+        if settings.into == "French":
+            other_files = {name: share for name, share in other_files.items() if name != BACK_TRANSLATED_FILE}
         parts = split_pairs(read_pairs(folder / SOURCE_FILE))
         if not parts["train"] or not parts["valid"]:
             raise AttendError(f"{folder} has too few sentence pairs for training and validation: add more.")
         others, missing = other_pairs(folder, other_files, held_out=[*parts["valid"], *parts["test"]])
+        if settings.into == "French":
+            parts = {part: turned(pairs) for part, pairs in parts.items()}
+            others = [(share, turned(pairs)) for share, pairs in others]
         self.notes = [missing_note(missing, 1 + len(other_files), folder)] if missing else []
         learned = [(1.0, parts["train"]), *others]
 

@@ -4,7 +4,7 @@ A file is gzipped TSV with one pair per line, English first. A sentence may have
 turn, so connected groups of sentences stay together. Sentences that differ only in capitals, accents or punctuation
 count as one.
 
-    python -m training.pairs DATA --split test --output FILE.tsv.gz
+    python -m training.translation.pairs DATA --split test --output FILE.tsv.gz
 
 writes one part to a file for `training.evaluate`.
 """
@@ -25,8 +25,10 @@ from model.errors import AttendError
 from training.data import Split, read_gzipped
 
 SOURCE_FILE = "translation/tatoeba_eng_fra.tsv.gz"  # validation and test sentences come from it
+BACK_TRANSLATED_FILE = "translation/back_translated_eng_fra.tsv.gz"  # `training.translation.back_translate` writes it
 OTHER_FILES = {  # more files to learn from, and how often each is read per pass over SOURCE_FILE
     "translation/tatoeba_2019_new_eng_fra.tsv.gz": 1.0,  # the same style
+    BACK_TRANSLATED_FILE: 1.0,  # the same style
     "translation/african_storybook_eng_fra.tsv.gz": 1.0,  # simple stories
     "translation/wikiotics_phrasebook_eng_fra.tsv.gz": 1.0,
     "translation/pd_books_eng_fra.tsv.gz": 0.5,  # old style
@@ -44,6 +46,12 @@ class Pair:
 
     source: str  # French
     target: str  # English
+
+
+def bare(sentence: str) -> str:
+    """The letters and digits only, in lower case and without accents; the sentence itself if it has none."""
+    decomposed = unicodedata.normalize("NFKD", sentence.lower())
+    return "".join(character for character in decomposed if character.isalnum()) or sentence
 
 
 def read_pairs(path: Path) -> list[Pair]:
@@ -66,14 +74,14 @@ def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
     """
     groups = _Groups()
     for pair in pairs:
-        groups.connect("fr " + _bare(pair.source), "en " + _bare(pair.target))
+        groups.connect("fr " + bare(pair.source), "en " + bare(pair.target))
     parts: dict[Split, list[Pair]] = {"train": [], "valid": [], "test": []}
     first: dict[str, str] = {}  # for each group, the sentence that comes first in the alphabet
     for sentence in groups.sentences():
         root = groups.root(sentence)
         first[root] = min(first.get(root, sentence), sentence)
     for pair in pairs:
-        bucket = zlib.crc32(first[groups.root("fr " + _bare(pair.source))].encode()) % 100
+        bucket = zlib.crc32(first[groups.root("fr " + bare(pair.source))].encode()) % 100
         parts["valid" if bucket < 1 else "test" if bucket < 3 else "train"].append(pair)
     return parts
 
@@ -86,16 +94,21 @@ def other_pairs(
     Args:
         held_out: pairs of which no sentence may be learned, on either side and in any form.
     """
-    sources, targets = {_bare(pair.source) for pair in held_out}, {_bare(pair.target) for pair in held_out}
+    sources, targets = {bare(pair.source) for pair in held_out}, {bare(pair.target) for pair in held_out}
     read, missing = [], []
     for name, share in files.items():
         if not (folder / name).is_file():
             missing.append(name)
             continue
         pairs = read_pairs(folder / name)
-        kept = [pair for pair in pairs if _bare(pair.source) not in sources and _bare(pair.target) not in targets]
+        kept = [pair for pair in pairs if bare(pair.source) not in sources and bare(pair.target) not in targets]
         read.append((share, kept))
     return read, missing
+
+
+def turned(pairs: Sequence[Pair]) -> list[Pair]:
+    """The same pairs, to be translated the other way."""
+    return [Pair(source=pair.target, target=pair.source) for pair in pairs]
 
 
 def by_source(pairs: Sequence[Pair]) -> dict[str, list[str]]:
@@ -104,12 +117,6 @@ def by_source(pairs: Sequence[Pair]) -> dict[str, list[str]]:
     for pair in pairs:
         translations.setdefault(pair.source, []).append(pair.target)
     return translations
-
-
-def _bare(sentence: str) -> str:
-    """The letters and digits only, in lower case and without accents; the sentence itself if it has none."""
-    decomposed = unicodedata.normalize("NFKD", sentence.lower())
-    return "".join(character for character in decomposed if character.isalnum()) or sentence
 
 
 class _Groups:
@@ -164,7 +171,8 @@ def by_length(pairs: Sequence[Encoded], batch_tokens: int, rng: random.Random) -
 @command
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
-        prog="python -m training.pairs", description="Write one part of the sentence pairs for training.evaluate."
+        prog="python -m training.translation.pairs",
+        description="Write one part of the sentence pairs for training.evaluate.",
     )
     parser.add_argument("data", metavar="DATA", type=Path, help="the folder with the training data")
     parser.add_argument(

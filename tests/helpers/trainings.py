@@ -84,8 +84,11 @@ def sentences() -> list[Pair]:
 
 def write_pairs(folder: Path) -> Path:
     """A data folder with those sentences."""
-    path = folder / SOURCE_FILE
-    path.parent.mkdir()
-    with gzip.open(path, "wt", encoding="utf-8") as lines:
-        lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in sentences())
+    (folder / SOURCE_FILE).parent.mkdir()
+    write_lines(folder / SOURCE_FILE, [f"{pair.target}\t{pair.source}" for pair in sentences()])
     return folder
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in lines)

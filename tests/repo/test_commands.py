@@ -25,6 +25,7 @@ REFUSING = (
     "app --port {port}",
     "training.evaluate --data test.jsonl.gz",
     "training.talk",
+    "training.translation.back_translate no-such-folder",
     *(
         f"benchmarks.{name}"
         for name in ("decoding", "parts", "page", "start", "streaming", "together", "translation", "updates")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import random
@@ -22,13 +21,24 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer.encoder_decoder import build
-from tests.helpers.trainings import TRANSLATOR, losses, sentences, write_pairs
+from tests.helpers.trainings import TRANSLATOR, losses, sentences, write_lines, write_pairs
 from training import evaluate
 from training.run.average import Average
 from training.run.loop import train
 from training.run.optimizer import lr_schedule
 from training.talk import answer
-from training.translation.pairs import OTHER_FILES, SOURCE_FILE, Pair, by_length, by_source, other_pairs, split_pairs
+from training.translation import back_translate
+from training.translation.pairs import (
+    BACK_TRANSLATED_FILE,
+    OTHER_FILES,
+    SOURCE_FILE,
+    Pair,
+    by_length,
+    by_source,
+    other_pairs,
+    read_pairs,
+    split_pairs,
+)
 from training.translation.task import TranslationTask
 from training.translation.translate import score_translations
 from training.vocabulary import train_pairs_vocabulary
@@ -63,15 +73,36 @@ def test_another_file_is_learned_without_what_is_held_out(data_folder: Path, tmp
     parts = split_pairs(sentences())
     held_out, new = parts["test"][0], Pair("Une phrase de plus", "One sentence more")
     name = next(iter(OTHER_FILES))
-    with gzip.open(data_folder / name, "wt", encoding="utf-8") as lines:
-        for pair in (new, replace(new, source=held_out.source.upper()), replace(new, target=f"{held_out.target} !")):
-            lines.write(f"{pair.target}\t{pair.source}\n")
+    pairs = (new, replace(new, source=held_out.source.upper()), replace(new, target=f"{held_out.target} !"))
+    write_lines(data_folder / name, [f"{pair.target}\t{pair.source}" for pair in pairs])
     others, missing = other_pairs(data_folder, OTHER_FILES, [*parts["valid"], *parts["test"]])
     assert others == [(1.0, [new])]
     assert missing == list(OTHER_FILES)[1:]
     task = TranslationTask(replace(TRANSLATOR, passes=2.0), data_folder, tmp_path / "run")
     learned = [task.tokenizer.decode(target[:-1], begins=True) for batch in task.batches for _, target in batch]
     assert learned.count(new.target) == 2
+
+
+def test_english_sentences_alone_become_pairs_by_a_model_that_writes_french(
+    data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lines(data_folder / back_translate.ENGLISH_FILE, ["The CAT 0 is red\tDie Katze", *["Is 9 new?\tNeu"] * 2])
+    train(replace(TRANSLATOR, into="French"), data_folder, tmp_path / "french")
+    model = ["--model", str(tmp_path / "french")]
+    assert back_translate.main([str(data_folder), *model]) == 0
+    assert capsys.readouterr().out.endswith(f"1 pairs in {data_folder / BACK_TRANSLATED_FILE}\n")
+    (pair,) = read_pairs(data_folder / BACK_TRANSLATED_FILE)
+    loaded = catalog.load(str(tmp_path / "french"))
+    greedy = DecodingSettings(strategy="greedy", max_new_tokens=100)
+    assert pair == Pair(source=answer(loaded, [Message("user", "Is 9 new?")], greedy).strip(), target="Is 9 new?")
+    for into, learned in (("English", True), ("French", False)):
+        settings = replace(TRANSLATOR, passes=1.0, into=into, context_length=128)  # a poor translation may be long
+        task = TranslationTask(settings, data_folder, tmp_path / into)
+        texts = [[task.tokenizer.decode(side[:-1], begins=True) for side in row] for b in task.batches for row in b]
+        assert any("Is 9 new?" in row for row in texts) is learned
+        assert any(row[into == "English"].startswith("The cat") for row in texts)  # its side of the pairs
+    assert back_translate.main([str(data_folder), "--model", "attend-chat"]) == 2
+    assert "attend-chat is not a translator" in capsys.readouterr().err
 
 
 def test_a_translator_goes_on_from_a_checkpoint_with_its_vocabulary(data_folder: Path, tmp_path: Path) -> None:

@@ -14,8 +14,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from decoding.settings import DecodingSettings
+from model.catalog import load
 from model.command_line import Parser, command, writing
+from model.errors import AttendError
 from training.translation.pairs import BACK_TRANSLATED_FILE, SOURCE_FILE, bare, read_pairs
+from training.translation.translate import LONGEST_ANSWER, translate_all
 
 ENGLISH_FILE = "translation/tatoeba_eng_deu.tsv.gz"
 
@@ -45,19 +49,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--output", metavar="FILE", type=Path, help=f"the file to write (default DATA/{BACK_TRANSLATED_FILE})"
     )
     options = parser.parse_args(arguments)
+    loaded, output = load(options.model), options.output or options.data / BACK_TRANSLATED_FILE
+    if not loaded.model.decoder_start:
+        raise AttendError(f"{loaded.name} is not a translator: choose another model.")
     sentences = new_sentences(options.data)
-
-    from decoding.settings import DecodingSettings  # not at the top, since --help would wait for torch
-    from model.catalog import load
-    from training.translation.translate import LONGEST_ANSWER, translate_all
-
     settings = DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER)
-    translations = translate_all(load(options.model), sentences, settings, progress=True)
-    output = options.output or options.data / BACK_TRANSLATED_FILE
-    written = [pair for pair in zip(sentences, translations, strict=True) if pair[1].strip() and "\t" not in pair[1]]
+    translations = translate_all(loaded, sentences, settings, progress=True)
+    pairs = [(english, " ".join(french.split())) for english, french in zip(sentences, translations, strict=True)]
+    pairs = [(english, french) for english, french in pairs if french]
     with writing(output), gzip.open(output, "wt", encoding="utf-8") as lines:
-        lines.writelines(f"{english}\t{french}\n" for english, french in written)
-    print(f"{len(written):,} pairs in {output}")
+        lines.writelines(f"{english}\t{french}\n" for english, french in pairs)
+    print(f"{len(pairs):,} pairs in {output}")
 
 
 if __name__ == "__main__":

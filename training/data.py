@@ -64,7 +64,7 @@ class Row(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Texts one behind the other, in a row of N tokens, each padded to a multiple of `GRAIN`, the short ones first."""
+    """Texts one after another, in a row of N tokens, each padded to a multiple of `GRAIN`, the short ones first."""
 
     tokens: Tensor  # (1, N)
     targets: Tensor  # (1, N); IGNORED for padding, too

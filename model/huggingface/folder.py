@@ -26,10 +26,10 @@ from model.huggingface.weights import (
     BUFFERS,
     Checkpoint,
     check_layers,
-    offloaded,
+    ignored_weights_note,
+    offloaded_note,
     read_hf_model,
     stored_dtype,
-    without_weights,
 )
 from model.interface import GenerationRules, LanguageModel
 from model.loaded import LoadedModel
@@ -115,7 +115,7 @@ def load_model(
         if lacking and not device_config.spread:
             raise _no_room(files.name, lacking)
         hf_model, ignored = _pretrained(files, device, dtype, spread=bool(lacking))
-    notes = (*offloaded(files.name, lacking), *without_weights(files.name, ignored))
+    notes = (*offloaded_note(files.name, lacking), *ignored_weights_note(files.name, ignored))
     if isinstance(layout, IgnoredField):
         note = (
             f"{files.name} runs through transformers, which ignores a field of its config.json ({layout}): its results "

@@ -216,14 +216,14 @@ def prepare(
     parts = {name for name, _ in hf_model.named_children()}  # other weights are those of heads for other tasks
     prefix = f"{hf_model.base_model_prefix}."
     own = [name for name in ignored if name.removeprefix(prefix).partition(".")[0] in parts]
-    return hf_model, (*offloaded(files.name, lacking), *without_weights(files.name, own))
+    return hf_model, (*offloaded_note(files.name, lacking), *ignored_weights_note(files.name, own))
 
 
-def offloaded(name: str, lacking: str) -> tuple[str, ...]:
+def offloaded_note(name: str, lacking: str) -> tuple[str, ...]:
     return (f"{name} {lacking}: what doesn't fit is kept in slower memory or on disk.",) if lacking else ()
 
 
-def without_weights(name: str, ignored: Sequence[str]) -> tuple[str, ...]:
+def ignored_weights_note(name: str, ignored: Sequence[str]) -> tuple[str, ...]:
     """A note on the weights of a model that transformers ignores, if there are any."""
     if not ignored:
         return ()

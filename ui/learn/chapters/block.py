@@ -19,7 +19,7 @@ from ui.learn.text.slots import numbers_of, presets, select, words
 from ui.learn.wording import decimals, percent, rounded_rows, scientific
 from ui.runs.models import Models
 
-DIGITS = 3  # behind the point; two are shown
+DIGITS = 3  # after the decimal point; two are shown
 _DEPTHS = (1, 2, 6, 12, 24)  # of stacks through which a gradient passes
 EDITABLE = {  # the stages that are a setting of the walk
     "encoder.self.queries_weights": "query_weights",

@@ -94,7 +94,7 @@ def _attention(loaded: LoadedModel, attention: WordAttention) -> dict[str, Any]:
         "all_heads": str(layers * heads),
         "first_token": quoted(0),
         "previous": f", {head_targets(attention).previous} to {quoted(before)} just before" if before > 0 else "",
-        "reading": [] if loaded.model.decoder_start else ["left to right"],  # an encoder sees what is behind, too
+        "reading": [] if loaded.model.decoder_start else ["left to right"],  # an encoder also sees what follows
     }
 
 
@@ -121,8 +121,8 @@ def _heads_by_group(compute: Compute) -> list[int]:
 
 def _rests_on_the_first_token(result: Result) -> bool:
     attention = result["attention"]
-    behind = attention["word"][0] > 1  # where there is more to attend to than the word and the first token
-    return behind and attention["targets"]["first"] > attention["layers"] * attention["heads"] / 2
+    has_others = attention["word"][0] > 1  # where there is more to attend to than the word and the first token
+    return has_others and attention["targets"]["first"] > attention["layers"] * attention["heads"] / 2
 
 
 CHAPTER = Chapter(

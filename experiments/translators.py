@@ -36,8 +36,8 @@ from training.run.machine import fastest_precision
 from training.run.optimizer import lr_schedule, make_optimizers
 from training.settings import TRANSLATE
 from training.translation.pairs import SOURCE_FILE, by_source, read_pairs, split_pairs
-from training.translation.task import TranslationTask
 from training.translation.translate import LONGEST_ANSWER, score_translations, translate_all
+from training.translation_task import TranslationTask
 
 BUDGET = 3_000_000  # target tokens
 TIMED_STEPS, ROUNDS = 10, 3

@@ -15,7 +15,8 @@ _FILES = {  # for each model and file, what the training was for
     ("attend-chat", "curve-first.csv"): "attend-chat, from random weights: small talk",
     ("attend-chat", "curve-second.csv"): "attend-chat, afterwards: half of it dialogues with facts to remember",
     ("attend-chat", "curve.csv"): "attend-chat, finally: more of everything",
-    ("attend-translate", "curve.csv"): "attend-translate, from random weights: French to English",
+    ("attend-translate", "curve-first.csv"): "attend-translate, from random weights: French to English",
+    ("attend-translate", "curve.csv"): "attend-translate, afterwards: with twice as many sentences",
 }
 
 

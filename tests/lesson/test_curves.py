@@ -15,7 +15,7 @@ from ui.learn.chapter import TEXTS
 def test_a_curve_is_the_mean_of_each_part_of_its_file() -> None:
     """Summed over its parts, as many steps and as much loss as the file has."""
     curve = next(curve for curve in recorded() if curve.name.startswith("attend-translate"))
-    with (EMBEDDED / "attend-translate" / "curve.csv").open(newline="") as file:
+    with (EMBEDDED / "attend-translate" / "curve-first.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert curve.steps == len(rows) and len(curve.losses) == len(curve.tokens) <= POINTS
     size = -(-len(rows) // POINTS)

@@ -39,8 +39,8 @@ from training.translation.pairs import (
     read_pairs,
     split_pairs,
 )
-from training.translation.task import TranslationTask
 from training.translation.translate import score_translations
+from training.translation_task import TranslationTask
 from training.vocabulary import train_pairs_vocabulary
 
 

@@ -36,7 +36,7 @@ from training.run.machine import fastest_precision, fuse, has_compiler
 from training.run.optimizer import lr_schedule, make_optimizers
 from training.settings import TrainingSettings
 from training.task import TrainingTask
-from training.translation.task import TranslationTask
+from training.translation_task import TranslationTask
 
 
 def make_task(settings: TrainingSettings, folder: Path, output: Path) -> TrainingTask[Any]:

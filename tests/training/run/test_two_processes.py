@@ -21,7 +21,7 @@ from training import evaluate, talk
 from training.evaluate import bits_per_byte, read_documents
 from training.mixture import CHAT_MIXTURE
 from training.run.loop import train
-from training.translation.task import TranslationTask
+from training.translation_task import TranslationTask
 
 SETTINGS = {
     "chat": replace(CHAT, batch_tokens=256, dropout=0.0, passes=0.06),

@@ -301,7 +301,7 @@ def test_the_embedded_translator_attends_to_the_source_word() -> None:
     ("text", "is_hinted"),
     [
         *((text, False) for text in translate.EXAMPLES["French"]),
-        ("Hast du wirklich dieses Essen gestohlen?", True),
+        ("Der Hund schläft unter dem Tisch.", True),
         ("The archer killed the deer.", True),
     ],
 )

@@ -65,10 +65,14 @@ def test_attention_that_was_dropped_and_would_not_fit_stays_dropped(
     write.preview(session, models, models.default, "The quick brown fox")
     run: RunRecord = session.run(session.draft.run)
     rows = [token.row for token in run.tokens]
+    shape = run.shape
     run.forget_attention()
-    monkeypatch.setattr(attention, "_MAX_WEIGHTS", 1)
-    restore_attention(run, tiny.model, tiny.lock)
-    assert all(token.row is None for token in run.tokens)
+    monkeypatch.setattr(attention, "_SHORT", 2)
+    for claimed in (shape, (1, 1)):  # a document may claim any shape
+        run.shape = claimed
+        monkeypatch.setattr(attention, "_MAX_WEIGHTS", shape[0] * shape[1] * len(run.tokens) ** 2 - 1)
+        restore_attention(run, tiny.model, tiny.lock)
+        assert all(token.row is None for token in run.tokens)
     monkeypatch.undo()
     restore_attention(run, tiny.model, tiny.lock)
-    assert [token.row for token in run.tokens] == rows
+    assert [token.row for token in run.tokens] == rows and run.shape == shape

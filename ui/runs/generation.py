@@ -83,18 +83,22 @@ def run_for_visitor(
     """
     stop, ending = session.begin(), None
     session.growing = tuple(live.run.id for live in live_runs)
+
+    def last_update(progress: RunProgress) -> UpdateT:
+        with session.lock:  # until it is made, other visitors' budgets and other events leave the ended runs alone
+            session.end(stop)
+            session.seed = common_seed(live_runs)
+            return view.updated(progress)
+
     try:
         yield view.started()
         seconds, per_second = models.limits.run_seconds, _SMOOTH if len(live_runs) == 1 else _CALM
         for progress in follow(live_runs, passes, stop=stop, time_limit=seconds, per_second=per_second):
-            if ending := progress.ending:
-                session.end(stop)
-                session.seed = common_seed(live_runs)
-            yield view.updated(progress)
+            ending = progress.ending
+            yield last_update(progress) if progress.ended else view.updated(progress)
     except Exception:
-        session.end(stop)
         ending = "failed"
-        yield view.updated(RunProgress(tuple(live.add((), ending) for live in live_runs), ending))
+        yield last_update(RunProgress(tuple(live.add((), ending) for live in live_runs), ending))
         raise
     finally:
         session.end(stop)

@@ -104,7 +104,8 @@ def test_an_answer_that_is_being_written_is_kept_as_far_as_it_has_come(models: M
     answer, whole = again.turns[1], session.turns[1]
     assert answer.state == "stopped" and whole.tokens is not None
     assert answer.tokens and whole.text.startswith(answer.text)  # but for the bytes of a character not yet whole
-    assert [p for _, p in answer.tokens] == [p for _, p in whole.tokens[: len(answer.tokens)]]
+    before = [token["probability"] for token in whole.tokens[: len(answer.tokens)]]
+    assert [token["probability"] for token in answer.tokens] == before
     inspector = chat.open_token(again, models, 1, 1).inspector
     assert inspector is not None and inspector["steps"] and inspector["rows"]  # its tokens are explained
     assert answer.unfinished

@@ -44,10 +44,14 @@ export async function openStore(factory = indexedDB) {
     /** All entries. @returns {Promise<Entry[]>} */
     list: async () => done((await begin('readonly')).entries.getAll()),
 
-    /** An entry and its document; null where there is none. @param {string} key @returns {Promise<{entry: Entry, document: DocumentValue} | null>} */
+    /**
+     * An entry and its document; null if there is none, or if the browser can no longer read it, as after a crash.
+     * @param {string} key
+     * @returns {Promise<{entry: Entry, document: DocumentValue} | null>}
+     */
     async read(key) {
       const { entries, documents } = await begin('readonly');
-      const [entry, document] = await Promise.all([done(entries.get(key)), done(documents.get(key))]);
+      const [entry, document] = await Promise.all([done(entries.get(key)), done(documents.get(key))]).catch(() => []);
       return entry && document ? { entry, document } : null;
     },
 

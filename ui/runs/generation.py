@@ -87,7 +87,7 @@ def run_for_visitor(
     def last_update(progress: RunProgress) -> UpdateT:
         with session.lock:  # until it is made, other visitors' budgets and other events leave the ended runs alone
             session.end(stop)
-            session.seed = common_seed(live_runs)
+            session.seed = drawn_seed(*(live.settings for live in live_runs))
             return view.updated(progress)
 
     try:
@@ -105,12 +105,6 @@ def run_for_visitor(
         for live in live_runs if ending is None else ():  # the visitor has left
             live.add((), "stopped")
         limit_memory(session)
-
-
-def common_seed(live_runs: Sequence[LiveRun]) -> int:
-    """The seed of the first run, from which the others are numbered; -1 if no run drew anything."""
-    drawn = any(drawn_seed(live.settings) >= 0 for live in live_runs)
-    return live_runs[0].settings.seed if drawn else -1
 
 
 def stream_for_program(models: Models, trace: Trace) -> Iterator[None]:

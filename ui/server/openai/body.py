@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, TypeVar, cast
@@ -183,6 +183,13 @@ def ignored(kind: type, value: Mapping[str, Any]) -> list[str]:
     known = {each.name for each in fields(kind)}
     own = {*_OWN, _WITHOUT} - {NUM_RETURN_SEQUENCES.name} if issubclass(kind, GenerationBody) else set()
     return [name for name in value if name not in known | own]
+
+
+def check_ids(ids: Iterable[int], loaded: LoadedModel, field: str) -> None:
+    """`RequestError` for a token that the model doesn't have."""
+    highest = loaded.model.vocabulary_size - 1
+    if (wrong := max(ids, default=0)) > highest:
+        raise RequestError(f"There is no token {wrong:,}: this model's highest id is {highest:,}.", field=field)
 
 
 def interventions_in(value: Mapping[str, Any]) -> tuple[Intervention, ...]:

@@ -61,7 +61,7 @@ CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
         (COMPLETIONS, {"prompt": None}, 400, "prompt", "prompt is missing: send a text"),
         (COMPLETIONS, {"prompt": []}, 400, "prompt", "The prompt is an empty list"),
         (COMPLETIONS, {"prompt": " "}, 400, None, "The prompt is empty"),
-        (COMPLETIONS, {"prompt": [4096]}, 400, "prompt", "the token 4096, but this model's highest id is 4,095"),
+        (COMPLETIONS, {"prompt": [4096]}, 400, "prompt", "There is no token 4,096: this model's highest id is 4,095"),
         (COMPLETIONS, {"prompt": [-1]}, 400, "prompt", "must be a text, a list of texts, a list of token ids"),
         (COMPLETIONS, {"prompt": ["x"] * 513}, 400, "prompt", "There are 513 prompts: send at most 512"),
         (COMPLETIONS, {"best_of": 1, "n": 2}, 400, "best_of", "best_of is 1, but n is 2"),

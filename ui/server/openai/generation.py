@@ -32,7 +32,7 @@ class Generation(ABC):
     def __init__(self, loaded: LoadedModel, body: GenerationBody, runs: Sequence[Choices]) -> None:
         """
         Args:
-            runs: one for each prompt; none if nothing is generated.
+            runs: one for each prompt.
         """
         self.loaded, self.body, self.runs = loaded, body, runs
         self._explanation = body.attend or Explanation()

@@ -94,12 +94,11 @@ class OpenAI:
                     f"A page of {origin[:80]} may not call this server: start it with --allow-origin and this origin.",
                     status=403,
                 )
-            response = await self._respond(request)
+            return await self._respond(request)
         except ClientDisconnect:
             return Response(status_code=499)
         except Exception as error:
-            response = error_response(error)
-        return response
+            return error_response(error)
 
     async def _respond(self, request: Request) -> Response:
         path = request.url.path.removeprefix(request.scope.get("root_path", "")).rstrip("/")

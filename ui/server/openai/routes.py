@@ -180,15 +180,14 @@ class OpenAI:
             if name not in (None, "", self._encoder.name):
                 raise self._unknown(str(name))
             return self._encoder
-        known = self._models.encoders() if self._models is not None else ()
-        if not known:
+        if self._models is None or not (known := self._models.encoders()):
             raise RequestError(
                 "No encoder is loaded here: choose one as the page's model first.", status=404, field="model"
             )
-        if name and name not in known:
-            raise self._unknown(name)
-        assert self._models is not None
-        return self._models.encoder(name or known[-1])
+        meant = [each for each in known if not name or name in (each, self._models.display_name(each))]
+        if not meant:
+            raise self._unknown(str(name))
+        return self._models.encoder(meant[-1])
 
     async def _of_tokens(
         self, kind: type[Any], function: Callable[[LoadedModel, Any], dict[str, Any]], request: Request

@@ -55,7 +55,7 @@ export async function openStore(factory = indexedDB) {
       return entry && document ? { entry, document } : null;
     },
 
-    /** Name a document; that is no change of what it holds. @param {string} key @param {string} name */
+    /** Rename a document, which doesn't count as a change. @param {string} key @param {string} name */
     async rename(key, name) {
       const { transaction, entries } = await begin('readwrite');
       const entry = await done(entries.get(key));
@@ -68,7 +68,7 @@ export async function openStore(factory = indexedDB) {
      * @param {Omit<Entry, 'revision'>} entry
      * @param {DocumentValue} document
      * @param {number} revision that the caller knows: 0 for a new one
-     * @returns {Promise<number | null>} the new revision; null where there is another one than the caller knows
+     * @returns {Promise<number | null>} the new revision; null if the stored one isn't the one that the caller knows
      */
     async write(entry, document, revision) {
       const { transaction, entries, documents } = await begin('readwrite');

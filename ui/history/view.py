@@ -58,7 +58,7 @@ class History(View):
             return {"document": value, "busy": session.busy}
 
     def open(self, session: Session, event: gr.EventData) -> Iterator[PageUpdate]:
-        """Open a saved document, with the model that wrote it if that is available.
+        """Open a saved document, with the model that wrote it if it is available.
 
         The page asks again if no reply arrives; a document that is already open is then shown in its current state.
         """

@@ -1,4 +1,4 @@
-"""What a model gets: a conversation as its prompt, and the settings of an answer. Knows nothing of gradio."""
+"""What a model is given: a conversation as its prompt, and the settings of an answer. Knows nothing of gradio."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ export const inspectedStep = new Subject();
 export const shownHead = new Subject();
 
 /**
- * Why was the inspected token chosen, and not the candidate of this id? null: and not any other one.
+ * Why was the inspected token chosen, and not the candidate with this id? null: and not any other.
  * @type {Subject<{rival: number | null}>}
  */
 export const askedWhy = new Subject();
@@ -67,7 +67,7 @@ export const askedWhy = new Subject();
 export const inspectedRun = new Subject();
 
 /**
- * What "Why?" was told of a run by the model, as a shared file can show it again (`AnsweredQuestion` of
+ * The answers that "Why?" has had about a run, as a shared file can show them again (`AnsweredQuestion` of
  * ui/inspector/why/why_contract.py).
  * @type {Subject<{run: string | null, answers: Record<string, any>[]}>}
  */

@@ -49,7 +49,7 @@ class Document:
     title: str  # its first words
     model: str  # the visitor's
     content: Mapping[str, Any]  # what the tab adds: texts, settings, names of runs
-    runs: Sequence[RunRecord | str]  # that the content names; of one that only the browser has, its name
+    runs: Sequence[RunRecord | str]  # those that the content names; only the name of one that the browser alone has
 
     def value(self, models: Models, known: Collection[str]) -> dict[str, Any]:
         """The document for the page.
@@ -154,8 +154,8 @@ def complete_runs(session: Session, models: Models, last: str | None) -> None:
 
 
 def restore_languages(session: Session, run: RunRecord) -> None:
-    """Let the translator of the translation in view go on between its languages, if this is its run and the model has
-    checked them."""
+    """If this is the run of the translation in view, let its translator keep its languages, once the model has checked
+    them."""
     model, languages = unmarked(run.model)
     translation = session.translation
     is_shown = translation is not None and translation.answer.run == run.id

@@ -204,8 +204,8 @@ def settings_of(
 
     Args:
         value: the body as it was sent.
-        length: the most tokens, where the request doesn't say.
-        top: of how many candidates it asks for the log-probabilities.
+        length: the most tokens, if the request doesn't say.
+        top: how many candidates' log-probabilities it asks for.
     """
     named = {name: each for name, each in value.items() if name in _OWN}
     if not (body.attend and body.attend.stages):
@@ -227,12 +227,12 @@ def settings_of(
 
 
 def most_tokens(body: GenerationBody) -> int | None:
-    """How many tokens the request allows; None where it doesn't say."""
+    """How many tokens the request allows; None if it doesn't say."""
     return body.max_tokens if body.max_completion_tokens is None else body.max_completion_tokens
 
 
 def _stop_texts(named: Mapping[str, Any]) -> Sequence[str]:
-    """Those under Attend's own name, beside which OpenAI's `stop` may stand."""
+    """The stop texts under Attend's own name; OpenAI's `stop` may be sent beside them."""
     try:
         return cast(Sequence[str], STOP_TEXTS.checked(named.get(STOP_TEXTS.name, ())))
     except AttendError as error:

@@ -145,7 +145,8 @@ export function offerGuessing(round, { gather, reason }) {
     explained.replaceChildren(stepTable(step, { take: null, ask: null }), stepReason(step));
     draw();
     next.focus({ preventScroll: true });
-    means = { ...means, ...await gather(entry) }; // of a guess that was refused there are none
+    const gathered = await gather(entry); // none of a guess that was refused
+    means = { ...means, ...gathered }; // as they are by now: an earlier guess may have been answered meanwhile
     drawScores();
   }
 

@@ -82,7 +82,7 @@ class History(View):
                     session.inspected_run, update = inspected_run, replace(update, inspector=None, meter=None)
                 else:
                     update = replace(update, seed=session.take_seed())
-                is_newest = session.opened[kind] == attempt
+                is_newest = session.opened.get(kind) == attempt
         except AttendError:
             yield PageUpdate(history_reply={"number": number})
             raise

@@ -47,6 +47,7 @@ def test_a_document_that_another_tab_wrote_is_opened_as_it_was_kept(models: Mode
     assert len(session.turns) == 2
     late = ask(session, models, kept(other, models), 1)
     assert late.history_reply == {"number": 9, "opened": False} and len(session.turns) == 2
+    assert ask(Session.using(models.default), models, document, 0).history_reply == {"number": 9, "opened": False}
 
 
 def test_what_is_brought_back_out_of_sight_leaves_the_inspector_alone(models: Models) -> None:

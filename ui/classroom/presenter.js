@@ -32,7 +32,7 @@ export function present() {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   document.addEventListener('keydown', walk, { signal: leaving.signal });
   document.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || document.querySelector('dialog[open], :popover-open')) return;
+    if (plainKey(event) !== 'Escape' || document.querySelector('dialog[open], :popover-open')) return;
     event.preventDefault(); // it stops nothing else
     leave();
   }, { capture: true, signal: leaving.signal });

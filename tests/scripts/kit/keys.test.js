@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { addCellCursor, moveAlong } from '../../../ui/kit/js/keys.js';
+import { addCellCursor, closeOnEscape, moveAlong } from '../../../ui/kit/js/keys.js';
 
 const press = (key, others = {}) => ({ key, prevented: false, preventDefault() { this.prevented = true; }, ...others });
 
@@ -26,11 +26,17 @@ test('the arrow keys move along a row, but not in a shortcut of the browser', ()
   assert.deepEqual([opened, items.map(({ tabIndex }) => tabIndex)], [[1], [-1, 0]]);
 });
 
-test('nor do they move the cursor of a drawing in one', () => {
+/** An element that only has listeners, and the listeners. @returns {[any, Record<string, (event: any) => void>]} */
+function listening() {
   /** @type {Record<string, (event: any) => void>} */
   const listeners = {};
+  return [{ addEventListener: (name, listener) => { listeners[name] = listener; } }, listeners];
+}
+
+test('nor do they move the cursor of a drawing in one', () => {
+  const [drawing, listeners] = listening();
   const moves = /** @type {any[]} */ ([]);
-  addCellCursor(/** @type {any} */ ({ addEventListener: (name, listener) => { listeners[name] = listener; } }), {
+  addCellCursor(drawing, {
     cellAt: () => null, current: () => 5, beside: (cell, right, down) => cell + right + 10 * down,
     point: (cell) => moves.push(cell), pick: (cell) => moves.push(`picked ${cell}`),
   });
@@ -38,4 +44,14 @@ test('nor do they move the cursor of a drawing in one', () => {
   for (const event of events) listeners.keydown(event);
   assert.deepEqual(moves, [15, 'picked 5']);
   assert.deepEqual(events.map(({ prevented }) => prevented), [false, false, true, true]);
+});
+
+test('Escape closes what is open, unless it ends the composition of a character', () => {
+  const [node, listeners] = listening();
+  let closed = 0;
+  closeOnEscape(node, () => { closed += 1; });
+  listeners.keydown(press('Escape', { isComposing: true }));
+  assert.equal(closed, 0);
+  listeners.keydown(press('Escape'));
+  assert.equal(closed, 1);
 });

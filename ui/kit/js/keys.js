@@ -19,10 +19,11 @@ export const onPlane = (key) =>
   ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] })[key] ?? null;
 
 /**
- * The pressed key; "" if Alt, Ctrl or ⌘ is held, which makes it a shortcut of the browser, such as Alt+← for Back.
+ * The pressed key; "" if it isn't meant for the page: with Alt, Ctrl or ⌘ it is a shortcut of the browser, such as Alt+← for
+ * Back, and while a character is being composed, as in Japanese, it is the input method's.
  * @param {KeyboardEvent} event
  */
-export const plainKey = ({ key, altKey, ctrlKey, metaKey }) => (altKey || ctrlKey || metaKey ? '' : key);
+export const plainKey = ({ key, altKey, ctrlKey, metaKey, isComposing }) => (altKey || ctrlKey || metaKey || isComposing ? '' : key);
 
 /** @param {string} key of a button or what acts as one */
 export const presses = (key) => key === 'Enter' || key === ' ';
@@ -83,7 +84,7 @@ export function addCellCursor(drawing, { cellAt, current, beside, point, pick })
  */
 export function closeOnEscape(node, close, isOpen = () => true) {
   node.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.defaultPrevented || !isOpen()) return;
+    if (plainKey(event) !== 'Escape' || event.defaultPrevented || !isOpen()) return;
     event.preventDefault(); // it stops nothing else
     close();
   });

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { addCellCursor, closeOnEscape, moveAlong } from '../../../ui/kit/js/keys.js';
+import { addCellCursor, alongRow, closeOnEscape, moveAlong, onPlane } from '../../../ui/kit/js/keys.js';
 
 const press = (key, others = {}) => ({ key, prevented: false, preventDefault() { this.prevented = true; }, ...others });
+
+test('keys lead along rows and planes, and others nowhere', () => {
+  assert.deepEqual(['ArrowLeft', 'ArrowRight', 'Home', 'End', 'x'].map((key) => alongRow(key, 2, 5)), [1, 3, 0, 4, null]);
+  assert.deepEqual([onPlane('ArrowUp'), onPlane('ArrowRight'), onPlane('Enter')], [[0, -1], [1, 0], null]);
+});
 
 test('the arrow keys move along a row, but not in a shortcut of the browser', () => {
   const items = /** @type {any[]} */ ([0, 1].map((number) => ({

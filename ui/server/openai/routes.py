@@ -101,7 +101,7 @@ class OpenAI:
             return error_response(error)
 
     async def _respond(self, request: Request) -> Response:
-        path = request.url.path.removeprefix(request.scope.get("root_path", "")).rstrip("/")
+        path = request.scope["path"].removeprefix(request.scope.get("root_path", "")).rstrip("/")
         if request.method == "OPTIONS":
             asked = request.headers.get("access-control-request-headers", "*")  # which * alone doesn't always cover
             allowed = {"access-control-allow-methods": "GET, POST", "access-control-allow-headers": asked}

@@ -295,14 +295,15 @@ def test_an_encoder_gives_unit_vectors_and_writes_nothing() -> None:
 
 
 def test_an_encoder_from_a_folder_embeds_under_the_name_that_is_listed(tmp_path: Path, tiny: LoadedModel) -> None:
-    folder = str(bert(tmp_path / "tiny-bert"))
+    folder = str(bert(tmp_path / "bert #2"))
     models = Models(
         (tiny.name,), lambda name, _: tiny if name == tiny.name else catalog.load_encoder(name), any_name=True
     )
     when_loaded(models.load(folder))
     routes = OpenAI(models, None, ConcurrencyLimiter(1), models.limits, frozenset()).routes()
     with TestClient(Starlette(routes=routes)) as client:
-        assert [each["id"] for each in client.get("/v1/models").json()["data"]] == [tiny.name, "tiny-bert"]
-        for name in ("tiny-bert", folder, None):
+        assert [each["id"] for each in client.get("/v1/models").json()["data"]] == [tiny.name, "bert #2"]
+        assert client.get("/v1/models/bert%20%232").json()["id"] == "bert #2"
+        for name in ("bert #2", folder, None):
             assert client.post("/v1/embeddings", json={"model": name, "input": "Hello"}).status_code == 200
         assert client.post("/v1/embeddings", json={"model": "bert", "input": "Hello"}).status_code == 404

@@ -42,7 +42,7 @@ export function offerClassLinks(hasServer) {
   });
   const guessBox = boxes.find(({ word }) => word === 'guess').box;
   const round = make('input', { type: 'number', class: 'at-text-field', min: ROUND.least, max: ROUND.most, value: ROUND.usual, oninput: draw });
-  const rounds = make('label', { class: 'at-row at-round' }, 'Guesses, after which the whole text is shown', round);
+  const rounds = make('label', { class: 'at-row at-round' }, 'Guesses before the whole text is shown', round);
   const alone = make('input', { type: 'checkbox', onchange: draw });
   const aloneLabel = make('label', { class: 'at-row' }, alone, 'Their browsers run the model; this server computes nothing');
   const link = make('pre', { class: 'at-scroll', tabindex: 0, 'aria-label': 'Link' });

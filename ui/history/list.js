@@ -115,7 +115,7 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
     const saved = await Promise.all(entries.map(({ key }) => store.read(key)));
     download(['attend history'], 'json', exported(saved));
     const missing = saved.filter((each) => !each).length;
-    if (missing) report(`Without ${missing} of ${saved.length} entries, which this browser can’t read.`);
+    if (missing) report(`Saved without ${missing} of ${saved.length} entries, which this browser can’t read.`);
   }
 
   async function bring() {

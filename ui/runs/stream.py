@@ -95,7 +95,7 @@ def is_closing() -> bool:
 
 
 def finish_all(seconds: float) -> None:
-    """Begin no more streams, and wait until those that are open have ended, at most so long."""
+    """Begin no more streams, and wait until the open ones have ended, at most this long."""
     _closing.set()
     deadline = time.monotonic() + seconds
     while _open and time.monotonic() < deadline:

@@ -38,7 +38,7 @@ def run_name(run: RunRecord) -> str:
 
 
 def run_document(run: RunRecord, tokenizer: TokenLabels) -> RunDocument:
-    """All that is known of a run, with its attention where that is at hand for every step."""
+    """All that is known of a run, with its attention if that is at hand for every step."""
     explained = run.tokens[run.first :]
     steps = [step_entry(token.choice, token.origin) for token in explained if token.choice is not None]
     rows = [token.row for token in explained if token.row is not None]

@@ -170,7 +170,7 @@ class Completion(Generation):
     def _choice(
         self, index: int, tokens: Sequence[Written], finish_reason: str | None, length: int = 0
     ) -> dict[str, Any]:
-        """A text, or the tokens of one that follow its first characters, so many as `length` says."""
+        """A text, or those of its tokens that follow its first `length` characters."""
         logprobs = None
         if self._logprobs:
             columns = TokenColumns(self.loaded.tokenizer, self._top, length=length)

@@ -19,7 +19,7 @@ test('the arrow keys move along a row, but not in a shortcut of the browser', ()
   items[0].focus();
   const here = () => /** @type {any} */ (document.activeElement).number;
   const send = (/** @type {any} */ event) => {
-    moveAlong(event, items, ({ number }) => opened.push(/** @type {any} */ (number)));
+    moveAlong(event, items, (item) => opened.push(/** @type {any} */ (item).number));
     return [here(), event.prevented];
   };
   for (const modifier of ['altKey', 'ctrlKey', 'metaKey']) {

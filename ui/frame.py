@@ -115,7 +115,7 @@ class Frame(View):
         *,
         in_turn: bool = True,
     ) -> Callable[..., Any]:
-        """The handler of a function, of the session first, that gives one update after another.
+        """The handler of a function that takes the session first and yields one update after another.
 
         Args:
             in_turn: whether its first update waits until the visitor's earlier events are answered.
@@ -139,7 +139,7 @@ class Frame(View):
     def handler(
         self, views: Sequence[View], outputs: Sequence[Output], function: Callable[..., PageUpdate]
     ) -> Callable[..., Any]:
-        """The handler of a function, of the session first, that gives one update."""
+        """The handler of a function that takes the session first and returns one update."""
 
         @wraps(function)
         def handler(session: Session, *arguments: Any) -> Changes:
@@ -186,8 +186,8 @@ class Tab(View):
     takes_settings: ClassVar[bool] = True
     # Functions, as `staticmethod`s. The tab's current state, with the visitor's model of this name:
     overview: Callable[[Session, Models, str], PageUpdate] = staticmethod(lambda session, models, name: PageUpdate())
-    # What the visitor's browser is to keep (None: nothing yet), under this name from now on ("": under the one it has);
-    # and what puts it in place of what is in view, or raises `AttendError` for what the tab did not write.
+    # The document for the visitor's browser to keep (None: nothing yet), named so from now on ("": it keeps its name);
+    # and what opens one in place of what is in view, or raises `AttendError` if the tab did not write it.
     document: Callable[[Session, str], Document | None] = staticmethod(lambda session, key: None)
     open_document: Callable[[Session, OpenedDocument], None] = staticmethod(lambda session, document: None)
     # Makes a function for programs, with a docstring and annotations, which raises `AttendError`:
@@ -198,7 +198,7 @@ class Tab(View):
         return self.task in (None, task_of(loaded))
 
     def unusable(self, loaded: LoadedModel) -> str:
-        """Why its entry leads to the next tab while this model is chosen; empty where it does not."""
+        """Why its entry leads to the next tab while this model is chosen; "" if it doesn't."""
         return ""
 
     def lay_out(self, models: Models, *, first: bool) -> None:
@@ -220,11 +220,11 @@ class Tab(View):
     def reproduction(
         self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
     ) -> Reproduction | None:
-        """What "Copy as code" repeats; None where the tab has no run of its own.
+        """What "Copy as code" repeats; None if the tab has no run of its own.
 
         Args:
             system: the system prompt as it stands in its box.
-            values: those of the components `reproduced`.
+            values: those of the components in `reproduced`.
         """
         return None
 

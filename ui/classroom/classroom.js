@@ -36,7 +36,7 @@ export function enterClass({ hasServer, hasTexts = true }) {
 /** @param {Classroom} classroom @param {boolean} hasServer @returns {Gathering} */
 function gatheringOf({ name, words }, hasServer) {
   if (hasServer && name && hasOneText(words)) return { gather: (guess) => gather(name, guess), reason: '' };
-  const cause = !hasServer ? 'This page has no server' : !name ? 'The link names no class' : 'Each of you may have another text';
+  const cause = !hasServer ? 'This page has no server' : !name ? 'The link names no class' : 'Each of you may have a different text';
   return { gather: async () => ({}), reason: `${cause}, so there is no mean of the class: compare your bits with the model’s.` };
 }
 
@@ -44,6 +44,6 @@ function gatheringOf({ name, words }, hasServer) {
 function damageNote(faults) {
   const parts = faults.map((fault) => (fault ? `“${fault}”` : 'an empty part')).join(' and ');
   const wholePage = make('a', { href: withParts(location.href, { class: null }), text: 'open the whole page' });
-  return make('p', { class: 'at-view at-damaged-link', role: 'alert' }, `This class link is damaged: the page can’t read ${parts} in it, and follows the rest. `,
+  return make('p', { class: 'at-view at-damaged-link', role: 'alert' }, `This class link is damaged: the page can’t read ${parts} in it and follows the rest. `,
     'Copy the whole link again, or make a new one: ', wholePage, ' and press “For a class …”.');
 }

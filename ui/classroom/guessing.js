@@ -18,7 +18,7 @@ import { chosenOf } from '../inspector/step.js';
 import { stepTable } from '../inspector/table.js';
 import { makeStrip } from '../inspector/tokens.js';
 import { find, make, makeButton } from '../kit/js/dom.js';
-import { alongColumn, alongRow, moveAlong } from '../kit/js/keys.js';
+import { alongColumn, alongRow, moveAlong, plainKey } from '../kit/js/keys.js';
 import { inspectedRun } from '../kit/js/signals.js';
 import { counted, percent, tokenChip } from '../kit/js/text.js';
 import { followColour } from '../kit/js/theme.js';
@@ -128,7 +128,7 @@ export function offerGuessing(round, { gather, reason }) {
 
   /** The keys 1 to 9 choose, but for whoever types a token. @param {KeyboardEvent} event */
   function chooseByNumber(event) {
-    const button = /^[1-9]$/.test(event.key) && event.target !== own && !asking.hidden && buttonsOf()[Number(event.key) - 1];
+    const button = /^[1-9]$/.test(plainKey(event)) && event.target !== own && !asking.hidden && buttonsOf()[Number(event.key) - 1];
     if (button) button.click();
   }
 
@@ -145,7 +145,8 @@ export function offerGuessing(round, { gather, reason }) {
     explained.replaceChildren(stepTable(step, { take: null, ask: null }), stepReason(step));
     draw();
     next.focus({ preventScroll: true });
-    means = { ...means, ...await gather(entry) }; // of a guess that was refused there are none
+    const gathered = await gather(entry); // none of a guess that was refused
+    means = { ...means, ...gathered }; // as they are by now: an earlier guess may have been answered meanwhile
     drawScores();
   }
 

@@ -5,7 +5,7 @@
  */
 
 import { around, make, makeButton } from '../kit/js/dom.js';
-import { onPlane } from '../kit/js/keys.js';
+import { onPlane, plainKey } from '../kit/js/keys.js';
 import { inspectedToken, selectToken, shownTab } from '../kit/js/signals.js';
 
 /** The panels in their order: whatever holds them must have something to show. */
@@ -32,7 +32,7 @@ export function present() {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   document.addEventListener('keydown', walk, { signal: leaving.signal });
   document.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || document.querySelector('dialog[open], :popover-open')) return;
+    if (plainKey(event) !== 'Escape' || document.querySelector('dialog[open], :popover-open')) return;
     event.preventDefault(); // it stops nothing else
     leave();
   }, { capture: true, signal: leaving.signal });
@@ -53,7 +53,7 @@ export function present() {
 
   /** @param {KeyboardEvent} event */
   function walk(event) {
-    const delta = event.altKey || event.ctrlKey || event.metaKey ? null : onPlane(event.key);
+    const delta = onPlane(plainKey(event));
     if (!delta || event.defaultPrevented || around(event, FIELDS) || document.querySelector('dialog[open]')) return;
     const [right, down] = delta;
     if (down && panels().length === 1) return; // it scrolls

@@ -30,7 +30,7 @@ export function scoreTable(guesses, means, reason) {
   const head = headCells([{ text: 'Token' }, { text: 'Your guess' }, ...columns.map(({ head: text }) => ({ text }))]);
   head[1].className = '';
   const most = Math.max(0, ...guesses.map(({ token }) => means[token]?.count ?? 0));
-  const ofClass = hasMeans ? ` The class’s are the mean of up to ${most} guesses at each token.` : reason && ` ${reason}`;
+  const ofClass = hasMeans ? ` The class column is the mean of up to ${most} guesses at each token.` : reason && ` ${reason}`;
   return [
     make('div', { class: 'at-scroll' }, makeTable({ class: 'at-grid at-guesses' }, head, rows, 'Your guesses, in bits')),
     make('p', { class: 'at-note', text: `In bits: how surprising each token is to the model, before every filter: −log₂ of its probability. Fewer are better.${ofClass}` }),

@@ -126,7 +126,7 @@ def routes(address_of: Callable[[Request], str]) -> list[Route]:
             name, token, bits, student = (guess.get(part) for part in ("name", "token", "bits", "student"))
             return JSONResponse({"means": scores.add(name, token, bits, student=student, address=address_of(request))})
         except (AttendError, ValueError, RecursionError) as error:
-            sentence = str(error) if isinstance(error, AttendError) else "This guess is no JSON: reload the page."
+            sentence = str(error) if isinstance(error, AttendError) else "This guess is not JSON: reload the page."
             return JSONResponse({"detail": sentence}, 400)
 
     return [Route(PATH, gather, methods=["POST"])]

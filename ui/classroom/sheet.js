@@ -1,6 +1,6 @@
 /**
  * The sheet that makes a teacher's link: what the students see and do, and the link to copy. Any link of the page can become
- * one; it stays the same but for its part `class`.
+ * one; only its part `class` is added.
  */
 
 /** @import { ClassWord } from '../kit/address/class_part.js' */
@@ -27,12 +27,12 @@ const CHOICES = [
 
 /** What the sheet says of a page with a server, and of one without. */
 const ELSEWHERE = {
-  served: 'This address works on this computer alone: start the page with --host 0.0.0.0 and open it under the computer’s own address to reach it from others.',
-  alone: 'This address works on this computer alone: put the page’s folder on a static host to reach it from others.',
+  served: 'This address works only on this computer: start the page with --host 0.0.0.0 and open it under the computer’s own address to reach it from others.',
+  alone: 'This address works only on this computer: put the page’s folder on a static host to reach it from others.',
 };
-const GATHERS = 'All have the same text, by the same seed. This server keeps no text, only the bits of each guess, and forgets them after three hours.';
+const GATHERS = 'All students get the same text, from the same seed. This server keeps no text, only the bits of each guess, and forgets them after three hours.';
 const DIFFERS = 'Where students may change the text or the settings, there is no mean of the class.';
-const ALONE = 'Each student’s browser runs the model, with weights of 8 bits, and no server gathers guesses: there is no mean of the class.';
+const ALONE = 'Each student’s browser runs the model, with 8-bit weights, and no server gathers guesses, so there is no mean of the class.';
 
 /** Open the sheet with every link that is wanted for a class. @param {boolean} hasServer */
 export function offerClassLinks(hasServer) {
@@ -42,7 +42,7 @@ export function offerClassLinks(hasServer) {
   });
   const guessBox = boxes.find(({ word }) => word === 'guess').box;
   const round = make('input', { type: 'number', class: 'at-text-field', min: ROUND.least, max: ROUND.most, value: ROUND.usual, oninput: draw });
-  const rounds = make('label', { class: 'at-row at-round' }, 'Guesses, after which the whole text is shown', round);
+  const rounds = make('label', { class: 'at-row at-round' }, 'Guesses before the whole text is shown', round);
   const alone = make('input', { type: 'checkbox', onchange: draw });
   const aloneLabel = make('label', { class: 'at-row' }, alone, 'Their browsers run the model; this server computes nothing');
   const link = make('pre', { class: 'at-scroll', tabindex: 0, 'aria-label': 'Link' });
@@ -51,7 +51,7 @@ export function offerClassLinks(hasServer) {
   const note = make('p', { class: 'at-note', role: 'status' });
   const local = make('p', { class: 'at-note', hidden: !LOOPBACK.includes(window.location.hostname), text: hasServer ? ELSEWHERE.served : ELSEWHERE.alone });
   const dialog = makeDialog('attend-class-dialog', 'For a class',
-    make('p', { text: 'A link that begins with the prompt and settings on this page and hides the rest: other tabs, models, history and examples. Of a conversation it has the last message alone.' }),
+    make('p', { text: 'A link that begins with the prompt and settings on this page and hides the rest: other tabs, models, history and examples. It takes only the last message of a conversation.' }),
     make('fieldset', { class: 'at-stack at-gap-sm' }, make('legend', { class: 'at-strong', text: 'Students' }),
       ...boxes.flatMap(({ word, label }) => (word === 'guess' ? [label, rounds] : [label])), aloneLabel),
     link, make('div', { class: 'at-row at-wrap' }, copyButton, open), note, local);
@@ -82,7 +82,7 @@ export function offerClassLinks(hasServer) {
     rounds.hidden = !isGuessed;
     copyButton.disabled = open.inert = !isRound(length);
     link.textContent = open.href = isRound(length) ? withParts(alone.checked ? addressAlone(address) : address, parts) : '';
-    if (!isRound(length)) note.textContent = `A round has ${ROUND.least} to ${ROUND.most} guesses: type such a number.`;
+    if (!isRound(length)) note.textContent = `A round has ${ROUND.least} to ${ROUND.most} guesses: change the number.`;
     else note.textContent = !isGuessed ? '' : !hasServer || alone.checked ? ALONE : hasOneText(words) ? GATHERS : DIFFERS;
   }
 }

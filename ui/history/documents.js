@@ -89,7 +89,7 @@ export function search(entries, words) {
 const SCHEMA = 'attend.history/1';
 const LATEST = 8.64e15; // ms since 1970: the last moment that a Date can hold
 
-/** All documents as one file. @param {({entry: Entry, document: DocumentValue} | null)[]} saved null where one is gone */
+/** All documents as one file. @param {({entry: Entry, document: DocumentValue} | null)[]} saved null where one can’t be read */
 export const exported = (saved) => JSON.stringify({ schema: SCHEMA, kept: saved.filter(Boolean) });
 
 /**

@@ -106,7 +106,7 @@ export function start(component) {
 
   /** @param {Keeper} keeper @param {Entry} entry @returns {Promise<boolean>} whether it is in view */
   async function open(keeper, { key, kind }) {
-    showTab(tabs[kind]);
+    if (!showTab(tabs[kind])) throw new Error('This page has no model for this text: choose one under Settings first.');
     return keeper.open(key, { isShown: true, bring: true });
   }
 

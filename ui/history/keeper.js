@@ -68,7 +68,7 @@ export function makeKeeper(store, questions, present, report) {
     else now.timer = isGrowing ? window.setInterval(save, GROWING_MS) : window.setTimeout(save, isWritten ? 0 : DEBOUNCE_MS);
   }
 
-  /** Save what a tab shows without the server, which can't be reached. @param {Interrupted} text @param {string} model in use */
+  /** Save what a tab shows without asking the server, which can't be reached. @param {Interrupted} text @param {string} model in use */
   async function rescue(text, model) {
     cancel(text.kind);
     if (!isKeeping) return;

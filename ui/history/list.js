@@ -112,7 +112,10 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   }
 
   async function exportAll() {
-    download(['attend history'], 'json', exported(await Promise.all(entries.map(({ key }) => store.read(key)))));
+    const saved = await Promise.all(entries.map(({ key }) => store.read(key)));
+    download(['attend history'], 'json', exported(saved));
+    const missing = saved.filter((each) => !each).length;
+    if (missing) report(`Saved without ${missing} of ${saved.length} entries, which this browser can’t read.`);
   }
 
   async function bring() {

@@ -44,14 +44,18 @@ export async function openStore(factory = indexedDB) {
     /** All entries. @returns {Promise<Entry[]>} */
     list: async () => done((await begin('readonly')).entries.getAll()),
 
-    /** An entry and its document; null where there is none. @param {string} key @returns {Promise<{entry: Entry, document: DocumentValue} | null>} */
+    /**
+     * An entry and its document; null if there is none, or if the browser can no longer read it, as after a crash.
+     * @param {string} key
+     * @returns {Promise<{entry: Entry, document: DocumentValue} | null>}
+     */
     async read(key) {
       const { entries, documents } = await begin('readonly');
-      const [entry, document] = await Promise.all([done(entries.get(key)), done(documents.get(key))]);
+      const [entry, document] = await Promise.all([done(entries.get(key)), done(documents.get(key))]).catch(() => []);
       return entry && document ? { entry, document } : null;
     },
 
-    /** Name a document; that is no change of what it holds. @param {string} key @param {string} name */
+    /** Rename a document, which doesn't count as a change. @param {string} key @param {string} name */
     async rename(key, name) {
       const { transaction, entries } = await begin('readwrite');
       const entry = await done(entries.get(key));
@@ -64,7 +68,7 @@ export async function openStore(factory = indexedDB) {
      * @param {Omit<Entry, 'revision'>} entry
      * @param {DocumentValue} document
      * @param {number} revision that the caller knows: 0 for a new one
-     * @returns {Promise<number | null>} the new revision; null where there is another one than the caller knows
+     * @returns {Promise<number | null>} the new revision; null if the stored one isn't the one that the caller knows
      */
     async write(entry, document, revision) {
       const { transaction, entries, documents } = await begin('readwrite');

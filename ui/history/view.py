@@ -58,7 +58,7 @@ class History(View):
             return {"document": value, "busy": session.busy}
 
     def open(self, session: Session, event: gr.EventData) -> Iterator[PageUpdate]:
-        """Open a saved document, with the model that wrote it if that is available.
+        """Open a saved document, with the model that wrote it if it is available.
 
         The page asks again if no reply arrives; a document that is already open is then shown in its current state.
         """
@@ -82,7 +82,7 @@ class History(View):
                     session.inspected_run, update = inspected_run, replace(update, inspector=None, meter=None)
                 else:
                     update = replace(update, seed=session.take_seed())
-                is_newest = session.opened[kind] == attempt
+                is_newest = session.opened.get(kind) == attempt
         except AttendError:
             yield PageUpdate(history_reply={"number": number})
             raise

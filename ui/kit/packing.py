@@ -34,10 +34,10 @@ def significant(number: float, digits: int = 6) -> float:
 
 
 def packed_bytes(values: Tensor) -> str:
-    """The bytes of a tensor of whole numbers in base64, with the last dimension fastest."""
+    """The bytes of an integer tensor in base64, with the last dimension fastest."""
     return base64.b64encode(values.cpu().contiguous().numpy().tobytes()).decode("ascii")
 
 
 def packed_shares(values: Tensor) -> str:
-    """Numbers from −1 to 1 as whole numbers of 16 bits, packed likewise; read by `ui/learn/drawings/packed.js`."""
+    """Numbers from −1 to 1 as 16-bit integers, packed in the same way; read by `ui/learn/drawings/packed.js`."""
     return packed_bytes((values.float() * _STEPS).round().short())

@@ -10,6 +10,7 @@ import { mayChangeText } from '../kit/address/class_part.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
 import { reopenStream } from '../kit/gradio/late_events.js';
 import { around, make, typeInto } from '../kit/js/dom.js';
+import { plainKey } from '../kit/js/keys.js';
 import { takeDecimalCommas } from '../kit/js/number.js';
 import { connected, streamMissing } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
@@ -91,7 +92,7 @@ function adaptGradio() {
 
 /** Escape closes what covers the page or else stops the run. @param {KeyboardEvent} event */
 function closeOrStop(event) {
-  if (event.key !== 'Escape' || event.defaultPrevented) return;
+  if (plainKey(event) !== 'Escape' || event.defaultPrevented) return;
   if (find('.api-docs')) findAll('.api-docs .backdrop').forEach((backdrop) => backdrop.click());
   else if (find('dialog[open], [popover="auto"]:popover-open')) return; // the browser closes it
   else if (NARROW.matches && areSettingsOpen()) {

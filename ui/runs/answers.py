@@ -67,7 +67,7 @@ class LiveAnswer(LiveRun):
 
 
 def is_unfinished(run: RunRecord) -> bool:
-    """Whether the model could go on where the run ended."""
+    """Whether the model could continue the text where the run ended."""
     trace = run.trace
     if trace is None or run.source or run.length > trace.request.context_length:
         return False

@@ -57,7 +57,7 @@ def explain(
     before = [*known] or [TokenRecord(ids[0], "given")]
     if len(ids) == 1:
         return before, (0, 0)
-    if len(ids) > _SHORT and not _fits(shape_of(_inspect(ids[:2], model, lock).attention.decoder[0]), len(ids)):
+    if not _fits(ids, model, lock):
         pieces = score(model, ids, scored=len(before), top_candidates=candidates, lock=lock, slot=slot)
         return [*before, *(TokenRecord(one.token, "given", choice=one) for piece in pieces for one in piece)], (0, 0)
     inspection = _inspect(ids, model, lock)
@@ -87,19 +87,25 @@ def shape_of(attention: Tensor) -> tuple[int, int]:
 
 def restore_attention(run: RunRecord, model: LanguageModel, lock: FairLock) -> None:
     """Compute a run's attention again after it was dropped to save memory, unless it would take too much of it."""
+    ids = run.ids[len(run.source) :]
     is_whole = all(token.row is not None for token in run.tokens[run.first :])
-    if is_whole or 0 in run.shape or not _fits(run.shape, len(run.tokens)):  # (0, 0): it never had any
+    if is_whole or 0 in run.shape or not _fits(ids, model, lock, run.source):  # (0, 0): it never had any
         return
-    inspection = _inspect(run.ids[len(run.source) :], under(model, run.interventions), lock, run.source)
+    inspection = _inspect(ids, under(model, run.interventions), lock, run.source)
+    run.shape = shape_of(inspection.attention.decoder[0])
     run.tokens = [
         token if token.choice is None else replace(token, row=_row(inspection, index))
         for index, token in enumerate(run.tokens, start=-len(run.source))
     ]
 
 
-def _fits(shape: tuple[int, int], tokens: int) -> bool:
-    """Whether the attention of a whole text may be computed at once."""
-    layers, heads = shape
+def _fits(ids: Sequence[int], model: LanguageModel, lock: FairLock, source: Sequence[int] = ()) -> bool:
+    """Whether the attention of a whole text may be computed at once. Of a long one, the model itself says how many
+    layers and heads there are: what a browser sent may be wrong."""
+    tokens = len(source) + len(ids)
+    if tokens <= _SHORT:
+        return True
+    layers, heads = shape_of(_inspect(ids[:2], model, lock, source[:1]).attention.decoder[0])
     return layers * heads * tokens**2 <= _MAX_WEIGHTS
 
 

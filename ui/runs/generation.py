@@ -83,30 +83,28 @@ def run_for_visitor(
     """
     stop, ending = session.begin(), None
     session.growing = tuple(live.run.id for live in live_runs)
+
+    def last_update(progress: RunProgress) -> UpdateT:
+        with session.lock:  # until it is made, other visitors' budgets and other events leave the ended runs alone
+            session.end(stop)
+            session.seed = drawn_seed(*(live.settings for live in live_runs))
+            return view.updated(progress)
+
     try:
         yield view.started()
         seconds, per_second = models.limits.run_seconds, _SMOOTH if len(live_runs) == 1 else _CALM
         for progress in follow(live_runs, passes, stop=stop, time_limit=seconds, per_second=per_second):
-            if ending := progress.ending:
-                session.end(stop)
-                session.seed = common_seed(live_runs)
-            yield view.updated(progress)
+            ending = progress.ending
+            yield last_update(progress) if progress.ended else view.updated(progress)
     except Exception:
-        session.end(stop)
         ending = "failed"
-        yield view.updated(RunProgress(tuple(live.add((), ending) for live in live_runs), ending))
+        yield last_update(RunProgress(tuple(live.add((), ending) for live in live_runs), ending))
         raise
     finally:
         session.end(stop)
         for live in live_runs if ending is None else ():  # the visitor has left
             live.add((), "stopped")
         limit_memory(session)
-
-
-def common_seed(live_runs: Sequence[LiveRun]) -> int:
-    """The seed of the first run, from which the others are numbered; -1 if no run drew anything."""
-    drawn = any(drawn_seed(live.settings) >= 0 for live in live_runs)
-    return live_runs[0].settings.seed if drawn else -1
 
 
 def stream_for_program(models: Models, trace: Trace) -> Iterator[None]:

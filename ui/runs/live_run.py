@@ -32,7 +32,7 @@ class LiveRun:
         """
         Args:
             trace: becomes the run's. If it has steps already, a text is continued: its prompt and tokens are the run's.
-            text: of the tokens that are explained, as far as it is known.
+            text: the text so far of the tokens that are explained.
         """
         self.run, self.text = run, text
         run.trace = trace

@@ -43,7 +43,7 @@ class Ledger:
     @classmethod
     def of(cls, session: Session) -> Self:
         ledger = cls()
-        for run in _all_runs(session):
+        for run in list(session.runs.values()):
             ledger.add(_of_tokens(run.tokens))
             ledger.add(_of_trace(run.trace))
         for version in (*session.draft.undo, *session.draft.redo):
@@ -111,15 +111,10 @@ def _limit(session: Session, most: int) -> None:
     session.bytes = ledger.total
 
 
-def _all_runs(session: Session) -> list[RunRecord]:
-    """Oldest first, with those of a comparison."""
-    return list(session.runs.values())
-
-
 def _releases(session: Session, ledger: Ledger) -> Iterator[Callable[[], None]]:
     """What can be dropped, in this order."""
     inspected = session.inspected_run or session.draft.run
-    ended = [run for run in _all_runs(session) if run.id not in session.growing]
+    ended = [run for run in list(session.runs.values()) if run.id not in session.growing]
     others, on_screen = [run for run in ended if run.id != inspected], [run for run in ended if run.id == inspected]
     histories = (session.draft.undo, session.draft.redo)
     for run in others:

@@ -1,4 +1,4 @@
-"""What a model gets: a conversation as its prompt, and the settings of an answer. Knows nothing of gradio."""
+"""What a model is given: a conversation as its prompt, and the settings of an answer. Knows nothing of gradio."""
 
 from __future__ import annotations
 
@@ -71,6 +71,6 @@ def chat_settings(loaded: LoadedModel, settings: DecodingSettings) -> DecodingSe
     return settings if loaded.chat is None else settings.ending_at(loaded.chat.stop_texts)
 
 
-def drawn_seed(settings: DecodingSettings) -> int:
-    """The seed used; -1 if nothing was drawn."""
-    return settings.seed if settings.drawn else -1
+def drawn_seed(*settings: DecodingSettings) -> int:
+    """The seed of a run, or of the first of several, from which the others count on; -1 if none of them draws."""
+    return settings[0].seed if any(each.drawn for each in settings) else -1

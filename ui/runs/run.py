@@ -76,7 +76,7 @@ class Kept(Protocol):
 
 
 def name_kept(kept: Kept, key: str) -> str:
-    """Its name from now on: `key` or, for "", the one that it has or a new one."""
+    """Name it `key`; for "", keep its name or make one up. Returns the name."""
     kept.key = key or kept.key or new_key()
     return kept.key
 

@@ -32,7 +32,7 @@ class TurnValue(TypedDict):
     dropped: bool  # no longer in the context
     note: str | None  # such as "reached the length limit"
     model: str  # the display name of the one that wrote it; "" for a message of the visitor's
-    unfinished: bool  # of an answer: whether the model could go on where it ends
+    unfinished: bool  # of an answer: whether the model could continue it
     version: int  # of an answer: number of its updates
     versions: tuple[int, int]  # which version of the message this is, from 0, and how many there are
     without: NotRequired[str]  # of an answer: what was switched off or scaled inside the model, such as "6.5"

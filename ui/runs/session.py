@@ -20,6 +20,7 @@ from model.errors import AttendError
 from model.inspection.intervention import Intervention
 from ui.limits import Limits
 from ui.runs.comparison import Comparison
+from ui.runs.prompts import drawn_seed
 from ui.runs.run import Mode, RunRecord, TokenRecord
 from ui.runs.versions.conversation import Conversation, Turn
 
@@ -83,9 +84,7 @@ class ChosenModel:
     last: dict[Task, str] = field(default_factory=dict)  # the ones chosen last, by what they are for
     languages: dict[str, tuple[str, str]] = field(default_factory=dict)  # of translators, where others were chosen
     kept: object = None  # keeps the model in memory
-    lesson: dict[str, LoadedModel | Encoder] = field(
-        default_factory=dict
-    )  # those of the course, kept for its questions
+    lesson: dict[str, LoadedModel | Encoder] = field(default_factory=dict)  # of the course, kept for its questions
     scoring: LoadedModel | None = None  # the second one that scores Write's text (ui/write/scores)
     encoder: Encoder | None = None  # shown instead of the tabs until a generating model is chosen
     coming: Choosing | None = None  # while another model is being loaded
@@ -268,7 +267,7 @@ class Session:
         cards = self.comparison.cards if run and run.mode == "compare" and self.comparison else ()
         settings = [each.trace.settings for each in [card.run for card in cards] or [run] if each and each.trace]
         if settings:
-            self.seed = settings[0].seed if any(each.drawn for each in settings) else -1
+            self.seed = drawn_seed(*settings)
         return self.seed if settings else None
 
     def drop_unused_runs(self) -> None:

@@ -49,12 +49,12 @@ def stream(
         steps: from here on used, and in the end closed, by the worker alone; None stands for nothing yet.
         stop: set it from anywhere to end the run; it is always set when this generator has ended.
         time_limit: seconds from now.
-        heartbeat: seconds after which an empty one comes.
-        per_second: the most of them per second; fewer where many streams are open.
+        heartbeat: seconds without output after which an empty update is yielded.
+        per_second: the most updates per second; fewer while many streams are open.
 
     Raises:
         AttendError: once `finish_all` was called.
-        Whatever the worker raised, after the steps that came before it.
+        Whatever the worker raised, once the steps before it have been yielded.
     """
     if _closing.is_set():
         raise AttendError("The page is about to restart: try again in a minute.")
@@ -95,7 +95,7 @@ def is_closing() -> bool:
 
 
 def finish_all(seconds: float) -> None:
-    """Begin no more streams, and wait until those that are open have ended, at most so long."""
+    """Begin no more streams, and wait until the open ones have ended, at most this long."""
     _closing.set()
     deadline = time.monotonic() + seconds
     while _open and time.monotonic() < deadline:

@@ -73,5 +73,5 @@ def short(number: float) -> float:
 
 
 def short_share(p: float, among: int) -> float:
-    """A probability `short`; of several tokens none has all of it, though a float rounds 1 − 10⁻²⁰ to 1."""
+    """A probability, `short`; below 1 if there are several tokens, though a float rounds 1 − 10⁻²⁰ to 1."""
     return ALMOST_ALL if p >= 1 and among > 1 else short(p)

@@ -120,6 +120,6 @@ def _lines(path: Path) -> list[str]:
             raise AttendError(
                 f"{str(path)[:200]!r} is not a file of accounts: give one with NAME:PASSWORD on each line."
             )
-        return path.read_text(encoding="utf-8").splitlines()
+        return path.read_text(encoding="utf-8-sig").splitlines()  # editors on Windows may put a mark before the text
     except (OSError, ValueError) as error:
         raise AttendError(f"{str(path)[:200]!r} can't be read: give another file with --auth.") from error

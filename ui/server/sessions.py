@@ -8,8 +8,8 @@ hour, in case the visitor returns, within a limit on their total size.
 
 from __future__ import annotations
 
-import datetime
 import threading
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection
 from copy import copy
@@ -44,8 +44,6 @@ class Visit(SessionState):
         self.config_values: dict[int, dict[str, Any]] = {}
         self.state_data: dict[int, Any] = {}
         self._state_ttl = {}
-        self.is_closed = False
-        self.STATE_TTL_WHEN_CLOSED = _RETENTION
 
     def _update_config(self, key: int) -> None:
         pass
@@ -83,7 +81,7 @@ class Visits(StateHolder):
         self._busy, self._on_drop, self._on_close = busy, on_drop, on_close
         self._addresses = dict[str, str]()  # by visit
         self._connections = Counter[str]()  # open heartbeats, by visit
-        self._closed_at = OrderedDict[str, datetime.datetime]()  # by visit, the earliest first
+        self._closed_at = OrderedDict[str, float]()  # seconds on the clock, by visit, the earliest first
         self._lock = threading.RLock()
 
     def __getitem__(self, session_id: str) -> SessionState:
@@ -91,7 +89,6 @@ class Visits(StateHolder):
             if session_id not in self.session_data:
                 self._admit(session_id)
             self.session_data.move_to_end(session_id)
-            self.time_last_used[session_id] = datetime.datetime.now()
             return self.session_data[session_id]
 
     def _admit(self, visit: str) -> None:
@@ -124,7 +121,6 @@ class Visits(StateHolder):
         """Remove the visit; its messages can still be read."""
         with self._lock:
             self.session_data.pop(visit, None)
-            self.time_last_used.pop(visit, None)
             self._addresses.pop(visit, None)
             self._closed_at.pop(visit, None)
 
@@ -133,8 +129,6 @@ class Visits(StateHolder):
         with self._lock:
             self._connections[visit] += 1
             self._closed_at.pop(visit, None)
-            if visit in self.session_data:
-                self.session_data[visit].is_closed = False
 
     def disconnected(self, visit: str) -> None:
         """Call when a heartbeat ends; after the last one, the page counts as closed."""
@@ -145,7 +139,7 @@ class Visits(StateHolder):
             del self._connections[visit]
             if visit in self.session_data:
                 session = self._session(visit)
-                self._closed_at[visit] = datetime.datetime.now()
+                self._closed_at[visit] = time.monotonic()
                 self._limit_closed()
                 if session is not None:
                     self._on_close(session)  # last, since a cluster that is gone may raise here
@@ -167,7 +161,7 @@ class Visits(StateHolder):
     def delete_all_expired_state(self) -> None:
         """Drop the visits that were closed too long ago; Gradio calls this every second."""
         with self._lock:
-            expired = datetime.datetime.now() - datetime.timedelta(seconds=_RETENTION)
+            expired = time.monotonic() - _RETENTION
             for visit, closed_at in [*self._closed_at.items()]:
                 if closed_at > expired:
                     return

@@ -51,10 +51,9 @@ class SignIn:
             return await self._sign_in(scope, receive, send)
         if path in OPEN or self._has_signed_in(scope):
             return await self._app(scope, receive, send)
-        preflight = scope["method"] == "OPTIONS" and "access-control-request-method" in Headers(scope=scope)
-        if is_program_path(path) and preflight:  # browsers ask without the key, and learn nothing
-            return await self._app(scope, receive, send)
         if is_program_path(path):
+            if scope["method"] == "OPTIONS" and "access-control-request-method" in Headers(scope=scope):
+                return await self._app(scope, receive, send)  # browsers ask without the key, and learn nothing
             return await self._with_key(scope, receive, send)
         if path == "/" and scope["method"] in ("GET", "HEAD"):
             return await HTMLResponse(_PAGE, 401, {"cache-control": "no-store"})(scope, receive, send)

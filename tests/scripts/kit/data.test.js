@@ -10,6 +10,7 @@ test('a table of Markdown has as many columns in every line, and its texts are o
   ]);
 });
 
-test('a table of CSV quotes what needs it', () => {
-  assert.equal(csv({ title: '', head: ['a', 'b'], rows: [['x,y', 'say "hi"']] }), 'a,b\n"x,y","say ""hi"""\n');
+test('CSV quotes what would end a cell, and doubles the quotes in it', () => {
+  assert.equal(csv({ title: 't', head: ['id', 'token'], rows: [[1, '","'], [2, 'a\nb'], [3, 'plain']] }),
+    'id,token\n1,""","""\n2,"a\nb"\n3,plain\n');
 });

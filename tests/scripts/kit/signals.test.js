@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { answerSelections, decodingMethod, selectToken } from '../../../ui/kit/js/signals.js';
+import { answerSelections, decodingMethod, selectToken, showTab, shownTab } from '../../../ui/kit/js/signals.js';
 
 test('a later subscriber gets the last value at once, and then every new one', () => {
   /** @type {string[]} */
@@ -29,4 +29,14 @@ test('a token is selected only where the inspector has its run', () => {
   assert.equal(selectToken('a', 0), false); // there is no inspector yet
   answerSelections((run) => run === 'a');
   assert.deepEqual([selectToken('a', 0), selectToken('b', 0)], [true, false]);
+});
+
+test('a tab that is offered comes into sight, and one for which there is no model does not', () => {
+  /** @type {string[]} */
+  const clicked = [];
+  const entry = { click: () => { clicked.push('Write'); } };
+  Object.assign(globalThis, { document: { querySelector: (selector) => (selector.includes('"Write"') ? entry : null) } });
+  assert.deepEqual([showTab('Write'), showTab('Translate')], [true, false]);
+  shownTab.publish('Write');
+  assert.deepEqual([showTab('Write'), clicked], [true, ['Write']]); // it is in sight already
 });

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { csv } from '../../../ui/kit/js/data.js';
-import { alongRow, onPlane } from '../../../ui/kit/js/keys.js';
 import { fitting, level, percent, signed, stageLabels, stageName } from '../../../ui/kit/js/text.js';
 
 test('percentages never show a 0 or a 100 that is none', () => {
@@ -30,14 +28,4 @@ test('a name that does not fit is cut, with what it lacks in sight', () => {
   const upTo = (/** @type {number} */ most) => (/** @type {string} */ text) => [...text].length <= most;
   assert.deepEqual([9, 8, 3, 1].map((most) => fitting('encourage', upTo(most))), ['encourage', 'encoura…', 'en…', 'e…']);
   assert.equal(fitting('🦊🐺🦁', upTo(2)), '🦊…'); // no half characters
-});
-
-test('CSV quotes what would end a cell, and doubles the quotes in it', () => {
-  assert.equal(csv({ title: 't', head: ['id', 'token'], rows: [[1, '","'], [2, 'a\nb'], [3, 'plain']] }),
-    'id,token\n1,""","""\n2,"a\nb"\n3,plain\n');
-});
-
-test('keys lead along rows and planes, and others nowhere', () => {
-  assert.deepEqual(['ArrowLeft', 'ArrowRight', 'Home', 'End', 'x'].map((key) => alongRow(key, 2, 5)), [1, 3, 0, 4, null]);
-  assert.deepEqual([onPlane('ArrowUp'), onPlane('ArrowRight'), onPlane('Enter')], [[0, -1], [1, 0], null]);
 });

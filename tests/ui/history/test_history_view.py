@@ -47,6 +47,7 @@ def test_a_document_that_another_tab_wrote_is_opened_as_it_was_kept(models: Mode
     assert len(session.turns) == 2
     late = ask(session, models, kept(other, models), 1)
     assert late.history_reply == {"number": 9, "opened": False} and len(session.turns) == 2
+    assert ask(Session.using(models.default), models, document, 0).history_reply == {"number": 9, "opened": False}
 
 
 def test_what_is_brought_back_out_of_sight_leaves_the_inspector_alone(models: Models) -> None:
@@ -104,7 +105,8 @@ def test_an_answer_that_is_being_written_is_kept_as_far_as_it_has_come(models: M
     answer, whole = again.turns[1], session.turns[1]
     assert answer.state == "stopped" and whole.tokens is not None
     assert answer.tokens and whole.text.startswith(answer.text)  # but for the bytes of a character not yet whole
-    assert [p for _, p in answer.tokens] == [p for _, p in whole.tokens[: len(answer.tokens)]]
+    before = [token["probability"] for token in whole.tokens[: len(answer.tokens)]]
+    assert [token["probability"] for token in answer.tokens] == before
     inspector = chat.open_token(again, models, 1, 1).inspector
     assert inspector is not None and inspector["steps"] and inspector["rows"]  # its tokens are explained
     assert answer.unfinished

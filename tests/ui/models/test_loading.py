@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -172,3 +173,18 @@ def test_a_panic_of_a_library_reaches_who_waits(slow: Slow) -> None:
 
     with pytest.raises(RuntimeError, match="assertion failed"):
         result(ModelCache(load).load("second"))
+
+
+def test_the_encoders_used_last_are_remembered_even_if_they_were_in_memory() -> None:
+    """The endpoint for embeddings takes the newest where a program names none."""
+
+    class Encoder:
+        """Stands in for one; only its kind matters."""
+
+    def load(name: str, progress: Progress) -> Any:
+        return Encoder()
+
+    cache = ModelCache(load)
+    kept = [result(cache.load(name)) for name in ("one", "two", "three", "four", "one", "five")]
+    assert kept[4] is kept[0]
+    assert cache.encoders() == ("three", "four", "one", "five")

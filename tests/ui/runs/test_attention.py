@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from decoding.settings import DecodingSettings
 from model.interface import Inspection
 from model.loaded import LoadedModel
 from ui.runs import attention
@@ -14,6 +15,7 @@ from ui.runs.attention import explain, restore_attention
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session
+from ui.translate import actions as translate
 from ui.write import actions as write
 
 
@@ -65,10 +67,28 @@ def test_attention_that_was_dropped_and_would_not_fit_stays_dropped(
     write.preview(session, models, models.default, "The quick brown fox")
     run: RunRecord = session.run(session.draft.run)
     rows = [token.row for token in run.tokens]
+    shape = run.shape
     run.forget_attention()
-    monkeypatch.setattr(attention, "_MAX_WEIGHTS", 1)
-    restore_attention(run, tiny.model, tiny.lock)
-    assert all(token.row is None for token in run.tokens)
+    monkeypatch.setattr(attention, "_SHORT", 2)
+    for claimed in (shape, (1, 1)):  # a document may claim any shape
+        run.shape = claimed
+        monkeypatch.setattr(attention, "_MAX_WEIGHTS", shape[0] * shape[1] * len(run.tokens) ** 2 - 1)
+        restore_attention(run, tiny.model, tiny.lock)
+        assert all(token.row is None for token in run.tokens)
     monkeypatch.undo()
     restore_attention(run, tiny.model, tiny.lock)
-    assert [token.row for token in run.tokens] == rows
+    assert [token.row for token in run.tokens] == rows and run.shape == shape
+
+
+def test_the_attention_of_a_long_translation_comes_back(
+    tiny_translator: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, models = Session(), Models((tiny_translator.name,), lambda *_: tiny_translator)
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=6)
+    list(translate.translate(session, models, tiny_translator.name, "Le chat est grand.", settings))
+    (run,) = session.runs.values()
+    shape = run.shape
+    run.forget_attention()
+    monkeypatch.setattr(attention, "_SHORT", 2)
+    restore_attention(run, tiny_translator.model, tiny_translator.lock)
+    assert all(token.row is not None for token in run.tokens[run.first :]) and run.shape == shape != (0, 0)

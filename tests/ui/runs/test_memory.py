@@ -20,10 +20,12 @@ from ui.chat import actions as chat
 from ui.compare import actions as compare
 from ui.inspector.opening import open_token
 from ui.limits import Limits
+from ui.runs.answers import LiveAnswer
 from ui.runs.live_run import LiveRun, answer_text
 from ui.runs.memory import Ledger, limit_memory
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
+from ui.runs.runs_contract import AnswerUpdate
 from ui.runs.session import Session
 from ui.runs.traces import new_trace
 from ui.write import actions as write
@@ -212,3 +214,23 @@ def test_all_visitors_share_a_budget_and_the_oldest_texts_go_first(models: Model
     limit_memory(visitors[2], most_of_all=2 * each)
     assert visitors[0].bytes < each / 2 and visitors[1].bytes == visitors[2].bytes == each
     assert [turn.text for turn in visitors[0].turns] == [turn.text for turn in visitors[1].turns]
+
+
+def test_a_run_keeps_its_steps_until_its_end_is_shown(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The budget of all visitors is exceeded just then, and this visitor's texts are the oldest."""
+    session, other = Session(), Session()
+    answered(models, "Hi", SAMPLE, session)
+    limit_memory(session)
+    value = LiveAnswer.value
+
+    def meanwhile(answer: LiveAnswer, *, busy: bool) -> AnswerUpdate:
+        if not busy:
+            sweep = threading.Thread(target=limit_memory, args=(other,), kwargs={"most_of_all": 0})
+            sweep.start()
+            sweep.join()
+        return value(answer, busy=busy)
+
+    monkeypatch.setattr(LiveAnswer, "value", meanwhile)
+    *_, end = chat.send(session, models, models.default, "Hello", SAMPLE)
+    assert end.answer is not None and end.answer["state"] == "done"
+    assert session.run(session.turns[-1].run).trace is not None

@@ -49,6 +49,12 @@ def test_accounts_come_from_a_file_or_else_from_the_environment(file: Path) -> N
     assert Accounts.read("", {}) is None
 
 
+def test_the_first_account_of_a_file_with_a_byte_order_mark_is_admitted(file: Path) -> None:
+    file.write_text(f"{NAME}:{PASSWORD}\n", encoding="utf-8-sig")
+    accounts = Accounts.read(str(file), {})
+    assert accounts is not None and accounts.admits(NAME, PASSWORD)
+
+
 @pytest.mark.parametrize(
     ("name", "password"),
     [("ada", "correct"), ("ada", ""), ("", PASSWORD), ("bob", PASSWORD), ("ada:correct", " hörse")],

@@ -18,6 +18,13 @@ export const alongColumn = along('ArrowUp', 'ArrowDown');
 export const onPlane = (key) =>
   ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] })[key] ?? null;
 
+/**
+ * The pressed key; "" if it isn't meant for the page: with Alt, Ctrl or ⌘ it is a shortcut of the browser, such as Alt+← for
+ * Back, and while a character is being composed, as in Japanese, it is the input method's.
+ * @param {KeyboardEvent} event
+ */
+export const plainKey = ({ key, altKey, ctrlKey, metaKey, isComposing }) => (altKey || ctrlKey || metaKey || isComposing ? '' : key);
+
 /** @param {string} key of a button or what acts as one */
 export const presses = (key) => key === 'Enter' || key === ' ';
 
@@ -30,8 +37,9 @@ export const presses = (key) => key === 'Enter' || key === ' ';
  */
 export function moveAlong(event, items, open, movement = alongRow) {
   const here = items.findIndex((item) => item === document.activeElement);
-  const goal = movement(event.key, here, items.length);
-  if (here < 0 || (goal === null && !presses(event.key))) return;
+  const key = plainKey(event);
+  const goal = movement(key, here, items.length);
+  if (here < 0 || (goal === null && !presses(key))) return;
   event.preventDefault();
   if (goal === null) open(items[here]);
   else if (items[goal]) {
@@ -59,8 +67,9 @@ export function addCellCursor(drawing, { cellAt, current, beside, point, pick })
     if (cell) pick(cell);
   });
   drawing.addEventListener('keydown', (/** @type {any} */ event) => {
-    const delta = onPlane(event.key);
-    if (presses(event.key)) pick(current());
+    const key = plainKey(event);
+    const delta = onPlane(key);
+    if (presses(key)) pick(current());
     else if (delta) point(beside(current(), ...delta));
     else return;
     event.preventDefault();
@@ -75,7 +84,7 @@ export function addCellCursor(drawing, { cellAt, current, beside, point, pick })
  */
 export function closeOnEscape(node, close, isOpen = () => true) {
   node.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.defaultPrevented || !isOpen()) return;
+    if (plainKey(event) !== 'Escape' || event.defaultPrevented || !isOpen()) return;
     event.preventDefault(); // it stops nothing else
     close();
   });

@@ -4,7 +4,7 @@
 
 /**
  * @param {string} text with minus signs of any kind, a decimal point or a comma, maybe an exponent
- * @returns {number | null} null for what is no number; infinite where it is too large
+ * @returns {number | null} null if it is no number; infinite if it is too large
  */
 export function parseNumber(text) {
   const plain = text.trim().replaceAll('−', '-').replace(',', '.');

@@ -33,17 +33,17 @@ export const makeSlider = ({ minimum, maximum, step }, attributes) =>
   make('input', { type: 'range', min: minimum, max: maximum, step, ...attributes });
 
 /**
- * What is typed into its control.
+ * The value that is typed into its control.
  * @param {SettingField} setting
  * @param {string} text
- * @returns {number | string | null} null for what is no number where there should be one
+ * @returns {number | string | null} null if it should be a number and isn't
  */
 export const readSetting = ({ kind }, text) => (kind === 'number' ? parseNumber(text) : text);
 
-/** Whether a number is none or out of range; of texts the server's check has the sentence. @param {SettingField} setting @param {unknown} value */
+/** Whether a number is missing or out of range; texts are checked by the server. @param {SettingField} setting @param {unknown} value */
 export const isInvalid = (setting, value) => setting.kind === 'number' && !isWithin(value, setting);
 
-/** Which numbers are right, in words. @param {SettingField} setting */
+/** The range of a number, in words. @param {SettingField} setting */
 export const rangeText = ({ minimum, maximum, integer }) =>
   `${integer ? 'a whole number' : 'a number'} from ${minimum} to ${maximum}`;
 

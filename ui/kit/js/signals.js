@@ -5,8 +5,6 @@
  * Scripts load in any order, so a subject keeps its last value for later subscribers.
  */
 
-import { find } from './dom.js';
-
 /** @template Detail */
 class Subject {
   /** @type {Map<(detail: Detail) => void, Element | null>} handlers and whom they belong to */
@@ -55,7 +53,7 @@ export const inspectedStep = new Subject();
 export const shownHead = new Subject();
 
 /**
- * Why was the inspected token chosen, and not the candidate of this id? null: and not any other one.
+ * Why was the inspected token chosen, and not the candidate with this id? null: and not any other.
  * @type {Subject<{rival: number | null}>}
  */
 export const askedWhy = new Subject();
@@ -67,7 +65,7 @@ export const askedWhy = new Subject();
 export const inspectedRun = new Subject();
 
 /**
- * What "Why?" was told of a run by the model, as a shared file can show it again (`AnsweredQuestion` of
+ * The answers that "Why?" has had about a run, as a shared file can show them again (`AnsweredQuestion` of
  * ui/inspector/why/why_contract.py).
  * @type {Subject<{run: string | null, answers: Record<string, any>[]}>}
  */
@@ -180,9 +178,11 @@ export const writtenText = new Subject();
 /** The tab that is in sight. @type {Subject<string>} */
 export const shownTab = new Subject();
 
-/** Bring a tab into sight, as a click on its entry does. @param {string} name */
+/** Bring a tab into sight, as a click on its entry does. @param {string} name @returns {boolean} whether it is offered */
 export function showTab(name) {
-  if (shownTab.latest !== name) find(document.body, `#attend-tabs [data-name="${name}"] input`).click();
+  const entry = /** @type {HTMLElement | null} */ (document.querySelector(`#attend-tabs [data-name="${name}"] input`));
+  if (shownTab.latest !== name) entry?.click();
+  return Boolean(entry);
 }
 
 /** @type {(run: string | null, index: number) => boolean} */

@@ -3,7 +3,7 @@
  */
 
 /**
- * What a use of the storage gives; the fallback where it gives nothing or the browser forbids storage, as in a frame.
+ * The result of using the storage; the fallback if there is none, or if the browser forbids storage, as in a frame.
  * @template Result
  * @param {() => Result} use
  * @param {Result} [fallback]

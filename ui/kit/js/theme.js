@@ -8,7 +8,7 @@ import { stylesheet } from './styles.js';
 
 await stylesheet(); // modules that import this one start once the colours are known
 
-/** Keep `data-colour` of an element at the colour mode. @param {HTMLElement} root */
+/** Keep an element's `data-colour` equal to the colour mode. @param {HTMLElement} root */
 export function followColour(root) {
   root.dataset.colour = remembered('colour', 'probability');
   colourMode.subscribe(root, (mode) => {

@@ -49,7 +49,7 @@ class Document:
     title: str  # its first words
     model: str  # the visitor's
     content: Mapping[str, Any]  # what the tab adds: texts, settings, names of runs
-    runs: Sequence[RunRecord | str]  # that the content names; of one that only the browser has, its name
+    runs: Sequence[RunRecord | str]  # those that the content names; only the name of one that the browser alone has
 
     def value(self, models: Models, known: Collection[str]) -> dict[str, Any]:
         """The document for the page.
@@ -65,7 +65,7 @@ class Document:
             "model": self.model,
             "content": dict(self.content),
             "names": [run if isinstance(run, str) else run_name(run) for run in self.runs],
-            "runs": dict(_packed([run for run in self.runs if isinstance(run, RunRecord)], models, known)),
+            "runs": _packed([run for run in self.runs if isinstance(run, RunRecord)], models, known),
         }
 
 
@@ -108,15 +108,15 @@ def refused(error: InvalidDocument) -> AttendError:
     return AttendError(f"This can't be opened ({error}): delete it from the history or import it again.")
 
 
-def _packed(runs: Sequence[RunRecord], models: Models, known: Collection[str]) -> list[tuple[str, str]]:
-    """The runs that the page doesn't have and that still have explanations."""
-    packed = []
+def _packed(runs: Sequence[RunRecord], models: Models, known: Collection[str]) -> dict[str, str]:
+    """The runs that the page doesn't have and that still have explanations, by their names."""
+    packed = {}
     for run in runs:
         name = run_name(run)
         loaded = models.get(run.model) if models.is_loaded(run.model) else None
         tokenizer = run.stored if loaded is None else loaded.tokenizer
         if name not in known and not run.forgotten and tokenizer is not None:
-            packed.append((name, packed_run(run, tokenizer) if run.stored is None else run.stored.packed))
+            packed[name] = packed_run(run, tokenizer) if run.stored is None else run.stored.packed
     return packed
 
 
@@ -154,8 +154,8 @@ def complete_runs(session: Session, models: Models, last: str | None) -> None:
 
 
 def restore_languages(session: Session, run: RunRecord) -> None:
-    """Let the translator of the translation in view go on between its languages, if this is its run and the model has
-    checked them."""
+    """If this is the run of the translation in view, let its translator keep its languages, once the model has checked
+    them."""
     model, languages = unmarked(run.model)
     translation = session.translation
     is_shown = translation is not None and translation.answer.run == run.id

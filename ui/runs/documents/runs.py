@@ -38,7 +38,7 @@ def run_name(run: RunRecord) -> str:
 
 
 def run_document(run: RunRecord, tokenizer: TokenLabels) -> RunDocument:
-    """All that is known of a run, with its attention where that is at hand for every step."""
+    """All that is known of a run, with its attention if that is at hand for every step."""
     explained = run.tokens[run.first :]
     steps = [step_entry(token.choice, token.origin) for token in explained if token.choice is not None]
     rows = [token.row for token in explained if token.row is not None]
@@ -78,7 +78,7 @@ def packed_run(run: RunRecord, tokenizer: TokenLabels) -> str:
 
 
 def parsed_run(written: bytes) -> KeptRun:
-    """A run that was kept, in this form or an earlier one; `InvalidDocument` if it is none."""
+    """A kept run, in this form or an earlier one; `InvalidDocument` for anything else."""
     value = parse(written)
     if not isinstance(value, Mapping):
         raise InvalidDocument("a run is damaged")
@@ -86,7 +86,7 @@ def parsed_run(written: bytes) -> KeptRun:
 
 
 def read_run(kept: KeptRun, identifier: str, mode: Mode, loaded: LoadedModel | None, *, packed: str = "") -> RunRecord:
-    """A run under a new name; `InvalidDocument` for what is none of this model's.
+    """A run under a new identifier; `InvalidDocument` if the model could not have made it.
 
     Args:
         loaded: its model; None if it isn't loaded.

@@ -48,7 +48,8 @@ class KeptPlacedTurn(KeptTurn):
 
 
 def turn_document(turn: Turn, runs: Mapping[str, RunRecord]) -> dict[str, Any]:
-    """
+    """A message as plain values.
+
     Args:
         runs: the session's, as `runs_so_far` gives them.
     """
@@ -66,10 +67,10 @@ def turn_document(turn: Turn, runs: Mapping[str, RunRecord]) -> dict[str, Any]:
 
 
 def read_turn(value: object, runs: Mapping[str, RunRecord]) -> Turn:
-    """
+    """A message read back; `InvalidDocument` for anything else.
+
     Args:
-        runs: those read back, by the names that they have in documents. An answer whose run is not among them has its
-            text alone.
+        runs: those read back, by their names in documents. An answer whose run is missing has only its text.
     """
     return _turn(checked(KeptTurn, value), runs)
 

@@ -11,7 +11,6 @@ import gc
 import threading
 import time
 import weakref
-from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import NoReturn
@@ -87,7 +86,7 @@ class ModelCache:
         self._patience = patience
         self._models: weakref.WeakValueDictionary[str, AnyModel] = weakref.WeakValueDictionary()
         self._jobs: dict[str, _Job] = {}
-        self._encoders: deque[str] = deque(maxlen=_ENCODERS)  # the last ones used
+        self._encoders: tuple[str, ...] = ()  # the last ones used, the newest last
         self._lock = threading.Lock()  # never held while anything is loaded
 
     def cached(self, name: str) -> AnyModel | None:
@@ -99,8 +98,8 @@ class ModelCache:
         return tuple(self._models)
 
     def encoders(self) -> tuple[str, ...]:
-        """The names of the last encoders used, whether or not they are still in memory."""
-        return tuple(self._encoders)
+        """The names of the last encoders used, the newest last, whether or not they are still in memory."""
+        return self._encoders
 
     def load(self, name: str, *, heartbeat: float = 0.25) -> Generator[LoadProgress, None, AnyModel]:
         """Return the model; until it is loaded, yield the progress every `heartbeat` seconds. Closing the generator
@@ -108,6 +107,7 @@ class ModelCache:
         with self._lock:
             cached = self._models.get(name)
             if cached is not None:
+                self._note_use(name, cached)
                 return cached
             job = self._jobs.get(name)
             if job is None:
@@ -145,10 +145,13 @@ class ModelCache:
         with self._lock:
             if self._models.get(name) is None:
                 self._models[name] = job.loaded
-                if not isinstance(job.loaded, LoadedModel) and name not in self._encoders:
-                    self._encoders.append(name)
                 weakref.finalize(job.loaded, _give_back_soon).atexit = False
+            self._note_use(name, job.loaded)
             return job.loaded
+
+    def _note_use(self, name: str, model: AnyModel) -> None:
+        if not isinstance(model, LoadedModel):
+            self._encoders = (*(each for each in self._encoders if each != name), name)[-_ENCODERS:]
 
 
 def when_loaded(loading: Generator[LoadProgress, None, AnyModel]) -> AnyModel:

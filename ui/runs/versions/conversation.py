@@ -37,7 +37,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class PlacedTurn:
-    """One message of all versions, in a list where each follows those that it stands behind."""
+    """One message of all versions, in a list where each comes after the one that it follows."""
 
     turn: Turn
     parent: int  # the number of the message before it in that list; -1 for none
@@ -77,7 +77,7 @@ class Conversation:
         return conversation
 
     def messages(self) -> list[PlacedTurn]:
-        """The messages of all versions, each behind the one that it follows."""
+        """The messages of all versions, each after the one that it follows."""
         listed: list[PlacedTurn] = []
         left = [(self._start, -1)]
         while left:
@@ -122,7 +122,7 @@ class Conversation:
         self._limit()
 
     def add_versions(self, turn: Turn, others: Sequence[Turn]) -> None:
-        """Put others behind all versions of a message in view, which stays there."""
+        """Add other versions of a message after its existing ones; it stays in view."""
         before = next(before for before, node in itertools.pairwise(self._path()) if node.turn is turn)
         before.following += [_Node(other) for other in others]
         self._limit()
@@ -145,7 +145,7 @@ class Conversation:
         return bool(self._path()[-1].following)
 
     def go_on(self) -> None:
-        """Bring back the messages before which the view was ended last; none where there are no more."""
+        """Bring back the messages before which the view was last ended, if there are any."""
         last = self._path()[-1]
         if last.following:
             last.next = last.undone if last.undone in last.following else last.following[-1]

@@ -1,4 +1,4 @@
-"""Texts that go on after they ended: as if they had not stopped, or with another token in the place of one.
+"""Texts that go on after they ended: as if they had not stopped, or with one token replaced by another.
 
 Knows nothing of sessions or of the screen.
 """
@@ -20,8 +20,8 @@ from ui.runs.traces import new_trace
 
 
 def resumed_trace(run: RunRecord, settings: DecodingSettings) -> Trace | None:
-    """The run's trace, to be continued by as many tokens as these settings allow; None where it has none, or where
-    these settings would not have generated the same text in one go."""
+    """The run's trace, to be continued by as many tokens as these settings allow; None if it has none, or if these
+    settings would not have generated the same text in one go."""
     trace = run.trace
     if trace is None or not trace.is_unfinished:
         return None
@@ -44,9 +44,9 @@ def trace_from_here(
     messages: Sequence[Mapping[str, str]] = (),
     interventions: tuple[Intervention, ...] = (),
 ) -> Trace:
-    """A new trace, whose prompt is all these tokens; the seed's stream goes on behind those that were generated.
+    """A new trace, whose prompt is all these tokens; the seed's stream goes on after those that were generated.
 
-    `AttendError` for settings that this model cannot follow, and where the context is full.
+    `AttendError` for settings that this model cannot follow, and if the context is full.
     """
     drawn = sum(not token.given for token in tokens)
     ids = [token.id for token in tokens]
@@ -54,7 +54,7 @@ def trace_from_here(
 
 
 def exchanged(run: RunRecord, index: int, token: int, loaded: LoadedModel) -> TokenRecord:
-    """Token `index` of the run with another of its candidates in its place; `AttendError` where that cannot be."""
+    """Token `index` of the run, replaced by another of its candidates; `AttendError` if that is impossible."""
     if not run.first <= index < len(run.tokens):
         raise AttendError("This token no longer exists: click another one.")
     old = run.tokens[index]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, TypeVar, cast
@@ -185,6 +185,13 @@ def ignored(kind: type, value: Mapping[str, Any]) -> list[str]:
     return [name for name in value if name not in known | own]
 
 
+def check_ids(ids: Iterable[int], loaded: LoadedModel, field: str) -> None:
+    """`RequestError` for a token that the model doesn't have."""
+    highest = loaded.model.vocabulary_size - 1
+    if (wrong := max(ids, default=0)) > highest:
+        raise RequestError(f"There is no token {wrong:,}: this model's highest id is {highest:,}.", field=field)
+
+
 def interventions_in(value: Mapping[str, Any]) -> tuple[Intervention, ...]:
     """The parts of the model that a request switches off."""
     return without_of({_WITHOUT: value[_WITHOUT]}) if _WITHOUT in value else ()
@@ -197,8 +204,8 @@ def settings_of(
 
     Args:
         value: the body as it was sent.
-        length: the most tokens, where the request doesn't say.
-        top: of how many candidates it asks for the log-probabilities.
+        length: the most tokens, if the request doesn't say.
+        top: how many candidates' log-probabilities it asks for.
     """
     named = {name: each for name, each in value.items() if name in _OWN}
     if not (body.attend and body.attend.stages):
@@ -220,12 +227,12 @@ def settings_of(
 
 
 def most_tokens(body: GenerationBody) -> int | None:
-    """How many tokens the request allows; None where it doesn't say."""
+    """How many tokens the request allows; None if it doesn't say."""
     return body.max_tokens if body.max_completion_tokens is None else body.max_completion_tokens
 
 
 def _stop_texts(named: Mapping[str, Any]) -> Sequence[str]:
-    """Those under Attend's own name, beside which OpenAI's `stop` may stand."""
+    """The stop texts under Attend's own name; OpenAI's `stop` may be sent beside them."""
     try:
         return cast(Sequence[str], STOP_TEXTS.checked(named.get(STOP_TEXTS.name, ())))
     except AttendError as error:

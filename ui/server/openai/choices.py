@@ -86,7 +86,7 @@ class Choices:
         """Decode to the end; yields the tokens that became certain, or none, at every update.
 
         Args:
-            end: when the time is over, by the monotonic clock.
+            end: when the time is up, by the monotonic clock.
         """
         settings, numbers = tuple(trace.settings for trace in self.traces), range(len(self.traces))
         call: DecodeCall = replace(self.traces[0].call(visitor), settings=settings, attention=self._attention)

@@ -9,7 +9,6 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from decoding.parameters.parameter import quoted
 from decoding.recorder import record_text
 from decoding.run.scoring import batches, predictions_together
 from decoding.run.trace import Trace
@@ -24,6 +23,7 @@ from ui.server.openai.body import (
     MAX_PROMPTS,
     CompletionBody,
     check_format,
+    check_ids,
     interventions_in,
     most_tokens,
     settings_of,
@@ -170,7 +170,7 @@ class Completion(Generation):
     def _choice(
         self, index: int, tokens: Sequence[Written], finish_reason: str | None, length: int = 0
     ) -> dict[str, Any]:
-        """A text, or the tokens of one that follow its first characters, so many as `length` says."""
+        """A text, or those of its tokens that follow its first `length` characters."""
         logprobs = None
         if self._logprobs:
             columns = TokenColumns(self.loaded.tokenizer, self._top, length=length)
@@ -198,11 +198,7 @@ def _prompt(loaded: LoadedModel, text: str | list[int]) -> Prompt:
     if isinstance(text, str):
         checked = checked_start(text, "The prompt")
         return Prompt(loaded.prompt(checked), checked)
-    highest = loaded.model.vocabulary_size - 1
-    if wrong := next((token for token in text if token > highest), None):
-        raise RequestError(
-            f"The prompt has the token {quoted(wrong)}, but this model's highest id is {highest:,}.", field="prompt"
-        )
+    check_ids(text, loaded, "prompt")
     return Prompt(tuple(text), loaded.tokenizer.decode(text, begins=True))
 
 

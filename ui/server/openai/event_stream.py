@@ -60,12 +60,11 @@ async def _events(chunks: AsyncIterator[list[dict[str, Any]]]) -> AsyncIterator[
         async for update in chunks:
             if update:
                 yield b"".join(map(_event, update))
+        yield _DONE
     except ClientDisconnect:
         return
     except Exception as error:
         yield _event(error_body(error))
-        return
-    yield _DONE
 
 
 def _event(value: dict[str, Any]) -> bytes:

@@ -32,7 +32,7 @@ class Generation(ABC):
     def __init__(self, loaded: LoadedModel, body: GenerationBody, runs: Sequence[Choices]) -> None:
         """
         Args:
-            runs: one for each prompt; none if nothing is generated.
+            runs: one for each prompt.
         """
         self.loaded, self.body, self.runs = loaded, body, runs
         self._explanation = body.attend or Explanation()
@@ -75,7 +75,7 @@ class Generation(ABC):
     def run(self, models: Models, visitor: str) -> Generator[list[Written], None, None]:
         """Decode all texts to the end; yields the tokens that became certain, or none, at every update.
 
-        `RequestError` where the time of one answer is over before the last prompts have begun.
+        `RequestError` if the time limit of one answer is reached before the last prompts have begun.
         """
         end = time.monotonic() + models.limits.run_seconds
         together = max(1, _ROWS // max(run.rows for run in self.runs))

@@ -14,7 +14,7 @@ from ui.runs.attention import attention_row
 from ui.server.openai.body import Explanation
 from ui.server.openai.choices import Written
 
-_LEAST = -9999.0  # in place of minus infinity, which JSON has no number for; OpenAI's own
+_LEAST = -9999.0  # in place of minus infinity, which JSON can't express; OpenAI does the same
 
 
 def in_nats(probability: float) -> float:

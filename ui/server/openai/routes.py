@@ -94,15 +94,14 @@ class OpenAI:
                     f"A page of {origin[:80]} may not call this server: start it with --allow-origin and this origin.",
                     status=403,
                 )
-            response = await self._respond(request)
+            return await self._respond(request)
         except ClientDisconnect:
             return Response(status_code=499)
         except Exception as error:
-            response = error_response(error)
-        return response
+            return error_response(error)
 
     async def _respond(self, request: Request) -> Response:
-        path = request.url.path.removeprefix(request.scope.get("root_path", "")).rstrip("/")
+        path = request.scope["path"].removeprefix(request.scope.get("root_path", "")).rstrip("/")
         if request.method == "OPTIONS":
             asked = request.headers.get("access-control-request-headers", "*")  # which * alone doesn't always cover
             allowed = {"access-control-allow-methods": "GET, POST", "access-control-allow-headers": asked}
@@ -181,15 +180,14 @@ class OpenAI:
             if name not in (None, "", self._encoder.name):
                 raise self._unknown(str(name))
             return self._encoder
-        known = self._models.encoders() if self._models is not None else ()
-        if not known:
+        if self._models is None or not (known := self._models.encoders()):
             raise RequestError(
                 "No encoder is loaded here: choose one as the page's model first.", status=404, field="model"
             )
-        if name and name not in known:
-            raise self._unknown(name)
-        assert self._models is not None
-        return self._models.encoder(name or known[-1])
+        meant = [each for each in known if not name or name in (each, self._models.display_name(each))]
+        if not meant:
+            raise self._unknown(str(name))
+        return self._models.encoder(meant[-1])
 
     async def _of_tokens(
         self, kind: type[Any], function: Callable[[LoadedModel, Any], dict[str, Any]], request: Request

@@ -8,8 +8,7 @@ from typing import Any
 
 from model.loaded import LoadedModel
 from ui.kit.validation import checked_text
-from ui.server.openai.body import DetokenizeBody, TokenizeBody
-from ui.server.openai.errors import RequestError
+from ui.server.openai.body import DetokenizeBody, TokenizeBody, check_ids
 
 
 def tokenize(loaded: LoadedModel, body: TokenizeBody) -> dict[str, Any]:
@@ -40,11 +39,7 @@ def _encoded(loaded: LoadedModel, text: str, *, begins: bool) -> list[int]:
 
 def detokenize(loaded: LoadedModel, body: DetokenizeBody) -> dict[str, Any]:
     """The text of these ids."""
-    if wrong := [token for token in body.tokens if token >= loaded.model.vocabulary_size]:
-        raise RequestError(
-            f"There is no token {wrong[0]:,}: this model's highest id is {loaded.model.vocabulary_size - 1:,}.",
-            field="tokens",
-        )
+    check_ids(body.tokens, loaded, "tokens")
     return {"prompt": loaded.tokenizer.decode(body.tokens, begins=True)}
 
 

@@ -16,17 +16,24 @@ import openai
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 from decoding.settings import parameters
 from model import catalog
 from model.loaded import LoadedModel
+from tests.helpers.folders import bert
 from tests.helpers.served import models_of, served
 from tests.helpers.waiting import LONGEST, Gate, eventually
 from ui.limits import Limits
 from ui.page.layout import build, build_encoder
+from ui.runs.models import Models
+from ui.runs.models.cache import when_loaded
 from ui.server.accounts import Accounts
+from ui.server.callers import ConcurrencyLimiter
 from ui.server.openai.body import ChatBody, CompletionBody
 from ui.server.openai.event_stream import EventStream
+from ui.server.openai.routes import OpenAI
 
 HELLO: list[Any] = [{"role": "user", "content": "Hello!"}]
 CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
@@ -61,7 +68,7 @@ CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
         (COMPLETIONS, {"prompt": None}, 400, "prompt", "prompt is missing: send a text"),
         (COMPLETIONS, {"prompt": []}, 400, "prompt", "The prompt is an empty list"),
         (COMPLETIONS, {"prompt": " "}, 400, None, "The prompt is empty"),
-        (COMPLETIONS, {"prompt": [4096]}, 400, "prompt", "the token 4096, but this model's highest id is 4,095"),
+        (COMPLETIONS, {"prompt": [4096]}, 400, "prompt", "There is no token 4,096: this model's highest id is 4,095"),
         (COMPLETIONS, {"prompt": [-1]}, 400, "prompt", "must be a text, a list of texts, a list of token ids"),
         (COMPLETIONS, {"prompt": ["x"] * 513}, 400, "prompt", "There are 513 prompts: send at most 512"),
         (COMPLETIONS, {"best_of": 1, "n": 2}, 400, "best_of", "best_of is 1, but n is 2"),
@@ -285,3 +292,18 @@ def test_an_encoder_gives_unit_vectors_and_writes_nothing() -> None:
     # sentence-transformers' documentation gives .7554 for this pair of sentences and .0 … .1 for the unrelated one
     assert sum(a * b for a, b in zip(first, second, strict=True)) > 0.6
     assert sum(a * b for a, b in zip(first, third, strict=True)) < 0.3
+
+
+def test_an_encoder_from_a_folder_embeds_under_the_name_that_is_listed(tmp_path: Path, tiny: LoadedModel) -> None:
+    folder = str(bert(tmp_path / "bert #2"))
+    models = Models(
+        (tiny.name,), lambda name, _: tiny if name == tiny.name else catalog.load_encoder(name), any_name=True
+    )
+    when_loaded(models.load(folder))
+    routes = OpenAI(models, None, ConcurrencyLimiter(1), models.limits, frozenset()).routes()
+    with TestClient(Starlette(routes=routes)) as client:
+        assert [each["id"] for each in client.get("/v1/models").json()["data"]] == [tiny.name, "bert #2"]
+        assert client.get("/v1/models/bert%20%232").json()["id"] == "bert #2"
+        for name in ("bert #2", folder, None):
+            assert client.post("/v1/embeddings", json={"model": name, "input": "Hello"}).status_code == 200
+        assert client.post("/v1/embeddings", json={"model": "bert", "input": "Hello"}).status_code == 404

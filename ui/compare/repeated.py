@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.errors import AttendError
-from model.inspection.naming import names_of, read_names
 from ui.compare.running import prepare
 from ui.compare.values import FROM_PANEL, card_settings, form_settings
 from ui.inspector.why.question import Question
 from ui.runs.comparison import Comparison, Prompt
 from ui.runs.session import Session
-from ui.settings.without import typed_without
+from ui.settings.without import can_be_named, typed_without
 
 
 def repeated_comparison(question: Question, identifier: str) -> Comparison:
@@ -23,7 +22,7 @@ def repeated_comparison(question: Question, identifier: str) -> Comparison:
     """
     run, changes = question.run(), question.changes()
     trace, before = run.require_trace(), run.interventions
-    if read_names(names_of(before)) != before:
+    if not can_be_named(before):
         raise AttendError("This text was written with changes that cards don't have: they only switch off and scale.")
     loaded, request, messages = question.models.require_loaded(run.model), trace.request, tuple(trace.messages)
     prompt = Prompt(trace.prompt, request.input_ids, messages, run.dropped, request.draws_used)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from model import catalog
+from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.ui.write.test_write import SAMPLE
 from ui.inspector.inspector_contract import InspectorValue
@@ -103,3 +106,16 @@ def test_a_text_that_is_typed_again_after_clear_is_previewed(models: Models) -> 
     history.clear(session, models, models.default)
     write.preview(session, models, models.default, "The quick brown")
     assert session.draft.text == "The quick brown"
+
+
+def test_a_text_whose_continuation_was_refused_is_previewed(models: Models) -> None:
+    session = Session()
+    with pytest.raises(AttendError, match="logit_bias"):
+        next(
+            write.write(
+                session, models, models.default, "The quick brown", replace(SAMPLE, logit_bias=((99_999, 3.0),))
+            )
+        )
+    for typed in ("The quick brown", "The quick"):
+        inspector_of(write.preview(session, models, models.default, typed))
+        assert session.draft.text == typed

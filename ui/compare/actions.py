@@ -88,7 +88,7 @@ def compare(
     goes_on = checked_switch(history, "history")
     is_message = checked_switch(answer, "answer")
     system_prompt = supported_system_prompt(instruction, loaded)
-    unchanged = repeated_prompt(session, name, (text, is_message, goes_on, system_prompt if is_message else ""))
+    unchanged = repeated_prompt(session, loaded, (text, is_message, goes_on, system_prompt if is_message else ""))
     if unchanged:
         prompt = unchanged
     elif is_message:

@@ -170,7 +170,7 @@ def card_settings(settings: DecodingSettings) -> dict[str, Any]:
 def _card_value(card: Card, comparison: Comparison, busy: bool, since: int) -> CardValue:
     is_finished = card.finish_reason != "cancelled"
     # a text held back for a possible stop text may be shown much later
-    first = 0 if card.settings.stop_texts else max(0, since - len(comparison.prompt.ids) - OVERLAP)
+    first = 0 if card.settings.stop_texts else max(0, since - card.run.first - OVERLAP)
     numbers = card_metrics(card, comparison.cards[0])
     return {
         "run": card.run.id,

@@ -222,10 +222,11 @@ def _whole(session: Session, models: Models, name: str) -> CompareUpdate:
 
 def _keep(session: Session, comparison: Comparison) -> None:
     """Replace the last comparison, and its runs, by this one."""
-    session.comparison = comparison
-    session.runs |= {card.run.id: card.run for card in comparison.cards}
-    session.drop_unused_runs()
-    session.inspected_run = comparison.cards[0].run.id
+    with session.lock:  # what another tab does meanwhile may drop runs
+        session.comparison = comparison
+        session.runs |= {card.run.id: card.run for card in comparison.cards}
+        session.drop_unused_runs()
+        session.inspected_run = comparison.cards[0].run.id
 
 
 def _update(

@@ -263,14 +263,15 @@ def test_every_strategy_goes_on_and_takes_single_steps(models: Models, strategy:
     assert len(run_of(session).tokens) == count + 1
 
 
-def test_a_full_context_says_so(models: Models) -> None:
-    session = Session()
-    screen = last(write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=1000)))
-    if len(run_of(session).tokens) == 129:  # the last is not read; the random model did not end by itself
-        assert screen.meter is not None and "context limit" in screen.meter["note"]
-        with pytest.raises(AttendError, match="filled the context of 128 tokens"):
-            next(iter(write.write(session, models, models.default, session.draft.text, ONE)))
-        assert not session.busy
+def test_a_full_context_says_so(models: Models, tiny: LoadedModel) -> None:
+    session, endless = Session(), tuple((end, -100.0) for end in tiny.end_tokens)
+    settings = replace(SAMPLE, max_new_tokens=1000, logit_bias=endless)
+    screen = last(write.write(session, models, models.default, START, settings))
+    assert len(run_of(session).tokens) == 129  # the last is not read
+    assert screen.meter is not None and "context limit" in screen.meter["note"]
+    with pytest.raises(AttendError, match="filled the context of 128 tokens"):
+        next(iter(write.write(session, models, models.default, session.draft.text, ONE)))
+    assert not session.busy
 
 
 @pytest.mark.parametrize(

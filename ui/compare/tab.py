@@ -29,7 +29,7 @@ from ui.view import Part
 
 
 class CompareTab(Tab):
-    """Offered with every model. The one that Translate brought stays there, unless it is chosen anew."""
+    """Offered with every model, except that it doesn't keep the one that Translate brought."""
 
     name = "Compare"
     element = "attend-compare"

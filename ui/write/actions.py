@@ -121,7 +121,8 @@ def preview(session: Session, models: Models, name: str, text: object) -> WriteU
     if overtaken and isinstance(text, str) and text and overtaken.startswith(text):
         session.draft.overtaken = None if text == overtaken else overtaken
         return WriteUpdate()
-    if session.busy:
+    coming = session.model.coming
+    if session.busy or (coming is not None and coming.for_tab):  # typing isn't refused; only Continue is
         return WriteUpdate()
     session.draft.overtaken = None
     loaded = models.get(name)

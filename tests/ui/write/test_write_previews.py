@@ -15,7 +15,7 @@ from ui.inspector.opening import open_run
 from ui.kit.packing import packed
 from ui.runs.attention import explain
 from ui.runs.models import Models
-from ui.runs.session import Session
+from ui.runs.session import Choosing, Session
 from ui.write import actions as write
 from ui.write import history
 from ui.write.update import WriteUpdate
@@ -119,3 +119,11 @@ def test_a_text_whose_continuation_was_refused_is_previewed(models: Models) -> N
     for typed in ("The quick brown", "The quick"):
         inspector_of(write.preview(session, models, models.default, typed))
         assert session.draft.text == typed
+
+
+def test_typing_while_the_tab_waits_for_its_model_is_not_refused(models: Models) -> None:
+    session = Session()
+    session.model.coming = Choosing("another", for_tab=True)
+    assert write.preview(session, models, models.default, "The quick brown") == WriteUpdate()
+    with pytest.raises(AttendError, match="another is still loading"):
+        next(write.write(session, models, models.default, "The quick brown", SAMPLE))

@@ -46,13 +46,10 @@ def write(
     is_previewed = run.id == known
     before = session.draft_version
     run = without_stop_text(session, loaded, run)
-    limit = loaded.model.context_length
     if ended_by_model(run, loaded) is not None:
         raise AttendError("The model ended its text here: keep typing, press Undo, or use another token instead.")
-    check_room(len(run.tokens) - 1, limit)  # a full context predicts one more
-    single = unseeded.max_new_tokens == 1
-    resumed = resumed_trace(run, unseeded)
-    trace = resumed or trace_from_here(
+    check_room(len(run.tokens) - 1, loaded.model.context_length)  # a full context predicts one more
+    trace = resumed_trace(run, unseeded) or trace_from_here(
         run.tokens, loaded, unseeded.seeded(), text=session.draft.text, interventions=run.interventions
     )
     # nothing is refused from here on
@@ -60,7 +57,7 @@ def write(
     session.remember_draft(before)
     written = AnswerText(loaded.tokenizer, trace.settings.stop_texts, prompt=trace.request.prompt, begins=True)
     live = LiveRun(run, trace, written)
-    view = _Continuation(session, models, loaded, live, single)
+    view = _Continuation(session, models, loaded, live, single=unseeded.max_new_tokens == 1)
     yield from run_for_visitor(session, models, [live], models.decode(trace.call(session.visitor)), view)
 
 

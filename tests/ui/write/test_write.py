@@ -75,6 +75,13 @@ def test_next_token_is_exactly_one_step(models: Models) -> None:
         assert len(run_of(session).tokens) == count + number
 
 
+def test_next_token_is_one_step_of_a_text_with_a_least_length(models: Models) -> None:
+    session, long = Session(), replace(SAMPLE, min_new_tokens=5)
+    for count in (1, 2):
+        last(write.next_token(session, models, models.default, session.draft.text or START, long))
+        assert sum(not token.given for token in run_of(session).tokens) == count
+
+
 def test_one_by_one_and_at_once_give_the_same_text(models: Models) -> None:
     """A seed is one stream of draws for the whole text, however it is cut into runs."""
     at_once, one_by_one = Session(), Session()

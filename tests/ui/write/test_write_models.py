@@ -15,6 +15,7 @@ from tests.ui.write.test_write import SAMPLE, START, last, run_of, undo
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.write import actions as write
+from ui.write import history
 from ui.write.reproduction import write_reproduction
 
 LONG = "The quick brown fox jumps over the lazy dog, and the dog sleeps. " * 3
@@ -36,6 +37,8 @@ def test_a_text_that_the_new_model_cannot_read_stays_and_the_page_says_why(
     both: Models, tiny: LoadedModel, short: LoadedModel
 ) -> None:
     session = Session()
+    last(write.write(session, both, tiny.name, START, SAMPLE))
+    before = session.draft.text
     write.preview(session, both, tiny.name, LONG)
     ids = run_of(session).ids
     screen = write.overview(session, both, short.name)
@@ -44,6 +47,9 @@ def test_a_text_that_the_new_model_cannot_read_stays_and_the_page_says_why(
     assert screen.meter is not None and "reads at most 32: shorten it" in screen.meter["note"]
     write.overview(session, both, tiny.name)
     assert run_of(session).ids == ids
+    write.overview(session, both, short.name)
+    assert history.undo(session, both, short.name, LONG).text == before
+    assert history.redo(session, both, short.name, before).text == LONG and run_of(session).ids == ids
 
 
 def test_what_the_model_before_is_still_writing_is_written_to_its_end(

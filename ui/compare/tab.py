@@ -29,7 +29,7 @@ from ui.view import Part
 
 
 class CompareTab(Tab):
-    """Offered with every model, except that it doesn't keep the one that Translate brought."""
+    """Takes any model, but doesn't keep the translator of Translate: to compare with it, choose it here."""
 
     name = "Compare"
     element = "attend-compare"

@@ -207,8 +207,8 @@ def resend(session: Session) -> ChatUpdate:
 def _same_settings(
     run: RunRecord, loaded: LoadedModel, settings: DecodingSettings
 ) -> tuple[DecodingSettings, str, Sequence[Mapping[str, str]]]:
-    """The settings that wrote a run, but for the length, its message and its conversation; the given settings where the
-    run's are no longer stored."""
+    """The settings that wrote a run, with the given length, and its message and conversation; where these are no longer
+    stored, the given settings alone."""
     if run.trace is None:
         return chat_settings(loaded, settings), "", ()
     before = run.trace.settings

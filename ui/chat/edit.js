@@ -27,7 +27,7 @@ export function editMessage(node, text, send) {
   function close() {
     form.remove();
     node.classList.remove('at-editing');
-    find(node, '.at-icon').focus();
+    find(node, '.at-icon:not(:disabled)').focus();
   }
 
   function submit() {

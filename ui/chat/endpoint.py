@@ -42,8 +42,7 @@ def chat_endpoint(models: Models) -> Callable[..., Iterator[dict[str, Any]]]:
             "trace", the run as an attend.trace/2 document.
         """
         loaded = models.get(model)
-        chosen = DecodingSettings.from_dict(plain_settings(settings)).seeded()
-        chosen = chat_settings(loaded, chosen)
+        chosen = chat_settings(loaded, DecodingSettings.from_dict(plain_settings(settings)).seeded())
         turns = [*checked_history(history or []), Turn("user", checked_message(message))]
         prompt, messages = chat_prompt(loaded, turns, chosen, checked_system(system))
         off = without_of(settings)

@@ -20,11 +20,12 @@ def chat_reproduction(
     Args:
         system: the system prompt in its box; None for the session's.
     """
-    turns = list(session.turns)
+    turns, answer, off = list(session.turns), session.newest_answer, ()
     if message.strip() or not turns:
         turns.append(Turn("user", without_blank_end(message) if message.strip() else EXAMPLES[0]))
     else:
         turns = turns[: 1 + max(number for number, turn in enumerate(turns) if turn.role == "user")]
+        off = answer.interventions if answer is not None and answer.model == loaded.name else ()
     return Reproduction(
         loaded.address,
         chat_settings(loaded, with_last_seed(session, settings)),
@@ -34,4 +35,5 @@ def chat_reproduction(
         tuple(turns),
         supported_system_prompt(session.system if system is None else system, loaded),
         translates=is_translator(loaded),
+        interventions=off,
     )

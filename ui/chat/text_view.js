@@ -14,6 +14,8 @@ import { makeRadioSwitch } from '../kit/parts/radio_switch.js';
 import { putMessages } from './attended.js';
 import { put, takeWanted } from './formatted/requests.js';
 
+const RETRY_MS = 20_000; // a busy server takes seconds for a long text
+
 /** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
   const { element, trigger } = component;
@@ -31,7 +33,7 @@ export function start(component) {
     if (name !== view) remember('text', view = name);
   });
 
-  /** Ask one question at a time: if two replies come together, Gradio may pass on only one. */
+  /** Ask one question at a time: if two replies come together, Gradio may pass on only one. A lost one is asked again. */
   function ask() {
     if (questions.open) return;
     const texts = takeWanted();
@@ -41,13 +43,13 @@ export function start(component) {
         put(texts, trees);
         textView.publish(view);
         ask();
-      });
+      }, {}, RETRY_MS);
     } else if (run !== null) {
       wantedRun = null;
       questions.ask('messages', { run }, (/** @type {MessageTokensValue} */ { messages = [] }) => {
         putMessages(run, messages);
         ask();
-      });
+      }, {}, RETRY_MS);
     }
   }
 

@@ -88,7 +88,7 @@ def compare(
     goes_on = checked_switch(history, "history")
     is_message = checked_switch(answer, "answer")
     system_prompt = supported_system_prompt(instruction, loaded)
-    unchanged = repeated_prompt(session, name, (text, is_message, goes_on, system_prompt if is_message else ""))
+    unchanged = repeated_prompt(session, loaded, (text, is_message, goes_on, system_prompt if is_message else ""))
     if unchanged:
         prompt = unchanged
     elif is_message:
@@ -222,10 +222,11 @@ def _whole(session: Session, models: Models, name: str) -> CompareUpdate:
 
 def _keep(session: Session, comparison: Comparison) -> None:
     """Replace the last comparison, and its runs, by this one."""
-    session.comparison = comparison
-    session.runs |= {card.run.id: card.run for card in comparison.cards}
-    session.drop_unused_runs()
-    session.inspected_run = comparison.cards[0].run.id
+    with session.lock:  # what another tab does meanwhile may drop runs
+        session.comparison = comparison
+        session.runs |= {card.run.id: card.run for card in comparison.cards}
+        session.drop_unused_runs()
+        session.inspected_run = comparison.cards[0].run.id
 
 
 def _update(

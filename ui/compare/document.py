@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, StrictBool
 from typing_extensions import TypedDict
@@ -38,11 +38,16 @@ class KeptCard(TypedDict):
     metrics: CardMetrics  # but for the first difference, which is found again
 
 
+class KeptMessage(TypedDict):
+    role: Literal["system", "user", "assistant"]
+    content: ShortText
+
+
 class KeptComparison(TypedDict):
     model: Name
     text: ShortText
     ids: TokenIds
-    messages: Annotated[list[dict[Name, ShortText]], Field(max_length=1000)]
+    messages: Annotated[list[KeptMessage], Field(max_length=1000)]
     dropped: Count
     context: Annotated[int, Field(ge=1, le=MAX_TOKENS)]
     common: StrictBool
@@ -112,7 +117,7 @@ def _read_comparison(document: OpenedDocument, identifier: str) -> Comparison:
         identifier: what the runs of the cards are called, with the card's number behind it.
     """
     content = checked(KeptComparison, document.content)
-    messages = tuple(dict(message) for message in content["messages"])
+    messages = tuple({"role": str(one["role"]), "content": one["content"]} for one in content["messages"])
     cards = [
         _read_card(card, document.runs, content["model"], f"{identifier}-{number}")
         for number, card in enumerate(content["cards"], start=1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.errors import AttendError
-from model.inspection.naming import names_of, read_names
+from model.loaded import LoadedModel
 from ui.compare.running import prepare
 from ui.compare.values import FROM_PANEL, card_settings, form_settings
 from ui.inspector.why.question import Question
 from ui.runs.comparison import Comparison, Prompt
 from ui.runs.session import Session
-from ui.settings.without import typed_without
+from ui.settings.without import can_be_named, typed_without
 
 
 def repeated_comparison(question: Question, identifier: str) -> Comparison:
@@ -23,7 +23,7 @@ def repeated_comparison(question: Question, identifier: str) -> Comparison:
     """
     run, changes = question.run(), question.changes()
     trace, before = run.require_trace(), run.interventions
-    if read_names(names_of(before)) != before:
+    if not can_be_named(before):
         raise AttendError("This text was written with changes that cards don't have: they only switch off and scale.")
     loaded, request, messages = question.models.require_loaded(run.model), trace.request, tuple(trace.messages)
     prompt = Prompt(trace.prompt, request.input_ids, messages, run.dropped, request.draws_used)
@@ -38,18 +38,24 @@ def repeated_comparison(question: Question, identifier: str) -> Comparison:
     return comparison
 
 
-def repeated_prompt(session: Session, name: str, typed: tuple[object, bool, bool, str]) -> Prompt | None:
+def repeated_prompt(session: Session, loaded: LoadedModel, typed: tuple[object, bool, bool, str]) -> Prompt | None:
     """The prompt that was taken from a text, if it is in view and the visitor hasn't changed it.
 
     The conversation before a message may have gone on since, so it isn't read again.
 
     Args:
-        name: the visitor's model.
+        loaded: the visitor's model.
         typed: the text, whether it is a message, whether the conversation stands before it, and its system prompt.
     """
     comparison = session.comparison
-    if comparison is None or not comparison.repeats or comparison.model != name:
+    if comparison is None or not comparison.repeats or comparison.model != loaded.name:
         return None
     prompt = comparison.prompt
     system = next((message["content"] for message in prompt.messages if message["role"] == "system"), "")
-    return prompt if typed == (prompt.text, bool(prompt.messages), comparison.history, system) else None
+    if typed != (prompt.text, bool(prompt.messages), comparison.history, system):
+        return None
+    # A document may be of other weights, or from anyone; only its runs say how many random numbers were taken before.
+    if any(token >= loaded.model.vocabulary_size for token in prompt.ids):
+        return None
+    trace = next((card.run.trace for card in comparison.cards if card.run.trace is not None), None)
+    return prompt if trace is None else replace(prompt, draws_used=trace.request.draws_used)

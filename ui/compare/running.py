@@ -1,9 +1,9 @@
 """Running a comparison: one prompt under several cards of settings, in one batch.
 
 If all cards together would make the batch too large, they run one group after another; so do cards that switch off
-different parts of the model, which can't share a pass. All cards draw from one stream
-of random numbers, so that only their settings make them differ; with common draws switched off, each card has its own
-stream. Knows nothing of gradio or of how cards are shown; metrics and files are in `results/metrics.py`.
+different parts of the model, which can't share a pass. All cards draw from one stream of random numbers, so that only
+their settings make them differ; with common draws switched off, each card has its own stream. Knows nothing of gradio
+or of how cards are shown; metrics and files are in `results/metrics.py`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from ui.view import Part
 
 
 class CompareTab(Tab):
-    """Offered with every model. The one that Translate brought stays there, unless it is chosen anew."""
+    """Takes any model, but doesn't keep the translator of Translate: to compare with it, choose it here."""
 
     name = "Compare"
     element = "attend-compare"

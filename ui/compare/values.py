@@ -105,9 +105,9 @@ def comparison_value(
     """The comparison, or what is new in it.
 
     Args:
-        chats: whether the model that is chosen by now, maybe another, answers messages.
-        history: whether there is a chat that a message could go on from.
-        since: of each card's run the first token that is new; None sends the whole.
+        chats: whether the model that is chosen by now, which may be another one, answers messages.
+        history: whether there is a chat that a message could continue.
+        since: the first new token of each card's run; None sends everything.
     """
     starts = since or [0] * len(comparison.cards)
     cards = [_card_value(card, comparison, busy, start) for card, start in zip(comparison.cards, starts, strict=True)]
@@ -170,7 +170,7 @@ def card_settings(settings: DecodingSettings) -> dict[str, Any]:
 def _card_value(card: Card, comparison: Comparison, busy: bool, since: int) -> CardValue:
     is_finished = card.finish_reason != "cancelled"
     # a text held back for a possible stop text may be shown much later
-    first = 0 if card.settings.stop_texts else max(0, since - len(comparison.prompt.ids) - OVERLAP)
+    first = 0 if card.settings.stop_texts else max(0, since - card.run.first - OVERLAP)
     numbers = card_metrics(card, comparison.cards[0])
     return {
         "run": card.run.id,

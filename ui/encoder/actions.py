@@ -92,7 +92,8 @@ def compare(encoder: Encoder, word: object, sentences: object, layer: object) ->
         raise AttendError(f"The word has {len(wanted):,} letters: use 1 to {MAX_LETTERS}.")
     lines = [line.strip() for line in checked_text(sentences, "The list of sentences").splitlines() if line.strip()]
     if not 2 <= len(lines) <= MAX_SENTENCES:
-        raise AttendError(f"There are {len(lines)} sentences: enter 2 to {MAX_SENTENCES}, one per line.")
+        count = "is 1 sentence" if len(lines) == 1 else f"are {len(lines)} sentences"
+        raise AttendError(f"There {count}: enter 2 to {MAX_SENTENCES}, one per line.")
     if type(layer) is not int or not 0 <= layer <= encoder.layer_count:
         raise AttendError(f"There is no layer {str(layer)[:20]}: choose 0 to {encoder.layer_count}.")
     readings = [encoder.read(sentence) for sentence in lines]

@@ -15,11 +15,14 @@ from decoding.parameters.parameter import Parameter, Value
 from decoding.settings import DecodingSettings, parameters
 from model.arguments import DEFAULT
 from model.command_line import run_as
+from model.inspection.intervention import Intervention
+from model.inspection.naming import names_of
 from model.text.conversation import Message, as_dicts
 from model.text.languages import Languages
 from ui.runs.prompts import drawn_seed
 from ui.runs.session import Session
 from ui.runs.versions.conversation import Turn
+from ui.settings.without import can_be_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Reproduction:
     system: str = ""  # the system prompt of the conversation
     translates: bool = False  # whether the model is a translator, for which `generate.py` has another default strategy
     note: str = ""  # the part of the text on the page that the code does not repeat
+    interventions: tuple[Intervention, ...] = ()  # what was changed inside the model
 
 
 def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSettings:
@@ -54,8 +58,9 @@ def blocks(run: Reproduction) -> list[dict[str, str]]:
     chance = "This uses a random seed." if is_chance else ""
     note = f"{run.note} {chance}".strip()
     single = "This answers only the last message, without the earlier ones." if len(run.turns) > 1 else ""
+    whole = "" if can_be_named(run.interventions) else "No flag repeats the changes inside the model."
     return [
-        {"title": "In a terminal", "text": command(run), "note": f"{single} {note}".strip()},
+        {"title": "In a terminal", "text": command(run), "note": " ".join(filter(None, (single, whole, note)))},
         {"title": "In Python", "text": lines(run), "note": note},
     ]
 
@@ -72,6 +77,8 @@ def command(run: Reproduction) -> str:
     if (languages := run.languages) is not None:
         for name, code in (("from-language", languages.source), ("to-language", languages.target)):
             flags += _flag(name, code) if code else []
+    if run.interventions and can_be_named(run.interventions):
+        flags += _flag("without", names_of(run.interventions))
     chosen = _chosen(run.settings)
     if run.translates and not any(parameter.name == "strategy" for parameter in chosen):
         flags += _flag("strategy", run.settings.strategy)
@@ -85,9 +92,11 @@ def command(run: Reproduction) -> str:
 
 def lines(run: Reproduction) -> str:
     """The lines of Python, which run in the repository's folder."""
-    chosen = {parameter.name: value for parameter, value in _chosen(run.settings).items()}
+    chosen: dict[str, object] = {parameter.name: value for parameter, value in _chosen(run.settings).items()}
     if run.translates:  # `attend` has another default strategy for them
         chosen = {"strategy": run.settings.strategy, **chosen}
+    if run.interventions:
+        chosen["interventions"] = [intervention.plain() for intervention in run.interventions]
     settings = "".join(f", {name}={value!r}" for name, value in chosen.items())
     chats = bool(run.turns) and not run.translates
     call = f"chat(messages{settings})" if chats else f"generate({run.prompt!r}{settings})"

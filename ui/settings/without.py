@@ -39,6 +39,11 @@ def plain_settings(given: object) -> Any:
     return {name: value for name, value in given.items() if name != WITHOUT.name}
 
 
+def can_be_named(interventions: tuple[Intervention, ...]) -> bool:
+    """Whether the setting says all of it: names only switch off and scale, everywhere in the text."""
+    return read_names(names_of(interventions)) == interventions
+
+
 def typed_without(interventions: tuple[Intervention, ...]) -> dict[str, str]:
     """The setting as a form has it; nothing where nothing is switched off."""
     return {WITHOUT.name: names_of(interventions)} if interventions else {}

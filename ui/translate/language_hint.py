@@ -1,6 +1,6 @@
-"""A hint that a text may not be of the language that the model reads, from how sure the model was of its translation.
+"""A hint that a text may not be in the language that the model reads, from how sure the model was of its translation.
 
-A translator makes something of any text; it is just less sure where the language is another one. Measured with
+A translator makes something of any text; it is just less sure if the language is another one. Measured with
 attend-translate on 400 Tatoeba sentences of each language, translated greedily: the mean log-probability of a token was
 below the threshold for 0.5 % of the French ones, 66 % of the English and 89 % of the German. So the hint is rarely
 wrong, and often missing.

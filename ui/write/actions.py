@@ -46,28 +46,27 @@ def write(
     is_previewed = run.id == known
     before = session.draft_version
     run = without_stop_text(session, loaded, run)
-    session.draft.overtaken = None if is_previewed else checked
-    limit = loaded.model.context_length
     if ended_by_model(run, loaded) is not None:
         raise AttendError("The model ended its text here: keep typing, press Undo, or use another token instead.")
-    check_room(len(run.tokens) - 1, limit)  # a full context predicts one more
-    single = unseeded.max_new_tokens == 1
-    resumed = resumed_trace(run, unseeded)
-    trace = resumed or trace_from_here(
+    check_room(len(run.tokens) - 1, loaded.model.context_length)  # a full context predicts one more
+    trace = resumed_trace(run, unseeded) or trace_from_here(
         run.tokens, loaded, unseeded.seeded(), text=session.draft.text, interventions=run.interventions
     )
+    # nothing is refused from here on
+    session.draft.overtaken = None if is_previewed else checked
     session.remember_draft(before)
     written = AnswerText(loaded.tokenizer, trace.settings.stop_texts, prompt=trace.request.prompt, begins=True)
     live = LiveRun(run, trace, written)
-    view = _Continuation(session, models, loaded, live, single)
+    view = _Continuation(session, models, loaded, live, single=unseeded.max_new_tokens == 1)
     yield from run_for_visitor(session, models, [live], models.decode(trace.call(session.visitor)), view)
 
 
 def next_token(
     session: Session, models: Models, name: str, text: object, unseeded: DecodingSettings
 ) -> Iterator[WriteUpdate]:
-    """Continue the text that is in the box by one token."""
-    yield from write(session, models, name, text, replace(unseeded, max_new_tokens=1))
+    """Continue the text that is in the box by one token, whatever the least length of a text is."""
+    single = replace(unseeded, max_new_tokens=1, min_new_tokens=min(unseeded.min_new_tokens, 1))
+    yield from write(session, models, name, text, single)
 
 
 @dataclass(slots=True)
@@ -120,7 +119,8 @@ def preview(session: Session, models: Models, name: str, text: object) -> WriteU
     if overtaken and isinstance(text, str) and text and overtaken.startswith(text):
         session.draft.overtaken = None if text == overtaken else overtaken
         return WriteUpdate()
-    if session.busy:
+    coming = session.model.coming
+    if session.busy or (coming is not None and coming.for_tab):  # typing isn't refused; only Continue is
         return WriteUpdate()
     session.draft.overtaken = None
     loaded = models.get(name)
@@ -131,9 +131,18 @@ def preview(session: Session, models: Models, name: str, text: object) -> WriteU
 
 
 def overview(session: Session, models: Models, name: str) -> WriteUpdate:
-    """The current state of Write, without the box's text: the visitor may be typing in it already."""
-    loaded = models.get(name)
-    if not session.draft.text:
+    """The current state of Write, without the box's text: the visitor may be typing in it already.
+
+    A text that the model can't read, such as one that another model with a longer context wrote, is shown without
+    tokens. What another model is still writing is tokenized again once it has ended.
+    """
+    loaded, draft = models.get(name), session.draft
+    if not draft.text:
         return replace(empty_update(session, loaded), text=None)
-    run = draft_run(session, loaded, session.draft.text)
+    try:
+        run = session.run(draft.run) if draft.run in session.growing else draft_run(session, loaded, draft.text)
+    except AttendError as error:
+        limit = loaded.model.context_length
+        meter = meter_value(limit, limit, note=str(error))
+        return replace(empty_update(session, loaded), text=None, meter=meter)
     return replace(update_of(session, models, run), text=None)

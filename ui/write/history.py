@@ -13,13 +13,13 @@ from ui.write.update import WriteUpdate, empty_update, update_of
 
 def undo(session: Session, models: Models, name: str, text: object) -> WriteUpdate:
     """Take back the last change: typing, a continuation, an exchanged token, or Clear."""
-    update_draft(session, models.get(name), text)
+    _take_up(session, models, name, text)
     return _restore(session, models, name, "undo", session.draft.undo, session.draft.redo)
 
 
 def redo(session: Session, models: Models, name: str, text: object) -> WriteUpdate:
     """Bring back what Undo took back last, unless something else has changed since."""
-    update_draft(session, models.get(name), text)
+    _take_up(session, models, name, text)
     return _restore(session, models, name, "redo", session.draft.redo, session.draft.undo)
 
 
@@ -30,6 +30,13 @@ def clear(session: Session, models: Models, name: str) -> WriteUpdate:
         session.remember_draft()
     empty_draft(session)
     return replace(empty_update(session, models.get(name)), text=None)
+
+
+def _take_up(session: Session, models: Models, name: str, text: object) -> None:
+    """Make what was typed since the last preview a step of its own. The model need not be able to read the text."""
+    session.refuse_while_busy()
+    if session.draft.run is None or text != session.draft.text:
+        update_draft(session, models.get(name), text)
 
 
 def _restore(

@@ -11,25 +11,23 @@ from ui.runs.session import Session
 from ui.settings.code import Reproduction, with_last_seed
 
 _EXAMPLE = "Once upon a time"  # where nothing has been written
-
-
 _LATER = "This repeats only the first continuation."
 
 
 def write_reproduction(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Reproduction:
     """The text in the box or, if the model wrote part of it, only the prompt, with the length of all continuations."""
     run = session.runs.get(session.draft.run or "")
-    note = ""
-    if run is not None and text == session.draft.text:
+    note, off = "", ()
+    if run is not None and run.model == loaded.name and text == session.draft.text:
         given = [token.id for token in itertools.takewhile(lambda token: token.given, run.tokens)]
         text = loaded.tokenizer.decode(given, begins=True)
         if (trace := run.trace) is not None and tuple(trace.request.prompt) == tuple(given):
-            settings = _lengthened(settings, trace.settings)
+            settings, off = _lengthened(settings, trace.settings), trace.request.interventions
         elif len(given) < len(run.tokens):
             note = _LATER
     prompt = text if text.strip() else _EXAMPLE
     settings = with_last_seed(session, settings)
-    return Reproduction(loaded.address, settings, prompt, loaded.languages, loaded.dtype, note=note)
+    return Reproduction(loaded.address, settings, prompt, loaded.languages, loaded.dtype, note=note, interventions=off)
 
 
 def _lengthened(settings: DecodingSettings, used: DecodingSettings) -> DecodingSettings:

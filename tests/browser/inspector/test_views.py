@@ -126,6 +126,13 @@ def test_retry_undo_and_edit_trigger_their_events(stage: Stage) -> None:
     sync_api.expect(stage.find(".at-user .at-icon")).to_have_count(1)  # copying is all that can be done meanwhile
 
 
+def test_the_keyboard_stays_with_a_message_whose_first_version_was_not_edited(stage: Stage) -> None:
+    stage.show(conversation=conversation(turn("user", "Hello", versions=(0, 2)), turn("assistant", "Hi", ["Hi"])))
+    stage.find(".at-user").get_by_role("button", name="Edit").click()
+    stage.page.keyboard.press("Escape")
+    sync_api.expect(stage.find(".at-user .at-icon:focus")).to_have_attribute("aria-label", "Next version")
+
+
 def test_a_line_does_not_end_with_the_colour_of_a_space(stage: Stage) -> None:
     words = ["So", *[" word", " and"] * 60, "\n", " x"]
     stage.show(conversation=conversation(turn("user", "Hi"), turn("assistant", "".join(words), words)))

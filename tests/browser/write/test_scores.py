@@ -128,9 +128,7 @@ def test_a_long_text_is_read_in_windows_until_it_is_stopped(
     press_score(page, LONG)
     expect(panel.get_by_text(f"64 of {total} tokens")).to_be_visible()
     page.keyboard.press("Escape")  # as Stop does
-    expect(
-        panel.get_by_text(f"You stopped it: 128 of {total} tokens are scored, and the numbers are theirs.")
-    ).to_be_visible()
+    expect(panel.get_by_text(f"You stopped it: the numbers cover the first 128 of {total} tokens.")).to_be_visible()
     expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
 
 

@@ -167,7 +167,7 @@ def test_a_comparison_is_checked(encoder: HuggingFaceEncoder) -> None:
     for word, sentences, layer, words in (
         ("cat", "the cat\nthe mat", 2, 'The word "cat" is not in "the mat"'),
         *(("", two, 2, "The word has 0 letters"), ("c" * 101, two, 2, "has 101 letters")),
-        *(("cat", "the cat\n\n", 2, "There are 1 sentences"), ("cat", "a cat\n" * 13, 2, "There are 13 sentences")),
+        *(("cat", "the cat\n\n", 2, "There is 1 sentence:"), ("cat", "a cat\n" * 13, 2, "There are 13 sentences")),
         ("cat", two, 3, "no layer 3: choose 0 to 2"),
         *(("cat", two, True, "no layer True"), ("cat", two, "1", "no layer 1")),
         *((7, two, 2, "The word must be text"), ("cat", ["a cat"], 2, "The list of sentences must be text")),

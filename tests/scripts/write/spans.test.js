@@ -47,6 +47,11 @@ test('a text that is only scored in part has a curve in part', () => {
   assert.deepEqual(curveOf(score, spansOf(score), 4, false), [null, 4, null, null]);
 });
 
+test('a curve ends before a character that is only scored in part', () => {
+  const score = scored([[1, 4], [0, 8]], { bytes: 4 });
+  for (const isPerByte of [false, true]) assert.deepEqual(curveOf(score, spansOf(score), 2, isPerByte), [4, null]);
+});
+
 test('models are compared over the bytes that both have scored', () => {
   const placed = [scored([[4, 8], [4, 2], [2, 7]]), scored([[4, 6]], { skipped: { text: 'a', bytes: 2 }, bytes: 10 })].map((score) => ({ score, spans: spansOf(score) }));
   // bytes 2 to 6: half of the first token's 8 bits and half of the second's 2; all 6 bits of the other's token

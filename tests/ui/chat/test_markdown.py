@@ -112,7 +112,12 @@ def test_deep_nesting_ends(mark: str) -> None:
     formatted(mark * (MAX_CHARACTERS // len(mark)))
 
 
-@pytest.mark.parametrize("texts", [[1], ["a" * (MAX_CHARACTERS + 1)], ["a" * MAX_CHARACTERS, "b"]])
+def test_a_text_that_is_nested_too_deeply_is_left_to_its_tokens() -> None:
+    deep = "*a " * 1000 + "b" + " a*" * 1000
+    assert [bool(nodes) for nodes in trees([deep, "*a*"])] == [False, True]
+
+
+@pytest.mark.parametrize("texts", [[1], ["a" * (MAX_CHARACTERS + 1)], ["a" * MAX_CHARACTERS, "b"], [""] * 501])
 def test_other_questions_are_refused(texts: list[Any]) -> None:
     with pytest.raises(AttendError):
         trees(texts)

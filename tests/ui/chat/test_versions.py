@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
 from tests.ui.inspector.test_why import ask
 from ui.chat import actions as chat
 from ui.runs.models import Models
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
 
 LONG = replace(SAMPLE, max_new_tokens=30, min_new_tokens=30)
@@ -203,17 +206,10 @@ def test_tokens_that_cannot_be_taken_are_refused_and_nothing_changes(models: Mod
     ):
         with pytest.raises(AttendError, match=sentence):
             next(chat.branch(session, models, identifier, index, token, LONG))
-    short = answered(models, replace(LONG, logit_bias=((end, 100.0),)))
-    last(chat.retry(short, models, models.default, 1, replace(LONG, top_candidates=50)))
-    run = short.run(short.turns[1].run)
-    listed = [
-        index
-        for index, token in enumerate(run.tokens)
-        if token.choice and any(each.id == end for each in token.choice.candidates)
-    ]
-    if listed:
-        with pytest.raises(AttendError, match="has no text of its own"):
-            next(chat.branch(short, models, run.id, listed[0], end, LONG))
+    ended = answered(models, replace(SAMPLE, logit_bias=((end, 100.0),)))
+    run = ended.run(ended.turns[1].run)
+    with pytest.raises(AttendError, match="has no text of its own"):
+        next(chat.branch(ended, models, run.id, run.first, end, LONG))
     assert len(list(session.conversation.all_turns())) == 2 and not session.busy
 
 
@@ -264,6 +260,31 @@ def test_several_answers_are_versions_each_with_its_own_run(models: Models, sett
     last(chat.proceed(session, models, 1, LONG))
     assert generated(session)[: len(ids[1])] == ids[1]
     assert chat.undo(session, models, models.default, 1).message == "Hello"
+
+
+def test_what_is_clicked_as_several_answers_end_drops_none_of_their_runs(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, add_run = Session(), Session.add_run
+
+    def click() -> None:
+        with session.lock:
+            session.drop_unused_runs()
+
+    def interrupted(*arguments: Any, **options: Any) -> RunRecord:
+        run, clicking = add_run(*arguments, **options), threading.Thread(target=click)
+        clicking.start()
+        clicking.join(0.05)
+        return run
+
+    monkeypatch.setattr(Session, "add_run", interrupted)
+    screens = chat.send(session, models, models.default, "Hello", replace(LONG, num_return_sequences=3))
+    with session.lock:  # as the page does until the first update
+        next(screens)
+    last(screens)
+    for number in range(3):
+        chat.show_version(session, models, models.default, 1, number)
+        assert session.turns[1].run in session.runs
 
 
 def test_of_more_answers_than_a_message_has_versions_the_oldest_go(models: Models) -> None:

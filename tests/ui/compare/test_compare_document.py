@@ -152,6 +152,7 @@ def test_every_comparison_is_an_entry_and_the_others_stay_as_they_are(models: Mo
         (("seed",), -2),
         (("model",), None),
         (("messages",), [3]),
+        (("messages",), [{"content": "Hi"}]),
         (("cards",), []),
         (("cards",), [{}] * 7),
         (("cards", 0), {}),

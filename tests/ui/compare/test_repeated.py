@@ -74,6 +74,19 @@ def test_a_text_that_was_continued_is_repeated_from_the_same_place_in_the_stream
     repeat(session, models, run)
     as_it_was, without = comparison_of(session).cards
     assert as_it_was.ids == trace.ids and without.ids != trace.ids
+    again = opened(kept(session, models), models)
+    compare(again, models, [dict(card.form) for card in comparison_of(session).cards], text, shared=SAMPLE)
+    assert [card.ids for card in comparison_of(again).cards] == [as_it_was.ids, without.ids]
+
+
+def test_a_prompt_that_the_model_cannot_read_is_not_taken_from_a_document(models: Models) -> None:
+    session = Session.using(models.default)
+    repeat(session, models, written(models, session, "The quick brown fox", SAMPLE))
+    cards, document = [dict(card.form) for card in comparison_of(session).cards], kept(session, models)
+    document["content"]["ids"] = [10**6]
+    again = opened(document, models)
+    compare(again, models, cards, "The quick brown fox", shared=SAMPLE)
+    assert comparison_of(again).prompt.ids == comparison_of(session).prompt.ids
 
 
 def test_what_was_off_already_stays_off_on_both_cards(models: Models) -> None:

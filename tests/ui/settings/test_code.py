@@ -12,6 +12,7 @@ import generate
 from decoding.settings import DecodingSettings
 from model import catalog
 from model.device import DeviceConfig
+from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
 from ui.chat.reproduction import chat_reproduction
@@ -35,6 +36,7 @@ ODD = DecodingSettings(
     max_new_tokens=8,
 )
 BEAMS = DecodingSettings(strategy="beam", num_beams=3, length_penalty=-0.5, max_new_tokens=8)
+HEAD = {"layer": 1, "part": "head", "head": 2}
 MESSAGE = "It's \"you\" & $HOME,\nisn't it? \\ `ls`"
 
 
@@ -137,6 +139,30 @@ def test_both_compute_in_the_precision_of_the_page(tiny_checkpoint: Path, capsys
     reproduction = chat_reproduction(session, rounded, " ", SETTINGS)
     assert executed(reproduction, capsys) == (session.turns[-1].text, session.turns[-1].text)
     assert "--dtype int8" in code.command(reproduction) and ", dtype='int8')" in code.lines(reproduction)
+
+
+@pytest.mark.usefixtures("quick")
+def test_both_switch_off_what_the_answer_was_written_without(
+    models: Models, tiny: LoadedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session, settings = Session(), replace(SETTINGS, seed=5)
+    list(chat.send(session, models, models.default, MESSAGE, settings))
+    feed_forward = {"layer": 0, "part": "feed_forward", "action": "scale", "factor": 0.5}
+    list(chat.write_without(session, models, session.turns[-1].run or "", [HEAD, feed_forward]))
+    reproduction = chat_reproduction(session, tiny, " ", settings)
+    assert "--without '2.3, feed-forward 1 x 0.5'" in code.command(reproduction)
+    assert executed(reproduction, capsys) == (session.turns[-1].text, session.turns[-1].text)
+    assert chat_reproduction(session, tiny, "Another message", settings).interventions == ()
+
+
+def test_a_note_says_what_no_flag_can_name() -> None:
+    settings, off = replace(SETTINGS, seed=5), (Intervention(0, "head", 1, action="mean"),)
+    reproduction = code.Reproduction("attend-chat", settings, "Hi", interventions=off)
+    assert "--without" not in code.command(reproduction)
+    assert [block["note"] for block in code.blocks(reproduction)] == [
+        "No flag repeats the changes inside the model.",
+        "",
+    ]
 
 
 def test_a_folder_is_named_by_the_path_that_was_typed(tiny: LoadedModel, tiny_checkpoint: Path) -> None:

@@ -75,6 +75,13 @@ def test_next_token_is_exactly_one_step(models: Models) -> None:
         assert len(run_of(session).tokens) == count + number
 
 
+def test_next_token_is_one_step_of_a_text_with_a_least_length(models: Models) -> None:
+    session, long = Session(), replace(SAMPLE, min_new_tokens=5)
+    for count in (1, 2):
+        last(write.next_token(session, models, models.default, session.draft.text or START, long))
+        assert sum(not token.given for token in run_of(session).tokens) == count
+
+
 def test_one_by_one_and_at_once_give_the_same_text(models: Models) -> None:
     """A seed is one stream of draws for the whole text, however it is cut into runs."""
     at_once, one_by_one = Session(), Session()
@@ -263,14 +270,15 @@ def test_every_strategy_goes_on_and_takes_single_steps(models: Models, strategy:
     assert len(run_of(session).tokens) == count + 1
 
 
-def test_a_full_context_says_so(models: Models) -> None:
-    session = Session()
-    screen = last(write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=1000)))
-    if len(run_of(session).tokens) == 129:  # the last is not read; the random model did not end by itself
-        assert screen.meter is not None and "context limit" in screen.meter["note"]
-        with pytest.raises(AttendError, match="filled the context of 128 tokens"):
-            next(iter(write.write(session, models, models.default, session.draft.text, ONE)))
-        assert not session.busy
+def test_a_full_context_says_so(models: Models, tiny: LoadedModel) -> None:
+    session, endless = Session(), tuple((end, -100.0) for end in tiny.end_tokens)
+    settings = replace(SAMPLE, max_new_tokens=1000, logit_bias=endless)
+    screen = last(write.write(session, models, models.default, START, settings))
+    assert len(run_of(session).tokens) == 129  # the last is not read
+    assert screen.meter is not None and "context limit" in screen.meter["note"]
+    with pytest.raises(AttendError, match="filled the context of 128 tokens"):
+        next(iter(write.write(session, models, models.default, session.draft.text, ONE)))
+    assert not session.busy
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from model import catalog
+from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.ui.write.test_write import SAMPLE
 from ui.inspector.inspector_contract import InspectorValue
@@ -12,7 +15,7 @@ from ui.inspector.opening import open_run
 from ui.kit.packing import packed
 from ui.runs.attention import explain
 from ui.runs.models import Models
-from ui.runs.session import Session
+from ui.runs.session import Choosing, Session
 from ui.write import actions as write
 from ui.write import history
 from ui.write.update import WriteUpdate
@@ -103,3 +106,24 @@ def test_a_text_that_is_typed_again_after_clear_is_previewed(models: Models) -> 
     history.clear(session, models, models.default)
     write.preview(session, models, models.default, "The quick brown")
     assert session.draft.text == "The quick brown"
+
+
+def test_a_text_whose_continuation_was_refused_is_previewed(models: Models) -> None:
+    session = Session()
+    with pytest.raises(AttendError, match="logit_bias"):
+        next(
+            write.write(
+                session, models, models.default, "The quick brown", replace(SAMPLE, logit_bias=((99_999, 3.0),))
+            )
+        )
+    for typed in ("The quick brown", "The quick"):
+        inspector_of(write.preview(session, models, models.default, typed))
+        assert session.draft.text == typed
+
+
+def test_typing_while_the_tab_waits_for_its_model_is_not_refused(models: Models) -> None:
+    session = Session()
+    session.model.coming = Choosing("another", for_tab=True)
+    assert write.preview(session, models, models.default, "The quick brown") == WriteUpdate()
+    with pytest.raises(AttendError, match="another is still loading"):
+        next(write.write(session, models, models.default, "The quick brown", SAMPLE))

@@ -13,9 +13,11 @@ from typing import get_args
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
+from model.errors import AttendError
 from ui.chat.chat_contract import FormattedNode, FormattedTag
 from ui.kit.validation import checked_text
 
+MAX_TEXTS = 500  # as many as ui/chat/formatted/requests.js keeps
 _LINK = re.compile("(?:https?|mailto):", re.IGNORECASE)
 _TAGS = frozenset(get_args(FormattedTag))
 
@@ -30,19 +32,24 @@ _PARSER = _Parser("commonmark", {"html": False}).enable(["table", "strikethrough
 
 
 def trees(texts: list[object]) -> list[list[FormattedNode]]:
-    """The blocks of each of these texts, which together are no longer than one may be; `AttendError` for others."""
+    """The blocks of each text; `AttendError` for too many texts, or if they are longer together than one may be."""
+    if len(texts) > MAX_TEXTS:  # even an empty one takes time
+        raise AttendError(f"There are {len(texts):,} answers, but at most {MAX_TEXTS} are formatted at once.")
     read = [checked_text(text, "The answer") for text in texts]
     checked_text("".join(read), "All answers together")
     return [formatted(text) for text in read]
 
 
 def formatted(text: str) -> list[FormattedNode]:
-    """The blocks of a text."""
-    return _nodes(SyntaxTreeNode(_PARSER.parse(text)).children)
+    """The blocks of a text; none if it is nested too deeply, and then the page shows its tokens."""
+    try:
+        return _nodes(SyntaxTreeNode(_PARSER.parse(text)).children)
+    except RecursionError:
+        return []
 
 
 def _nodes(nodes: Iterable[SyntaxTreeNode]) -> list[FormattedNode]:
-    """As many nodes, but for those that only hold others, such as the paragraphs of a dense list."""
+    """The nodes, without those that only hold others, such as the paragraphs of a dense list."""
     formatted: list[FormattedNode] = []
     for node in nodes:
         if node.type == "inline" or node.hidden:

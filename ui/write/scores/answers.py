@@ -1,6 +1,6 @@
 """A text of Write as a model scores it: how surprising each token is, and the text as a whole.
 
-`decoding.run.score` computes it; this file finds the model, says how far it is, and keeps to the limits of the page.
+`decoding.run.score` computes it; this file finds the model, reports the progress, and keeps to the page's limits.
 Knows nothing of gradio.
 """
 

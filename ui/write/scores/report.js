@@ -146,8 +146,8 @@ function notesOn(scores) {
   return [
     ...(scores.length > 1 ? [`Compare the models by bits per byte${scores.some(({ skipped, ended }) => skipped || ended) ? ', here of the part that both have scored' : ''}. Perplexity is an average over tokens, so it only compares models with the same tokens.`] : []),
     ...scores.flatMap(({ title, skipped, window, ended, tokens, total }) => [
-      ...(ended ? [`${of(title)}${ended === 'stopped' ? 'You stopped it' : 'The time limit of the page ended it'}: ${counted.format(tokens.length)} of ${counted.format(total)} tokens are scored, and the numbers are theirs.`] : []),
-      ...(window ? [`${of(title)}The text is longer than the ${counted.format(window.context)} tokens that the model reads at once, so it was read in overlapping windows: each token, but for the first ones, has at least ${counted.format(window.before)} tokens before it.`] : []),
+      ...(ended ? [`${of(title)}${ended === 'stopped' ? 'You stopped it' : 'The page’s time limit ended it'}: the numbers cover the first ${counted.format(tokens.length)} of ${counted.format(total)} tokens.`] : []),
+      ...(window ? [`${of(title)}The text is longer than the ${counted.format(window.context)} tokens that the model reads at once, so it was read in overlapping windows: each token, except the first ones, has at least ${counted.format(window.before)} tokens before it.`] : []),
       ...(skipped ? [`${of(title)}The first token has no score, because the model predicts none without a token before it.`] : []),
     ]),
   ];

@@ -29,7 +29,7 @@ class ScoreWindow(TypedDict):
     """How a text that is longer than the context was read."""
 
     context: int  # tokens that the model reads at once
-    before: int  # tokens that stand before each token at least, but for the first ones
+    before: int  # each token, except the first ones, has at least so many tokens before it
 
 
 class OtherModel(TypedDict):
@@ -48,7 +48,7 @@ class ScoredText(TypedDict):
     skipped: SkippedToken | None  # the first token, which isn't scored if the model predicts none without one before it
     tokens: list[TokenScore]
     total: int  # tokens of the whole text that would be scored
-    ended: Ended  # why that is more than there are: Stop, or the time limit
+    ended: Ended  # why there are more than in `tokens`: Stop, or the time limit
     bits: float
     perplexity: float
     bits_per_byte: float

@@ -45,6 +45,7 @@ export function indexAt(spans, place) {
 export function curveOf({ tokens, bytes }, spans, parts, isPerByte) {
   const [sums, weights] = [new Float64Array(parts), new Float64Array(parts)];
   spans.forEach(({ from, to }, index) => {
+    if (from === to) return; // a part of a character whose end isn't scored
     const height = isPerByte ? tokens[index].surprise / (to - from) : tokens[index].surprise;
     const [begin, end] = [(from / bytes) * parts, Math.min(parts, (to / bytes) * parts)];
     for (let part = Math.floor(begin); part < end; part += 1) {

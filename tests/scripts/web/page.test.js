@@ -3,14 +3,20 @@ import test from 'node:test';
 
 import { comparisonFile } from '../../../web/page/compare/file.js';
 import { firstDifference, metricsOf } from '../../../web/page/compare/metrics.js';
+import { userTurn } from '../../../web/page/turns.js';
 import { plain } from '../../../web/page/typed.js';
 
 test('typed lists are values, and numbers stay as they are', () => {
   assert.deepEqual(plain({ top_k: 40, strategy: 'beam', order: 'top_k, temperature', stop_texts: 'The end, ###', banned_words: '["a, b"]', logit_bias: '5:-100, 7: 2.5' }), {
     top_k: 40, strategy: 'beam', order: ['top_k', 'temperature'], stop_texts: ['The end', '###'], banned_words: ['a, b'], logit_bias: { 5: -100, 7: 2.5 },
   });
-  assert.deepEqual(plain({ stop_texts: '', logit_bias: '' }), { stop_texts: [], logit_bias: {} });
-  assert.throws(() => plain({ stop_texts: '["a' }), /no JSON: put commas/);
+  assert.deepEqual(plain({ stop_texts: '', logit_bias: '', order: 'top_k, ' }), { stop_texts: [], logit_bias: {}, order: ['top_k'] });
+  assert.deepEqual(plain({ logit_bias: '5, 6:, 7:x, 8:1:2' }), { logit_bias: { 5: '', 6: '', 7: 'x', 8: '1:2' } });
+  assert.throws(() => plain({ stop_texts: '["a' }), /not valid JSON: put commas/);
+});
+
+test('a message comes without the empty lines at its end, as on the page with a server', () => {
+  assert.deepEqual(['a \n\n', 'a\nb  ', '\n a'].map((typed) => userTurn(typed).text), ['a ', 'a\nb  ', '\n a']);
 });
 
 /** A run whose tokens have the probabilities 1/2, 1/8, … @param {number[]} ids @param {string} text */

@@ -112,8 +112,6 @@ def _generate(arguments: argparse.Namespace) -> int:
     prompt = read_prompt(arguments.prompt, arguments.file)
     if arguments.score and arguments.chat:
         raise AttendError("--score is for texts: leave out --chat.")
-    if arguments.score and (arguments.colour or arguments.table):
-        raise AttendError("--colour and --table are for generated texts: leave them out, or leave out --score.")
     if arguments.stride and not arguments.score:
         raise AttendError("--stride is for --score: add it, or leave --stride out.")
     if arguments.table and arguments.json == STDOUT:
@@ -126,6 +124,11 @@ def _generate(arguments: argparse.Namespace) -> int:
         raise AttendError("The prompt is empty: enter at least one character.")
     fields = {parameter.name for parameter in parameters()}
     named = {name: value for name, value in vars(arguments).items() if name in fields}
+    if arguments.score and (arguments.colour or arguments.table or arguments.without or named):
+        raise AttendError(
+            "--colour, --table, --without and the flags for decoding are for generated texts: leave them out, or leave "
+            "out --score."
+        )
     DecodingSettings.from_dict(named)  # refuses invalid settings before a model is loaded
     if without := read_names(",".join(arguments.without)):
         named["interventions"] = without

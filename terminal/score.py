@@ -97,7 +97,7 @@ def score(models: Sequence[ModelArguments], text: str, stride: int, path: str | 
 
 
 def bits_at_end(tokens: Sequence[ScoredToken], count: int) -> float:
-    """The surprise of a text's last `count` bytes; of a token at their edge, the share of its bytes counts.
+    """The surprise of a text's last `count` bytes; a token that begins before them counts in part, by its bytes.
 
     A model may leave out the first token, and only over the same bytes can models be compared.
     """

@@ -21,7 +21,7 @@ const refusal = (settings) => {
     completeSettings(PARAMETERS, settings);
     return '';
   } catch (error) {
-    return error.message;
+    return /** @type {Error} */ (error).message;
   }
 };
 

@@ -129,7 +129,7 @@ def _generate(arguments: argparse.Namespace) -> int:
             "--colour, --table, --without and the flags for decoding are for generated texts: leave them out, or leave "
             "out --score."
         )
-    DecodingSettings.from_dict(named)  # refuses invalid settings before a model is loaded
+    decoding = DecodingSettings.from_dict(named)  # refuses invalid settings before a model is loaded
     if without := read_names(",".join(arguments.without)):
         named["interventions"] = without
     chosen = ModelArguments.from_namespace(arguments)
@@ -147,9 +147,15 @@ def _generate(arguments: argparse.Namespace) -> int:
     system = typed_text(arguments.system, "The system prompt")
     before = [{"role": "system", "content": system}] if system.strip() else []
     if prompt is None:
+        _note_unused(decoding)
         return _converse(model, before, named, printer)
     text_or_messages = [*before, {"role": "user", "content": prompt}] if arguments.chat else prompt
     return _once(model, text_or_messages, named, printer, arguments.json)
+
+
+def _note_unused(settings: DecodingSettings) -> None:
+    for name in settings.unused():
+        note(f"{name} has no effect on {settings.strategy}.")
 
 
 def _once(
@@ -161,8 +167,7 @@ def _once(
 ) -> int:
     """One run: its text as it comes, or its document."""
     stream = model.stream(prompt, **settings)
-    for name in stream.settings.unused():
-        note(f"{name} has no effect on {stream.settings.strategy}.")
+    _note_unused(stream.settings)
     with open_document(path) as document:
         _use_fastest_threads(model)
         code = _print(stream, None if document is sys.stdout else printer)

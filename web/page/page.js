@@ -78,11 +78,15 @@ async function show(name, panel) {
   model.load().catch(() => {}); // what went wrong is told
   if (!opened.has(name)) {
     const isFirst = !opened.size; // it is the one of the address
+    panel.replaceChildren(panel.firstElementChild); // the heading, without what an earlier try has left
     const started = script().then(({ startTab }) => startTab({
       panel, model, context: about.context, settings, inspector, examples: forms.examples[name] ?? [], prompt: isFirst ? prompt : '',
       form: forms.compare, course: forms.course,
     }));
-    started.catch(() => panel.append(make('p', { role: 'status', text: 'This tab couldn’t be opened: check the connection, then reload the page.' })));
+    started.catch(() => {
+      opened.delete(name); // so that it is tried again
+      panel.append(make('p', { role: 'status', text: 'This tab couldn’t be opened: check the connection, then open it again.' }));
+    });
     opened.set(name, started);
   }
   const tab = await opened.get(name);

@@ -64,7 +64,7 @@ export class Tokenizer {
   #encodeWord(word) {
     const parts = [...word];
     const merged = (/** @type {number} */ i) => (i + 1 < parts.length ? this.ids.get(parts[i] + parts[i + 1]) : null) ?? Infinity;
-    const ids = parts.map((_, i) => merged(i)); // of each part joined with the next; kept, since a word may have 60,000 characters
+    const ids = parts.map((_, i) => merged(i)); // of each part joined with the next; kept, since a word may have 20,000 characters
     for (;;) {
       let place = 0;
       for (let i = 1; i < ids.length; i++) if (ids[i] < ids[place]) place = i;

@@ -49,16 +49,24 @@ test('of two pieces that could be merged, the one with the lower id is, leftmost
   assert.deepEqual(tokenizer.encode('a').map((id) => PIECES[id]), ['a']);
 });
 
-test('a long word is cut within seconds', () => {
-  const begun = performance.now();
-  assert.equal(tokenizer.encode('a'.repeat(20_000)).length, 10_000);
-  assert.ok(performance.now() - begun < 10_000);
+test('a long word needs few looks at the vocabulary', () => {
+  let looks = 0;
+  const counted = new Tokenizer({ pieces: PIECES, special: [0, 1], bytes: [], sentences: false, rules: {} });
+  counted.ids = new class extends Map {
+    /** @param {string} piece */
+    get(piece) {
+      looks += 1;
+      return super.get(piece);
+    }
+  }(counted.ids);
+  assert.equal(counted.encode('a'.repeat(2000)).length, 1000);
+  assert.ok(looks < 10_000);
 });
 
 test('a text that could never fit and a bias of an unknown token are refused at once', () => {
   const config = { vocabulary_size: PIECES.length, context_length: 8, encoder_layers: 0 };
   const engine = new Engine(/** @type {any} */ ({ config, settings: PARAMETERS }), tokenizer, /** @type {any} */ ({ decoderStart: [] }));
-  assert.throws(() => engine.start('a'.repeat(1025)), /The text has 1025 characters, but the model reads at most 1024: shorten it\./);
+  assert.throws(() => engine.start('a'.repeat(20_001)), /The text has 20001 characters, but the limit is 20000: shorten it\./);
   assert.throws(() => engine.start('a', { logit_bias: { 6: 1 } }), /logit_bias names token 6, but this model's highest token id is 5/);
   assert.deepEqual(engine.start('aab', { logit_bias: { 5: 1 } }).request.prompt, [0, 5]);
 });

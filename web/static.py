@@ -55,7 +55,7 @@ def write(folder: Path, course: Sequence[str] = recorded_course.FILES) -> None:
     if folder.exists() and any(folder.iterdir()) and not (folder / "offline.js").is_file():
         raise AttendError(f"{folder} holds other files: choose an empty folder with --out.")
     shutil.rmtree(folder, ignore_errors=True)
-    _put(folder / "offline.js", "")  # by which the folder is known as ours, even if writing is interrupted
+    _put(folder / "offline.js", "")  # marks the folder as ours, even if writing is interrupted
     scripts = paths(needed(BEGINNINGS, assets.IMPORT, assets.DYNAMIC_IMPORT))
     for script in scripts:
         (folder / script).parent.mkdir(parents=True, exist_ok=True)

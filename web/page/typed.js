@@ -21,7 +21,7 @@ const strings = (text) => (text.trimStart().startsWith('[') ? parsed(text) : tex
 const biases = (text) => (text.trimStart().startsWith('{') ? parsed(text)
   : Object.fromEntries(text.split(',').filter((pair) => pair.trim()).map((pair) => {
     const [id, ...others] = pair.split(':').map((part) => part.trim()), bias = others.join(':');
-    return [id, Number.isNaN(Number(bias || NaN)) ? bias : Number(bias)]; // what is no number is refused later, as it was typed
+    return [id, Number.isNaN(Number(bias || NaN)) ? bias : Number(bias)]; // anything but a number is refused later, as it was typed
   })));
 
 /** @type {Record<string, (text: string) => any>} by the setting */

@@ -32,6 +32,14 @@ test('the numbers of a card are those of Python', () => {
   assert.deepEqual([[7, 9], [7], [7, 8]].map((ids) => firstDifference(ids, [7, 8])), [1, null, null]);
 });
 
+test('a card that was stopped before its first token has its row in every file', () => {
+  const cards = [runOf([7], 'a'), runOf([], '')].map((document) => ({ document, own: {}, metrics: metricsOf(document, 1) }));
+  const [head, , stopped] = comparisonFile('csv', 'p', true, cards).trim().split('\n').map((row) => row.replace('[]', '').split(','));
+  assert.equal(stopped.length, head.length);
+  assert.deepEqual(['tokens', 'perplexity', 'finish_reason'].map((name) => stopped[head.indexOf(name)]), ['0', '', 'length']);
+  assert.match(comparisonFile('md', 'p', true, cards), /\| 2 \|  \| 0 \|  \|  \|  \|  \|/);
+});
+
 test('a comparison is a table, a text for a blog or a document', () => {
   const cards = [runOf([7, 8], '=a'), runOf([7, 9], 'b|"c"')].map((document, place) => ({ document, own: { top_k: place }, metrics: metricsOf(document, 1) }));
   const [head, ...rows] = comparisonFile('csv', 'p', true, cards).trim().split('\n');

@@ -78,6 +78,7 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
     });
     isStopped = false;
     try {
+      await model.load(); // whose download does not count in the speed of a card
       for (const card of fresh) {
         if (isStopped) break;
         await run(card, answer ? [{ role: 'user', content: withoutBlankEnd(typedText) }] : typedText, () => {

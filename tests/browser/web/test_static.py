@@ -75,12 +75,12 @@ def test_a_draft_outlives_another_try_at_an_earlier_message(page: Page) -> None:
 def test_an_answer_that_ends_out_of_sight_leaves_the_inspector_to_the_tab_in_sight(page: Page) -> None:
     send(open_tab(page, "Write"), "Text", "The dog", "Continue")
     tokens = page.locator(".at-box").all_text_contents()
-    chat = open_tab(page, "Chat")
-    chat.get_by_role("textbox", name="Message").fill(MESSAGE)
+    open_tab(page, "Chat").get_by_role("textbox", name="Message").fill(MESSAGE)
+    chat = page.locator("#at-panel-chat")  # also while it is hidden
     count = chat.locator(".at-log > .at-assistant").count()
     page.evaluate("() => { document.querySelector('#at-panel-chat form').requestSubmit(); location.hash = 'write'; }")
     expect(chat.locator(".at-log > .at-assistant")).to_have_count(count + 1)
-    expect(chat.get_by_role("status").last).to_contain_text("tokens in")
+    expect(chat.locator("form [role=status]")).to_contain_text("tokens in")
     expect(page.locator(".at-box")).to_have_text(tokens)
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # imported when a model is loaded: torch takes seconds
     from torch import Tensor
 
     from decoding.run.score import TextScore
+    from decoding.run.token_texts import TokenTexts
     from decoding.run.trace import Trace
     from decoding.settings import DecodingSettings
     from decoding.step import Choice, FinishReason
@@ -193,26 +194,25 @@ class Stream(Iterator[Token]):
     @property
     def run(self) -> Run:
         """The run so far; its finish reason is "cancelled" until the end."""
-        from decoding.run.token_texts import TokenTexts
-
         trace, tokenizer = self._trace, self._loaded.tokenizer
-        detokenizer = tokenizer.detokenizer(begins=self._loaded.starts_new_text)
-        texts: TokenTexts[Choice] = TokenTexts(detokenizer, self.settings.stop_texts)
-        written = texts.whole([(choice.token, choice) for choice in trace.choices()])
+        written = self._texts().whole([(choice.token, choice) for choice in trace.choices()])
         tokens = [_token(choice, text, tokenizer) for text, choice in written]
         return Run(trace.text, tuple(tokens), tuple(map(tokenizer.label, trace.request.attended)), trace)
 
+    def _texts(self) -> TokenTexts[Choice]:
+        from decoding.run.token_texts import TokenTexts
+
+        detokenizer = self._loaded.tokenizer.detokenizer(begins=self._loaded.starts_new_text)
+        return TokenTexts(detokenizer, self.settings.stop_texts)
+
     def _decode(self) -> Generator[Token, None, None]:
         from decoding.generate import generate
-        from decoding.run.token_texts import TokenTexts
         from model.inspection.inspector import under
 
         loaded, trace, settings = self._loaded, self._trace, self.settings
         model = under(loaded.model, trace.request.interventions)
         steps = generate(model, trace.request.input_ids, settings.strategy_for(trace.request))
-        detokenizer = loaded.tokenizer.detokenizer(begins=loaded.starts_new_text)
-        texts: TokenTexts[Choice] = TokenTexts(detokenizer, settings.stop_texts)
-        yielded = 0
+        texts, yielded = self._texts(), 0
         while trace.finish_reason == "cancelled":
             with loaded.lock:
                 step = next(steps)

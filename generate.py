@@ -112,8 +112,6 @@ def _generate(arguments: argparse.Namespace) -> int:
     prompt = read_prompt(arguments.prompt, arguments.file)
     if arguments.score and arguments.chat:
         raise AttendError("--score is for texts: leave out --chat.")
-    if arguments.score and (arguments.colour or arguments.table):
-        raise AttendError("--colour and --table are for generated texts: leave them out, or leave out --score.")
     if arguments.stride and not arguments.score:
         raise AttendError("--stride is for --score: add it, or leave --stride out.")
     if arguments.table and arguments.json == STDOUT:
@@ -126,7 +124,12 @@ def _generate(arguments: argparse.Namespace) -> int:
         raise AttendError("The prompt is empty: enter at least one character.")
     fields = {parameter.name for parameter in parameters()}
     named = {name: value for name, value in vars(arguments).items() if name in fields}
-    DecodingSettings.from_dict(named)  # refuses invalid settings before a model is loaded
+    if arguments.score and (arguments.colour or arguments.table or arguments.without or named):
+        raise AttendError(
+            "--colour, --table, --without and the flags for decoding are for generated texts: leave them out, or leave "
+            "out --score."
+        )
+    decoding = DecodingSettings.from_dict(named)  # refuses invalid settings before a model is loaded
     if without := read_names(",".join(arguments.without)):
         named["interventions"] = without
     chosen = ModelArguments.from_namespace(arguments)
@@ -144,9 +147,15 @@ def _generate(arguments: argparse.Namespace) -> int:
     system = typed_text(arguments.system, "The system prompt")
     before = [{"role": "system", "content": system}] if system.strip() else []
     if prompt is None:
+        _note_unused(decoding)
         return _converse(model, before, named, printer)
     text_or_messages = [*before, {"role": "user", "content": prompt}] if arguments.chat else prompt
     return _once(model, text_or_messages, named, printer, arguments.json)
+
+
+def _note_unused(settings: DecodingSettings) -> None:
+    for name in settings.unused():
+        note(f"{name} has no effect on {settings.strategy}.")
 
 
 def _once(
@@ -158,8 +167,7 @@ def _once(
 ) -> int:
     """One run: its text as it comes, or its document."""
     stream = model.stream(prompt, **settings)
-    for name in stream.settings.unused():
-        note(f"{name} has no effect on {stream.settings.strategy}.")
+    _note_unused(stream.settings)
     with open_document(path) as document:
         _use_fastest_threads(model)
         code = _print(stream, None if document is sys.stdout else printer)

@@ -43,6 +43,7 @@ AIMS = {PLAIN: 1.5, EXPLAINED: 2.0, PEER_BEAMS: 2.0}  # times as long as ours
 NUM_BEAMS = 4
 CANDIDATES = 10
 VOCABULARIES = 4_096, 50_257
+CHOICES = 200  # tokens that are chosen without a model
 
 
 def load_decoder(name: str, precision: str = "float32") -> tuple[LoadedModel, Transformer]:
@@ -115,15 +116,15 @@ def sampling(tokens: int) -> DecodingSettings:
     return DecodingSettings(strategy="sample", seed=1, max_new_tokens=tokens, top_candidates=CANDIDATES, **filters)
 
 
-def choosing_microseconds(vocabulary: int, *, tokens: int = 200) -> float:
+def choosing_microseconds(vocabulary: int) -> float:
     """Microseconds to choose and record one sampled token without a model: temperature, top-k, top-p, 10 candidates."""
-    settings = sampling(tokens)
-    request = Request((0,), frozenset(), lambda ids: "", context_length=tokens + 1, vocabulary_size=vocabulary)
+    settings = sampling(CHOICES)
+    request = Request((0,), frozenset(), lambda ids: "", context_length=CHOICES + 1, vocabulary_size=vocabulary)
     strategy = settings.strategy_for(request)
     # With a standard deviation of 3 the best token has a probability of about 0.1, as with a language model.
     generator = torch.Generator().manual_seed(0)
-    forwards = [Forward(3.0 * torch.randn(1, vocabulary, generator=generator), _NoCache()) for _ in range(tokens)]
-    seconds = interleave({"one": lambda: strategy.advance(forwards.pop())}, tokens - 1)
+    forwards = [Forward(3.0 * torch.randn(1, vocabulary, generator=generator), _NoCache()) for _ in range(CHOICES)]
+    seconds = interleave({"one": lambda: strategy.advance(forwards.pop())}, CHOICES - 1)
     return statistics.median(seconds["one"]) * 1e6
 
 

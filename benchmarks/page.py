@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from playwright.sync_api import Browser, Error, Page, sync_playwright
@@ -27,6 +28,7 @@ from model.names import locate
 from ui.tour import SEEN
 
 ROOT = Path(__file__).resolve().parents[1]
+_PATIENCE = 120.0  # seconds until the server must be up
 BROWSER_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 OPENINGS = "Hi! How are you today?", "What do you like to do?", "I feel a bit tired."
 AIMS = {"usable": 1500.0, "first token": 200.0, "click": 50.0, "click, older answer": 50.0}  # milliseconds
@@ -74,9 +76,16 @@ def chromium() -> Iterator[Browser]:
         yield browser
 
 
+def check_free(port: int) -> None:
+    """`AttendError` if a program answers on the port: it would be measured instead of the page."""
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        raise AttendError(f"Another program uses port {port}: choose another with --port.")
+
+
 @contextmanager
 def served(model: str, port: int) -> Iterator[None]:
     """Serve the page with `python app.py`, in a process of its own."""
+    check_free(port)
     command = [sys.executable, "app.py", "--model", model, "--port", str(port)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
         try:
@@ -85,7 +94,7 @@ def served(model: str, port: int) -> Iterator[None]:
             process.terminate()
 
 
-def open_page(browser: Browser, port: int, path: str = "/", deadline: float = 120.0) -> Page:
+def open_page(browser: Browser, port: int, path: str = "/") -> Page:
     """Open the page as a new visitor, without the tour, and wait until it is ready for a message."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.add_init_script(SEEN)
@@ -96,7 +105,7 @@ def open_page(browser: Browser, port: int, path: str = "/", deadline: float = 12
             page.goto(f"http://127.0.0.1:{port}{path}")
             break
         except Error:  # the server is not up yet
-            if time.monotonic() - started > deadline:
+            if time.monotonic() - started > _PATIENCE:
                 raise
             time.sleep(0.05)
     page.locator("body[data-ready][data-connected]").wait_for()

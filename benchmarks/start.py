@@ -18,11 +18,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import IO
-from urllib.error import URLError
 from urllib.request import urlopen
 
 from benchmarks.flags import add_counts, add_model, add_port
-from benchmarks.page import ROOT, chromium, open_page
+from benchmarks.page import ROOT, check_free, chromium, open_page
 from benchmarks.timing import machine, table
 from model.command_line import Parser, command
 from model.errors import AttendError
@@ -38,6 +37,7 @@ _IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \|( +)(\S+)")
 @contextmanager
 def started(model: str, port: int, *flags: str) -> Iterator[IO[str]]:
     """Run `python app.py` with these flags of Python and wait until its page answers; yields its stderr."""
+    check_free(port)
     command = [sys.executable, *flags, "app.py", "--model", model, "--port", str(port)]
     with (
         TemporaryFile("w+") as errors,
@@ -58,7 +58,7 @@ def _answers(port: int) -> bool:
     try:
         with urlopen(f"http://127.0.0.1:{port}/") as answer:
             return bool(answer.read())
-    except URLError:
+    except OSError:  # also where the connection breaks off
         return False
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from benchmarks.decoding import load_decoder
-from benchmarks.flags import add_counts
+from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import machine, random_tokens, table
 from model.command_line import Parser, command
 
@@ -30,7 +30,7 @@ AIMS = {"attend-chat": {"first_ms": 150, "words_ms": 500, "heads_off_ms": 1000},
 @command
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m benchmarks.why", description="Time the explanations of a choice.")
-    parser.add_argument("--model", default="attend-chat", help="name or folder of a decoder")
+    add_model(parser)
     add_counts(parser, tokens=128, words=60, patched=20, rounds=5)
     parser.add_argument("--first", action="store_true", help="only time what is seen first")
     options = parser.parse_args(arguments)

@@ -18,7 +18,10 @@ from itertools import groupby
 from pathlib import Path, PurePath
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ("app.py", "attend.py", "generate.py", "decoding", "lesson", "model", "training", "ui")
+SOURCES = (
+    *("app.py", "attend.py", "generate.py", "decoding", "lesson", "model"),
+    *("serve", "terminal", "training", "ui", "web"),
+)
 TEXT_ATTRIBUTES = {"alt", "aria-label", "placeholder", "title"}
 TEXT_ARGUMENTS = {"info", "label", "placeholder", "title"}
 # A comment or a string; the placeholders of a template may contain strings, two levels deep.

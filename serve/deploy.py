@@ -59,10 +59,11 @@ def deployed(settings: ClusterSettings) -> Iterator[Mapping[str, Handle]]:
     ray_serve.start(proxy_location="Disabled")
     running = ray_serve.status().applications
     missing = [model for model in settings.models if model.display_name not in running]
-    targets = [ray_serve.RunTarget(_application(model), model.display_name, route_prefix=None) for model in missing]
     try:
-        ray_serve.run_many(targets)
-    except RuntimeError as error:
+        ray_serve.run_many(
+            [ray_serve.RunTarget(_application(model), model.display_name, route_prefix=None) for model in missing]
+        )
+    except (RuntimeError, ValueError) as error:  # also for resources that Ray does not accept
         raise AttendError(f"The models can't be deployed: {error}") from error
     handles = {model.display_name: ray_serve.get_app_handle(model.display_name) for model in settings.models}
     try:

@@ -19,31 +19,29 @@ from ray.cluster_utils import Cluster  # type: ignore[import-not-found]
 from model.errors import AttendError
 
 _LOCALHOST = "127.0.0.1"
+_NODES = 2
+_CPUS = 4  # that each node claims to have; only the number of replicas depends on it
 _ATTEMPTS = 4
 
 
 @contextmanager
-def local_nodes(count: int = 2, *, num_cpus: int = 4) -> Iterator[str]:
-    """Start a cluster, yield its address, and shut it down at the end.
-
-    Args:
-        num_cpus: that each node claims to have; only the number of replicas depends on it.
-    """
+def local_nodes() -> Iterator[str]:
+    """Start a cluster, yield its address, and shut it down at the end."""
     logging.getLogger("ray").setLevel(logging.WARNING)
     cluster = Cluster()
     try:
-        for _ in range(count):
-            _add_node(cluster, num_cpus)
+        for _ in range(_NODES):
+            _add_node(cluster)
         yield cluster.address
     finally:
         cluster.shutdown()
 
 
-def _add_node(cluster: Cluster, num_cpus: int) -> None:
+def _add_node(cluster: Cluster) -> None:
     """Add a node, trying again if it fails: Ray allows 30 seconds, which are too few on a very busy machine."""
     for attempt in range(_ATTEMPTS):
         try:
-            cluster.add_node(num_cpus=num_cpus, node_ip_address=_LOCALHOST, include_dashboard=False)
+            cluster.add_node(num_cpus=_CPUS, node_ip_address=_LOCALHOST, include_dashboard=False)
             return
         except Exception as error:  # Ray raises nothing more specific
             if attempt == _ATTEMPTS - 1:

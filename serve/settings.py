@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -37,7 +38,7 @@ class ModelDeployment:
             if not isinstance(getattr(self, name), str):
                 raise self._error(name, "text")
         for name in ("num_cpus", "num_gpus"):
-            if not _is_number(getattr(self, name)) or not 0 <= getattr(self, name) <= 1024:
+            if not _is_amount(getattr(self, name)) or getattr(self, name) > 1024:
                 raise self._error(name, "a number from 0 to 1024")
         for name, maximum in (("min_replicas", 10_000), ("max_replicas", 10_000), ("target_rows", 1_000)):
             value = getattr(self, name)
@@ -45,8 +46,8 @@ class ModelDeployment:
                 raise self._error(name, f"a whole number from 1 to {maximum:,}")
         if self.max_replicas < self.min_replicas:
             raise self._error("max_replicas", f"at least min_replicas, which is {self.min_replicas}")
-        if not isinstance(self.resources, Mapping) or not all(map(_is_number, self.resources.values())):
-            raise self._error("resources", "a table of names and numbers")
+        if not isinstance(self.resources, Mapping) or not all(map(_is_amount, self.resources.values())):
+            raise self._error("resources", "a table of names and numbers from 0 up")
 
     def _error(self, name: str, expected: str) -> AttendError:
         value = repr(getattr(self, name))[:80]
@@ -109,5 +110,5 @@ def _check_names(table: Mapping[str, Any], known: tuple[str, ...], where: str) -
             raise AttendError(f"There is no setting {name[:80]!r} in {where}: {near}")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf

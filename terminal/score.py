@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import attend
+from model import names
 from model.arguments import ModelArguments
 from model.command_line import Parser, command, run_as
 from model.errors import AttendError
@@ -76,6 +77,8 @@ def score(models: Sequence[ModelArguments], text: str, stride: int, path: str | 
     """
     if stride < 0:
         raise AttendError(f"--stride is {stride}, but must be 0 or more: change it.")
+    for arguments in models:
+        names.locate(arguments.name)  # a mistyped name must not empty the file
     from model import catalog
 
     scored: list[ScoreDocument] = []
@@ -97,7 +100,7 @@ def score(models: Sequence[ModelArguments], text: str, stride: int, path: str | 
 
 
 def bits_at_end(tokens: Sequence[ScoredToken], count: int) -> float:
-    """The surprise of a text's last `count` bytes; of a token at their edge, the share of its bytes counts.
+    """The surprise of a text's last `count` bytes; a token that begins before them counts in part, by its bytes.
 
     A model may leave out the first token, and only over the same bytes can models be compared.
     """

@@ -6,7 +6,7 @@
 /** @typedef {import('./service.js').News} News */
 
 export class BrowserModel {
-  /** @param {{postMessage: (order: Order) => void, onmessage: (event: MessageEvent<News>) => void}} [worker] */
+  /** @param {Pick<Worker, 'postMessage' | 'onmessage' | 'onerror' | 'terminate'>} [worker] */
   constructor(worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })) {
     this.worker = worker;
   }
@@ -42,6 +42,11 @@ export class BrowserModel {
     this.worker.postMessage({ kind: 'stop' });
   }
 
+  /** End the worker. */
+  close() {
+    this.worker.terminate();
+  }
+
   /**
    * @template {News['kind']} Kind
    * @param {Order} order
@@ -56,6 +61,7 @@ export class BrowserModel {
         else if (news.kind === last) resolve(/** @type {any} */ (news));
         else onNews(news);
       };
+      this.worker.onerror = () => reject(new Error('The model can’t run here: reload the page, or use another browser.')); // its script failed
       this.worker.postMessage(order);
     });
   }

@@ -40,13 +40,19 @@ async function downloadFile(folder, file, onPart) {
   }
   const content = await streamed(await fetched(address), file.bytes, onPart);
   if (!(await isIntact(content, file))) throw new Error(`${file.name} arrived damaged: load the model again.`);
-  cache?.put(address, new Response(/** @type {Uint8Array<ArrayBuffer>} */ (content))).catch(() => {}); // the disk may be full
+  if (cache) keep(cache, address, content).catch(() => {}); // the disk may be full
   return content;
+}
+
+/** In the place of other versions. @param {Cache} cache @param {string} address @param {Uint8Array} content */
+async function keep(cache, address, content) {
+  await cache.delete(address, { ignoreSearch: true });
+  await cache.put(address, new Response(/** @type {Uint8Array<ArrayBuffer>} */ (content)));
 }
 
 /** @param {string} address */
 async function fetched(address) {
-  const response = await fetch(address);
+  const response = await fetch(address).catch((error) => { throw new Error(`${address} can't be loaded (${error.message}): check the connection.`); });
   if (!response.ok) throw new Error(`${address} can't be loaded (${response.status} ${response.statusText}).`);
   return response;
 }

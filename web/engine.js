@@ -21,6 +21,8 @@ import { Tokenizer } from './text/tokenizer.js';
  *  import('./decoding/settings.js').Parameter[], files: {name: string, bytes: number, sha256: string}[]}} Manifest
  */
 
+const CHARACTERS = 20_000; // of one text, as on the page with a server: a longer one is not even tokenized
+
 export class Engine {
   /** @param {Manifest} manifest @param {Tokenizer} tokenizer @param {Transformer} model */
   constructor(manifest, tokenizer, model) {
@@ -43,12 +45,17 @@ export class Engine {
    * @returns {Run}
    */
   start(input, given = {}) {
-    const { manifest, tokenizer, model } = this, { context_length: contextLength, layers, heads, encoder_layers: encoder } = manifest.config;
+    const { manifest, tokenizer, model } = this;
+    const { vocabulary_size: vocabularySize, context_length: contextLength, layers, heads, encoder_layers: encoder } = manifest.config;
     const settings = completeSettings(manifest.settings, given), end = tokenizer.specialToken('<end>');
     const branch = typeof input === 'object' && 'run' in input ? input : null;
     const typed = /** @type {string | Message[]} */ (branch ? branch.run.prompt.messages ?? branch.run.prompt.text : input);
     const messages = typeof typed === 'string' ? null : typed, prompt = messages ? messages.at(-1).content : String(typed);
     if (!prompt.trim()) throw new Error('The prompt is empty: enter at least one character.');
+    const characters = [...prompt].length;
+    if (characters > CHARACTERS) throw new Error(`The text has ${characters} characters, but the limit is ${CHARACTERS}: shorten it.`);
+    const unknown = Object.keys(settings.logit_bias).find((id) => Number(id) >= vocabularySize);
+    if (unknown) throw new Error(`logit_bias names token ${unknown}, but this model's highest token id is ${vocabularySize - 1}: choose smaller ids.`);
     const { ids: read, dropped = 0, prefix = NO_PREFIX } = this.#read(branch, messages, prompt, settings);
     if (read.length > contextLength) throw new Error(`The text has ${read.length} tokens, but the model reads at most ${contextLength}: shorten it.`);
     const request = {

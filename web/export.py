@@ -81,9 +81,9 @@ def check(config: dict[str, Any], name: str) -> None:
             raise AttendError(f"{name} can't run in a browser: its {field} is {config.get(field)!r}.")
     for field in ("width", "head_width", "feed_forward_width", "context_length"):
         if config[field] % 8:
-            raise AttendError(f"{name} can't run in a browser: its {field} is {config[field]}, no multiple of 8.")
+            raise AttendError(f"{name} can't run in a browser: its {field} is {config[field]}, not a multiple of 8.")
     if config["vocabulary_size"] % 4:
-        raise AttendError(f"{name} can't run in a browser: its vocabulary_size is no multiple of 4.")
+        raise AttendError(f"{name} can't run in a browser: its vocabulary_size is not a multiple of 4.")
 
 
 def vocabulary(pieces: Any, *, padded: bool) -> dict[str, Any]:
@@ -100,7 +100,9 @@ def vocabulary(pieces: Any, *, padded: bool) -> dict[str, Any]:
     if pieces.trainer_spec.model_type != pieces.trainer_spec.BPE or scores != sorted(scores, reverse=True):
         raise AttendError("This vocabulary can't be used in a browser: it is not one of training/vocabulary.py.")
     if any(SPACE in piece.piece[1:] for _, piece in texts):
-        raise AttendError("This vocabulary can't be used in a browser: a piece has a space behind its beginning.")
+        raise AttendError(
+            "This vocabulary can't be used in a browser: one of its pieces has a space after the beginning."
+        )
     rules = pieces.normalizer_spec
     special = [n for n, piece in enumerate(pieces.pieces) if piece.type in (kind.CONTROL, kind.UNKNOWN)]
     return {
@@ -115,9 +117,9 @@ def vocabulary(pieces: Any, *, padded: bool) -> dict[str, Any]:
 
 
 def normalisations(rules: bytes) -> Iterator[tuple[str, str]]:
-    """The rules of a SentencePiece normaliser: what stands in a text, and what is written for it.
+    """The rules of a SentencePiece normaliser: what is replaced, and by what.
 
-    They are stored as a double-array trie (Aoe, 1989) over the bytes of what stands in the text, with the layout of
+    They are stored as a double-array trie (Aoe, 1989) over the bytes of what is replaced, with the layout of
     darts-clone, followed by all replacements, each ended by a zero.
     """
     if not rules:

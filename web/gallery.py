@@ -18,11 +18,10 @@ EXAMPLES = {"chat": "run", "write": "run", "translate": "translation"}  # their 
 
 def pages() -> dict[str, str]:
     """The pages by the modes of the examples."""
-    return {mode: page(kind, run_of(mode)) for mode, kind in EXAMPLES.items()}
-
-
-def page(kind: str, document: object) -> str:
-    return bundle.template(kind).replace("{document}", bundle.inside_script(document))
+    return {
+        mode: bundle.template(kind).replace("{document}", bundle.inside_script(run_of(mode)))
+        for mode, kind in EXAMPLES.items()
+    }
 
 
 def run_of(mode: str) -> dict[str, Any]:

@@ -65,7 +65,7 @@ export function serve(port, open = openEngine) {
   };
 }
 
-/** Let other messages be heard: a timer would wait for 4 ms. */
+/** Let other messages arrive; a timer would wait for 4 ms. */
 function turn() {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {

@@ -55,6 +55,7 @@ def write(folder: Path, course: Sequence[str] = recorded_course.FILES) -> None:
     if folder.exists() and any(folder.iterdir()) and not (folder / "offline.js").is_file():
         raise AttendError(f"{folder} holds other files: choose an empty folder with --out.")
     shutil.rmtree(folder, ignore_errors=True)
+    _put(folder / "offline.js", "")  # marks the folder as ours, even if writing is interrupted
     scripts = paths(needed(BEGINNINGS, assets.IMPORT, assets.DYNAMIC_IMPORT))
     for script in scripts:
         (folder / script).parent.mkdir(parents=True, exist_ok=True)
@@ -107,6 +108,7 @@ def _offline(folder: Path) -> str:
     files = {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.*")) if path.is_file()
     }
+    del files["offline.js"]
     kept = ["./", *(name for name in files if name.endswith((".js", ".css", ".svg", "model.json")))]
     script = (PAGE / "offline.js").read_text(encoding="utf-8")
     version = f"VERSION = '{assets.digest(files)}'"

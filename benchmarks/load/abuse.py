@@ -34,12 +34,12 @@ class OpenPage:
     def __init__(self, address: str) -> None:
         self._api = f"{address}/gradio_api"
         self._http = httpx.Client(timeout=_TIMEOUT)
-        self._config = self._http.get(f"{address}/config").json()
-        self._values = {each["id"]: each["props"].get("value") for each in self._config["components"]}
-        names = {each["id"]: each["props"].get("elem_id") for each in self._config["components"]}
+        config = self._http.get(f"{address}/config").json()
+        self._values = {each["id"]: each["props"].get("value") for each in config["components"]}
+        self._names = {each["id"]: each["props"].get("elem_id") for each in config["components"]}
         self._events = {
-            (names.get(component), event): dependency
-            for dependency in self._config["dependencies"]
+            (self._names.get(component), event): dependency
+            for dependency in config["dependencies"]
             for component, event in dependency["targets"]
         }
         self.session = uuid.uuid4().hex
@@ -51,8 +51,8 @@ class OpenPage:
             values: the values of components, by the ids of their elements; others have their initial values.
         """
         dependency = self._events[element, event]
-        names = {each["id"]: each["props"].get("elem_id") for each in self._config["components"]}
-        data = [values.get((names[each] or "").replace("-", "_"), self._values[each]) for each in dependency["inputs"]]
+        ids = dependency["inputs"]
+        data = [values.get((self._names[each] or "").replace("-", "_"), self._values[each]) for each in ids]
         return {"fn_index": dependency["id"], "data": data, "session_hash": self.session, "event_data": None}
 
     def join(self, body: dict[str, Any]) -> None:

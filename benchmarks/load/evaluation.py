@@ -32,7 +32,7 @@ WORDS = (
 
 
 def sentences(count: int) -> list[str]:
-    """So many sentences of five to ten words, all different."""
+    """This many sentences of five to ten words, all different."""
     return [f"{' '.join(words)}." for words in islice(product(*WORDS), count)]
 
 

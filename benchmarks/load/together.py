@@ -1,4 +1,4 @@
-"""How long the students of a class wait who send one message each, all at the same moment.
+"""How long the students of a class wait when each of them sends a message at the same moment.
 
     python -m benchmarks.load.together [--model attend-chat] [--students 30] [--tokens 64] [--rounds 5]
 

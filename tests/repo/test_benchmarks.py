@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 import torch
 
-from benchmarks import parts, precision, start, together, updates
+from benchmarks import page, parts, precision, start, together, updates
 from benchmarks.load import evaluation
 from benchmarks.web import __main__ as web
 from docs import chart
 from model import names
+from model.errors import AttendError
 from model.threads import use_threads
 from tests.helpers.paths import ROOT
 
@@ -74,6 +76,14 @@ def test_it_measures_what_fewer_bits_cost(capsys: pytest.CaptureFixture[str]) ->
     figures = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert figures["beside"] == {"same": 1, "nats": 0, "same_answers": len(precision.QUESTIONS)}  # the same weights
     assert 0 < figures["int8"]["nats"] < 0.1
+
+
+def test_another_program_on_the_port_is_not_measured() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(AttendError, match="choose another with --port"):
+            page.check_free(port)
+    page.check_free(port)
 
 
 def test_make_names_every_benchmark() -> None:

@@ -70,6 +70,11 @@ def test_every_setting_can_be_given(tmp_path: Path) -> None:
         ("[models.a]\ntarget_rows = 1.5", "target_rows of a is 1.5"),
         ("[models.a]\ndevice = 1", "device of a is 1, but must be text"),
         ("[models.a]\nresources = {x = 'y'}", "resources of a is {'x': 'y'}, but must be a table"),
+        (
+            "[models.a]\nresources = {x = -1}",
+            "resources of a is {'x': -1}, but must be a table of names and numbers from 0 up",
+        ),
+        ("[models.a]\nresources = {x = inf}", "resources of a is {'x': inf}"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, sentence: str) -> None:

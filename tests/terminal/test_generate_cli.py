@@ -158,6 +158,11 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
         (["--file", "/dev/zero"], "/dev/zero has more than 1,000,000 characters: shorten it."),
         (["--chat", "--json", "x"], "--json saves a single run: give a message to answer, or leave it out."),
         (["x", "--system", "y"], "--system is for conversations: add --chat, or leave it out."),
+        (
+            ["x", "--score", "--without", "1"],
+            "--colour, --table, --without and the flags for decoding are for generated",
+        ),
+        (["x", "--score", "--top-k", "1"], "--colour, --table, --without and the flags for decoding are for generated"),
         ([" \n "], "The prompt is empty: enter at least one character."),
         (["\udc80"], "The prompt is not UTF-8 text (byte 80 at position 1): convert it"),
         (["\ud83d"], "The text contains half a character (code D83D) at position 1: delete it and type it again."),

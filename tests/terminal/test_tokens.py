@@ -114,6 +114,13 @@ def test_a_text_is_scored_by_two_models(capsys: pytest.CaptureFixture[str], tiny
     assert score.main([text, "--stride", "-1"]) == score.main(["  "]) == 2
 
 
+def test_a_mistyped_model_leaves_the_scores_of_another_run(tmp_path: Path) -> None:
+    (tmp_path / "scores.json").write_text("[]")
+    flags = ("--model", "attend-chat", "--beside", "atend-translate", "--json", str(tmp_path / "scores.json"))
+    assert score.main(["The cat sat on the mat.", *flags]) == 2
+    assert (tmp_path / "scores.json").read_text() == "[]"
+
+
 def test_models_are_compared_over_the_bytes_that_both_have_scored(chat: attend.Model) -> None:
     token = chat.score("aéb").scored.document()["tokens"][0]
     tokens: list[Any] = [

@@ -44,11 +44,15 @@ LIVE: dict[str, list[dict[str, Any]]] = {
             "weighted": [[0.5, 0.25, 0.125], [0.5, -0.25, 3]],
         },
         {"query": [[10_000_000, 0]]},
+        *({"vectors": rows} for rows in ([[1, 2]], [[1], [2]], 5)),  # from a link, which may hold anything
+        *({"asking": number} for number in (0, 7, 1.5, "one")),
+        {"six": 5},
     ],
     "attention_by_hand": [
         {"vectors": [[2, 0], [0, 2], [3, 1]], "query_weights": [[1, -1], [-1, 3]], "asking": 2, "sharpness": 2.5},
         {"words": "a b c", "output_weights": [[0.5, -0.5], [0.25, 4]], "mask": "padding", "width": 3},
         {"mask": "none", "line": "only three words"},
+        *({"width": 0}, {"mask": "all"}, {"sharpness": 10.5}, {"dots": [["1", None]]}, {"scores": [[1, 2, 3, 4]]}),
         {"dots": [[3.5, -1.25]], "scores": [[0.7, 0.1, 0.1, 0.1], [4, 0.6, 0.2, 0.1], [0, 0, 0, 0], [-1, 1, -1, 1]]},
         {
             "source": "un deux trois",

@@ -19,9 +19,9 @@
 
 import { judge, OUT_OF_DATE, sheetOf } from './exercises.js';
 
-export const UNRECORDED = 'Without a server, this page can’t compute that: it has recorded the chapter’s own example and what its lists and buttons offer. Press Reset, or reload the page; Attend itself (make run) computes anything you enter.';
+const UNRECORDED = 'Without a server, this page can’t compute that: it has recorded the chapter’s own example and what its lists and buttons offer. Press Reset, or reload the page; Attend itself (make run) computes anything you enter.';
 
-const UNRECORDED_SENTENCE = 'Without a server, this page has recorded the map with this sentence alone. Attend itself (make run) computes any.';
+const UNRECORDED_SENTENCE = 'Without a server, this page has recorded the map for this sentence only. Attend itself (make run) computes it for any.';
 
 const NOTE = 'This page has no server. It has recorded this chapter’s own example and what the lists and buttons offer; fields that can’t be changed here are grey. Attend itself (make run) computes whatever you enter.';
 

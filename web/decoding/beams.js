@@ -32,7 +32,7 @@ import { actsAs, isDrawn } from './settings.js';
  * @param {number[]} draws
  * @param {Float64Array} probabilities
  */
-export function drawWithoutReplacement(draws, probabilities) {
+function drawWithoutReplacement(draws, probabilities) {
   const indices = [...probabilities.keys()].filter((index) => probabilities[index] > 0).toSorted((a, b) => probabilities[b] - probabilities[a]);
   const left = indices.map((index) => probabilities[index]);
   return draws.slice(0, indices.length).map((draw) => {
@@ -92,9 +92,8 @@ export class BeamSearch {
     const dropped = [...this.#notContinued(living, ended, totals, continuations), ...outranked];
     if (living.length && !finished.closes(living[0])) {
       this.beams = living;
-      const best = living.reduce((a, b) => (b.score > a.score ? b : a));
       const next = { feed: living.map(({ tokens }) => tokens.at(-1)), parents: living.map(({ parent }) => parent) };
-      return { hypotheses: [...living, ...ended], best, ...next, returned: [], dropped };
+      return { hypotheses: [...living, ...ended], best: living[0], ...next, returned: [], dropped };
     }
     const returned = finished.kept.slice(0, settings.num_return_sequences);
     dropped.push(...living.map((open) => finished.closed(open)));

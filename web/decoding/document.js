@@ -30,8 +30,8 @@ import { isDrawn, isSearch } from './settings.js';
  * @property {{layers: number, heads: number}} shape of the attention
  */
 
-/** The best text of a run and all that it continues, first to last. @param {Step[]} steps @param {Hypothesis} [hypothesis] */
-export function path(steps, hypothesis) {
+/** A hypothesis and those that it continues, first to last. @param {Step[]} steps @param {Hypothesis} [hypothesis] */
+function path(steps, hypothesis) {
   const found = hypothesis ? [hypothesis] : [];
   // A hypothesis of n tokens was made in the n-th step; it may have ended before the last.
   for (let step = (hypothesis?.tokens.length ?? 0) - 2; step >= 0; step--) found.unshift(steps[step].hypotheses[found[0].parent]);

@@ -40,7 +40,7 @@ export class Recording {
   }
 
   /** The record of having chosen this token. @param {number} token @param {number | null} draw @returns {Choice} */
-  choice(token, draw = null) {
+  choice(token, draw) {
     const { best, stages, summaries } = this, place = best.indexOf(token);
     const ids = place < 0 ? [...best, token] : best;
     const probabilities = ids.map((id) => stages.map((_, stage) => Math.exp(this.logProbability(id, stage))));

@@ -23,7 +23,7 @@ const SORTED_FIRST = 1e-3; // less probable tokens are only sorted if the draw l
  * @param {number} draw
  * @param {{ids: number[], probabilities: Float64Array}} survivors by id
  */
-export function tokenAt(draw, { ids, probabilities }) {
+function tokenAt(draw, { ids, probabilities }) {
   /** @param {number[]} places */
   const descending = (places) => places.toSorted((a, b) => probabilities[b] - probabilities[a]); // ties stay by id
   const places = ids.map((_, place) => place);

@@ -1,5 +1,6 @@
 /**
- * The settings of a run under the names of Python, each checked against what `model.json` says that it accepts.
+ * The settings of a run under the names of Python, each checked: ranges and choices are those in `model.json`, lists as in
+ * `decoding/parameters/list_parameter.py`.
  */
 
 /**
@@ -8,8 +9,10 @@
  */
 /** The value of every parameter, by its name. @typedef {Record<string, any>} Settings */
 
-const COLDEST = 1e-4; // a lower temperature counts as 0
-export const SEEDS = 1_000_000; // random seeds are below this, so that they are easy to read and to type
+export const COLDEST = 1e-4; // a lower temperature counts as 0
+const MOST_ENTRIES = 100, MOST_CHARACTERS = 200; // of a list, and of a text in it
+const SEEDS = 2 ** 32; // how many seeds there are
+const DRAWN_SEEDS = 1_000_000; // random seeds are below this, so that they are easy to read and to type
 
 /**
  * All settings, with the defaults of those that are not given, and a definite seed where tokens are drawn.
@@ -23,7 +26,7 @@ export function completeSettings(parameters, given) {
   const values = parameters.map((parameter) => [parameter.name, checked(parameter, parameter.name in given ? given[parameter.name] : parameter.default)]);
   const settings = Object.fromEntries(values), problem = misfit(settings);
   if (problem) throw new Error(problem);
-  const seed = settings.seed < 0 && isDrawn(settings) ? Math.floor(SEEDS * Math.random()) : settings.seed;
+  const seed = settings.seed < 0 && isDrawn(settings) ? drawSeed() : settings.seed;
   return { ...settings, order: ordered(parameters, settings.order), seed };
 }
 
@@ -36,8 +39,27 @@ function misfit(settings) {
   return null;
 }
 
+/** @param {any} entry */
+const isText = (entry) => typeof entry === 'string' && entry !== '' && [...entry].length <= MOST_CHARACTERS && entry.isWellFormed();
+
+/** What the entries of a list must be, and whether one is. @type {Record<string, [words: string, isSo: (entry: any) => boolean]>} */
+const ENTRIES = {
+  stop_texts: [`a text of 1 to ${MOST_CHARACTERS} characters`, isText],
+  banned_words: [`a text of 1 to ${MOST_CHARACTERS} characters, not all blank`, (entry) => isText(entry) && entry.trim() !== ''],
+  logit_bias: ['a token id and its bias between -100 and 100', ([id, bias]) => /^(0|[1-9]\d*)$/.test(id) && typeof bias === 'number' && Math.abs(bias) <= 100],
+};
+
+/** @param {string} name @param {any} value a list, or an object with a value for each entry */
+function checkEntries(name, value) {
+  const [words, isSo] = ENTRIES[name], entries = Array.isArray(value) ? value : Object.entries(value);
+  if (entries.length > MOST_ENTRIES) throw new Error(`${name} has ${entries.length} entries: use ${MOST_ENTRIES} or fewer.`);
+  const wrong = entries.findIndex((entry) => !isSo(entry)), entry = entries[wrong];
+  if (wrong >= 0) throw new Error(`${name} contains ${Array.isArray(entry) ? entry.join(':') : JSON.stringify(entry)}, but each entry must be ${words}.`);
+}
+
 /** @param {Parameter} parameter @param {any} value */
 function checked({ name, default: usual, strategies, choices, minimum, maximum, integer }, value) {
+  if (name in ENTRIES) checkEntries(name, value);
   if (!strategies.length && value !== usual) throw new Error(`${name} doesn't run in a browser: leave it at ${usual}.`);
   if (choices && !Array.isArray(value) && !choices.includes(value)) throw new Error(`${name} is ${value}, but must be one of ${choices.join(', ')}.`);
   if (minimum === undefined) return value;
@@ -54,8 +76,17 @@ function checked({ name, default: usual, strategies, choices, minimum, maximum, 
 function ordered(parameters, names) {
   const following = names.values();
   const { choices } = parameters.find(({ name }) => name === 'order');
+  const wrong = names.find((name, place) => !choices.includes(name) || names.indexOf(name) < place);
+  if (choices.includes(wrong)) throw new Error(`order lists ${wrong} twice: list each filter at most once.`);
+  if (wrong !== undefined) throw new Error(`order has no filter ${wrong}: choose from ${choices.join(', ')}.`);
   return choices.map((name) => (names.includes(name) ? following.next().value : name));
 }
+
+/** A random seed. */
+export const drawSeed = () => Math.floor(DRAWN_SEEDS * Math.random());
+
+/** The seed of a card with random numbers of its own: they count up from the first, and wrap around. @param {number} first @param {number} index */
+export const seedOf = (first, index) => (index ? (first + index) % SEEDS : first);
 
 /** The strategy that the settings amount to: at temperature 0, nothing is drawn. @param {Settings} settings */
 export function actsAs({ strategy, temperature }) {

@@ -19,7 +19,7 @@ export class Memory {
     this.used = 0; // bytes
   }
 
-  /** A browser gives such a memory room only where it is written to. @param {number} bytes that will be handed out */
+  /** A browser only allocates the parts that are written to. @param {number} bytes that will be handed out */
   static async of(bytes) {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) + 1 });
     return new Memory(memory, await loadKernel(memory));

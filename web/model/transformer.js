@@ -25,7 +25,7 @@ import { Weights } from './weights.js';
  * @typedef {{logits: Float32Array[], attention: Float32Array[]}} Forward
  */
 
-export const MOST_ROWS = 8; // texts that are followed at once
+const MOST_ROWS = 8; // texts that are followed at once
 const AT_ONCE = 32; // tokens of a prompt in one pass, between which a visitor can stop
 
 export class Transformer {

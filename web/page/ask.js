@@ -49,12 +49,12 @@ export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] 
     if (isBusy || !text.trim()) return;
     const began = performance.now();
     busy(true);
-    isTyped = false;
+    isTyped = Boolean(box.value) && box.value !== text; // another text than the one that is sent
     status.textContent = 'Writing …';
     try {
       const { ids, seed } = await send(text, changes);
       if (!changes.branch) last = { text, seed, after: isTyped ? null : box.value }; // no link makes a branch
-      status.textContent = `${ids.length} tokens in ${((performance.now() - began) / 1000).toFixed(1)} s. Click a token to see how it was chosen.`;
+      status.textContent = `${ids.length} token${ids.length === 1 ? '' : 's'} in ${((performance.now() - began) / 1000).toFixed(1)} s. Click a token to see how it was chosen.`;
     } catch (error) {
       status.textContent = /** @type {Error} */ (error).message;
     }

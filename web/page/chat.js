@@ -48,7 +48,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     const earlier = turns, run = nameRun(), asked = [...before, userTurn(text)];
     const messages = asked.map(({ role, text: content }) => ({ role, content }));
     const typed = ask.box.value;
-    if (!branch) ask.box.value = '';
+    if (!branch && typed === text) ask.box.value = ''; // a draft of another message stays
     draw([...asked, growingTurn(model.name, run)], true);
     inspector.await(run);
     try {
@@ -56,10 +56,10 @@ export function startTab({ panel, model, context, settings, inspector, examples,
       runs.set(run, result.document);
       draw([...asked, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: branch ? turn.dropped : place < result.dropped })));
       for (const name of runs.keys()) if (!turns.some((turn) => turn.run === name)) runs.delete(name);
-      show(run, branch?.place);
+      if (!panel.hidden) show(run, branch?.place);
       return result.document;
     } catch (error) {
-      ask.box.value = branch ? typed : text;
+      ask.box.value ||= typed;
       draw(earlier);
       inspector.await(run, false);
       throw error;
@@ -71,7 +71,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     if (runs.has(run)) inspector.show(run, runs.get(run), index);
   }
 
-  /** The answer writes on behind another token; what followed it goes. @param {import('../service.js').Branch} branch */
+  /** Continue the answer after another token; what followed is dropped. @param {import('../service.js').Branch} branch */
   function take(branch) {
     const turn = turns.findIndex(({ run }) => run && runs.get(run) === branch.run);
     if (turn > 0) ask.submit(turns[turn - 1].text, { before: turns.slice(0, turn - 1), branch });

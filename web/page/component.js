@@ -12,7 +12,7 @@ import { make } from '../../ui/kit/js/dom.js';
  * @param {(component: Component) => void} start of a module of ui/
  * @param {string} name the class by which that finds its root
  * @param {Record<string, any>} props
- * @param {Record<string, (data: any) => unknown>} [answers] by event; nobody listens to the others
+ * @param {Record<string, (data: any) => unknown>} [answers] by event; other events are ignored
  */
 export function mount(parent, start, name, props, answers = {}) {
   const element = make('div', {}, make('div', { class: `${name} at-view` }));

@@ -40,12 +40,13 @@ export class PageModel {
   async #load() {
     this.#tell(`Loading ${this.name} …`);
     try {
-      this.#worker ??= new BrowserModel();
+      this.#worker = new BrowserModel();
       await this.#worker.load(new URL(`../../models/${this.name}/`, import.meta.url).href, (loaded, total) =>
         this.#tell(`Loading ${this.name}: ${Math.round((100 * loaded) / total)} % of ${(total / 1e6).toFixed(0)} MB`));
       this.#tell(`${this.name} is ready.`, true);
     } catch (error) {
-      this.#loading = null; // so that the next run tries again
+      this.#worker?.close();
+      this.#worker = this.#loading = null; // so that the next run tries again
       this.#tell(/** @type {Error} */ (error).message, true);
       throw error;
     }

@@ -13,7 +13,7 @@
  * @property {import('../../ui/compare/compare_contract').CompareForm} form of a comparison
  * @property {{titles: Record<string, {title: string}>, files: string[], version: string}} course its chapters and its files
  * @typedef {{enter: () => void, take?: (branch: import('../service.js').Branch) => void}} OpenTab `enter` brings its run into the inspector, and
- *   `take` writes on behind another token in the run that stands there
+ *   `take` continues that run after another token
  */
 
 import { enterClass } from '../../ui/classroom/classroom.js';
@@ -78,10 +78,16 @@ async function show(name, panel) {
   model.load().catch(() => {}); // what went wrong is told
   if (!opened.has(name)) {
     const isFirst = !opened.size; // it is the one of the address
-    opened.set(name, script().then(({ startTab }) => startTab({
+    panel.replaceChildren(panel.firstElementChild); // the heading, without what an earlier try has left
+    const started = script().then(({ startTab }) => startTab({
       panel, model, context: about.context, settings, inspector, examples: forms.examples[name] ?? [], prompt: isFirst ? prompt : '',
       form: forms.compare, course: forms.course,
-    })));
+    }));
+    started.catch(() => {
+      opened.delete(name); // so that it is tried again
+      panel.append(make('p', { role: 'status', text: 'This tab couldn’t be opened: check the connection, then open it again.' }));
+    });
+    opened.set(name, started);
   }
   const tab = await opened.get(name);
   if (!mayChangeText()) for (const box of panel.querySelectorAll('textarea')) box.readOnly = true;

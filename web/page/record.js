@@ -21,7 +21,7 @@ export function mountRecord(parent, inspector) {
       problem.textContent = '';
       try {
         const run = JSON.parse(text);
-        if (run.schema !== SCHEMA) throw new Error(`its schema is ${run.schema}, not ${SCHEMA}`);
+        if (run?.schema !== SCHEMA) throw new Error(`its schema is ${run?.schema}, not ${SCHEMA}`);
         inspector.open(`replay-${opened += 1}`, run, name);
       } catch (error) {
         problem.textContent = `${name} can’t be opened: ${/** @type {Error} */ (error).message}. Choose a run that was saved or shared.`;

@@ -38,6 +38,6 @@ export function makeTabs(names, show) {
     show(chosen.name, chosen.panel);
   }
 
-  whenMoved(follow); // a hashchange does not come where the settings in the address differ, too
+  whenMoved(follow); // there is no hashchange where the settings in the address differ as well
   return { list, panels: parts.map(({ panel }) => panel), follow };
 }

@@ -60,7 +60,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
       [name, run] = [growing, result.document];
       finished = [[finishedTurn(name, result, context)], { ...alignmentValue(run, name), encoder: result.encoder }];
       draw(...finished);
-      inspector.show(name, run);
+      if (!panel.hidden) inspector.show(name, run);
       return run;
     } catch (error) {
       draw(...finished);

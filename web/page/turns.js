@@ -11,8 +11,14 @@ const PLAIN = {
   version: 0, versions: [0, 1],
 };
 
+/** A message without the empty lines at its end, which a model would read; the last line keeps its spaces. @param {string} message */
+export function withoutBlankEnd(message) {
+  const words = message.trimEnd();
+  return words + message.slice(words.length).split(/[\r\n]/, 1)[0];
+}
+
 /** A message of the visitor's. @param {string} text @returns {TurnValue} */
-export const userTurn = (text) => ({ ...PLAIN, text });
+export const userTurn = (text) => ({ ...PLAIN, text: withoutBlankEnd(text) });
 
 /** @param {import('../service.js').AnswerToken[]} tokens */
 export const textOf = (tokens) => tokens.map(({ text }) => text).join('');

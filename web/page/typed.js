@@ -19,16 +19,19 @@ const strings = (text) => (text.trimStart().startsWith('[') ? parsed(text) : tex
 
 /** @param {string} text such as "5:-100, 7:2.5", or a JSON object */
 const biases = (text) => (text.trimStart().startsWith('{') ? parsed(text)
-  : Object.fromEntries(text.split(',').filter((pair) => pair.trim()).map((pair) => pair.split(':').map((part) => part.trim())).map(([id, bias]) => [id, Number(bias)])));
+  : Object.fromEntries(text.split(',').filter((pair) => pair.trim()).map((pair) => {
+    const [id, ...others] = pair.split(':').map((part) => part.trim()), bias = others.join(':');
+    return [id, Number.isNaN(Number(bias || NaN)) ? bias : Number(bias)]; // anything but a number is refused later, as it was typed
+  })));
 
 /** @type {Record<string, (text: string) => any>} by the setting */
-const READERS = { order: stageNames, banned_words: strings, stop_texts: strings, logit_bias: biases };
+const READERS = { order: (text) => stageNames(text).filter(Boolean), banned_words: strings, stop_texts: strings, logit_bias: biases };
 
 /** @param {string} text */
 function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`${text} is no JSON: put commas between the entries instead.`);
+    throw new Error(`${text} is not valid JSON: put commas between the entries instead.`);
   }
 }

@@ -46,7 +46,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
       earlier.push(before);
       undo.disabled = false;
       ask.box.value = text + textOf(result.tokens);
-      inspector.show(name, run, branch?.place);
+      if (!panel.hidden) inspector.show(name, run, branch?.place);
       return run;
     } catch (error) {
       inspector.await(growing, false);
@@ -56,7 +56,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
     }
   }
 
-  /** The text writes on behind another token; what followed it goes. @param {import('../service.js').Branch} branch */
+  /** Continue the text after another token; what followed is dropped. @param {import('../service.js').Branch} branch */
   function take(branch) {
     if (branch.run === run) ask.submit(run.prompt.text, { branch });
   }

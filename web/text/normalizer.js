@@ -6,7 +6,7 @@
 const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 
 /**
- * @param {Record<string, string>} rules what stands in a text, and what is written for it
+ * @param {Record<string, string>} rules what is replaced, and by what
  * @returns {(text: string) => string} with one space before each word
  */
 export function makeNormalizer(rules) {

@@ -9,7 +9,7 @@ const SPACE = '\u2581'; // SentencePiece writes a space as this character
 
 /**
  * What `web/export.py` writes: the pieces by id; the ids of special tokens; those of single bytes, by their value; whether
- * every text is a sentence, which begins with a space; and what is written in another way before a text is cut.
+ * every text is a sentence, which begins with a space; and what is replaced before a text is cut.
  * @typedef {{pieces: string[], special: number[], bytes: number[], sentences: boolean, rules: Record<string, string>}} Vocabulary
  */
 
@@ -51,7 +51,7 @@ export class Tokenizer {
     return text.split(SPACE).flatMap((part, number) => [...(number ? spaceItself : []), ...this.#encodeSpaced(part.replaceAll(' ', SPACE))]);
   }
 
-  /** A space begins a piece and is never inside one, so that words are cut apart. @param {string} text */
+  /** A space can only begin a piece, so each word is cut on its own. @param {string} text */
   #encodeSpaced(text) {
     return (text.match(new RegExp(`${SPACE}?[^${SPACE}]+|${SPACE}`, 'gu')) ?? []).flatMap((word) => {
       const known = this.words.get(word) ?? this.#encodeWord(word);
@@ -63,14 +63,15 @@ export class Tokenizer {
   /** Merge two neighbours at a time, always those whose piece has the lowest id, leftmost first. @param {string} word */
   #encodeWord(word) {
     const parts = [...word];
+    const merged = (/** @type {number} */ i) => (i + 1 < parts.length ? this.ids.get(parts[i] + parts[i + 1]) : null) ?? Infinity;
+    const ids = parts.map((_, i) => merged(i)); // of each part joined with the next; kept, since a word may have 20,000 characters
     for (;;) {
-      let best = Infinity, place = -1;
-      for (let i = 0; i + 1 < parts.length; i++) {
-        const id = this.ids.get(parts[i] + parts[i + 1]);
-        if (id < best) [best, place] = [id, i];
-      }
-      if (place < 0) return parts.flatMap((part) => this.ids.get(part) ?? this.#fallBack(part));
+      let place = 0;
+      for (let i = 1; i < ids.length; i++) if (ids[i] < ids[place]) place = i;
+      if (ids[place] === Infinity) return parts.flatMap((part) => this.ids.get(part) ?? this.#fallBack(part));
       parts.splice(place, 2, parts[place] + parts[place + 1]);
+      ids.splice(place, 1);
+      for (const changed of [place - 1, place]) if (changed >= 0) ids[changed] = merged(changed);
     }
   }
 

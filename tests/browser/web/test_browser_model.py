@@ -6,13 +6,14 @@ import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
 import attend
+from tests.browser.web.static_page import Quiet
 from tests.helpers.paths import ROOT
 from tests.helpers.stage import BROWSER
 from web.export import export
@@ -33,11 +34,6 @@ STOPPED_AFTER_THREE = """async ([messages, settings]) => {
 
 
 BOTH_FILES_KEPT = "caches.open('attend-models').then((cache) => cache.keys()).then((kept) => kept.length === 2)"
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing is printed."""
 
 
 @pytest.fixture

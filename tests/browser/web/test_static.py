@@ -61,6 +61,29 @@ def test_a_wrong_setting_is_said_and_the_message_stays(page: Page) -> None:
     length.fill(str(SHORT["max_new_tokens"]))
 
 
+def test_a_draft_outlives_another_try_at_an_earlier_message(page: Page) -> None:
+    panel = open_tab(page, "Chat")
+    say(page, MESSAGE, answers=panel.locator(".at-log > .at-assistant").count() + 1)
+    box = panel.get_by_role("textbox", name="Message")
+    box.fill("a draft")
+    panel.get_by_role("button", name="Retry").last.click()
+    expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
+    expect(box).to_have_value("a draft")
+    box.fill("")
+
+
+def test_an_answer_that_ends_out_of_sight_leaves_the_inspector_to_the_tab_in_sight(page: Page) -> None:
+    send(open_tab(page, "Write"), "Text", "The dog", "Continue")
+    tokens = page.locator(".at-box").all_text_contents()
+    open_tab(page, "Chat").get_by_role("textbox", name="Message").fill(MESSAGE)
+    chat = page.locator("#at-panel-chat")  # also while it is hidden
+    count = chat.locator(".at-log > .at-assistant").count()
+    page.evaluate("() => { document.querySelector('#at-panel-chat form').requestSubmit(); location.hash = 'write'; }")
+    expect(chat.locator(".at-log > .at-assistant")).to_have_count(count + 1)
+    expect(chat.locator("form [role=status]")).to_contain_text("tokens in")
+    expect(page.locator(".at-box")).to_have_text(tokens)
+
+
 def test_a_text_is_continued_in_its_box(page: Page, rounded_chat: attend.Model) -> None:
     panel = open_tab(page, "Write")
     send(panel, "Text", "Once upon a time", "Continue")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, expect
 
-from tests.browser.web.static_page import COURSE, open_tab, visit, wait_until_ready
+from tests.browser.web.static_page import ADDRESS, COURSE, open_tab, visit, wait_until_ready
 from tests.helpers.stage import BROWSER
 
 pytestmark = BROWSER
@@ -57,3 +57,18 @@ def test_the_course_opens_and_judges_exercises_without_a_network(browser: Browse
         panel.locator("[data-part='decoder.weights']").click()
         panel.get_by_label("Layer").select_option("2")
         expect(panel.locator(".at-model-map-place")).to_contain_text("layer 2")
+
+
+def test_a_tab_that_could_not_be_fetched_opens_once_it_can_be(browser: Browser, own: str) -> None:
+    with browser.new_context(service_workers="block") as context:
+        page = context.new_page()
+        page.route("**/course/start.json*", lambda route: route.abort())
+        page.goto(own + ADDRESS)
+        wait_until_ready(page)
+        panel = open_tab(page, "Learn")
+        expect(panel.get_by_text("This tab couldn’t be opened")).to_be_visible()
+        page.unroute("**/course/start.json*")
+        open_tab(page, "Chat")
+        open_tab(page, "Learn")
+        expect(panel.get_by_role("heading", name="Tokens, side by side")).to_be_visible()
+        expect(panel.get_by_text("This tab couldn’t be opened")).to_have_count(0)

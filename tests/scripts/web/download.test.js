@@ -19,7 +19,13 @@ function stage(served, kept = new Map()) {
       const content = served[address.split('?')[0]];
       return content === undefined ? new Response('', { status: 404, statusText: 'Not Found' }) : new Response(/** @type {any} */ (content));
     },
-    caches: { open: async () => ({ match: async (address) => kept.get(address)?.clone(), put: async (address, response) => { kept.set(address, response); } }) },
+    caches: { open: async () => ({
+      match: async (address) => kept.get(address)?.clone(),
+      put: async (address, response) => { kept.set(address, response); },
+      delete: async (address, { ignoreSearch }) => {
+        for (const other of kept.keys()) if (ignoreSearch && other.split('?')[0] === address.split('?')[0]) kept.delete(other);
+      },
+    }) },
   });
   return { requests, kept };
 }
@@ -40,6 +46,14 @@ test('a model is fetched once, and then taken from the cache', async () => {
   assert.deepEqual(again.requests, ['m/model.json']);
 });
 
+test('a new version takes the place of the old one, and other models stay', async () => {
+  const kept = new Map(['m/weights?old', 'other/weights?x'].map((address) => [address, new Response('the weighty')]));
+  stage({ 'm/model.json': await manifest(), 'm/weights': CONTENT }, kept);
+  await downloadModel('m/');
+  assert.deepEqual([...kept.keys()].map((address) => address.split('?')[0]).toSorted(), ['m/weights', 'other/weights']);
+  assert.ok(!kept.has('m/weights?old'));
+});
+
 test('a damaged file is refused and not kept', async () => {
   for (const wrong of ['the weighty', 'the', 'more than the weights']) {
     const { kept } = stage({ 'm/model.json': await manifest(), 'm/weights': wrong });
@@ -55,6 +69,12 @@ test('a damaged copy in the cache is fetched again', async () => {
   const { requests } = stage({ 'm/model.json': await manifest(), 'm/weights': CONTENT }, kept);
   assert.deepEqual((await downloadModel('m/')).files.weights, CONTENT);
   assert.equal(requests.length, 2);
+});
+
+test('a network that fails is named', async () => {
+  stage({});
+  globalThis.fetch = () => Promise.reject(new TypeError('fetch failed'));
+  assert.match(await downloadModel('m/').catch((error) => error.message), /model\.json can't be loaded \(fetch failed\): check the connection/);
 });
 
 test('a file that is not there is named', async () => {

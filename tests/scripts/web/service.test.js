@@ -62,3 +62,8 @@ test('what went wrong is said, and the next run works', async (t) => {
   assert.equal(await model.run('').catch((error) => error.message), 'The prompt is empty.');
   assert.equal((await model.run('b')).document.text, 'a');
 });
+
+test('a worker whose script fails is no wait without an end', async () => {
+  const worker = /** @type {any} */ ({ postMessage: () => queueMicrotask(() => worker.onerror()) });
+  assert.match(await new BrowserModel(worker).load('folder/').catch((error) => error.message), /can’t run here/);
+});

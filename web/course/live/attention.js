@@ -5,7 +5,7 @@
 
 /** @import { Section } from '../answers.js' */
 
-import { checkMatrix, checkText, decimals, dot, dotTerms, labels, product, roundedRows, short, softmax, transposed, vector } from './numbers.js';
+import { checkMatrices, checkNumber, checkText, decimals, dot, dotTerms, labels, product, roundedRows, short, softmax, transposed, vector } from './numbers.js';
 
 const TABLES = ['weighted', 'query', 'states', 'query_weights', 'state_weights', 'score_weights'];
 const DIGITS = 6; // a table of four decimals shows all of them
@@ -14,10 +14,10 @@ const DIGITS = 6; // a table of four decimals shows all of them
 export const sections = [
   {
     inputs: ['pair', 'similarities', 'vectors'],
-    compute({ pair, similarities, vectors }) {
+    compute(inputs, { own }) {
+      const { pair, similarities, vectors } = inputs;
       checkText(pair, 'The text', 60);
-      checkMatrix('similarities', similarities);
-      checkMatrix('vectors', vectors);
+      checkMatrices(['similarities', 'vectors'], inputs, own);
       const [near] = similarities, sum = near.reduce((all, one) => all + one, 0);
       if (near[0] < 0 || Math.min(...near) < 0 || sum <= 0) {
         throw new Error(`The similarities are ${near.join(' and ')}, but division by their sum needs numbers that are not negative and not all zero: change them. Only softmax can use any numbers.`);
@@ -28,9 +28,11 @@ export const sections = [
   },
   {
     inputs: ['six', 'six_vectors', 'asking'],
-    compute({ six, six_vectors: rows, asking }) {
+    compute(inputs, { own }) {
+      const { six, six_vectors: rows, asking } = inputs;
       checkText(six, 'The text', 80);
-      checkMatrix('six_vectors', rows);
+      checkMatrices(['six_vectors'], inputs, own);
+      checkNumber('asking', asking, 1, rows.length);
       const words = labels(six, rows.length), scores = rows.map((row) => dot(rows[asking - 1], row)), weights = softmax(scores);
       return {
         six: words.join(' '),
@@ -45,9 +47,9 @@ export const sections = [
   },
   {
     inputs: TABLES,
-    compute(inputs) {
+    compute(inputs, { own }) {
+      checkMatrices(TABLES, inputs, own);
       const { weighted, query: [query], states, query_weights: W, state_weights: U, score_weights: [v] } = inputs;
-      for (const name of TABLES) checkMatrix(name, inputs[name]);
       const products = weighted.map(([weight, ...state]) => state.map((one) => weight * one));
       const terms = weighted.map(([weight, ...state]) => `${short(weight)} · ${vector(state)}`).join(' + ');
       const context = transposed(products).map((column) => column.reduce((sum, one) => sum + one, 0));

@@ -5,7 +5,7 @@
 
 /** @import { Section } from '../answers.js' */
 
-import { checkMatrix, checkText, decimals, dot, dotTerms, labels, product, roundedRows, short, softmax, transposed, vector } from './numbers.js';
+import { checkChoice, checkMatrices, checkNumber, checkText, decimals, dot, dotTerms, labels, product, roundedRows, short, softmax, transposed, vector } from './numbers.js';
 
 const DIGITS = 6;
 const POSITIONS = 6; // of rotary ones
@@ -26,10 +26,12 @@ const rounded = (steps) => Object.fromEntries(Object.entries(steps).map(([name, 
 export const sections = [
   {
     inputs: ['words', 'vectors', 'query_weights', 'key_weights', 'value_weights', 'asking', 'sharpness', 'output_weights'],
-    compute(inputs) {
+    compute(inputs, { own }) {
       const { words: line, vectors, query_weights: queryWeights, key_weights: keyWeights, value_weights: valueWeights, asking, sharpness, output_weights: outputWeights } = inputs;
       checkText(line, 'The text', 60);
-      for (const name of ['vectors', 'query_weights', 'key_weights', 'value_weights', 'output_weights']) checkMatrix(name, inputs[name]);
+      checkMatrices(['vectors', 'query_weights', 'key_weights', 'value_weights', 'output_weights'], inputs, own);
+      checkNumber('asking', asking, 1, vectors.length);
+      checkNumber('sharpness', sharpness, 0, 10, false);
       const words = labels(line, vectors.length), at = asking - 1;
       const steps = attention(product(vectors, queryWeights), product(vectors, keyWeights), product(vectors, valueWeights));
       return {
@@ -47,17 +49,21 @@ export const sections = [
   },
   {
     inputs: ['dots', 'width'],
-    compute({ dots, width }) {
-      checkMatrix('dots', dots);
+    compute(inputs, { own }) {
+      const { dots, width } = inputs;
+      checkMatrices(['dots'], inputs, own);
+      checkNumber('width', width, 1, 4096);
       const scaled = dots[0].map((one) => one / Math.sqrt(width));
       return { 'scaling.scaled': roundedRows([scaled]), 'scaling.weights': roundedRows([softmax(scaled)]), 'scaling.unscaled': roundedRows([softmax(dots[0])]) };
     },
   },
   {
     inputs: ['line', 'scores', 'mask'],
-    compute({ line, scores, mask: kind }) {
+    compute(inputs, { own }) {
+      const { line, scores, mask: kind } = inputs;
       checkText(line, 'The text', 60);
-      checkMatrix('scores', scores);
+      checkMatrices(['scores'], inputs, own);
+      checkChoice('mask', kind, ['none', 'later', 'padding']);
       const hides = (row, column) => (kind === 'later' && column > row) || (kind === 'padding' && column === scores.length - 1);
       const mask = scores.map((row, at) => row.map((_, column) => (hides(at, column) ? -Infinity : 0)));
       const sum = scores.map((row, at) => row.map((one, column) => one + mask[at][column]));
@@ -69,11 +75,11 @@ export const sections = [
   },
   {
     inputs: ['source', 'target', 'cross_queries', 'cross_keys', 'cross_values'],
-    compute(inputs) {
+    compute(inputs, { own }) {
       const { source: french, target: english, cross_queries: queries, cross_keys: keys, cross_values: values } = inputs;
       checkText(french, 'The French text', 60);
       checkText(english, 'The English text', 60);
-      for (const name of ['cross_queries', 'cross_keys', 'cross_values']) checkMatrix(name, inputs[name]);
+      checkMatrices(['cross_queries', 'cross_keys', 'cross_values'], inputs, own);
       const steps = attention(queries, keys, values), weights = steps.weights.at(-1);
       const source = labels(french, keys.length), target = labels(english, queries.length);
       const parts = weights.map((weight, index) => `${decimals(weight)} · ${source[index]}`).join(' + ');

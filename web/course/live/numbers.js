@@ -70,18 +70,51 @@ export function labels(line, count) {
 /** @param {string} text */
 export const split = (text) => text.split(/\p{White_Space}+/u).filter(Boolean);
 
-/** @param {string} name of the input @param {any[][]} rows */
-export function checkMatrix(name, rows) {
+/** What a sentence calls an input. @param {string} name */
+function subject(name) {
+  const words = name.replaceAll('_', ' ');
+  return words[0].toUpperCase() + words.slice(1);
+}
+
+/** @param {any} value */
+const quoted = (value) => (typeof value === 'string' ? `'${value}'` : String(value));
+
+/** @param {number} number */
+const grouped = (number) => number.toLocaleString('en-US');
+
+/** The inputs that are tables, which a link may bring in any form. @param {string[]} names @param {Record<string, any>} inputs @param {{inputs: Record<string, any>}} own the example */
+export function checkMatrices(names, inputs, own) {
+  for (const name of names) checkMatrix(name, inputs[name], own.inputs[name]);
+}
+
+/** @param {string} name of the input @param {any} rows @param {number[][]} own those of the example, of the same form */
+function checkMatrix(name, rows, own) {
+  const hasLength = (/** @type {any} */ one, /** @type {any[]} */ other) => Array.isArray(one) && one.length === other.length;
+  if (!hasLength(rows, own) || !rows.every((row) => hasLength(row, own[0]))) {
+    throw new Error(`${subject(name)} must have ${own.length} ${own.length === 1 ? 'row' : 'rows'} of ${own[0].length} numbers: reload the page to start again.`);
+  }
   for (const cell of rows.flat()) {
     if (typeof cell === 'number' && Math.abs(cell) <= MAX_NUMBER) continue;
-    const called = name.replaceAll('_', ' '), content = cell === null ? 'an empty cell' : String(cell);
-    throw new Error(`${called[0].toUpperCase()}${called.slice(1)} can't contain ${content}: each must be a number from −1,000,000 to 1,000,000.`);
+    const content = cell === null ? 'an empty cell' : quoted(cell);
+    throw new Error(`${subject(name)} can't contain ${content}: each must be a number from −1,000,000 to 1,000,000.`);
   }
 }
 
-/** @param {string} text @param {string} called in the sentence @param {number} most characters */
+/** @param {string} name of the input @param {any} value @param {number} least @param {number} most @param {boolean} [isWhole] */
+export function checkNumber(name, value, least, most, isWhole = true) {
+  if (typeof value === 'number' && value >= least && value <= most && (!isWhole || Number.isInteger(value))) return;
+  throw new Error(`${subject(name)} is ${quoted(value)}, but must be a ${isWhole ? 'whole ' : ''}number from ${grouped(least)} to ${grouped(most)}.`);
+}
+
+/** @param {string} name of the input @param {any} value @param {string[]} possible */
+export function checkChoice(name, value, possible) {
+  if (!possible.includes(value)) throw new Error(`${subject(name)} is ${quoted(value)}, but must be one of ${possible.join(', ')}.`);
+}
+
+/** @param {any} text @param {string} called in the sentence @param {number} most characters */
 export function checkText(text, called, most) {
-  const count = [...text].length, number = (/** @type {number} */ one) => one.toLocaleString('en-US');
+  if (typeof text !== 'string') throw new Error(`${called} is ${quoted(text)}, but must be text.`);
+  const count = [...text].length;
   if (!text.trim()) throw new Error(`${called} is empty: type something.`);
-  if (count > most) throw new Error(`${called} has ${number(count)} characters, but the limit is ${number(most)}: shorten it.`);
+  if (count > most) throw new Error(`${called} has ${grouped(count)} characters, but the limit is ${grouped(most)}: shorten it.`);
 }

@@ -8,10 +8,9 @@
 
 import { bestTokens, probabilitiesOf, remaining, summarize } from '../distribution.js';
 import { uniformAt } from '../random.js';
+import { COLDEST } from '../settings.js';
 
 /** @typedef {import('./chain.js').Stage} Stage */
-
-const COLDEST = 1e-4; // a lower temperature counts as 0
 
 /** Remove the tokens that `unwanted` finds. @param {Float32Array} logits (V,) @param {(id: number) => boolean} unwanted */
 const without = (logits, unwanted) => logits.map((logit, id) => (unwanted(id) ? -Infinity : logit));

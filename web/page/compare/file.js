@@ -21,8 +21,8 @@ export const fileName = (text, { document }) => [document.model, 'compare', text
 export function comparisonFile(kind, text, common, cards) {
   const [{ document: first }] = cards, { model, prompt } = first;
   if (kind === 'md') {
-    const rows = cards.map(({ own, document, metrics }, index) => [index + 1, wordsOf(own), metrics.tokens, metrics.mean_log_probability,
-      metrics.perplexity, metrics.mean_entropy, document.text]);
+    const rows = cards.map(({ own, document, metrics }, index) => [index + 1, wordsOf(own), metrics.tokens, metrics.mean_log_probability ?? '',
+      metrics.perplexity ?? '', metrics.mean_entropy ?? '', document.text]);
     const head = ['card', 'settings', 'tokens', 'log-probability', 'perplexity', 'entropy, bits', 'text'];
     return [{ title: '', head: ['model', 'prompt'], rows: [[model, text]] }, { title: '', head, rows }].map(markdown).join('\n');
   }

@@ -7,12 +7,12 @@
 
 import { start } from '../../../ui/compare/compare.js';
 import { make } from '../../../ui/kit/js/dom.js';
-import { SEEDS } from '../../decoding/settings.js';
+import { drawSeed, seedOf } from '../../decoding/settings.js';
 import { comparisonFile, fileName } from './file.js';
 import { mount } from '../component.js';
 import { nameRun } from '../inspector.js';
 import { firstDifference, metricsOf } from './metrics.js';
-import { noteOf } from '../turns.js';
+import { noteOf, withoutBlankEnd } from '../turns.js';
 import { plain } from '../typed.js';
 
 const MAX_CONTINUED = 200; // characters of a prompt, of which a card shows the last words
@@ -65,21 +65,23 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
 
   /** @param {Pick<CompareRequest, 'text' | 'answer' | 'common' | 'cards'>} request */
   async function compare({ text: typedText, answer, common, cards: typed }) {
+    status.textContent = '';
     if (!typedText.trim()) throw new Error('The prompt is empty: type something first.');
     const { seed: chosen, ...shared } = /** @type {Record<string, number>} */ (settings.readShared()), name = nameRun();
-    const seed = chosen >= 0 ? chosen : Math.floor(SEEDS * Math.random());
+    const seed = chosen === -1 ? drawSeed() : chosen;
     const fresh = typed.map((own, index) => {
       /** @type {Record<string, any>} */
-      const all = { ...shared, ...plain(own), seed: (seed + (common ? 0 : index)) % SEEDS };
+      const all = { ...shared, ...plain(own), seed: seedOf(seed, common ? 0 : index) };
       /** @type {CardValue} */
       const waiting = { run: `${name}-${index + 1}`, since: 0, tokens: [], state: 'streaming', note: null, length: all.max_new_tokens, first_difference: null, metrics: form.metrics.map(() => null) };
       return { own, settings: all, value: waiting, document: null, metrics: {} };
     });
     isStopped = false;
     try {
+      await model.load(); // whose download does not count in the speed of a card
       for (const card of fresh) {
         if (isStopped) break;
-        await run(card, answer ? [{ role: 'user', content: typedText }] : typedText, () => {
+        await run(card, answer ? [{ role: 'user', content: withoutBlankEnd(typedText) }] : typedText, () => {
           [cards, text, isCommon] = [fresh, typedText, common]; // the earlier ones stay until the first token is there
           publish({ run: name, busy: true, seed, continued: answer ? '' : text.slice(-MAX_CONTINUED) });
         });
@@ -88,7 +90,7 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
       for (const card of fresh) if (card.value.state === 'streaming') card.value = { ...card.value, state: 'stopped' };
       publish({ busy: false });
     }
-    show(cards[0]);
+    if (!panel.hidden) show(cards[0]);
   }
 
   /** @param {Card} card @param {import('../../service.js').Input} input @param {() => void} draw */

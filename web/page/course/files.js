@@ -15,10 +15,11 @@ export function courseFiles({ files, version }) {
   async function fetched(name) {
     const cache = await keeper(), kept = await cache?.match(addressOf(name));
     if (kept) return kept.json();
-    const response = await fetch(addressOf(name)).catch(() => null);
-    if (!response?.ok) throw new Error('This part of the course couldn’t be loaded: check the connection, then open it again.');
-    await cache?.put(addressOf(name), response.clone()).catch(() => {}); // the disk may be full
-    return response.json();
+    const response = await fetch(addressOf(name)).catch(() => null), copy = response?.clone();
+    const content = response?.ok ? await response.json().catch(() => null) : null; // a network may answer with a page to sign in
+    if (!content) throw new Error('This part of the course couldn’t be loaded: check the connection, then open it again.');
+    await cache?.put(addressOf(name), copy).catch(() => {}); // the disk may be full
+    return content;
   }
 
   /** @param {string} name */

@@ -5,7 +5,6 @@
 /** @import { Tab } from '../page.js' */
 
 import { start } from '../../../ui/learn/learn.js';
-import { make } from '../../../ui/kit/js/dom.js';
 import { Course } from '../../course/answers.js';
 import { downloadModel } from '../../download.js';
 import { Tokenizer } from '../../text/tokenizer.js';
@@ -17,19 +16,12 @@ const VOCABULARY = 'tokenizer.json';
 
 /** @param {Tab} tab */
 export async function startTab({ panel, course: recorded }) {
-  const files = courseFiles(recorded);
-  const problem = make('p', { role: 'status' });
-  panel.append(problem);
-  try {
-    const { chapters, forms } = await files.open('start');
-    const course = new Course(files.open, tokenizerOf);
-    const lesson = mount(panel, start, 'attend-lesson', { chapters, forms, value: null }, {
-      ask: async ({ chapter, number, inputs }) => lesson.show({ ...await course.answer(chapter, inputs), number }),
-    });
-    keep(files).catch(() => {}); // without a network, or a cache: what is missing is fetched when it is needed
-  } catch (error) {
-    problem.textContent = /** @type {Error} */ (error).message;
-  }
+  const files = courseFiles(recorded), { chapters, forms } = await files.open('start');
+  const course = new Course(files.open, tokenizerOf);
+  const lesson = mount(panel, start, 'attend-lesson', { chapters, forms, value: null }, {
+    ask: async ({ chapter, number, inputs }) => lesson.show({ ...await course.answer(chapter, inputs), number }),
+  });
+  keep(files).catch(() => {}); // without a network, or a cache: what is missing is fetched when it is needed
   return { enter() {} };
 }
 

@@ -178,6 +178,10 @@ def test_a_translation_is_explained_from_its_source(tiny: LoadedModel, tiny_tran
     assert np.abs(first / 15 - expected[0, 0, 0].sqrt().numpy()).max() <= 1 / 30 + 1e-6
     head = ask(session, models, "open_head", run, kind="cross", layer=0, head=1)
     assert head["source"] == list(run.source) and len(head["rows"]) == position
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ui.inspector.why.answers._GRADIENT_TOKENS", len(run.source) - 1)
+        with pytest.raises(AttendError, match=f"has {len(run.source)} tokens, but gradients"):
+            ask(session, models, "inputs", run, steps=0)
 
 
 def test_what_cannot_be_asked(models: Models, session: Session, run: RunRecord) -> None:
@@ -191,6 +195,8 @@ def test_what_cannot_be_asked(models: Models, session: Session, run: RunRecord) 
     assert "out of date" in refused("lens", index="1")
     assert "Both tokens are the same" in refused("parts", chosen=5, rival=5)
     assert "Nothing is switched off" in refused("switch_off", changes=[])
+    assert "must be a list" in refused("switch_off", changes="all")
+    assert "There are 1,001 interventions" in refused("switch_off", changes=[HEAD] * 1001)
     assert "There is no layer 8" in refused("switch_off", changes=[{"layer": 7, "part": "layer"}])
     assert "no cross-attention" in refused("heads", kind="cross")
     assert "no longer open" in refused("lens", run="replay-1")

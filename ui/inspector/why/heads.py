@@ -11,6 +11,7 @@ import math
 import time
 from contextlib import closing
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Literal
 
 import torch
@@ -87,7 +88,7 @@ def thumbnails(attention: Tensor, *, is_triangular: bool) -> tuple[str, int]:
 
 
 def open_head(question: Question) -> Replies:
-    """The attention of one head in full, of a long text in the rows around the token."""
+    """The attention of one head in full; of a long text, the rows around the token."""
     target, kind = question.target(), _kind(question)
     position = target.position
     target = _whole_text(question)
@@ -149,14 +150,12 @@ def write_without(question: Question) -> Replies:
             if time.monotonic() - reported > _REPORT_SECONDS:
                 reported = time.monotonic()
                 yield {"progress": (min(len(again.ids), len(trace.ids)), len(trace.ids))}
-    pairs = enumerate(zip(trace.ids, again.ids, strict=False))
-    shorter = min(len(trace.ids), len(again.ids))
-    difference = next((number for number, (one, other) in pairs if one != other), shorter)
+    pairs = enumerate(zip_longest(trace.ids, again.ids))
     answer: Rewritten = {
         "ids": list(trace.ids),
         "again": list(again.ids),
         "first": len(trace.request.attended) - run.first,
-        "first_difference": None if trace.ids == again.ids else difference,
+        "first_difference": next((number for number, (one, other) in pairs if one != other), None),
         "labels": {str(token): loaded.tokenizer.label(token) for token in {*trace.ids, *again.ids}},
     }
     yield {"answer": answer}

@@ -51,7 +51,7 @@ export function makeView({ answerTo, isRecorded = false }) {
     const isNew = !place || place.step !== next.step;
     place = next;
     if (isNew) offer();
-    if (next.rival !== null) [chosen.value, rival.value] = [String(next.step.id), String(next.rival)];
+    if (next.pair) [chosen.value, rival.value] = [String(next.pair.chosen), String(next.pair.rival ?? ALONE)];
     if (shown !== keyOf() || !answers.inputs) refresh();
   }
 

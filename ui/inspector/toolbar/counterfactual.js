@@ -12,6 +12,7 @@ import { moveAlong } from '../../kit/js/keys.js';
 import { makeSlider } from '../../kit/js/setting.js';
 import { selectToken } from '../../kit/js/signals.js';
 import { percent, tokenChip, visible, visibleText } from '../../kit/js/text.js';
+import { inText, leading } from '../step.js';
 
 const PATIENCE = 1000; // milliseconds until a notice says that the model is busy
 
@@ -143,9 +144,3 @@ function makeToken({ text, instead, probability: p }, index, difference) {
     title: supposed ? `${title}, if the text before it stayed the same` : title,
   }, ...children);
 }
-
-/** The space before a word, kept as text. @param {string} text */
-const leading = (text) => (/^ [^ ]/u.test(text) ? [' '] : []);
-
-/** @param {string} text */
-const inText = (text) => [...leading(text), ...visible(text, true)];

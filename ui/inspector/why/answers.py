@@ -39,9 +39,9 @@ def lens(question: Question) -> Replies:
     at_once = positions_at_once(target.inspector, target.loaded.model.vocabulary_size, sublayers=middle)
     columns = column_count(target.inspector.anatomy, sublayers=middle)
     size = min(_ROWS, at_once or _ROWS, max(1, _CELLS // columns))
-    begin = max(target.run.first, len(target.source) + 1)
-    first = max(begin, min(target.number - size // 2, len(target.run.tokens) - size))
-    end = min(len(target.run.tokens), first + size)
+    begin, stop = max(target.run.first, len(target.source) + 1), len(target.source) + len(target.text)
+    first = max(begin, min(target.number - size // 2, stop - size))
+    end = min(stop, first + size)
     last = replace(target, number=end - 1)
     last.check_size(last.position)
     start = first - len(target.source) - 1  # the position that predicts the first of them

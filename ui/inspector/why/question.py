@@ -42,8 +42,8 @@ class ExplainedToken:
 
     @property
     def text(self) -> tuple[int, ...]:
-        """All of the decoder's text."""
-        return self.run.ids[len(self.source) :]
+        """All of the decoder's text that the model can read: not the token that comes after a full context."""
+        return self.run.ids[len(self.source) :][: self.loaded.model.context_length]
 
     @property
     def position(self) -> int:

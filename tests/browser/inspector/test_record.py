@@ -156,6 +156,31 @@ def test_what_is_pressed_before_the_reply_to_the_press_before_counts(page: Page)
     expect(page.locator(".at-verdict")).to_contain_text("With temperature 0.5")
 
 
+def test_after_a_refusal_the_answer_before_is_shown_again(page: Page) -> None:
+    say(page, "Hello")
+    page.locator(".at-whatif summary").click()
+    verdict = page.locator(".at-verdict")
+    expect(verdict).to_contain_text("With its original settings")
+    heat = page.locator(".at-slider", has_text="Temperature").locator("input")
+    before = heat.input_value()
+    held: list[tuple[Route, str]] = []
+
+    def hold(route: Route) -> None:
+        data = route.request.post_data or ""
+        if '"temperature":1.5' in data:
+            held.append((route, data.replace('"temperature":1.5', '"temperature":99')))
+        else:
+            route.continue_()
+
+    page.route("**/queue/join*", hold)
+    page.get_by_role("button", name="1.5", exact=True).click()
+    expect(verdict).to_have_text("Asking the model…")
+    [(route, refused)] = held
+    route.continue_(post_data=refused)
+    expect(verdict).to_contain_text("With its original settings")
+    assert heat.input_value() == before
+
+
 def test_it_follows_the_run_that_is_shown_and_rests_while_the_model_writes(page: Page, gate: Gate) -> None:
     say(page, "Hello")
     page.locator(".at-whatif summary").click()

@@ -92,6 +92,13 @@ export function makeWhatIf(form, ask) {
     node.classList.remove('at-waiting');
   }
 
+  /** The question was refused, so what was answered before is shown again. */
+  function refuse() {
+    rest();
+    if (answer) show(answer);
+    else clear();
+  }
+
   /** Mark the token that the inspector shows. @param {string | null} run @param {number | null} index */
   function mark(run, index) {
     const position = answer && answer.run === run && index !== null ? index - answer.first : -1;
@@ -99,7 +106,7 @@ export function makeWhatIf(form, ask) {
   }
 
   clear();
-  return { node, show, clear, wait, rest, mark };
+  return { node, show, clear, wait, rest, refuse, mark };
 }
 
 /** @param {SettingField} setting @param {() => void} onChange */

@@ -82,7 +82,7 @@ export function start(component) {
         done();
         if (change !== changes) return;
         if (whatif) whatIf.show(whatif);
-        else whatIf.rest();
+        else whatIf.refuse();
       }, {}); // a reply may be lost among many
     }));
   }

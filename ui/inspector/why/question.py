@@ -53,7 +53,7 @@ class ExplainedToken:
     @property
     def before(self) -> tuple[int, ...]:
         """What the model had read when it predicted the token."""
-        return self.text[: self.position]
+        return self.run.ids[len(self.source) : self.number]
 
     @property
     def token(self) -> int:

@@ -208,7 +208,7 @@ def test_no_what_if_is_asked_about_an_example(embedded_url: str, visit: Opener) 
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.post_data or "") if "queue/join" in one.url else None)
     page.locator("#attend-clear").click()
-    expect(page.locator(".at-example-note:visible")).to_have_count(1)
+    expect(page.locator(".attend-inspector .at-example-note:visible")).to_have_count(1)
     expect(page.locator(".at-whatif")).to_be_hidden()
     rest(page)
     assert asked and not [data for data in asked if '"settings":{}' in data]

@@ -197,7 +197,7 @@ def test_a_translation_is_explained_from_its_source(tiny: LoadedModel, tiny_tran
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ui.inspector.why.answers._GRADIENT_TOKENS", len(run.source) - 1)
         with pytest.raises(AttendError, match=f"has {len(run.source)} tokens, but gradients"):
-            ask(session, models, "inputs", run, steps=0)
+            ask(session, models, "inputs", run, steps=0, index=0)
 
 
 def test_what_cannot_be_asked(models: Models, session: Session, run: RunRecord) -> None:

@@ -91,7 +91,7 @@ def cause_endpoints(models: Models) -> Mapping[str, Callable[..., dict[str, Any]
 
         Args:
             clean: a text, or its ids.
-            corrupted: one of equally many tokens, in which a word differs.
+            corrupted: a text with as many tokens, in which a word differs.
             model: the name of a model of this page.
             answer: the token that the clean text leads to; null for the likeliest.
             rival: the one that the corrupted text leads to; null for the likeliest.

@@ -23,9 +23,9 @@ class InspectorValue(TypedDict):
     While a run streams, send only what is new: with `since` = i, the tokens before i, their steps and their attention
     are unchanged since earlier values of the same run, and `ids`, `steps` and `rows` hold only the rest. Without
     `since` (or with 0) the value is complete. An overlap of a few tokens costs little and makes up for a lost update;
-    if the page still finds a gap at the end of the run, it triggers `missing`: reply with the complete value. So it
-    does where a token is selected whose step or attention was left out, to save bytes, and where the map is pointed at
-    that lacks rows.
+    if the page still finds a gap at the end of the run, it triggers `missing`: reply with the complete value. It also
+    does so when a token is selected whose step or attention was left out to save bytes, or when the pointer enters a
+    map that lacks rows.
     """
 
     run: str | None

@@ -105,9 +105,8 @@ def explained_prompt(session: Session, models: Models, identifier: str) -> Inspe
     return value
 
 
-def open_run(session: Session, models: Models, identifier: object) -> InspectorValue:
+def open_run(session: Session, models: Models, identifier: str | None) -> InspectorValue:
     """The whole of a run, for a page that missed an update."""
-    run = session.run(identifier if isinstance(identifier, str) else None)
-    value = opened(session, models, run)
+    value = opened(session, models, session.run(identifier))
     del value["selected"]  # the page knows it
     return value

@@ -29,7 +29,7 @@ export function candidateSheet(step) {
  * @returns {Sheet}
  */
 export function tokenSheet(steps, first) {
-  const rows = steps.slice(first).map((step, index) => {
+  const rows = Array.from(steps.slice(first), (step, index) => { // map would leave out gaps
     if (!step) return [index + 1, '', '', '', '', '', ''];
     const [best] = ranked(step.candidates, 0);
     return [index + 1, JSON.stringify(chosenOf(step).text), probabilityOf(step), step.rank, step.entropy[0], JSON.stringify(best.text), best.modelShare];

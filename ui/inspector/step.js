@@ -12,7 +12,7 @@
 
 import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';
-import { counted, percent, tokenChip } from '../kit/js/text.js';
+import { counted, percent, tokenChip, visible } from '../kit/js/text.js';
 
 /**
  * A step of a run document, with the names of its tokens.
@@ -84,3 +84,9 @@ export function barCell(text, share, kind = 'at-after') {
 /** A titled part of the selected step. @param {string} title @param {...Node} children */
 export const part = (title, ...children) =>
   make('section', { class: 'at-part', 'aria-label': title }, make('h3', { text: title }), ...children);
+
+/** The one space before a word. @param {string} text of a token */
+export const leading = (text) => (/^ [^ ]/u.test(text) ? [' '] : []);
+
+/** A token within a text, where that space is a space. @param {string} text */
+export const inText = (text) => [...leading(text), ...visible(text, true)];

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from decoding.run.document import RunDocument, StepEntry, TokenOrigin
 from decoding.run.reader import read_choice
@@ -34,6 +35,7 @@ def inspector_value(
         most_rows: bytes of attention; of a longer text the newest rows.
         most_steps: how many steps, the newest; None for all.
     """
+    run = replace(run)  # as it is now: another thread may be lengthening it
     first, tokens = run.first, run.tokens[since:]
     explained = run.tokens[max(first, since) :]
     left_out = 0 if most_steps is None else max(0, len(explained) - most_steps)

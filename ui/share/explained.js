@@ -35,7 +35,7 @@ function makeWhy(answers, nameOf) {
   let drawn = /** @type {Place['step'] | null} */ (null);
 
   inspectedToken.subscribe(node, ({ run, index }) => {
-    place = { ...place, run, index, text: run, rival: null };
+    place = { ...place, run, index, text: run, pair: null };
   });
   inspectedStep.subscribe(node, ({ step }) => { // comes first of the two
     if (step === drawn) return;
@@ -43,14 +43,21 @@ function makeWhy(answers, nameOf) {
     requestAnimationFrame(draw);
   });
 
+  /** What was answered about a token; a table of guesses that has its row may have been asked for at another one. @param {number | null} token */
+  function about(token) {
+    const own = answers.filter(({ index }) => index === token);
+    const tables = answers.filter(({ question, answer }) => question === 'lens' && answer.rows[token - answer.first]);
+    return own.length ? [...tables, ...own] : [];
+  }
+
   /** Show what was answered about the selected token, or which tokens were asked about. */
   function draw() {
-    const here = answers.filter(({ index }) => index === place.index);
+    const here = about(place.index);
     const views = VIEWS.filter(([first]) => here.some(({ question }) => question === first));
     body.replaceChildren(...views.map(([first, title, makeView]) => {
       const view = makeView({ isRecorded: true, answerTo: async (question, detail = {}) => answerAmong(here, question, detail) });
-      const rival = first === 'words' ? here.findLast(({ question }) => question === first).detail.rival : null;
-      requestAnimationFrame(() => view.show({ ...place, step: drawn, rival })); // once it has a width
+      const pair = first === 'words' ? /** @type {Place['pair']} */ (here.findLast(({ question }) => question === first).detail) : null;
+      requestAnimationFrame(() => view.show({ ...place, step: drawn, pair })); // once it has a width
       return make('section', { 'aria-label': title }, make('h4', { text: title }), view.node);
     }), ...(views.length ? [] : [make('p', { class: 'at-row at-wrap at-gap-sm at-md at-quiet' }, 'Before this was shared, Why? was asked about:',
       ...asked.map(({ index, name }) => makeButton(name, () => selectToken(NAME, index))))]));

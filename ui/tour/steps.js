@@ -39,6 +39,6 @@ export const STEPS = [
   {
     targets: ['#attend-message', '#attend-text', '#attend-given', '.at-ask-text'],
     title: 'Your turn',
-    text: 'Write something, then click the tokens of what the model makes of it.',
+    text: 'Write something, then click any token that the model writes.',
   },
 ];

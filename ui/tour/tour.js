@@ -59,7 +59,12 @@ export function begin({ isRequested }) {
   listen('click', (event) => number === 0 && around(event, '.at-tok') && go(following())); // as its text says
   document.body.addEventListener('keydown', press, { signal: listeners.signal }); // before the page's own Escape
   shownTab.subscribe(layer, (inSightNow) => inSightNow === tab || end());
-  inspectedToken.subscribe(layer, ({ busy }) => (busy ? end() : requestAnimationFrame(draw)));
+  let wasBusy = inspectedToken.latest?.busy; // a tour may begin while a text grows, but ends when another one begins
+  inspectedToken.subscribe(layer, ({ busy }) => {
+    if (busy && !wasBusy) end();
+    else requestAnimationFrame(draw);
+    wasBusy = busy;
+  });
   go(following());
   if (isRequested) next.focus({ preventScroll: true });
 

@@ -13,11 +13,13 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from decoding.counterfactual import Counterfactual, choose_again
 from decoding.settings import DecodingSettings
+from model import names
 from model.loaded import LoadedModel
 from tests.helpers.browsing import SHORT, Opener, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import WITH_TEXT, choose, rest, say, send, set_number, to_write
 from tests.helpers.waiting import Gate, eventually, steps_of
+from ui.examples.recorded import MODELS
 from ui.runs.models import Models
 from ui.runs.traces import new_trace
 
@@ -154,6 +156,31 @@ def test_what_is_pressed_before_the_reply_to_the_press_before_counts(page: Page)
     expect(page.locator(".at-verdict")).to_contain_text("With temperature 0.5")
 
 
+def test_after_a_refusal_the_answer_before_is_shown_again(page: Page) -> None:
+    say(page, "Hello")
+    page.locator(".at-whatif summary").click()
+    verdict = page.locator(".at-verdict")
+    expect(verdict).to_contain_text("With its original settings")
+    heat = page.locator(".at-slider", has_text="Temperature").locator("input")
+    before = heat.input_value()
+    held: list[tuple[Route, str]] = []
+
+    def hold(route: Route) -> None:
+        data = route.request.post_data or ""
+        if '"temperature":1.5' in data:
+            held.append((route, data.replace('"temperature":1.5', '"temperature":99')))
+        else:
+            route.continue_()
+
+    page.route("**/queue/join*", hold)
+    page.get_by_role("button", name="1.5", exact=True).click()
+    expect(verdict).to_have_text("Asking the model…")
+    [(route, refused)] = held
+    route.continue_(post_data=refused)
+    expect(verdict).to_contain_text("With its original settings")
+    assert heat.input_value() == before
+
+
 def test_it_follows_the_run_that_is_shown_and_rests_while_the_model_writes(page: Page, gate: Gate) -> None:
     say(page, "Hello")
     page.locator(".at-whatif summary").click()
@@ -170,6 +197,21 @@ def test_it_follows_the_run_that_is_shown_and_rests_while_the_model_writes(page:
     assert count <= page.locator(".at-then").count() <= count + 1  # the end token has no text
     page.locator("#attend-clear").click()
     expect(page.locator(".at-whatif")).to_be_hidden()
+
+
+@pytest.mark.skipif(not set(MODELS) <= set(names.embedded()), reason="the embedded models are not there")
+def test_no_what_if_is_asked_about_an_example(embedded_url: str, visit: Opener) -> None:
+    page = visit("?method=Greedy&max_new_tokens=4", at=embedded_url)
+    say(page, "Hello")
+    page.locator(".at-whatif summary").click()
+    expect(page.locator(".at-then")).not_to_have_count(0)
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.post_data or "") if "queue/join" in one.url else None)
+    page.locator("#attend-clear").click()
+    expect(page.locator(".attend-inspector .at-example-note:visible")).to_have_count(1)
+    expect(page.locator(".at-whatif")).to_be_hidden()
+    rest(page)
+    assert asked and not [data for data in asked if '"settings":{}' in data]
 
 
 def test_a_what_if_can_be_computed_and_browsed_by_keyboard(page: Page, tiny: LoadedModel) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.helpers.browsing import PHONE, SHORT, Opener
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import rest, say, to_write
+from tests.helpers.waiting import eventually
 
 pytestmark = BROWSER
 
@@ -34,6 +35,27 @@ def select(page: Page, token: int) -> None:
 
 def fits(page: Page) -> bool:
     return page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+
+
+def hold(page: Page, question: str) -> tuple[list[Route], list[str]]:
+    """Hold what asks this question; returns what is held, and the names of all that is asked."""
+    held, asked = list[Route](), list[str]()
+
+    def route(one: Route) -> None:
+        if found := re.search(r'"question":"(\w+)"', one.request.post_data or ""):
+            asked.append(found[1])
+        if found and found[1] == question:
+            held.append(one)
+        else:
+            one.continue_()
+
+    page.route("**/queue/join*", route)
+    return held, asked
+
+
+def until(page: Page, held: list[Route], count: int) -> None:
+    """Wait until so many are held: Playwright notices while it waits for a page's answer, such as its title."""
+    eventually(lambda: bool(page.title()) and len(held) == count)
 
 
 def test_layers_guesses_follow_the_token_and_the_keys(visit: Opener) -> None:
@@ -90,6 +112,21 @@ def test_a_pair_of_tokens_is_explained_in_three_ways(visit: Opener) -> None:
     select(page, 4)
     expect(inputs.locator(".at-score").first).to_be_visible()
     assert rival.input_value() != page.locator(".at-causes select").first.input_value()
+
+
+def test_of_a_pair_that_was_changed_at_once_only_the_new_one_is_asked_on(visit: Opener) -> None:
+    page = visit(f"?method=Custom&{SHORT}")
+    say(page, "How are you today?")
+    select(page, 3)
+    held, asked = hold(page, "words")
+    open_fold(page, "pair")
+    until(page, held, 1)
+    page.locator(".at-causes select").nth(1).select_option(label="anything else")
+    held[0].continue_()
+    until(page, held, 2)
+    held[1].continue_()
+    expect(page.locator(".at-causes-part").nth(2).locator(".at-score").first).to_be_visible()
+    assert [asked.count(name) for name in ("words", "parts", "inputs")] == [2, 1, 1]
 
 
 def test_the_table_asks_why_not_another_candidate(visit: Opener) -> None:
@@ -179,6 +216,27 @@ def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:
     expect(page.locator(".at-card h3")).to_have_text(["Card 1", re.compile(r"^2 Without \d\.\d$")])
     expect(page.locator(".at-ask-text")).to_have_value("The quick brown fox")
     assert page.locator(".at-card .at-card-text").first.inner_text() == text
+
+
+def test_an_answer_about_other_parts_than_are_off_now_is_not_shown(visit: Opener) -> None:
+    page = visit(f"?method=Custom&{SHORT}")
+    say(page, "How are you today?")
+    open_fold(page, "heads")
+    expect(page.locator(".at-previewed .at-readout")).to_contain_text("Layer 1, head 1")
+    page.locator(".at-thumbs").focus()
+    page.keyboard.press("Enter")
+    held, _ = hold(page, "switch_off")
+    page.get_by_role("button", name="Switch off", exact=True).click()
+    until(page, held, 1)
+    page.get_by_label("How much of it is left").press("ArrowRight")
+    page.get_by_role("button", name="Scale", exact=True).click()
+    held[0].continue_()
+    until(page, held, 2)
+    changes = page.locator(".at-without .at-changes li")
+    expect(changes).to_have_count(0)
+    held[1].continue_()
+    expect(changes.first).to_be_visible()
+    expect(page.locator(".at-without")).to_contain_text("× 0.1 changed")
 
 
 def test_every_view_fits_on_a_phone(visit: Opener) -> None:

@@ -9,13 +9,14 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from model import names
+from model.loaded import LoadedModel
 from tests.browser.page.test_address import BOX, seen
 from tests.browser.page.test_address import parts as parts_of
 from tests.browser.test_layout import SHIFTS
-from tests.helpers.browsing import DESK, PHONE, load, reload, watch
+from tests.helpers.browsing import DESK, PHONE, SHORT, Opener, load, reload, serving, watch
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, to_tab
-from tests.helpers.waiting import eventually
+from tests.helpers.visitor import rest, send, to_tab
+from tests.helpers.waiting import Gate, eventually
 from ui.examples.recorded import MODELS
 
 pytestmark = [
@@ -189,4 +190,23 @@ def test_what_a_link_opens_stays_for_a_newcomer(
         expect(page.locator(BOX[tab])).to_have_value(parts["prompt"])
     else:
         to_tab(page, "Chat")  # by the visitor's own click, after which the tour is offered
+        expect(bubble).to_contain_text(TITLES[0])
+
+
+def test_the_tour_can_be_taken_while_the_model_writes(tiny: LoadedModel, visit: Opener) -> None:
+    gate = Gate()
+    with serving(tiny, gate=gate) as address:
+        page = visit(f"?method=Custom&{SHORT}", at=address)
+        send(page, "Hello")
+        expect(page.locator(".at-headline")).to_be_visible()
+        page.locator("#attend-keys").click()
+        page.get_by_role("button", name="Take the tour").click()
+        bubble, tokens = bubble_of(page), page.locator(".at-box")
+        expect(bubble).to_contain_text(TITLES[0])
+        count = tokens.count()
+        gate.let(1)
+        expect(tokens).to_have_count(count + 1)
+        expect(bubble).to_contain_text(TITLES[0])
+        gate.open()
+        rest(page)
         expect(bubble).to_contain_text(TITLES[0])

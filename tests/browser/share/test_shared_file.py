@@ -95,6 +95,35 @@ def test_a_shared_answer_is_looked_into_without_a_server_and_opened_again(
     expect(page.locator(".at-map canvas, canvas.at-canvas").first).to_be_visible()
 
 
+def test_a_shared_file_shows_every_token_and_pair_that_was_asked_about(
+    visit: Opener, browser: Browser, tmp_path: Path
+) -> None:
+    page = visit(f"?method=Custom&seed=3&{SHORT}")
+    say(page, "How are you today?")
+    page.get_by_role("button", name="Look inside the model").click()
+    rows = page.locator(".at-lens tbody tr")
+    for number in (2, 1):  # rows of the same table, so that only the guesses about the token are asked for
+        rows.nth(number).locator("th").click()
+        expect(page.locator(".at-headline")).to_contain_text(f"Token {number + 1} of")
+        token = rows.nth(number).locator(".at-chip").first.inner_text()
+        expect(page.locator(".at-lens-best h4 .at-chip")).to_have_text(token, use_inner_text=True)
+    page.locator(".at-causes label:has(> input[value='pair'])").click()
+    scores = ".at-causes-part:last-of-type .at-score"
+    expect(page.locator(scores).first).to_be_visible()
+    page.locator(".at-causes select").nth(1).select_option(label="anything else")
+    expect(page.locator(scores).first).to_be_visible()
+    words = page.locator(".at-causes-part").first.inner_text()
+    with opened(browser, shared(page, tmp_path)) as alone:
+        expect(alone.locator(".at-headline")).to_contain_text("Token 2 of")
+        expect(alone.locator(".at-lens-best")).to_be_visible()
+        expect(alone.locator(".at-causes select").nth(1).locator("option:checked")).to_have_text("anything else")
+        expect(alone.locator(".at-causes-part").first).to_have_text(words, use_inner_text=True)
+        expect(alone.locator(scores).first).to_be_visible()
+        alone.locator(".at-lens tbody tr").nth(2).locator("th").click()
+        expect(alone.locator(".at-headline")).to_contain_text("Token 3 of")
+        expect(alone.locator(".at-lens-best")).to_be_visible()
+
+
 def test_a_shared_comparison_has_its_cards_and_each_ones_tokens(
     visit: Opener, browser: Browser, tmp_path: Path
 ) -> None:

@@ -55,6 +55,14 @@ test('a row of another shape is no row', () => {
   assert.equal(attention.weights(1, 0, 0), null);
 });
 
+test('a row that is not base64, or of an impossible model, is no row', () => {
+  const attention = makeAttention();
+  attention.put(['%', packed(3, 4)], 0, [1, 1]);
+  assert.deepEqual([attention.weights(0, 0, 0), rounded(attention.weights(1, 0, 0))], [null, [9 / 25, 16 / 25]]);
+  attention.put([''], 0, [2 ** 31, 0]);
+  assert.deepEqual([attention.layers, attention.heads], [0, 0]); // so that nobody offers two thousand million layers
+});
+
 test('what is cut off is forgotten, and another model forgets all', () => {
   const attention = makeAttention();
   attention.put([packed(1), packed(1, 2), packed(1, 2, 3)], 0, [1, 1]);

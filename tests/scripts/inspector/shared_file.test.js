@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { runsIn, withDocument } from '../../../ui/inspector/toolbar/shared_file.js';
+import { MAX_SENT, runsIn, sendable, withDocument } from '../../../ui/inspector/toolbar/shared_file.js';
 
 const PAGE = '<!doctype html><script type="application/json" id="attend-document">{document}</script><script>{document}</script>';
 const HOSTILE = { text: '</script><script>alert(1)</script><!--', model: '$& {document}', steps: [] };
@@ -20,7 +20,24 @@ test('a comparison has the runs of its cards, in a shared file and as it is down
 });
 
 test('what is no document is left to the server to refuse', () => {
-  for (const text of ['', '{', '<!doctype html><p>', '{"cards": 3}']) assert.deepEqual(runsIn(text), [text]);
+  for (const text of ['', '{', '<!doctype html><p>', '{"cards": 3}', '{"cards": []}']) assert.deepEqual(runsIn(text), [text]);
   assert.deepEqual(runsIn('{"cards": [null, 4]}'), ['null', 'null']);
   assert.equal(runsIn(JSON.stringify({ cards: Array(1000).fill(0) })).length, 12);
+});
+
+test('of a large document the attention is left out, then the beams, until it fits into a request', () => {
+  const half = 'x'.repeat(MAX_SENT / 2);
+  const document = { attention: half, search: half, why: [half], ids: [1] };
+  assert.deepEqual(sendable(JSON.stringify({ ids: [1], why: [half] })), { text: '{"ids":[1]}', without: '' });
+  assert.deepEqual(sendable(JSON.stringify(document)), { text: JSON.stringify({ search: half, ids: [1] }), without: 'attention' });
+  assert.deepEqual(sendable(JSON.stringify({ ...document, ids: [half] })), { text: JSON.stringify({ ids: [half] }), without: 'beams' });
+  assert.equal(sendable(JSON.stringify({ ids: [half, half] })).text, '');
+  assert.deepEqual(sendable('{'), { text: '{', without: '' });
+});
+
+test('what counts are the bytes of the request, in which quotes are escaped and other letters have several', () => {
+  for (const [letter, bytes] of /** @type {[string, number][]} */ ([['"', 4], ['я', 2], ['語', 3]])) {
+    const ids = letter.repeat(800_000 / bytes);
+    assert.deepEqual(sendable(JSON.stringify({ attention: 'x'.repeat(300_000), ids })), { text: JSON.stringify({ ids }), without: 'attention' });
+  }
 });

@@ -138,7 +138,7 @@ def test_invalid_what_ifs_are_refused(models: Models, changes: object, sentence:
 def test_no_what_if_while_the_model_writes_or_for_a_missing_run(models: Models) -> None:
     session = Session()
     run = answered(models, "Hello", SAMPLE, session)
-    for identifier in (None, "chat-99", 7):
+    for identifier in (None, "chat-99"):
         with pytest.raises(AttendError, match="no longer stored"):
             whatif.answer(session, models, identifier, {})
     session.begin()

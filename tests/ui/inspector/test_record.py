@@ -70,8 +70,16 @@ def test_its_name_has_model_words_strategy_and_seed(models: Models) -> None:
     assert parts == ["tiny-chat", "Hello", "sample", "7"]
 
 
-@pytest.mark.parametrize("identifier", [None, "", "chat-99", 7, ["chat-1"], {"run": 1}])
-def test_only_ones_own_runs_can_be_saved(models: Models, identifier: object) -> None:
+def test_attention_that_is_computed_for_a_file_is_not_kept(models: Models) -> None:
+    session = Session()
+    run = answered(models, "Hello", SAMPLE, session)
+    run.forget_attention()
+    assert "attention" in json.loads(record.saved(session, models, run.id)[1])
+    assert all(token.row is None for token in run.tokens)
+
+
+@pytest.mark.parametrize("identifier", [None, "", "chat-99"])
+def test_only_ones_own_runs_can_be_saved(models: Models, identifier: str | None) -> None:
     session = Session()
     answered(models, "Hello", SAMPLE, session)
     with pytest.raises(AttendError, match="no longer stored"):

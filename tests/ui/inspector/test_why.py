@@ -103,6 +103,22 @@ def test_of_a_long_answer_the_positions_around_the_token_are_read(
             assert row["chosen"] == pytest.approx(expected["chosen"], rel=1e-4)
 
 
+def test_a_text_that_fills_the_context_is_explained_up_to_the_last_token_that_was_read(
+    models: Models, tiny: LoadedModel, session: Session
+) -> None:
+    run = answered(models, "Hello", replace(SAMPLE, max_new_tokens=128, min_new_tokens=128), session)
+    last, context = len(run.ids) - run.first - 1, tiny.model.context_length
+    assert len(run.ids) == context + 1  # of which the model never read the last one
+    for index in (last - 1, last):
+        fields = {"run": run.id, "index": index, "layer": 0, "head": 0}
+        lens = answer_to("lens", session, models, fields)
+        assert lens["rows"][-1]["id"] == run.ids[-2] and len(lens["rows"]) == lens["total"] - 1
+        assert answer_to("lens_cell", session, models, fields)["ids"] == [run.ids[run.first + index]]
+        heads, head = (answer_to(question, session, models, fields) for question in ("heads", "open_head"))
+        assert heads["block"] * heads["rows"] >= context == head["rows_from"] + len(head["rows"])
+        assert head["ids"] == list(run.ids)  # the last of which names the last row
+
+
 def test_a_cell_opens_the_best_guesses_and_the_pinned_curves(
     models: Models, tiny: LoadedModel, session: Session, run: RunRecord, before: tuple[int, ...]
 ) -> None:
@@ -178,6 +194,10 @@ def test_a_translation_is_explained_from_its_source(tiny: LoadedModel, tiny_tran
     assert np.abs(first / 15 - expected[0, 0, 0].sqrt().numpy()).max() <= 1 / 30 + 1e-6
     head = ask(session, models, "open_head", run, kind="cross", layer=0, head=1)
     assert head["source"] == list(run.source) and len(head["rows"]) == position
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ui.inspector.why.answers._GRADIENT_TOKENS", len(run.source) - 1)
+        with pytest.raises(AttendError, match=f"has {len(run.source)} tokens, but gradients"):
+            ask(session, models, "inputs", run, steps=0, index=0)
 
 
 def test_what_cannot_be_asked(models: Models, session: Session, run: RunRecord) -> None:
@@ -191,6 +211,8 @@ def test_what_cannot_be_asked(models: Models, session: Session, run: RunRecord) 
     assert "out of date" in refused("lens", index="1")
     assert "Both tokens are the same" in refused("parts", chosen=5, rival=5)
     assert "Nothing is switched off" in refused("switch_off", changes=[])
+    assert "must be a list" in refused("switch_off", changes="all")
+    assert "There are 1,001 interventions" in refused("switch_off", changes=[HEAD] * 1001)
     assert "There is no layer 8" in refused("switch_off", changes=[{"layer": 7, "part": "layer"}])
     assert "no cross-attention" in refused("heads", kind="cross")
     assert "no longer open" in refused("lens", run="replay-1")

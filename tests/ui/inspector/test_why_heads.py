@@ -6,6 +6,7 @@ import base64
 import math
 import string
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from model.inspection.inspector import opened
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from model.text.conversation import Message
+from tests.conftest import make_checkpoint
 from tests.ui.inspector.conftest import TOKEN
 from tests.ui.inspector.test_trace import SAMPLE, answered, trace_of
 from tests.ui.inspector.test_why import HEAD, ask, cells_of, inspector_of
@@ -49,6 +51,14 @@ def test_thumbnails_are_the_attention_and_labels_those_of_the_detector(
     for name in ("previous", "duplicate", "first", "separators"):
         assert np.array(answer["scores"][name]) == pytest.approx(getattr(found, name).numpy(), rel=1e-3, abs=1e-6)
     induction = score_induction(inspector_of(tiny), seed=1)
+    assert np.array(answer["scores"]["induction"]) == pytest.approx(induction.numpy(), rel=1e-3, abs=1e-6)
+
+
+def test_heads_of_a_model_with_a_short_context_are_scored(tmp_path: Path) -> None:
+    narrow = catalog.load(str(make_checkpoint(tmp_path / "narrow", context_length=40)))
+    models, session = Models((narrow.name,), lambda name, _: narrow), Session()
+    answer = ask(session, models, "heads", answered(models, "Hi!", SAMPLE, session))
+    induction = score_induction(inspector_of(narrow), seed=1, length=20)
     assert np.array(answer["scores"]["induction"]) == pytest.approx(induction.numpy(), rel=1e-3, abs=1e-6)
 
 

@@ -31,7 +31,7 @@ export const DECODING = {
   },
   'diverse-beams': {
     name: 'Diverse beams',
-    text: 'Its texts differ more than those of plain beam search, which often differ in a word or two.',
+    text: 'Its texts differ more than those of plain beam search, which often differ by only a word or two.',
     help: 'diverse_beam',
     source: 'Vijayakumar et al. (2018)',
   },

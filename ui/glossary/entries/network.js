@@ -53,8 +53,8 @@ export const NETWORK = {
   },
   'contextual-vector': {
     name: 'Contextual vector',
-    text: 'A token’s vector after one or more layers. It has taken in the text around the token, so one word has another vector '
-      + 'in each sentence.',
+    text: 'A token’s vector after one or more layers. It has taken in the text around the token, so the same word has a '
+      + 'different vector in each sentence.',
     source: 'Peters et al. (2018)',
     chapter: 'context',
   },
@@ -107,7 +107,7 @@ export const NETWORK = {
   },
   'layer': {
     name: 'Layer',
-    text: 'One stage of a network, which works on what the stage before it made. In a transformer, each layer has attention and '
+    text: 'One stage of a network, which works on the output of the stage before it. In a transformer, each layer has attention and '
       + 'then a feed-forward network.',
     chapter: 'block',
   },

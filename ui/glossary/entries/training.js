@@ -6,7 +6,7 @@
 export const TRAINING = {
   'adam': {
     name: 'Adam',
-    text: 'The usual way to turn gradients into changes of the parameters: it averages each parameter’s gradient over the last '
+    text: 'The usual way to turn gradients into changes of the parameters: it averages each parameter’s gradient over recent '
       + 'steps and divides by its typical size.',
     formula: 'Δw = −η · {m̂ / √v̂ + ε}',
     source: 'Kingma and Ba (2015)',
@@ -26,7 +26,7 @@ export const TRAINING = {
   },
   'bleu': {
     name: 'BLEU',
-    text: 'Scores a translation from 0 to 100 by how many of its words and short phrases also stand in a person’s translation.',
+    text: 'Scores a translation from 0 to 100 by how many of its words and short phrases also appear in a person’s translation.',
     source: 'Papineni et al. (2002)',
     chapter: 'why_attention',
   },
@@ -38,7 +38,7 @@ export const TRAINING = {
   'dropout': {
     name: 'Dropout',
     text: 'In each training step, a random share of numbers is set to 0, so that no part of the network can rely on a single one. '
-      + 'After the training it is switched off.',
+      + 'After training it is switched off.',
     source: 'Srivastava et al. (2014)',
     chapter: 'training',
   },
@@ -115,7 +115,7 @@ export const TRAINING = {
   },
   'warm-up': {
     name: 'Warm-up',
-    text: 'The first steps of a training, in which the learning rate grows from almost nothing to its full size, so that the '
+    text: 'The first steps of training, in which the learning rate grows from almost nothing to its full size, so that the '
       + 'first gradients do no harm.',
     source: 'For transformers: Vaswani et al. (2017)',
     chapter: 'today',

@@ -11,6 +11,7 @@
 
 export const AVERAGE = -1;
 const ALMOST_ALL = 0.99999; // a byte can't tell it from 1
+const MOST = 10_000; // layers, or heads of one: a file may name any number
 
 /** @typedef {'cross' | 'self'} AttentionKind */
 
@@ -44,9 +45,9 @@ export function makeAttention(keysOf = (query) => query + 1) {
    * @param {number} [tokens] of the source, which come before the others
    */
   function put(rows, from, shape, tokens = 0) {
-    if (shape[0] !== layers || shape[1] !== heads || tokens !== source) passes = [];
-    [layers, heads] = shape;
-    source = tokens;
+    const [ofLayers, ofHeads] = Math.max(...shape) > MOST ? [0, 0] : shape;
+    if (ofLayers !== layers || ofHeads !== heads || tokens !== source) passes = [];
+    [layers, heads, source] = [ofLayers, ofHeads, tokens];
     rows.forEach((text, i) => {
       const query = from + i;
       if (passes[query]?.text === text) return;
@@ -96,12 +97,16 @@ export function makeAttention(keysOf = (query) => query + 1) {
   };
 }
 
-/** @param {string} text base64 */
+/** @param {string} text base64; of a file, it may be anything, which gives no bytes */
 function bytesOf(text) {
-  const characters = atob(text);
-  const bytes = new Uint8Array(characters.length);
-  for (let i = 0; i < bytes.length; i += 1) bytes[i] = characters.charCodeAt(i);
-  return bytes;
+  try {
+    const characters = atob(text);
+    const bytes = new Uint8Array(characters.length);
+    for (let i = 0; i < bytes.length; i += 1) bytes[i] = characters.charCodeAt(i);
+    return bytes;
+  } catch {
+    return new Uint8Array(0);
+  }
 }
 
 /** The layers or heads that are averaged. @param {number} index AVERAGE for all of them @param {number} count @returns {number[]} */

@@ -67,10 +67,10 @@ export function makeSearch() {
     /** @type {string[]} */
     const texts = [];
     for (let place = index; step >= 0; step -= 1) {
-      texts.unshift(steps[step][place].text);
+      texts.push(steps[step][place].text);
       place = steps[step][place].parent;
     }
-    return texts;
+    return texts.toReversed();
   }
 
   /** @param {Spot} spot @returns {string} in words */

@@ -12,6 +12,7 @@ import { moveAlong } from '../../kit/js/keys.js';
 import { makeSlider } from '../../kit/js/setting.js';
 import { selectToken } from '../../kit/js/signals.js';
 import { percent, tokenChip, visible, visibleText } from '../../kit/js/text.js';
+import { inText, leading } from '../step.js';
 
 const PATIENCE = 1000; // milliseconds until a notice says that the model is busy
 
@@ -91,6 +92,13 @@ export function makeWhatIf(form, ask) {
     node.classList.remove('at-waiting');
   }
 
+  /** The question was refused, so what was answered before is shown again. */
+  function refuse() {
+    rest();
+    if (answer) show(answer);
+    else clear();
+  }
+
   /** Mark the token that the inspector shows. @param {string | null} run @param {number | null} index */
   function mark(run, index) {
     const position = answer && answer.run === run && index !== null ? index - answer.first : -1;
@@ -98,7 +106,7 @@ export function makeWhatIf(form, ask) {
   }
 
   clear();
-  return { node, show, clear, wait, rest, mark };
+  return { node, show, clear, wait, rest, refuse, mark };
 }
 
 /** @param {SettingField} setting @param {() => void} onChange */
@@ -143,9 +151,3 @@ function makeToken({ text, instead, probability: p }, index, difference) {
     title: supposed ? `${title}, if the text before it stayed the same` : title,
   }, ...children);
 }
-
-/** The space before a word, kept as text. @param {string} text */
-const leading = (text) => (/^ [^ ]/u.test(text) ? [' '] : []);
-
-/** @param {string} text */
-const inText = (text) => [...leading(text), ...visible(text, true)];

@@ -34,17 +34,16 @@ def whatif_form() -> WhatIfForm:
     return {"settings": settings, "quick": list(QUICK)}
 
 
-def answer(session: Session, models: Models, identifier: object, changes: object) -> WhatIfValue:
+def answer(session: Session, models: Models, identifier: str | None, changes: object) -> WhatIfValue:
     """What these changes would have made of a run; `{}` starts with the run's own settings."""
     session.refuse_while_busy()
     if is_replay(identifier):
-        return _refusal(str(identifier), "This run was opened from a file. What if? needs a run made on this page.")
-    run = session.run(identifier if isinstance(identifier, str) else None)
-    trace = run.trace
-    if trace is None or not trace.steps:
-        return _refusal(
-            run.id, "The steps behind this text are not stored: continue it or retry the answer, then try again."
-        )
+        return _refusal(identifier, "This run was opened from a file. What if? needs a run made on this page.")
+    run = session.run(identifier)
+    try:
+        trace = run.require_trace()
+    except AttendError as error:
+        return _refusal(run.id, str(error))
     if not trace.settings.token_by_token:
         return _refusal(
             run.id,
@@ -62,7 +61,7 @@ def answer(session: Session, models: Models, identifier: object, changes: object
 def original_settings(settings: DecodingSettings) -> DecodingSettings:
     """The run's settings as the sliders have them: a greedy run is one that sampled at temperature 0.
 
-    It has no draws of its own; those of one seed, whichever, give the same question the same answer.
+    It drew nothing, so it gets the draws of some fixed seed: the same question then always has the same answer.
     """
     as_sampled = {"temperature": 0, "seed": max(0, settings.seed)} if settings.greedy else {}
     return DecodingSettings.from_dict({**settings.to_dict(), "strategy": "sample", **as_sampled})

@@ -45,7 +45,7 @@ def wire(session: gr.State, shown: gr.HTML, inspector: gr.HTML, models: Models) 
         return reply(event, answer)
 
     def open_file(visitor: Session, event: gr.EventData) -> Any:
-        with for_people():
+        with for_people(), visitor.lock:
             number = visitor.next_update()
             text, name = field(event, "text", str), field(event, "name", str)
             return packed({**replay.opened(visitor, text), "file": name[:MAX_NAME], "number": number})

@@ -6,9 +6,9 @@ The browser creates the file, so none is left on the server. Knows nothing of gr
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from decoding.run.document import RunDocument
-from model.errors import AttendError
 from ui.runs.attention import restore_attention
 from ui.runs.documents.document import first_words
 from ui.runs.documents.runs import run_document
@@ -17,10 +17,10 @@ from ui.runs.run import RunRecord
 from ui.runs.session import Session
 
 
-def saved(session: Session, models: Models, identifier: object) -> tuple[list[str], str]:
+def saved(session: Session, models: Models, identifier: str | None) -> tuple[list[str], str]:
     """What names the file, and its content; `AttendError` for a run that cannot be saved."""
     session.refuse_while_busy()
-    document = whole_document(session.run(identifier if isinstance(identifier, str) else None), models)
+    document = whole_document(session.run(identifier), models)
     settings, seed = document["settings"] or {}, [] if document["seed"] is None else [str(document["seed"])]
     name = [document["model"], first_words(document["prompt"]["text"]), str(settings["strategy"]), *seed]
     return name, json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
@@ -29,10 +29,8 @@ def saved(session: Session, models: Models, identifier: object) -> tuple[list[st
 def whole_document(run: RunRecord, models: Models) -> RunDocument:
     """A run with its attention, which is computed again where it was dropped; `AttendError` where its steps are not
     stored."""
-    if run.trace is None or not run.trace.steps:
-        raise AttendError(
-            "The steps behind this text are not stored: continue it or retry the answer, then save the run."
-        )
+    run.require_trace()
     loaded = models.require_loaded(run.model)
+    run = replace(run)  # what is computed for a file alone is not kept
     restore_attention(run, loaded.model, loaded.lock)
     return run_document(run, loaded.tokenizer)

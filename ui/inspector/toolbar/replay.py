@@ -5,6 +5,8 @@ Knows nothing of gradio.
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from decoding.run.document import InvalidDocument
 from decoding.run.reader import parse, read_run_document
 from model.errors import AttendError
@@ -19,7 +21,7 @@ from ui.runs.session import Session
 _NAME = "replay-"
 
 
-def is_replay(identifier: object) -> bool:
+def is_replay(identifier: object) -> TypeGuard[str]:
     """Whether a run that the inspector shows came from a file."""
     return isinstance(identifier, str) and identifier.startswith(_NAME)
 

@@ -10,6 +10,7 @@ const PLACE = '{document}';
 // A document's “<” is escaped, so the first one ends it; nothing of a stranger's page is parsed as HTML.
 const DOCUMENT = /<script\b[^<>]*\bid="attend-document"[^<>]*>([^<]*)</;
 const MAX_RUNS = 12; // of a file: twice as many as Compare has cards
+export const MAX_SENT = 990_000; // bytes of a document in a request; the server takes requests of 1,000,000
 
 /** @typedef {'run' | 'translation' | 'explained' | 'comparison'} Kind of a shared file; each has its own page */
 
@@ -61,9 +62,36 @@ export function runsIn(text) {
   const json = /^\s*<!doctype html/i.test(text) ? DOCUMENT.exec(text)?.[1] ?? text : text;
   try {
     const { cards } = JSON.parse(json);
-    if (Array.isArray(cards)) return cards.slice(0, MAX_RUNS).map((card) => JSON.stringify(card?.run ?? card?.trace ?? null));
+    if (Array.isArray(cards) && cards.length) return cards.slice(0, MAX_RUNS).map((card) => JSON.stringify(card?.run ?? card?.trace ?? null));
   } catch {
     // the server says that the file is no JSON
   }
   return [json];
+}
+
+/**
+ * A run document as it can be sent: if it is too large, without its attention or its beams.
+ * @param {string} json
+ * @returns {{text: string, without: '' | 'attention' | 'beams'}} `text`: "" if it is still too large; `without`: what was left out last
+ */
+export function sendable(json) {
+  const fits = () => new TextEncoder().encode(JSON.stringify(text)).length <= MAX_SENT; // as a string of the request
+  let text = json;
+  let without = /** @type {'' | 'attention' | 'beams'} */ ('');
+  try {
+    const content = JSON.parse(json);
+    delete content.why; // the answers to Why? stay in the file
+    // In the first form of the document each beam had all of its tokens; its parents have those before its own.
+    content.beams = content.beams?.map((step) => step.map((beam) => ({ ...beam, ids: beam.ids?.slice(-1) })));
+    text = JSON.stringify(content);
+    for (const part of ['attention', 'search', 'beams']) {
+      if (!content[part] || fits()) continue;
+      without = part === 'attention' ? part : 'beams';
+      delete content[part];
+      text = JSON.stringify(content);
+    }
+  } catch {
+    // the server says that the file is no JSON
+  }
+  return { text: fits() ? text : '', without };
 }

@@ -14,11 +14,10 @@ import { answeredWhy, inspectedToken } from '../../kit/js/signals.js';
 import { downloadReply } from '../../kit/js/transfer.js';
 import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeWhatIf } from './counterfactual.js';
-import { runsIn, shareRun } from './shared_file.js';
+import { MAX_SENT, runsIn, sendable, shareRun } from './shared_file.js';
 
 const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
 const MAX_FILE = 20_000_000; // bytes of a file that is read at all
-const MAX_SENT = 900_000; // bytes of a request; the server takes 1,000,000
 
 /** @param {import('../../kit/js/gradio').Component} component */
 export function start(component) {
@@ -83,15 +82,15 @@ export function start(component) {
         done();
         if (change !== changes) return;
         if (whatif) whatIf.show(whatif);
-        else whatIf.rest();
+        else whatIf.refuse();
       }, {}); // a reply may be lost among many
     }));
   }
 
   function refresh() {
-    share.disabled = save.disabled = run.name === null || run.busy || isExample(run.name) || run.name.startsWith('replay-');
-    open.disabled = run.busy;
     const isFile = run.name?.startsWith('replay-');
+    share.disabled = save.disabled = run.name === null || run.busy || isExample(run.name) || isFile;
+    open.disabled = run.busy;
     note.textContent = !isFile ? '' : missingPart ? `Opened from a file whose ${missingPart} took too much room to be shown.` : 'Opened from a file.';
     whereabouts.hidden = share.disabled;
     whatIf.node.hidden = isAlone || run.name === null || isExample(run.name); // the server knows no such run
@@ -104,7 +103,7 @@ export function start(component) {
     changes += 1;
     whatIf.rest();
     whatIf.clear();
-    if (!whatIf.node.open || run.name === null || run.busy) return;
+    if (!whatIf.node.open || whatIf.node.hidden || run.busy) return;
     whatIf.wait();
     askWhatIf({});
   }
@@ -118,39 +117,19 @@ export function start(component) {
     if (runs.length > 1) {
       note.replaceChildren(`Open which card of ${file.name}?`, ...runs.map((text, index) =>
         makeButton(`${index + 1}`, () => openRun(text, { name: `${file.name}, card ${index + 1}`, size: file.size }), { 'aria-label': `Card ${index + 1}` })));
-    } else openRun(runs[0] ?? '', file);
+    } else openRun(runs[0], file);
   }
 
   /** @param {string} json @param {{name: string, size: number}} file that it is from */
   function openRun(json, file) {
-    const text = withinLimit(json);
+    const { text, without } = sendable(json);
+    leftOut = without;
     if (text) trigger('open_file', { text, name: file.name });
     else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;
     else {
-      note.textContent = `${file.name} is too large: choose a file of up to ${megabytes(MAX_FILE)}, or `
-        + `${megabytes(MAX_SENT)} without its beams.`;
+      note.textContent = `${file.name} is too large: choose a file of up to ${megabytes(MAX_FILE)}, with at most `
+        + `${megabytes(MAX_SENT)} besides its attention and beams.`;
     }
-  }
-
-  /** A file's text, without its attention or beams if it is large. @param {string} text @returns "" if it is still too large */
-  function withinLimit(text) {
-    leftOut = '';
-    try {
-      const content = JSON.parse(text);
-      delete content.why; // the answers to Why? stay in the file
-      // In the first form of the document each beam had all of its tokens; its parents have those before its own.
-      content.beams = content.beams?.map((step) => step.map((beam) => ({ ...beam, ids: beam.ids?.slice(-1) })));
-      text = JSON.stringify(content);
-      for (const part of ['attention', 'search', 'beams']) {
-        if (text.length <= MAX_SENT || !content[part]) continue;
-        leftOut = part === 'attention' ? part : 'beams';
-        delete content[part];
-        text = JSON.stringify(content);
-      }
-    } catch {
-      // the server says that the file is no JSON
-    }
-    return text.length > MAX_SENT ? '' : text;
   }
 }
 

@@ -29,19 +29,19 @@ from ui.kit.packing import significant
 
 _ROWS, _CELLS = 128, 5_000  # of one table of guesses: more would cost the page too much
 _BEST, _PINNED = 10, 3
-_WORDS = 240  # that are left out, the newest
+_WORDS = 240  # that are left out at most: the newest
 _GRADIENT_TOKENS, _STEPS = 600, 30  # of a text whose gradients are taken, and points at which they are
 
 
 def lens(question: Question) -> Replies:
-    """The guesses of every layer in the places of an answer's tokens, of a long one those around the token."""
+    """Every layer's guesses at the tokens of an answer; of a long one, at those around the token."""
     target, middle = question.target(), bool(question.fields.get("middle"))
     at_once = positions_at_once(target.inspector, target.loaded.model.vocabulary_size, sublayers=middle)
     columns = column_count(target.inspector.anatomy, sublayers=middle)
     size = min(_ROWS, at_once or _ROWS, max(1, _CELLS // columns))
-    begin = max(target.run.first, len(target.source) + 1)
-    first = max(begin, min(target.number - size // 2, len(target.run.tokens) - size))
-    end = min(len(target.run.tokens), first + size)
+    begin, stop = max(target.run.first, len(target.source) + 1), len(target.source) + len(target.text)
+    first = max(begin, min(target.number - size // 2, stop - size))
+    end = min(stop, first + size)
     last = replace(target, number=end - 1)
     last.check_size(last.position)
     start = first - len(target.source) - 1  # the position that predicts the first of them
@@ -54,18 +54,16 @@ def lens(question: Question) -> Replies:
             sublayers=middle,
             first=start,
         )
-    rows: list[LensRow] = []
-    for number in range(first, end):
-        position = number - first  # among those that were read
-        rows.append(
-            {
-                "id": target.run.ids[number],
-                "top": read.top[:, position].tolist(),
-                "top_probability": short(read.top_probability[:, position].tolist()),
-                "chosen": [significant(value) for value in read.chosen[:, position].tolist()],
-                "decided": read.decided[position],
-            }
-        )
+    rows: list[LensRow] = [
+        {
+            "id": token,
+            "top": read.top[:, position].tolist(),
+            "top_probability": short(read.top_probability[:, position].tolist()),
+            "chosen": [significant(value) for value in read.chosen[:, position].tolist()],
+            "decided": read.decided[position],
+        }
+        for position, token in enumerate(target.run.ids[first:end])
+    ]
     answer: LensAnswer = {
         "columns": list(read.columns),
         "first": first - target.run.first,
@@ -156,9 +154,9 @@ def inputs(question: Question) -> Replies:
     if steps not in (0, _STEPS):
         raise AttendError(f"The number of steps is {steps}, but must be 0 or {_STEPS}.")
     read = target.source or target.before
-    if len(read) + len(target.before) > 2 * _GRADIENT_TOKENS:
+    if (longest := max(len(read), len(target.before))) > _GRADIENT_TOKENS:
         raise AttendError(
-            f"The text has {len(read):,} tokens, but gradients are taken of at most {_GRADIENT_TOKENS:,}: ask about an "
+            f"The text has {longest:,} tokens, but gradients are taken of at most {_GRADIENT_TOKENS:,}: ask about an "
             "earlier token."
         )
     with target.loaded.lock:

@@ -1,5 +1,5 @@
 /**
- * One head in large: the map of its attention, or lines between the words.
+ * One head, enlarged: the map of its attention, or lines between the words.
  */
 
 /** @import { HeadAnswer } from './why_contract' */

@@ -1,5 +1,5 @@
 /**
- * Heads at a glance: a thumbnail of each, what it does most, one of them in large, and what changes when parts are off.
+ * Heads at a glance: a thumbnail of each, what it does most, one of them enlarged, and what changes when parts are off.
  */
 
 /** @import { EffectsAnswer, HeadsAnswer } from './why_contract' */
@@ -48,12 +48,13 @@ export function makeView({ answerTo }) {
   const ranking = make('div');
   const data = makeData(sheets);
   const large = make('div', { class: 'at-side-by-side', hidden: true }, head.node, without.node);
+  const controls = make('div', { class: 'at-row at-wrap at-gap-sm at-sm', hidden: true }, kind, sort, filter,
+    makeButton('Switch off each head in turn', rank, { title: 'How much does this token depend on each head?' }),
+    makeButton('Save PNG', () => thumbnails.save(['heads'])));
   const node = make('div', { class: 'at-stack' },
     make('p', { class: 'at-md at-quiet', text: 'Where every head looks in this text: a row for each token, a column for each token before it. The name under a head is '
       + 'the pattern that most of its attention follows. Where a head looks does not say what it does with what it finds: switch it off to see whether this token depends on it.' }),
-    make('div', { class: 'at-row at-wrap at-gap-sm at-sm' }, kind, sort, filter,
-      makeButton('Switch off each head in turn', rank, { title: 'How much does this token depend on each head?' }),
-      makeButton('Save PNG', () => thumbnails.save(['heads']), { class: 'at-plain' })),
+    controls,
     make('div', { class: 'at-side-by-side' }, ranking, make('div', { class: 'at-row at-top at-previewed' }, preview, readout)),
     thumbnails.node, large, data.node);
   whenThemed(() => {
@@ -89,7 +90,7 @@ export function makeView({ answerTo }) {
     answered = `${text} ${kind.value}`;
     effects = null;
     ranking.replaceChildren();
-    kind.hidden = !reply.has_source;
+    [controls.hidden, kind.hidden] = [false, !reply.has_source];
     maps = unpackCells(reply, kind.value === 'self');
     arrange();
     open();
@@ -180,8 +181,8 @@ export function makeView({ answerTo }) {
     const [most] = [...values.flat().keys()].toSorted((one, other) => values.flat()[one] - values.flat()[other]);
     const [layer, at] = placeOf(most);
     ranking.replaceChildren(make('p', { class: 'at-md' }, ...(values[layer][at] < 0
-      ? ['Of all heads, this token depends most on ', makeButton(`head ${nameOf(most)}`, () => pick(most), { class: 'at-plain' }), `: without it, its log-probability changes by ${nats(values[layer][at])}.`]
-      : ['No head makes this token likelier: without any of them, it would be at least as likely.'])), picture);
+      ? ['Of all heads, this token depends most on ', makeButton(`head ${nameOf(most)}`, () => pick(most)), `: without it, its log-probability changes by ${nats(values[layer][at])}.`]
+      : ['No head makes this token likelier: without any one of them, it would be at least as likely.'])), picture);
     offer(sort, ['', ...answer.patterns, 'effect'].map((value) => [value, SORTED[value]]));
     sort.value = 'effect';
     arrange();

@@ -11,6 +11,7 @@ import math
 import time
 from contextlib import closing
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Literal
 
 import torch
@@ -32,7 +33,7 @@ _THUMBNAILS = 110_000  # characters of all thumbnails together
 _SIDE = 64  # cells of a thumbnail's side, at most
 _ROWS = 100_000  # characters of the rows of one head
 _LISTED = 10  # tokens of a table before and after
-_SEED, _REPEATED = 1, 50  # of the random tokens that show which heads look for a repetition
+_SEED, _REPEATED = 1, 50  # of the random tokens, read twice, that show which heads look for a repetition
 _REPORT_SECONDS = 0.2  # between two reports of progress
 
 
@@ -50,7 +51,8 @@ def heads(question: Question) -> Replies:
         if not target.source:  # what repeats is clearer in random tokens than in a text
             yield {"progress": (1, 2)}
             with target.loaded.lock:
-                induction = score_induction(target.inspector, seed=_SEED, length=_REPEATED)
+                length = min(_REPEATED, target.loaded.model.context_length // 2)
+                induction = score_induction(target.inspector, seed=_SEED, length=length)
             scores["induction"] = [short(row) for row in induction.tolist()]
     layers, count = attention.shape[:2]
     answer: HeadsAnswer = {
@@ -87,7 +89,7 @@ def thumbnails(attention: Tensor, *, is_triangular: bool) -> tuple[str, int]:
 
 
 def open_head(question: Question) -> Replies:
-    """The attention of one head in full, of a long text in the rows around the token."""
+    """The attention of one head in full; of a long text, the rows around the token."""
     target, kind = question.target(), _kind(question)
     position = target.position
     target = _whole_text(question)
@@ -103,10 +105,10 @@ def open_head(question: Question) -> Replies:
     answer: HeadAnswer = {
         "rows": [attention_row(row[:end]) for row, end in zip(rows, ends, strict=True)],
         "rows_from": first,
-        "ids": list(target.text),
+        "ids": list(target.run.ids[len(target.source) :]),
         "source": list(target.source) if kind == "cross" else [],
         "offset": len(target.source) - target.run.first,
-        "labels": target.labels((*target.text, *target.source)),
+        "labels": target.labels(target.run.ids),
     }
     yield {"answer": answer}
 
@@ -149,14 +151,12 @@ def write_without(question: Question) -> Replies:
             if time.monotonic() - reported > _REPORT_SECONDS:
                 reported = time.monotonic()
                 yield {"progress": (min(len(again.ids), len(trace.ids)), len(trace.ids))}
-    pairs = enumerate(zip(trace.ids, again.ids, strict=False))
-    shorter = min(len(trace.ids), len(again.ids))
-    difference = next((number for number, (one, other) in pairs if one != other), shorter)
+    pairs = enumerate(zip_longest(trace.ids, again.ids))
     answer: Rewritten = {
         "ids": list(trace.ids),
         "again": list(again.ids),
         "first": len(trace.request.attended) - run.first,
-        "first_difference": None if trace.ids == again.ids else difference,
+        "first_difference": next((number for number, (one, other) in pairs if one != other), None),
         "labels": {str(token): loaded.tokenizer.label(token) for token in {*trace.ids, *again.ids}},
     }
     yield {"answer": answer}

@@ -88,7 +88,7 @@ export function makeView({ answerTo, isRecorded = false }) {
       make('th', { scope: 'col', class: 'at-lens-decided', text: 'decided', title: 'The first layer from which on the token stays the best guess' }),
       ...columns.map((name) => make('th', { scope: 'col', text: shortName(name), title: `After ${columnName(name)}` }))];
     cells = rows.map((row, y) => columns.map((name, x) => guessCell(row, name, x, y)));
-    const lines = rows.map((row, y) => make('tr', { 'data-line': y },
+    const lines = rows.map((row, y) => make('tr', {},
       make('th', { scope: 'row', class: 'at-lens-token', 'data-row': y, 'data-column': -1, title: visibleText(labels[row.id]) }, tokenChip(labels[row.id])),
       make('td', { class: 'at-number at-lens-decided', text: row.decided === null ? 'never' : String(row.decided) }), ...cells[y]));
     grid.replaceChildren(makeTable({ class: 'at-lens' }, head, lines, 'The best guess of every layer in the place of every token'));
@@ -111,7 +111,7 @@ export function makeView({ answerTo, isRecorded = false }) {
   /** Mark the row of the selected token and the selected column. */
   function mark() {
     const here = place.index - answer.first;
-    for (const line of grid.querySelectorAll('tr[data-line]')) line.classList.toggle('at-here', line === grid.querySelector(`tr[data-line="${here}"]`));
+    grid.querySelectorAll('tbody tr').forEach((line, y) => line.classList.toggle('at-here', y === here));
     for (const one of grid.querySelectorAll('.at-picked')) one.classList.remove('at-picked');
     for (const one of grid.querySelectorAll('td[tabindex="0"]')) one.setAttribute('tabindex', '-1');
     const target = cells[here]?.[column];

@@ -23,7 +23,7 @@ export function makeView({ answerTo, isRecorded = false }) {
   let place = /** @type {Place | null} */ (null);
   let shown = ''; // what was answered last
   let steps = STEPS;
-  /** @type {{words?: WordsAnswer, parts?: PartsAnswer, inputs?: InputsAnswer}} */
+  /** @type {{words?: WordsAnswer, parts?: PartsAnswer, inputs?: InputsAnswer}} about the pair that is chosen */
   let answers = {};
 
   const chosen = make('select', { 'aria-label': 'The token to explain', onchange: refresh });
@@ -51,7 +51,7 @@ export function makeView({ answerTo, isRecorded = false }) {
     const isNew = !place || place.step !== next.step;
     place = next;
     if (isNew) offer();
-    if (next.rival !== null) [chosen.value, rival.value] = [String(next.step.id), String(next.rival)];
+    if (next.pair) [chosen.value, rival.value] = [String(next.pair.chosen), String(next.pair.rival ?? ALONE)];
     if (shown !== keyOf() || !answers.inputs) refresh();
   }
 
@@ -71,17 +71,23 @@ export function makeView({ answerTo, isRecorded = false }) {
   async function refresh() {
     shown = keyOf();
     answers = {};
+    const mine = answers;
     for (const section of [words, parts, inputs]) section.body.replaceChildren();
-    answers.words = await answerTo('words', pair());
-    if (answers.words) drawWords(answers.words);
-    answers.parts = await answerTo('parts', pair());
-    if (answers.parts) drawParts(answers.parts);
+    mine.words = await answerTo('words', pair());
+    if (mine !== answers) return; // another pair was chosen meanwhile
+    if (mine.words) drawWords(mine.words);
+    mine.parts = await answerTo('parts', pair());
+    if (mine !== answers) return;
+    if (mine.parts) drawParts(mine.parts);
     await askInputs();
   }
 
   async function askInputs() {
-    answers.inputs = await answerTo('inputs', { ...pair(), steps });
-    if (answers.inputs) drawInputs(answers.inputs);
+    const [mine, asked] = [answers, steps];
+    const answer = await answerTo('inputs', { ...pair(), steps });
+    if (mine !== answers || asked !== steps) return;
+    mine.inputs = answer;
+    if (answer) drawInputs(answer);
     data.draw();
   }
 

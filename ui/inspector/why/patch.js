@@ -14,7 +14,7 @@ import { makeGrid, nats, pictureButton } from './plots.js';
 const FIELDS = {
   clean: 'First text', corrupted: 'Second text', beginning: 'The answer begins', answer: 'First text’s answer', rival: 'Second text’s answer',
 };
-const READ = { chat: 'The texts are messages, and the answer goes on where it begins.', write: 'The texts are continued.', translate: 'The texts are translated.' };
+const READ = { chat: 'The texts are messages, and their answers begin as you say.', write: 'The texts are continued.', translate: 'The texts are translated.' };
 const MAX_CHARACTERS = 400;
 
 /** @param {Asking} asking */
@@ -31,7 +31,7 @@ export function makeView({ answerTo }) {
   const tryIt = makeButton('Try an example', () => {
     for (const [name, box] of Object.entries(boxes)) box.value = example[name];
     patch();
-  });
+  }, { hidden: true });
   const form = make('form', { class: 'at-patch-form', onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
     patch();

@@ -136,7 +136,7 @@ export function nats(value) {
 }
 
 /**
- * Bars to both sides of zero.
+ * Bars on both sides of zero.
  * @param {{name: string, value: number, title?: string, isSum?: boolean}[]} items
  * @param {string} caption
  */
@@ -157,7 +157,7 @@ export const pictureButton = (picture, nameParts) =>
   makeButton('Save SVG', () => download(nameParts, 'svg', svgText(picture().querySelector('svg'))), { class: 'at-plain at-sm' });
 
 /** A picture as a file, with the colours that it has now. @param {SVGSVGElement} svg */
-export function svgText(svg) {
+function svgText(svg) {
   const copy = /** @type {SVGSVGElement} */ (svg.cloneNode(true));
   const elements = [svg, ...svg.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((one, i) => {

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from model.errors import AttendError
 from model.inspection.inspector import Inspector, opened
-from model.inspection.intervention import Intervention
+from model.inspection.intervention import Intervention, interventions_of
 from model.loaded import FairLock, LoadedModel
 from ui.inspector.toolbar.replay import is_replay, reopened
 from ui.inspector.why.why_contract import WhyReply
@@ -42,8 +42,8 @@ class ExplainedToken:
 
     @property
     def text(self) -> tuple[int, ...]:
-        """All of the decoder's text."""
-        return self.run.ids[len(self.source) :]
+        """All of the decoder's text that the model can read: not the token that comes after a full context."""
+        return self.run.ids[len(self.source) :][: self.loaded.model.context_length]
 
     @property
     def position(self) -> int:
@@ -53,7 +53,7 @@ class ExplainedToken:
     @property
     def before(self) -> tuple[int, ...]:
         """What the model had read when it predicted the token."""
-        return self.text[: self.position]
+        return self.run.ids[len(self.source) : self.number]
 
     @property
     def token(self) -> int:
@@ -103,7 +103,7 @@ class Question:
     def run(self) -> RunRecord:
         self.session.refuse_while_running()
         identifier = self.fields.get("run")
-        if isinstance(identifier, str) and is_replay(identifier):
+        if is_replay(identifier):
             return reopened(self.session, self.models, identifier)
         return self.session.run(identifier if isinstance(identifier, str) else None)
 
@@ -124,11 +124,10 @@ class Question:
         return token
 
     def changes(self) -> tuple[Intervention, ...]:
-        """The parts that the script wants changed; `AttendError` for none and for what names no part."""
-        values = self.fields.get("changes")
-        if not isinstance(values, list) or not values or not all(isinstance(one, Mapping) for one in values):
+        """The parts that the script wants changed; `AttendError` for none, too many and what names no part."""
+        if not (values := self.fields.get("changes")):
             raise AttendError("Nothing is switched off yet: choose a head or a layer first.")
-        return tuple(Intervention.of(one) for one in values)
+        return interventions_of(values)
 
 
 def in_turn(results: Iterator[T], lock: FairLock) -> Iterator[T]:

@@ -8,8 +8,9 @@
 /** @import { AnsweredQuestion, WhyReply } from './why_contract' */
 /** @import { Step } from '../step.js' */
 
-/** @typedef {{run: string, index: number, step: Step, text: string, rival: number | null}} Place a token that the model wrote, by its number among the
- *   explained ones; `text` names the text as it is now, since a run may go on; `rival`: a candidate that the visitor asks about */
+/** @typedef {{run: string, index: number, step: Step, text: string, pair: Pair | null}} Place a token that the model wrote, by its number among the
+ *   explained ones; `text` names the text as it is now, since a run may go on; `pair`: two candidates that the visitor asks about */
+/** @typedef {{chosen: number, rival: number | null}} Pair why the one and not the other, or not anything else */
 /** @typedef {{answerTo: (question: string, detail?: object) => Promise<any>, isRecorded?: boolean}} Asking `answerTo` resolves with the
  *   answer; undefined where it was refused or is no longer wanted. `isRecorded`: only what was asked before can be answered */
 /** @typedef {{node: HTMLElement, show: (place: Place) => void}} WhyView */
@@ -121,7 +122,7 @@ export function start(component) {
     const view = await made[chosen];
     if (mine !== turn) return;
     if (view.node.parentNode !== body) body.replaceChildren(view.node);
-    view.show({ ...place, rival });
+    view.show({ ...place, pair: rival === null ? null : { chosen: place.step.id, rival } });
     if (isAsked) fold.scrollIntoView();
     [rival, isAsked] = [null, false];
   }

@@ -12,7 +12,8 @@
 import { changeList, changeRow } from '../../kit/js/change_bars.js';
 import { make, makeButton } from '../../kit/js/dom.js';
 import { answeredWithout, comparedRun, shownTab } from '../../kit/js/signals.js';
-import { percent, tokenChip, visible, visibleText } from '../../kit/js/text.js';
+import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
+import { inText } from '../step.js';
 
 const PARTS = { attention: 'attention', cross_attention: 'cross-attention', feed_forward: 'feed-forward', layer: 'all' };
 
@@ -33,7 +34,7 @@ export function makeWithout({ answerTo }) {
   const listed = make('div', { class: 'at-row at-wrap at-gap-sm at-sm' });
   const result = make('div');
   const again = makeButton('Write again without it', write, { title: 'The whole text, with the same settings and random draws' });
-  const compare = makeButton('Compare on two cards', () => comparedRun.publish({ run: changedRun, changes }), { class: 'at-plain', title: 'In Compare: the text as it was, and without these parts, with the same random draws' });
+  const compare = makeButton('Compare on two cards', () => comparedRun.publish({ run: changedRun, changes }), { title: 'In Compare: the text as it was, and without these parts, with the same random draws' });
   const text = make('div', { class: 'at-rewritten', 'aria-live': 'polite' });
   const node = make('section', { class: 'at-stack at-without', 'aria-label': 'Switch off' }, make('h4', { text: 'What if it were off?' }),
     make('div', { class: 'at-row at-wrap at-gap-sm at-md' }, part, make('label', { class: 'at-row at-gap-sm' }, 'keep', factor, left), add), listed, result,
@@ -90,8 +91,11 @@ export function makeWithout({ answerTo }) {
     compare.hidden = !changes.length || shownTab.latest === 'Translate'; // whose model stays behind in its tab
     table = null;
     if (!changes.length) return;
-    table = (await answerTo('switch_off', { changes })) ?? null;
-    if (table) draw(table);
+    const asked = changes;
+    const answer = await answerTo('switch_off', { changes });
+    if (!answer || asked !== changes) return;
+    table = answer;
+    draw(answer);
   }
 
   /** @param {SwitchedOff} answer */
@@ -105,21 +109,21 @@ export function makeWithout({ answerTo }) {
   }
 
   async function write() {
-    const names = changes.map(nameOf).join(', ');
+    const asked = changes;
     /** @type {Rewritten | undefined} */
     const answer = await answerTo('write_without', { changes });
-    if (!answer) return;
+    if (!answer || asked !== changes) return;
     const { ids, again: other, first_difference: difference, labels } = answer;
     const count = difference ?? ids.length;
     const isVersion = shownTab.latest === 'Chat' && difference !== null;
     text.replaceChildren(
       make('p', { class: 'at-md at-strong', text: difference === null ? 'The whole text stays the same.'
         : difference === 0 ? 'The text differs from its first token on.' : `The first ${difference === 1 ? 'token stays' : `${difference} tokens stay`} the same.` }),
-      ...[['As it was', ids], [`Without ${names}`, other]].map(([title, tokens]) => make('div', { class: 'at-rewritten-text' },
+      ...[['As it was', ids], [`Without ${changes.map(nameOf).join(', ')}`, other]].map(([title, tokens]) => make('div', { class: 'at-rewritten-text' },
         make('p', { class: 'at-sm at-quiet', text: String(title) }),
         make('p', { dir: 'auto' }, ...(/** @type {number[]} */ (tokens)).map((id, i) =>
-          make('span', { class: i < count ? 'at-quiet' : i === count && difference !== null ? 'at-differing' : '' }, ...spaced(labels[id])))))),
-      ...(isVersion ? [makeButton('Put it into the conversation', () => answeredWithout.publish({ run: changedRun, changes }), { class: 'at-plain', title: 'As a version of the answer' })] : []));
+          make('span', { class: i < count ? 'at-quiet' : i === count && difference !== null ? 'at-differing' : '' }, ...inText(labels[id])))))),
+      ...(isVersion ? [makeButton('Put it into the conversation', () => answeredWithout.publish({ run: changedRun, changes }), { title: 'As a version of the answer' })] : []));
   }
 
   /** @returns {Sheet[]} */
@@ -131,6 +135,3 @@ export function makeWithout({ answerTo }) {
 
   return { node, show, sheets };
 }
-
-/** A token in a text, whose one space before a word is a space. @param {string} label */
-const spaced = (label) => [...(/^ [^ ]/u.test(label) ? [' '] : []), ...visible(label, true)];

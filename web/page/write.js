@@ -25,7 +25,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
   }, { disabled: true });
   const ask = makeAsk(model, {
     label: 'Text', placeholder: 'Type the beginning of a text and let the model continue it.', verb: 'Continue', rows: 12,
-    tools: [makeButton('Next token', () => ask.submit(undefined, { max_new_tokens: 1 })), undo],
+    tools: [makeButton('Next token', () => ask.submit(undefined, { max_new_tokens: 1, min_new_tokens: Math.min(settings.read().min_new_tokens, 1) })), undo],
   }, proceed);
   panel.append(ask.node);
   ask.box.value = prompt;

@@ -20,6 +20,7 @@ from decoding.request import ModelWithTokenizer, Request
 from decoding.run.document import MAX_STEPS, SCHEMA, BeamEntry, InvalidDocument, RunDocument, SearchEntry, StepEntry
 from decoding.run.trace import Trace
 from decoding.run.upgrade import upgraded
+from decoding.run.writer import ids_in
 from decoding.settings import DecodingSettings
 from decoding.step import CandidateRecord, Choice, ContrastiveCandidate, Dropped, Hypothesis, LayerContrast, Step
 from model.errors import AttendError
@@ -172,8 +173,9 @@ def read_trace(document: RunDocument, loaded: ModelWithTokenizer, name: str, lab
 
 def check_vocabulary(document: RunDocument, size: int) -> None:
     """Raise `InvalidDocument` for tokens that a vocabulary of this size does not have."""
+    explained = ids_in(document["steps"], document.get("search", ()))
     named = (*document["prompt"]["ids"], *document.get("source", ()), *map(int, document["labels"]))
-    if any(token >= size for token in named):
+    if any(token >= size for token in (*explained, *named)):
         raise InvalidDocument("it has tokens that its model doesn't have")
 
 

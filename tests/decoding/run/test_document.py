@@ -148,3 +148,20 @@ def test_more_tokens_than_a_run_can_have_are_not_read() -> None:
     loaded: Any = SimpleNamespace(model=model)
     with pytest.raises(InvalidDocument, match="it has 4,097 generated tokens, but a run has at most 4,096"):
         read_trace(read_run_document(document), loaded, "tiny", str)
+
+
+@pytest.mark.parametrize("where", ["prompt", "labels", "candidates", "beams"])
+def test_tokens_that_the_model_does_not_have_are_not_read(where: str) -> None:
+    model = random_model(12, seed=1)
+    settings = DecodingSettings(strategy="beam", num_beams=2, max_new_tokens=3, top_candidates=4)
+    document: Any = trace_of(settings, model=model, request=make_request((3, 1), [])).document()
+    entries = {
+        "prompt": lambda: document["prompt"]["ids"].append(12),
+        "labels": lambda: document["labels"].update({"12": "<12>"}),
+        "candidates": lambda: document["steps"][0]["candidates"][-1].update(id=12),
+        "beams": lambda: document["search"][0]["beams"][-1].update(id=12),
+    }
+    entries[where]()
+    loaded: Any = SimpleNamespace(model=model)
+    with pytest.raises(InvalidDocument, match="it has tokens that its model doesn't have"):
+        read_trace(read_run_document(document), loaded, "tiny", str)

@@ -186,8 +186,8 @@ class Tab(View):
     takes_settings: ClassVar[bool] = True
     # Functions, as `staticmethod`s. The tab's current state, with the visitor's model of this name:
     overview: Callable[[Session, Models, str], PageUpdate] = staticmethod(lambda session, models, name: PageUpdate())
-    # The document for the visitor's browser to keep (None: nothing yet), named so from now on ("": it keeps its name);
-    # and what opens one in place of what is in view, or raises `AttendError` if the tab did not write it.
+    # The document for the visitor's browser to keep (None: nothing yet), under this name from now on ("": the name it
+    # has); and what opens one in place of what is in view, or raises `AttendError` if the tab did not write it.
     document: Callable[[Session, str], Document | None] = staticmethod(lambda session, key: None)
     open_document: Callable[[Session, OpenedDocument], None] = staticmethod(lambda session, document: None)
     # Makes a function for programs, with a docstring and annotations, which raises `AttendError`:

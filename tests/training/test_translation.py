@@ -18,6 +18,7 @@ from decoding.settings import DecodingSettings
 from model import catalog
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.names import embedded
 from model.text.conversation import Message
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer.encoder_decoder import build
@@ -83,20 +84,19 @@ def test_another_file_is_learned_without_what_is_held_out(data_folder: Path, tmp
     assert learned.count(new.target) == 2
 
 
-def test_english_sentences_alone_become_pairs_by_a_model_that_writes_french(
+@pytest.mark.skipif("attend-translate" not in embedded(), reason="the translator is not there")
+def test_english_sentences_alone_become_pairs_by_a_model_that_translates_them(
     data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lines(data_folder / back_translate.ENGLISH_FILE, ["The CAT 0 is red\tDie Katze", *["Is 9 new?\tNeu"] * 2])
-    train(replace(TRANSLATOR, into="French"), data_folder, tmp_path / "french")
-    model = ["--model", str(tmp_path / "french")]
-    assert back_translate.main([str(data_folder), *model]) == 0
-    assert capsys.readouterr().out.endswith(f"1 pairs in {data_folder / BACK_TRANSLATED_FILE}\n")
+    assert back_translate.main([str(data_folder), "--model", "attend-translate"]) == 0  # any translator will do
+    assert capsys.readouterr().out.endswith(f"1 pair in {data_folder / BACK_TRANSLATED_FILE}\n")
     (pair,) = read_pairs(data_folder / BACK_TRANSLATED_FILE)
-    loaded = catalog.load(str(tmp_path / "french"))
     greedy = DecodingSettings(strategy="greedy", max_new_tokens=100)
-    assert pair == Pair(source=answer(loaded, [Message("user", "Is 9 new?")], greedy).strip(), target="Is 9 new?")
+    translated = answer(catalog.load("attend-translate"), [Message("user", "Is 9 new?")], greedy)
+    assert pair == Pair(source=" ".join(translated.split()), target="Is 9 new?")
     for into, learned in (("English", True), ("French", False)):
-        settings = replace(TRANSLATOR, passes=1.0, into=into, context_length=128)  # a poor translation may be long
+        settings = replace(TRANSLATOR, passes=1.0, into=into, context_length=128)
         task = TranslationTask(settings, data_folder, tmp_path / into)
         texts = [[task.tokenizer.decode(side[:-1], begins=True) for side in row] for b in task.batches for row in b]
         assert any("Is 9 new?" in row for row in texts) is learned

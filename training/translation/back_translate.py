@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     pairs = [(english, french) for english, french in pairs if french]
     with writing(output), gzip.open(output, "wt", encoding="utf-8") as lines:
         lines.writelines(f"{english}\t{french}\n" for english, french in pairs)
-    print(f"{len(pairs):,} pairs in {output}")
+    print(f"{len(pairs):,} pair{'' if len(pairs) == 1 else 's'} in {output}")
 
 
 if __name__ == "__main__":

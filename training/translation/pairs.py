@@ -44,8 +44,8 @@ OTHER_FILES = {  # more files to learn from, and how often each is read per pass
 class Pair:
     """A sentence and one translation of it."""
 
-    source: str  # French
-    target: str  # English
+    source: str  # French, unless the pair is `turned`
+    target: str  # English, likewise
 
 
 def bare(sentence: str) -> str:

@@ -41,7 +41,10 @@ def plain_settings(given: object) -> Any:
 
 def can_be_named(interventions: tuple[Intervention, ...]) -> bool:
     """Whether the setting says all of it: names only switch off and scale, everywhere in the text."""
-    return read_names(names_of(interventions)) == interventions
+    try:
+        return read_names(names_of(interventions)) == interventions
+    except AttendError:  # a factor or a list that no text can give
+        return False
 
 
 def typed_without(interventions: tuple[Intervention, ...]) -> dict[str, str]:

@@ -33,7 +33,7 @@ def clear(session: Session, models: Models, name: str) -> WriteUpdate:
 
 
 def _take_up(session: Session, models: Models, name: str, text: object) -> None:
-    """Make what was typed since the last preview a step of its own. The model need not be able to read the text."""
+    """Make what was typed since the last preview a step of its own; `AttendError` if the model can't read it."""
     session.refuse_while_busy()
     if session.draft.run is None or text != session.draft.text:
         update_draft(session, models.get(name), text)

@@ -59,7 +59,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
       if (!panel.hidden) show(run, branch?.place);
       return result.document;
     } catch (error) {
-      ask.box.value ||= typed;
+      ask.box.value ||= branch ? typed : text; // nothing that was typed is lost
       draw(earlier);
       inspector.await(run, false);
       throw error;

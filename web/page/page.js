@@ -62,6 +62,7 @@ const inspector = mountInspector(right, async (branch) => (await opened.get(docu
 mountRecord(right, inspector);
 /** @type {Map<string, Promise<OpenTab>>} those that were opened */
 const opened = new Map();
+let firstName = '';
 tabs.follow();
 fileClosed.subscribe(right, async () => (await opened.get(document.body.dataset.tab)).enter());
 offerGlossary({ titles: forms.course.titles, isOffered: () => true, open: openChapter }, takePart('glossary', isTermName));
@@ -77,10 +78,10 @@ async function show(name, panel) {
   shownTab.publish(name);
   model.load().catch(() => {}); // what went wrong is told
   if (!opened.has(name)) {
-    const isFirst = !opened.size; // it is the one of the address
+    firstName ||= name; // the tab of the address
     panel.replaceChildren(panel.firstElementChild); // the heading, without what an earlier try has left
     const started = script().then(({ startTab }) => startTab({
-      panel, model, context: about.context, settings, inspector, examples: forms.examples[name] ?? [], prompt: isFirst ? prompt : '',
+      panel, model, context: about.context, settings, inspector, examples: forms.examples[name] ?? [], prompt: name === firstName ? prompt : '',
       form: forms.compare, course: forms.course,
     }));
     started.catch(() => {

@@ -25,20 +25,22 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
   }, { disabled: true });
   const ask = makeAsk(model, {
     label: 'Text', placeholder: 'Type the beginning of a text and let the model continue it.', verb: 'Continue', rows: 12,
-    tools: [makeButton('Next token', () => ask.submit(undefined, { max_new_tokens: 1, min_new_tokens: Math.min(settings.read().min_new_tokens, 1) })), undo],
+    tools: [makeButton('Next token', () => ask.submit(undefined, { single: true })), undo],
   }, proceed);
   panel.append(ask.node);
   ask.box.value = prompt;
   documentToOpen.subscribe(null, ({ document }) => { if (document.kind === 'write') ask.box.value = document.content.text; });
 
-  /** @param {string} text @param {Record<string, any>} changes */
-  async function proceed(text, { branch, ...changes }) {
+  /** @param {string} text @param {{branch?: import('../service.js').Branch, single?: boolean}} how `single`: by one token */
+  async function proceed(text, { branch, single = false }) {
     const before = ask.box.value;
     ask.box.readOnly = true;
     const growing = nameRun();
     inspector.await(growing);
     try {
-      const result = await model.run(branch ?? text, settingsOf(branch, { ...settings.read(), ...changes }), (tokens) => {
+      const typed = settings.read();
+      const changes = single ? { max_new_tokens: 1, min_new_tokens: Math.min(typed.min_new_tokens ?? 0, 1) } : {};
+      const result = await model.run(branch ?? text, settingsOf(branch, { ...typed, ...changes }), (tokens) => {
         ask.box.value = text + textOf(tokens);
         ask.box.scrollTop = ask.box.scrollHeight;
       });

@@ -175,6 +175,7 @@ def test_after_a_refusal_the_answer_before_is_shown_again(page: Page) -> None:
     page.route("**/queue/join*", hold)
     page.get_by_role("button", name="1.5", exact=True).click()
     expect(verdict).to_have_text("Asking the model…")
+    eventually(lambda: bool(page.title()) and len(held) == 1)
     [(route, refused)] = held
     route.continue_(post_data=refused)
     expect(verdict).to_contain_text("With its original settings")

@@ -54,7 +54,7 @@ def hold(page: Page, question: str) -> tuple[list[Route], list[str]]:
 
 
 def until(page: Page, held: list[Route], count: int) -> None:
-    """Wait until so many are held: Playwright notices while it waits for a page's answer, such as its title."""
+    """Wait until this many are held: Playwright notices while it waits for a page's answer, such as its title."""
     eventually(lambda: bool(page.title()) and len(held) == count)
 
 

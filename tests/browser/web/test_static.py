@@ -93,6 +93,14 @@ def test_a_text_is_continued_in_its_box(page: Page, rounded_chat: attend.Model) 
     expect(panel.get_by_role("textbox")).to_have_value("Once upon a time")
 
 
+def test_next_token_continues_by_one(page: Page, rounded_chat: attend.Model) -> None:
+    panel = open_tab(page, "Write")
+    send(panel, "Text", "Once upon a time", "Next token")
+    (token,) = rounded_chat.generate("Once upon a time", strategy="greedy", max_new_tokens=1).tokens
+    expect(panel.get_by_role("textbox")).to_have_value("Once upon a time" + token.text)
+    panel.get_by_role("button", name="Undo").click()
+
+
 def test_another_token_is_used_and_the_model_writes_on_behind_it(page: Page, rounded_chat: attend.Model) -> None:
     panel = open_tab(page, "Write")
     send(panel, "Text", "Once upon a time", "Continue")

@@ -155,9 +155,13 @@ def test_both_switch_off_what_the_answer_was_written_without(
     assert chat_reproduction(session, tiny, "Another message", settings).interventions == ()
 
 
-def test_a_note_says_what_no_flag_can_name() -> None:
-    settings, off = replace(SETTINGS, seed=5), (Intervention(0, "head", 1, action="mean"),)
-    reproduction = code.Reproduction("attend-chat", settings, "Hi", interventions=off)
+@pytest.mark.parametrize(
+    "changed",
+    [Intervention(0, "head", 1, action="mean"), Intervention(0, "feed_forward", action="scale", factor=1e-5)],
+)
+def test_a_note_says_what_no_flag_can_name(changed: Intervention) -> None:
+    settings = replace(SETTINGS, seed=5)
+    reproduction = code.Reproduction("attend-chat", settings, "Hi", interventions=(changed,))
     assert "--without" not in code.command(reproduction)
     assert [block["note"] for block in code.blocks(reproduction)] == [
         "No flag repeats the changes inside the model.",

@@ -6,7 +6,7 @@
 
 import { textsWanted } from '../../kit/js/signals.js';
 
-const MAX = { texts: 500, characters: 20_000 }; // texts that are kept, and characters of one question, as the server limits them
+const MAX = { texts: 500, characters: 20_000 }; // texts that are kept or asked about at once, and their characters, as the server limits them
 
 /** @type {Map<string, FormattedNode[] | null>} by text; null until they arrive, and if the server refuses */
 const known = new Map();
@@ -36,6 +36,6 @@ export const put = (texts, trees) => trees.forEach((nodes, index) => known.set(t
 /** How many of these texts fit into one question. @param {string[]} texts */
 export function batch(texts) {
   let characters = 0;
-  const tooMany = texts.findIndex((text) => (characters += text.length) > MAX.characters);
+  const tooMany = texts.findIndex((text, index) => index >= MAX.texts || (characters += text.length) > MAX.characters);
   return tooMany < 0 ? texts.length : Math.max(1, tooMany);
 }

@@ -97,7 +97,7 @@ export function makeAttention(keysOf = (query) => query + 1) {
   };
 }
 
-/** @param {string} text base64; of a file, it may be anything, which gives no bytes */
+/** @param {string} text base64; a file may hold anything else, which gives no bytes */
 function bytesOf(text) {
   try {
     const characters = atob(text);

@@ -29,7 +29,7 @@ class ScoreWindow(TypedDict):
     """How a text that is longer than the context was read."""
 
     context: int  # tokens that the model reads at once
-    before: int  # each token, except the first ones, has at least so many tokens before it
+    before: int  # each token, except the first ones, has at least this many tokens before it
 
 
 class OtherModel(TypedDict):

@@ -249,7 +249,7 @@ def test_only_force_writes_into_a_folder_that_is_not_empty(tokenizer_file: Path,
     ("name", "question", "credit"),
     [
         ("attend-chat", "Hi! How are you today?", "Jandaghi et al., arXiv:2312.10007"),
-        ("attend-translate", "Le chat dort.", "under CC BY 2.0 FR"),
+        ("attend-translate", "Le chat dort.", "CC BY 2.0 FR"),
     ],
 )
 def test_the_card_of_an_export_loads_it_and_passes_on_licence_and_credits(

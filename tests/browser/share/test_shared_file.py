@@ -136,6 +136,7 @@ def test_a_shared_comparison_has_its_cards_and_each_ones_tokens(
     with opened(browser, file) as alone:
         expect(alone.locator(".at-card h3")).to_have_text(page.locator(".at-card h3").all_inner_texts())
         expect(alone.locator(".at-card .at-text")).to_have_text(page.locator(".at-card .at-text").all_text_contents())
+        expect(alone.locator(".at-cards")).to_have_css("display", "grid")  # beside each other, as on the page
         assert alone.get_by_role("button", name="Change the settings of this card").count() == 0
         alone.locator(".at-card").nth(1).locator(".at-tok").nth(2).click()
         expect(alone.locator(".at-headline")).to_contain_text(f"Token 3 of {len(cards[1]['run']['ids'])}")

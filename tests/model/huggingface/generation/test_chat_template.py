@@ -16,6 +16,7 @@ from transformers import PreTrainedTokenizerFast
 
 from model import catalog
 from model.errors import AttendError
+from model.huggingface.generation import chat_template
 from model.huggingface.generation.chat_template import TemplateChat
 from model.huggingface.tokenizer import HuggingFaceTokenizer
 from model.loaded import LoadedModel
@@ -106,6 +107,13 @@ with_and_without = pytest.mark.parametrize(
 
 def talk(*texts: str) -> list[Message]:
     return [Message("assistant" if index % 2 else "user", text) for index, text in enumerate(texts)]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is right here is right on a busy machine, too; `tests/model/sandbox` tests the limits."""
+    for limit in ("_SECONDS", "_PROBE_SECONDS"):
+        monkeypatch.setattr(chat_template, limit, 120.0)
 
 
 @with_and_without

@@ -65,7 +65,7 @@ def next_token(
     session: Session, models: Models, name: str, text: object, unseeded: DecodingSettings
 ) -> Iterator[WriteUpdate]:
     """Continue the text that is in the box by one token, whatever the least length of a text is."""
-    single = replace(unseeded, max_new_tokens=1, min_new_tokens=min(unseeded.min_new_tokens, 1))
+    single = replace(unseeded, max_new_tokens=1, min_new_tokens=0)
     yield from write(session, models, name, text, single)
 
 

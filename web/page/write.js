@@ -38,9 +38,8 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
     const growing = nameRun();
     inspector.await(growing);
     try {
-      const typed = settings.read();
-      const changes = single ? { max_new_tokens: 1, min_new_tokens: Math.min(typed.min_new_tokens ?? 0, 1) } : {};
-      const result = await model.run(branch ?? text, settingsOf(branch, { ...typed, ...changes }), (tokens) => {
+      const changes = single ? { max_new_tokens: 1, min_new_tokens: 0 } : {};
+      const result = await model.run(branch ?? text, settingsOf(branch, { ...settings.read(), ...changes }), (tokens) => {
         ask.box.value = text + textOf(tokens);
         ask.box.scrollTop = ask.box.scrollHeight;
       });

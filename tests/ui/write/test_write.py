@@ -1,4 +1,4 @@
-"""Write without a browser: continuing, single tokens, changes by hand, undo and redo."""
+"""Write without a browser: continuing, single tokens, changes by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.write import actions as write
-from ui.write import history
 from ui.write.update import WriteUpdate
 
 SAMPLE = DecodingSettings(strategy="sample", max_new_tokens=6, seed=11)
@@ -30,14 +29,6 @@ def last(screens: Iterator[WriteUpdate]) -> WriteUpdate:
 
 def run_of(session: Session) -> RunRecord:
     return session.run(session.draft.run)
-
-
-def undo(session: Session, models: Models) -> WriteUpdate:
-    return history.undo(session, models, models.default, session.draft.text)
-
-
-def redo(session: Session, models: Models) -> WriteUpdate:
-    return history.redo(session, models, models.default, session.draft.text)
 
 
 def test_the_text_is_continued_in_the_box(models: Models, tiny: LoadedModel) -> None:
@@ -123,52 +114,6 @@ def test_taking_another_token_cuts_what_followed(models: Models, tiny: LoadedMod
     assert taken.rank == int((expected > expected[other.id]).sum()) + 1
 
 
-def test_undo_takes_back_one_step_after_the_other(models: Models) -> None:
-    session = Session()
-    write.preview(session, models, models.default, START)
-    texts, ids = [START], [run_of(session).ids]
-    for _ in range(3):
-        last(write.write(session, models, models.default, session.draft.text, ONE))
-        texts.append(session.draft.text)
-        ids.append(run_of(session).ids)
-    for text, tokens in reversed(list(zip(texts[:-1], ids[:-1], strict=True))):
-        screen = undo(session, models)
-        assert screen.text == text
-        assert run_of(session).ids == tokens
-        assert screen.inspector is not None
-        assert len(screen.inspector["rows"]) == len(tokens) - 1  # attention is back as well
-    assert write.overview(session, models, models.default).history == (False, True)
-    with pytest.raises(AttendError, match="nothing to undo"):
-        undo(session, models)
-    for text, tokens in zip(texts[1:], ids[1:], strict=True):
-        assert redo(session, models).text == text
-        assert run_of(session).ids == tokens
-    with pytest.raises(AttendError, match="nothing to redo"):
-        redo(session, models)
-
-
-def test_what_was_typed_since_is_a_step_of_its_own(models: Models) -> None:
-    session = Session()
-    last(write.write(session, models, models.default, START, SAMPLE))
-    generated, ids = session.draft.text, run_of(session).ids
-    for typed in (" a", " and", " and so"):
-        write.preview(session, models, models.default, generated + typed)
-    assert undo(session, models).text == generated
-    assert run_of(session).ids == ids
-    assert undo(session, models).text == START
-    assert [redo(session, models).text for _ in range(2)] == [generated, f"{generated} and so"]
-    undo(session, models)
-    assert write.preview(session, models, models.default, "Something else").history == (True, False)
-
-
-def test_undo_takes_up_words_that_the_page_had_no_time_to_tell(models: Models) -> None:
-    session = Session()
-    last(write.write(session, models, models.default, START, SAMPLE))
-    generated = session.draft.text
-    assert history.undo(session, models, models.default, f"{generated} or not").text == generated
-    assert redo(session, models).text == f"{generated} or not"
-
-
 def test_typing_behind_the_models_words_keeps_what_they_were_chosen_from(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     last(write.write(session, models, models.default, START, SAMPLE))
@@ -203,48 +148,6 @@ def test_a_text_that_the_model_has_ended_goes_on_only_when_somebody_types(models
     assert not session.busy
     last(write.write(session, models, models.default, f"{START} jumps", ONE))
     assert run_of(session).ids[:-1] == tiny.prompt(f"{START} jumps")
-
-
-def test_clear_can_be_undone(models: Models) -> None:
-    session = Session()
-    last(write.write(session, models, models.default, START, SAMPLE))
-    text = session.draft.text
-    ids = run_of(session).ids
-    assert history.clear(session, models, models.default).text is None  # the page empties the box, at once
-    assert undo(session, models).text == text
-    assert run_of(session).ids == ids
-    assert [token.given for token in run_of(session).tokens].count(False) == 6
-
-
-def test_clearing_while_it_writes_leaves_the_box_empty(models: Models) -> None:
-    session = Session()
-    screens = write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=100))
-    next(screens)
-    next(screens)
-    history.clear(session, models, models.default)
-    assert all(screen.text is None and screen.inspector is None for screen in screens)
-    assert session.draft.text == ""
-    assert not session.busy
-
-
-def test_an_emptied_box_can_be_undone_and_redone(models: Models) -> None:
-    session = Session()
-    last(write.write(session, models, models.default, START, SAMPLE))
-    text = session.draft.text
-    assert write.preview(session, models, models.default, "").history == (True, False)
-    assert undo(session, models).text == text
-    assert redo(session, models).text == ""
-    write.preview(session, models, models.default, "New")
-    assert undo(session, models).text == ""
-
-
-def test_nothing_can_be_undone_while_the_model_writes(models: Models) -> None:
-    session = Session()
-    screens = write.write(session, models, models.default, START, SAMPLE)
-    assert next(screens).history == (False, False)
-    with pytest.raises(AttendError, match="still writing"):
-        undo(session, models)
-    assert last(screens).history == (True, False)
 
 
 def test_a_model_without_a_chat_format_writes(models: Models, tiny_writer: LoadedModel) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from model.errors import AttendError
-from tests.ui.write.test_write import SAMPLE, START, last, run_of, undo
+from tests.ui.write.test_write import SAMPLE, START, last, run_of
+from tests.ui.write.test_write_history import undo
 from ui.runs.documents.document import read_document
 from ui.runs.models import Models
 from ui.runs.session import Session

@@ -11,7 +11,8 @@ from model.loaded import LoadedModel
 from tests.conftest import make_checkpoint
 from tests.helpers.folders import gpt2
 from tests.helpers.waiting import Gate
-from tests.ui.write.test_write import SAMPLE, START, last, run_of, undo
+from tests.ui.write.test_write import SAMPLE, START, last, run_of
+from tests.ui.write.test_write_history import undo
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.write import actions as write

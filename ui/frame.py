@@ -16,6 +16,7 @@ from typing import Any, ClassVar, get_origin
 
 import gradio as gr
 from gradio.components import Component
+from gradio.events import Dependency
 from gradio.utils import is_prop_update
 
 from decoding.settings import DecodingSettings
@@ -246,16 +247,19 @@ class Tab(View):
         *,
         boxes: Mapping[str, Component] = MappingProxyType({}),
         **options: Any,
-    ) -> None:
+    ) -> Dependency:
         """Let an action of the session answer an event, or several: a generator gives one update after another.
 
         Args:
             kind: of the event; see `ui/kit/events.py`.
             boxes: components whose values the action takes; see `Frame.bound`.
+
+        Returns:
+            What the last event can be followed by.
         """
         function, inputs = frame.bound(action, boxes)
         make = frame.run_handler if inspect.isgeneratorfunction(action) else frame.handler
         outputs = self.all_outputs(frame)
         handler = make((frame, self), outputs, function)
-        for each in [event] if callable(event) else event:
-            each(handler, inputs, outputs, **{**kind, **options})
+        events = [event] if callable(event) else event
+        return [each(handler, inputs, outputs, **{**kind, **options}) for each in events][-1]

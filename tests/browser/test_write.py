@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.helpers.browsing import HeldPage, Opener
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import rest, send, to_write
+from tests.helpers.waiting import eventually
 
 pytestmark = BROWSER
+
+_NOTE_EMPTIED = """() => new MutationObserver(() => { window.emptied ||= !document.querySelector('.at-box'); })
+  .observe(document.body, { subtree: true, childList: true })"""
 
 START = "The dog and the fox"
 MISFITS = """async step => {
@@ -135,3 +139,20 @@ def test_what_is_typed_right_after_clear_stays(visit: Opener) -> None:
     expect(page.locator(".at-box").nth(5)).to_be_visible()
     rest(page)
     expect(box).to_have_value("The dog and the fox")
+
+
+def test_what_is_typed_after_clear_has_its_tokens_whichever_the_server_hears_of_first(visit: Opener) -> None:
+    page, held = visit(), list[Route]()
+    to_write(page)
+    box, tokens = page.locator("#attend-text textarea"), page.locator(".at-box")
+    box.fill("The dog")
+    expect(tokens.first).to_be_visible()
+    page.route("**/queue/join*", lambda route: route.continue_() if held else held.append(route))
+    page.locator("#attend-empty").click()
+    eventually(lambda: bool(page.title()) and len(held) == 1)
+    box.fill("The dog and the fox")
+    expect(tokens.nth(5)).to_be_visible()
+    page.evaluate(_NOTE_EMPTIED)
+    held[0].continue_()
+    page.wait_for_function("() => window.emptied")
+    expect(tokens.nth(5)).to_be_visible()

@@ -112,7 +112,8 @@ class WriteTab(Tab):
         bind(self.forth.click, history.redo, boxes=text, trigger_mode="multiple")
         bind(self.text.input, write.preview, PREVIEW, boxes=text)
         self.empty.click(None, self.text, self.text, js=_EMPTIED, **QUIET)
-        bind(self.empty.click, history.clear)
+        cleared = bind(self.empty.click, history.clear)
+        bind(cleared.then, write.preview, PREVIEW, boxes=text)  # of what was typed meanwhile, if it was told before
         self.score.click(None, self.text, None, js=_SCORED, **QUIET)  # ui/write/scores hears of both
         self.text.change(None, self.text, None, js=_CHANGED, **QUIET)
         self.halt.click(halt, frame.session, None, queue=False, **QUIET)

@@ -21,7 +21,7 @@ import { Tokenizer } from './text/tokenizer.js';
  *  import('./decoding/settings.js').Parameter[], files: {name: string, bytes: number, sha256: string}[]}} Manifest
  */
 
-const CHARACTERS = 20_000; // of one text, as on the page with a server: a longer one is not even tokenized
+const MAX_CHARACTERS = 20_000; // of one text, as on the page with a server: a longer one is not even tokenized
 
 export class Engine {
   /** @param {Manifest} manifest @param {Tokenizer} tokenizer @param {Transformer} model */
@@ -53,7 +53,7 @@ export class Engine {
     const messages = typeof typed === 'string' ? null : typed, prompt = messages ? messages.at(-1).content : String(typed);
     if (!prompt.trim()) throw new Error('The prompt is empty: enter at least one character.');
     const characters = [...prompt].length;
-    if (characters > CHARACTERS) throw new Error(`The text has ${characters} characters, but the limit is ${CHARACTERS}: shorten it.`);
+    if (characters > MAX_CHARACTERS) throw new Error(`The text has ${characters} characters, but the limit is ${MAX_CHARACTERS}: shorten it.`);
     const unknown = Object.keys(settings.logit_bias).find((id) => Number(id) >= vocabularySize);
     if (unknown) throw new Error(`logit_bias names token ${unknown}, but this model's highest token id is ${vocabularySize - 1}: choose smaller ids.`);
     const { ids: read, dropped = 0, prefix = NO_PREFIX } = this.#read(branch, messages, prompt, settings);

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from playwright.sync_api import Route, expect
 
-from tests.helpers.browsing import HeldPage, Opener
+from tests.helpers.browsing import HeldPage, Opener, until_held
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import rest, send, to_write
-from tests.helpers.waiting import eventually
 
 pytestmark = BROWSER
 
@@ -149,7 +148,7 @@ def test_what_is_typed_after_clear_has_its_tokens_whichever_the_server_hears_of_
     expect(tokens.first).to_be_visible()
     page.route("**/queue/join*", lambda route: route.continue_() if held else held.append(route))
     page.locator("#attend-empty").click()
-    eventually(lambda: bool(page.title()) and len(held) == 1)
+    until_held(page, held, 1)
     box.fill("The dog and the fox")
     expect(tokens.nth(5)).to_be_visible()
     page.evaluate(_NOTE_EMPTIED)

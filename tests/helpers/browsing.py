@@ -10,7 +10,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ from tests.conftest import make_checkpoint, unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.served import models_of, served
 from tests.helpers.visitor import PATIENCE, POLLING
-from tests.helpers.waiting import Gate
+from tests.helpers.waiting import Gate, eventually
 from ui.kit import assets
 from ui.page.layout import build
 from ui.runs.models import Models
@@ -341,3 +341,9 @@ def show_predictions(chapter: Locator) -> None:
     expect(chapter.locator(".at-exercises")).to_be_visible()
     for button in chapter.get_by_role("button", name="Show it without a guess").all():
         button.click()
+
+
+def until_held(page: Page, held: Sequence[object], count: int) -> None:
+    """Wait until this many requests are held: Playwright only notices them while it waits for the page's answer, such
+    as its title."""
+    eventually(lambda: bool(page.title()) and len(held) == count)

@@ -9,16 +9,15 @@ The sentences are those of the English-German pairs that the English-French ones
 
 from __future__ import annotations
 
-import gzip
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from decoding.settings import DecodingSettings
 from model.catalog import load
-from model.command_line import Parser, command, writing
+from model.command_line import Parser, command
 from model.errors import AttendError
-from training.translation.pairs import BACK_TRANSLATED_FILE, SOURCE_FILE, bare, read_pairs
+from training.translation.pairs import BACK_TRANSLATED_FILE, SOURCE_FILE, Pair, bare, read_pairs, write_pairs
 from training.translation.translate import LONGEST_ANSWER, translate_all
 
 ENGLISH_FILE = "translation/tatoeba_eng_deu.tsv.gz"
@@ -55,10 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sentences = new_sentences(options.data)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER)
     translations = translate_all(loaded, sentences, settings, progress=True)
-    pairs = [(english, " ".join(french.split())) for english, french in zip(sentences, translations, strict=True)]
-    pairs = [(english, french) for english, french in pairs if french]
-    with writing(output), gzip.open(output, "wt", encoding="utf-8") as lines:
-        lines.writelines(f"{english}\t{french}\n" for english, french in pairs)
+    translated = (" ".join(french.split()) for french in translations)
+    pairs = [Pair(french, english) for english, french in zip(sentences, translated, strict=True) if french]
+    write_pairs(pairs, output)
     print(f"{len(pairs):,} pair{'' if len(pairs) == 1 else 's'} in {output}")
 
 

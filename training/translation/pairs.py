@@ -16,7 +16,7 @@ import random
 import sys
 import unicodedata
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,8 +44,8 @@ OTHER_FILES = {  # more files to learn from, and how often each is read per pass
 class Pair:
     """A sentence and one translation of it."""
 
-    source: str  # French, unless the pair is `turned`
-    target: str  # English, likewise
+    source: str  # what is read: in the files the second column, mostly French
+    target: str  # what is written: in the files the first column, English; `turned` exchanges the two
 
 
 def bare(sentence: str) -> str:
@@ -61,10 +61,16 @@ def read_pairs(path: Path) -> list[Pair]:
         parts = line.rstrip("\n").split("\t")
         if len(parts) != 2 or not all(part.strip() for part in parts):
             raise AttendError(
-                f"Line {number} of {path} is not an English sentence, a tab and a French one: correct it."
+                f"Line {number} of {path} is not an English sentence, a tab and its translation: correct it."
             )
         pairs.append(Pair(source=parts[1], target=parts[0]))
     return pairs
+
+
+def write_pairs(pairs: Iterable[Pair], path: Path) -> None:
+    """Write a file for `read_pairs`; `AttendError` if it can't be written."""
+    with writing(path), gzip.open(path, "wt", encoding="utf-8") as lines:
+        lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in pairs)
 
 
 def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
@@ -181,8 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.tsv.gz)")
     options = parser.parse_args(arguments)
     pairs = split_pairs(read_pairs(options.data / SOURCE_FILE))[options.split]
-    with writing(options.output), gzip.open(options.output, "wt", encoding="utf-8") as lines:
-        lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in pairs)
+    write_pairs(pairs, options.output)
     print(f"{len(pairs):,} pairs ({options.split}) in {options.output}")
 
 

@@ -109,7 +109,7 @@ class _AnswerView:
 
     def updated(self, progress: RunProgress) -> ChatUpdate:
         session, run = self.session, self.answer.run
-        if not self._is_in_view:
+        if all(turn is not self.answer.turn for turn in session.turns):  # the conversation was cleared
             return ChatUpdate()
         answered = 0 if progress.ended else run.length - run.first
         update = ChatUpdate(
@@ -122,24 +122,16 @@ class _AnswerView:
         conversation = conversation_value(session) if self._add_others() else None
         return replace(update, conversation=conversation, seed=session.seed)
 
-    @property
-    def _is_in_view(self) -> bool:
-        """False once the conversation was cleared."""
-        return any(turn is self.answer.turn for turn in self.session.turns)
-
     def _add_others(self) -> bool:
         """Make the other texts that the run returned versions of the answer, each with a run of its own; says whether
         there are any."""
         run, session, others = self.answer.run, self.session, []
-        # The session is free by now: a click may take the answer out of view, or drop runs that no message has yet.
-        with session.lock:
-            for trace in self.answer.trace.other_sequences() if self._is_in_view else ():
-                tokens = [*run.tokens[: len(trace.request.attended)], *explained_tokens(trace)]
-                other = session.add_run(run.mode, run.model, tokens, source=run.source)
-                other.shape, other.dropped = run.shape, run.dropped
-                answer = LiveAnswer(other, trace, self.loaded, self.answer.turn.model)
-                answer.add((), "finished")
-                others.append(answer.turn)
-            if others:
-                session.conversation.add_versions(self.answer.turn, others)
+        for trace in self.answer.trace.other_sequences():  # under the session's lock, as all of a run's last update
+            tokens = [*run.tokens[: len(trace.request.attended)], *explained_tokens(trace)]
+            other = session.add_run(run.mode, run.model, tokens, source=run.source)
+            other.shape, other.dropped = run.shape, run.dropped
+            answer = LiveAnswer(other, trace, self.loaded, self.answer.turn.model)
+            answer.add((), "finished")
+            others.append(answer.turn)
+        session.conversation.add_versions(self.answer.turn, others)
         return bool(others)

@@ -145,7 +145,7 @@ export function offerGuessing(round, { gather, reason }) {
     explained.replaceChildren(stepTable(step, { take: null, ask: null }), stepReason(step));
     draw();
     next.focus({ preventScroll: true });
-    const gathered = await gather(entry); // none of a guess that was refused
+    const gathered = await gather(entry); // empty if the guess was refused
     means = { ...means, ...gathered }; // as they are by now: an earlier guess may have been answered meanwhile
     drawScores();
   }

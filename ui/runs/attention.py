@@ -100,8 +100,8 @@ def restore_attention(run: RunRecord, model: LanguageModel, lock: FairLock) -> N
 
 
 def _fits(ids: Sequence[int], model: LanguageModel, lock: FairLock, source: Sequence[int] = ()) -> bool:
-    """Whether the attention of a whole text may be computed at once. Of a long one, the model itself says how many
-    layers and heads there are: what a browser sent may be wrong."""
+    """Whether the attention of a whole text may be computed at once. For a long one, the model itself says how many
+    layers and heads it has: what a browser sent may be wrong."""
     tokens = len(source) + len(ids)
     if tokens <= _SHORT:
         return True

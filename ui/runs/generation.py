@@ -85,7 +85,7 @@ def run_for_visitor(
     session.growing = tuple(live.run.id for live in live_runs)
 
     def last_update(progress: RunProgress) -> UpdateT:
-        with session.lock:  # until it is made, other visitors' budgets and other events leave the ended runs alone
+        with session.lock:  # until it is made, neither another event nor another visitor's budget may drop these runs
             session.end(stop)
             session.seed = drawn_seed(*(live.settings for live in live_runs))
             return view.updated(progress)

@@ -58,9 +58,9 @@ def blocks(run: Reproduction) -> list[dict[str, str]]:
     chance = "This uses a random seed." if is_chance else ""
     note = f"{run.note} {chance}".strip()
     single = "This answers only the last message, without the earlier ones." if len(run.turns) > 1 else ""
-    whole = "" if can_be_named(run.interventions) else "No flag repeats the changes inside the model."
+    unnamed = "" if can_be_named(run.interventions) else "No flag repeats the changes inside the model."
     return [
-        {"title": "In a terminal", "text": command(run), "note": " ".join(filter(None, (single, whole, note)))},
+        {"title": "In a terminal", "text": command(run), "note": " ".join(filter(None, (single, unnamed, note)))},
         {"title": "In Python", "text": lines(run), "note": note},
     ]
 

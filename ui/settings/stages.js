@@ -3,7 +3,7 @@
  */
 
 /** @param {string} order */
-export const stageNames = (order) => order.split(',').map((name) => name.trim());
+export const stageNames = (order) => order.split(',').map((name) => name.trim()).filter(Boolean);
 
 /**
  * All stages in an order that may name only some of them: these take each other's places, and the others keep theirs.

@@ -10,7 +10,7 @@
 /** The value of every parameter, by its name. @typedef {Record<string, any>} Settings */
 
 export const COLDEST = 1e-4; // a lower temperature counts as 0
-const MOST_ENTRIES = 100, MOST_CHARACTERS = 200; // of a list, and of a text in it
+const MAX_ENTRIES = 100, MAX_CHARACTERS = 200; // of a list, and of a text in it
 const SEEDS = 2 ** 32; // how many seeds there are
 const DRAWN_SEEDS = 1_000_000; // random seeds are below this, so that they are easy to read and to type
 
@@ -40,19 +40,19 @@ function misfit(settings) {
 }
 
 /** @param {any} entry */
-const isText = (entry) => typeof entry === 'string' && entry !== '' && [...entry].length <= MOST_CHARACTERS && entry.isWellFormed();
+const isText = (entry) => typeof entry === 'string' && entry !== '' && [...entry].length <= MAX_CHARACTERS && entry.isWellFormed();
 
 /** What the entries of a list must be, and whether one is. @type {Record<string, [words: string, isSo: (entry: any) => boolean]>} */
 const ENTRIES = {
-  stop_texts: [`a text of 1 to ${MOST_CHARACTERS} characters`, isText],
-  banned_words: [`a text of 1 to ${MOST_CHARACTERS} characters, not all blank`, (entry) => isText(entry) && entry.trim() !== ''],
+  stop_texts: [`a text of 1 to ${MAX_CHARACTERS} characters`, isText],
+  banned_words: [`a text of 1 to ${MAX_CHARACTERS} characters, not all blank`, (entry) => isText(entry) && entry.trim() !== ''],
   logit_bias: ['a token id and its bias between -100 and 100', ([id, bias]) => /^(0|[1-9]\d*)$/.test(id) && typeof bias === 'number' && Math.abs(bias) <= 100],
 };
 
 /** @param {string} name @param {any} value a list, or an object with a value for each entry */
 function checkEntries(name, value) {
   const [words, isSo] = ENTRIES[name], entries = Array.isArray(value) ? value : Object.entries(value);
-  if (entries.length > MOST_ENTRIES) throw new Error(`${name} has ${entries.length} entries: use ${MOST_ENTRIES} or fewer.`);
+  if (entries.length > MAX_ENTRIES) throw new Error(`${name} has ${entries.length} entries: use ${MAX_ENTRIES} or fewer.`);
   const wrong = entries.findIndex((entry) => !isSo(entry)), entry = entries[wrong];
   if (wrong >= 0) throw new Error(`${name} contains ${Array.isArray(entry) ? entry.join(':') : JSON.stringify(entry)}, but each entry must be ${words}.`);
 }

@@ -25,7 +25,7 @@ import { Weights } from './weights.js';
  * @typedef {{logits: Float32Array[], attention: Float32Array[]}} Forward
  */
 
-const MOST_ROWS = 8; // texts that are followed at once
+const MAX_ROWS = 8; // texts that are followed at once
 const AT_ONCE = 32; // tokens of a prompt in one pass, between which a visitor can stop
 
 export class Transformer {
@@ -33,8 +33,8 @@ export class Transformer {
   static async of(config, file) {
     const { layers, heads, head_width: headWidth, context_length: length } = config;
     const text = KeysAndValues.bytes(layers, heads, headWidth, length);
-    const scratch = 4 * Math.max(AT_ONCE, length) * (8 * config.width + 3 * config.feed_forward_width) + 4 * MOST_ROWS * config.vocabulary_size;
-    const memory = await Memory.of(file.byteLength + (MOST_ROWS + 1) * text + scratch);
+    const scratch = 4 * Math.max(AT_ONCE, length) * (8 * config.width + 3 * config.feed_forward_width) + 4 * MAX_ROWS * config.vocabulary_size;
+    const memory = await Memory.of(file.byteLength + (MAX_ROWS + 1) * text + scratch);
     return new Transformer(config, new Weights(file, memory), memory);
   }
 
@@ -56,9 +56,9 @@ export class Transformer {
     const rotary = config.positions === 'rotary' ? rotaryTables(length, headWidth, config.rotary_base) : null;
     this.shared = { scratch: makeScratch(memory, config, atOnce), attention: new Attention(memory, headWidth, length), rotary };
     this.hidden = memory.floats(atOnce * width); // (T, W)
-    this.newest = memory.floats(MOST_ROWS * width); // (R, W)
-    this.logits = memory.floats(MOST_ROWS * vocabulary); // (R, V)
-    this.texts = Array.from({ length: MOST_ROWS }, texts);
+    this.newest = memory.floats(MAX_ROWS * width); // (R, W)
+    this.logits = memory.floats(MAX_ROWS * vocabulary); // (R, V)
+    this.texts = Array.from({ length: MAX_ROWS }, texts);
     this.source = isTranslator ? { text: texts(), length: 0, attention: /** @type {Float32Array[]} */ ([]) } : null; // of each token: (L, H, S)
     /** The text of each row, and how many tokens all of them have. */
     this.rows = this.texts.slice(0, 1);

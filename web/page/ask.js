@@ -49,7 +49,7 @@ export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] 
     if (isBusy || !text.trim()) return;
     const began = performance.now();
     busy(true);
-    isTyped = Boolean(box.value) && box.value !== text; // another text than the one that is sent
+    isTyped = Boolean(box.value) && box.value !== text; // a draft of another message
     status.textContent = 'Writing …';
     try {
       const { ids, seed } = await send(text, changes);

@@ -2,6 +2,7 @@
  * Settings as they are typed into a form.
  */
 
+import { parseNumber } from '../../ui/kit/js/number.js';
 import { stageNames } from '../../ui/settings/stages.js';
 
 /**
@@ -21,11 +22,11 @@ const strings = (text) => (text.trimStart().startsWith('[') ? parsed(text) : tex
 const biases = (text) => (text.trimStart().startsWith('{') ? parsed(text)
   : Object.fromEntries(text.split(',').filter((pair) => pair.trim()).map((pair) => {
     const [id, ...others] = pair.split(':').map((part) => part.trim()), bias = others.join(':');
-    return [id, Number.isNaN(Number(bias || NaN)) ? bias : Number(bias)]; // anything but a number is refused later, as it was typed
+    return [id, parseNumber(bias) ?? bias]; // anything but a number is refused later, as it was typed
   })));
 
 /** @type {Record<string, (text: string) => any>} by the setting */
-const READERS = { order: (text) => stageNames(text).filter(Boolean), banned_words: strings, stop_texts: strings, logit_bias: biases };
+const READERS = { order: stageNames, banned_words: strings, stop_texts: strings, logit_bias: biases };
 
 /** @param {string} text */
 function parsed(text) {

@@ -15,10 +15,10 @@ from decoding.counterfactual import Counterfactual, choose_again
 from decoding.settings import DecodingSettings
 from model import names
 from model.loaded import LoadedModel
-from tests.helpers.browsing import SHORT, Opener, serving
+from tests.helpers.browsing import SHORT, Opener, serving, until_held
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import WITH_TEXT, choose, rest, say, send, set_number, to_write
-from tests.helpers.waiting import Gate, eventually, steps_of
+from tests.helpers.waiting import Gate, steps_of
 from ui.examples.recorded import MODELS
 from ui.runs.models import Models
 from ui.runs.traces import new_trace
@@ -131,7 +131,7 @@ def test_what_is_pressed_before_the_reply_to_the_press_before_counts(page: Page)
         for count, target in enumerate(targets, start=1):
             target.click()
             # Playwright calls `hold` while it waits for a page's answer, such as its title.
-            eventually(lambda count=count: bool(page.title()) and len(held) == count)
+            until_held(page, held, count)
         return held
 
     for text in ("Hello", "And you?", "And now?"):
@@ -151,7 +151,7 @@ def test_what_is_pressed_before_the_reply_to_the_press_before_counts(page: Page)
     held = press(page.get_by_role("button", name="1.5", exact=True))
     page.get_by_role("button", name="0.5", exact=True).click()
     held[0].continue_()
-    eventually(lambda: bool(page.title()) and len(held) == 2)  # the second follows the reply to the first
+    until_held(page, held, 2)  # the second follows the reply to the first
     held[1].continue_()
     expect(page.locator(".at-verdict")).to_contain_text("With temperature 0.5")
 
@@ -175,7 +175,7 @@ def test_after_a_refusal_the_answer_before_is_shown_again(page: Page) -> None:
     page.route("**/queue/join*", hold)
     page.get_by_role("button", name="1.5", exact=True).click()
     expect(verdict).to_have_text("Asking the model…")
-    eventually(lambda: bool(page.title()) and len(held) == 1)
+    until_held(page, held, 1)
     [(route, refused)] = held
     route.continue_(post_data=refused)
     expect(verdict).to_contain_text("With its original settings")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.helpers.browsing import PHONE, SHORT, Opener
+from tests.helpers.browsing import PHONE, SHORT, Opener, until_held
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import rest, say, to_write
-from tests.helpers.waiting import eventually
 
 pytestmark = BROWSER
 
@@ -51,11 +50,6 @@ def hold(page: Page, question: str) -> tuple[list[Route], list[str]]:
 
     page.route("**/queue/join*", route)
     return held, asked
-
-
-def until(page: Page, held: list[Route], count: int) -> None:
-    """Wait until this many are held: Playwright notices while it waits for a page's answer, such as its title."""
-    eventually(lambda: bool(page.title()) and len(held) == count)
 
 
 def test_layers_guesses_follow_the_token_and_the_keys(visit: Opener) -> None:
@@ -114,16 +108,16 @@ def test_a_pair_of_tokens_is_explained_in_three_ways(visit: Opener) -> None:
     assert rival.input_value() != page.locator(".at-causes select").first.input_value()
 
 
-def test_of_a_pair_that_was_changed_at_once_only_the_new_one_is_asked_on(visit: Opener) -> None:
+def test_a_pair_that_is_changed_at_once_is_no_longer_asked_about(visit: Opener) -> None:
     page = visit(f"?method=Custom&{SHORT}")
     say(page, "How are you today?")
     select(page, 3)
     held, asked = hold(page, "words")
     open_fold(page, "pair")
-    until(page, held, 1)
+    until_held(page, held, 1)
     page.locator(".at-causes select").nth(1).select_option(label="anything else")
     held[0].continue_()
-    until(page, held, 2)
+    until_held(page, held, 2)
     held[1].continue_()
     expect(page.locator(".at-causes-part").nth(2).locator(".at-score").first).to_be_visible()
     assert [asked.count(name) for name in ("words", "parts", "inputs")] == [2, 1, 1]
@@ -218,7 +212,7 @@ def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:
     assert page.locator(".at-card .at-card-text").first.inner_text() == text
 
 
-def test_an_answer_about_other_parts_than_are_off_now_is_not_shown(visit: Opener) -> None:
+def test_an_answer_about_parts_that_have_changed_since_is_not_shown(visit: Opener) -> None:
     page = visit(f"?method=Custom&{SHORT}")
     say(page, "How are you today?")
     open_fold(page, "heads")
@@ -227,11 +221,11 @@ def test_an_answer_about_other_parts_than_are_off_now_is_not_shown(visit: Opener
     page.keyboard.press("Enter")
     held, _ = hold(page, "switch_off")
     page.get_by_role("button", name="Switch off", exact=True).click()
-    until(page, held, 1)
+    until_held(page, held, 1)
     page.get_by_label("How much of it is left").press("ArrowRight")
     page.get_by_role("button", name="Scale", exact=True).click()
     held[0].continue_()
-    until(page, held, 2)
+    until_held(page, held, 2)
     changes = page.locator(".at-without .at-changes li")
     expect(changes).to_have_count(0)
     held[1].continue_()

@@ -115,9 +115,8 @@ def test_analogies_say_where_they_fail(shared_page: Page) -> None:
     expect(chapter).to_contain_text("“unheard” is left out: it is not a single token of this model.")
     chapter.get_by_label("Model", exact=True).select_option("attend-translate")
     expect(chapter).to_contain_text("6,000 tokens")
-    expect(chapter).to_contain_text(
-        "learned from 294,000 pairs of mostly short sentences"
-    )  # the sum of the pairs in its README.md
+    # the sum of the pairs in its README.md
+    expect(chapter).to_contain_text("learned from 294,000 pairs of mostly short sentences")
     chapter.get_by_role("button", name="mother − father + brother").click()
     expect(chapter).to_contain_text("“sister” is number")
     chapter.get_by_label("Word", exact=True).fill("winter")

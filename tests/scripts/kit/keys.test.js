@@ -38,7 +38,7 @@ function listening() {
   return [{ addEventListener: (name, listener) => { listeners[name] = listener; } }, listeners];
 }
 
-test('nor do they move the cursor of a drawing in one', () => {
+test('the keys move the cursor of a drawing, but not in a shortcut of the browser', () => {
   const [drawing, listeners] = listening();
   const moves = /** @type {any[]} */ ([]);
   addCellCursor(drawing, {

@@ -63,7 +63,7 @@ test('what went wrong is said, and the next run works', async (t) => {
   assert.equal((await model.run('b')).document.text, 'a');
 });
 
-test('a worker whose script fails is no wait without an end', async () => {
+test('a worker whose script fails ends the wait', async () => {
   const worker = /** @type {any} */ ({ postMessage: () => queueMicrotask(() => worker.onerror()) });
   assert.match(await new BrowserModel(worker).load('folder/').catch((error) => error.message), /can’t run here/);
 });

@@ -11,7 +11,7 @@
 
 export const AVERAGE = -1;
 const ALMOST_ALL = 0.99999; // a byte can't tell it from 1
-const MOST = 10_000; // layers, or heads of one: a file may name any number
+const MAX_LAYERS_OR_HEADS = 10_000; // layers, or heads of one: a file may name any number
 
 /** @typedef {'cross' | 'self'} AttentionKind */
 
@@ -45,7 +45,7 @@ export function makeAttention(keysOf = (query) => query + 1) {
    * @param {number} [tokens] of the source, which come before the others
    */
   function put(rows, from, shape, tokens = 0) {
-    const [ofLayers, ofHeads] = Math.max(...shape) > MOST ? [0, 0] : shape;
+    const [ofLayers, ofHeads] = Math.max(...shape) > MAX_LAYERS_OR_HEADS ? [0, 0] : shape;
     if (ofLayers !== layers || ofHeads !== heads || tokens !== source) passes = [];
     [layers, heads, source] = [ofLayers, ofHeads, tokens];
     rows.forEach((text, i) => {

@@ -64,7 +64,7 @@ export function runsIn(text) {
     const { cards } = JSON.parse(json);
     if (Array.isArray(cards) && cards.length) return cards.slice(0, MAX_RUNS).map((card) => JSON.stringify(card?.run ?? card?.trace ?? null));
   } catch {
-    // the server says that the file is no JSON
+    // the server says that the file is not JSON
   }
   return [json];
 }
@@ -91,7 +91,7 @@ export function sendable(json) {
       text = JSON.stringify(content);
     }
   } catch {
-    // the server says that the file is no JSON
+    // the server says that the file is not JSON
   }
   return { text: fits() ? text : '', without };
 }

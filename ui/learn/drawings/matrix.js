@@ -22,10 +22,10 @@ import { level, signed } from '../../kit/js/text.js';
  */
 export function matrixTable({ caption = '', rowNames = [''], columnNames = [''], editable = false, onEdit, onPoint, digits = 2,
   scale = 'signed', rows }) {
-  const title = make('span', { class: 'at-matrix-name' });
+  const title = make('span', { class: 'at-matrix-name at-strong' });
   const size = make('span', { class: 'at-matrix-size' });
   const table = make('table', { role: 'grid', 'aria-readonly': String(!editable) });
-  const wrong = make('p', { class: 'at-matrix-wrong', role: 'alert' });
+  const wrong = make('p', { class: 'at-matrix-wrong at-sm at-optional', role: 'alert' });
   const node = make('figure', { class: 'at-matrix' },
     make('figcaption', {}, title, size), make('div', { class: 'at-matrix-scroll' }, table), wrong);
   let names = { caption, rowNames, columnNames, digits };

@@ -12,10 +12,10 @@ import { whenThemed } from '../../kit/js/theme.js';
 
 export function matrixPicture({ name, describe, across, down }) {
   const canvas = make('canvas', { class: 'at-picture', tabindex: 0, role: 'img', 'aria-label': name });
-  const readout = make('p', { class: 'at-quiet at-picture-readout', role: 'status' });
+  const readout = make('p', { class: 'at-quiet at-md at-picture-readout', role: 'status' });
   const under = make('span', { class: 'at-picture-across', text: across });
   const beside = make('span', { class: 'at-picture-down', text: down });
-  const node = make('figure', { class: 'at-picture-frame' }, make('figcaption', { text: name }),
+  const node = make('figure', { class: 'at-picture-frame' }, make('figcaption', { class: 'at-md at-strong', text: name }),
     make('div', { class: 'at-picture-axes' }, beside, canvas,
       under), readout);
   let values = new Int8Array(0);

@@ -72,7 +72,7 @@ function cellContent(cell) {
 /** A table of texts. @param {SlotWiring} wiring @returns {SlotView} */
 export function records({ name, slot, label, controls }) {
   const head = slot.columns.map((text) => headCell('col', text));
-  const node = make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': label, hidden: true });
+  const node = make('div', { class: 'at-scroll at-small-scroll', tabindex: 0, role: 'region', 'aria-label': label, hidden: true });
 
   function draw() {
     const rows = controls.value(name);
@@ -97,7 +97,7 @@ export function records({ name, slot, label, controls }) {
 export const bars = ({ name, controls }) => redrawn(make('ol', { class: 'at-near' }), () =>
   (controls.value(name) ?? []).map(([called, share, text]) => make('li', {},
     called.token ? tokenName(called.token) : make('span', { text: called }), extentBar(share),
-    make('span', { class: 'at-near-number', text }))));
+    make('span', { class: 'at-number', text }))));
 
 /** Tokens in a row. @param {SlotWiring} wiring @returns {SlotView} */
 export const tokens = ({ name, controls }) => redrawn(make('div', { class: 'at-pieces' }), () =>
@@ -105,6 +105,6 @@ export const tokens = ({ name, controls }) => redrawn(make('div', { class: 'at-p
 
 /** The line at the bottom of a chapter, always in sight, which tells of the number that is pointed at. @param {SlotWiring} wiring */
 export function explanation({ label }) {
-  const node = make('p', { class: 'at-explanation', role: 'status', text: label });
+  const node = make('p', { class: 'at-explanation at-panel at-md', role: 'status', text: label });
   return { node, tell: (/** @type {(string | Element)[]} */ parts) => node.replaceChildren(...parts) };
 }

@@ -8,9 +8,9 @@
 
 /** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make } from '../../../kit/js/dom.js';
+import { make, makeButton } from '../../../kit/js/dom.js';
 import { percent, tokenChip, visibleText } from '../../../kit/js/text.js';
-import { labelled, plainButton, sideBySide } from '../../lesson.js';
+import { labelled, sideBySide } from '../../lesson.js';
 import { matrixTable } from '../../drawings/matrix.js';
 import { unpackedShares } from '../../drawings/packed.js';
 import { typing } from '../../text/typing.js';
@@ -18,7 +18,7 @@ import { typing } from '../../text/typing.js';
 /** The sentence; in another one the word may be another. @param {SlotWiring} wiring @returns {SlotView} */
 export function sentence({ label, controls }) {
   const field = make('input', {
-    type: 'text', class: 'at-lesson-wide',
+    type: 'text', class: 'at-grow',
     onchange: () => {
       const typed = text.take();
       controls.change({ sentence: typed, word: wordIn(typed, controls.latest('word') ?? '') });
@@ -45,10 +45,10 @@ export function heads() {
   let head = null;
   let at = -1; // the token whose share of each head the grid shows
   const strip = make('div', {
-    class: 'at-sentence-tokens', role: 'group', 'aria-label': 'Tokens, shaded by how much attention they get',
+    class: 'at-row at-wrap at-gap-xs at-sentence-tokens', role: 'group', 'aria-label': 'Tokens, shaded by how much attention they get',
   });
   const summary = make('p', { class: 'at-quiet', role: 'status' });
-  const mean = plainButton('Average of all heads', () => pick(null));
+  const mean = makeButton('Average of all heads', () => pick(null));
   mean.disabled = true; // until there are heads
   const grid = matrixTable({ scale: 'share', onPoint: (cell) => cell && pick([cell.row, cell.column]) });
 

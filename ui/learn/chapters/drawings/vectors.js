@@ -61,7 +61,7 @@ function wordMapParts({ listed: words, points, neighbours, shares }, width) {
     ...positions.map(([cx, cy]) => makeSvg('circle', { cx, cy, r: 4, class: 'at-word-dot' })),
     ...nearLabels, ...wordLabels),
     make('figcaption', {
-      class: 'at-quiet', text: `Left to right shows ${share(shares[0])} of the differences (variance) between the words, bottom to top `
+      class: 'at-quiet at-md', text: `Left to right shows ${share(shares[0])} of the differences (variance) between the words, bottom to top `
         + `${share(shares[1])}. The other ${share(Math.max(0, 1 - shares[0] - shares[1]))} can’t be seen here: words `
         + 'that look close may be far apart.',
     }),

@@ -31,7 +31,7 @@ export const cut = () => redrawn(make('dl', { class: 'at-segmentations' }), (/**
   return rows.flatMap(([name, all]) => {
     const unknown = all.flat().filter(([, known]) => !known).length;
     const count = `${tokenCount(all.flat().length)}${unknown ? `, ${unknown} unknown` : ''}`;
-    return [make('dt', {}, name, make('span', { class: 'at-quiet', text: count })),
+    return [make('dt', {}, name, make('span', { class: 'at-quiet at-sm', text: count })),
       make('dd', { class: 'at-pieces' }, ...all.map((pieces) => make('span', { class: 'at-spelled' },
         ...pieces.map(([piece, known], index) => pieceBox(symbolNodes(piece), {
           index, unknown: !known, title: known ? undefined : 'not in this vocabulary',

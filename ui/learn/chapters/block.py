@@ -13,10 +13,10 @@ from lesson.forward_trace import Stage, trace_forward
 from lesson.parts.layers import gradients_through, layer_size, two_layers
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, nearness
 from ui.learn.inputs import Input, Inputs, matrix, read_all, switch, whole, without_slot
 from ui.learn.text.slots import numbers_of, presets, select, words
-from ui.learn.wording import decimals, percent, rounded_rows, scientific
+from ui.learn.wording import decimals, percent, scientific, sent
 from ui.runs.models import Models
 
 DIGITS = 3  # after the decimal point; two are shown
@@ -74,16 +74,9 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         **{stage.name: _stage(stage, settings, inputs) for stage in traced.stages},
         "loss": plain(traced.loss),
         "average_loss": decimals(traced.loss, DIGITS),
-        **_two_layers(inputs),
+        **sent(two_layers(*(torch.tensor(inputs[name]) for name in ("number", "one_matrix", "other_matrix")))),
         **_stack(inputs["layers"], inputs["width"]),
     }
-
-
-def _two_layers(inputs: Inputs) -> dict[str, Any]:
-    number, first, second = (torch.tensor(inputs[name]) for name in ("number", "one_matrix", "other_matrix"))
-    layers = two_layers(number, first, second)
-    computed = ("inner", "linear", "at_once", "rectified", "with_relu")
-    return {name: rounded_rows(getattr(layers, name)) for name in computed}
 
 
 def _stack(layers: int, width: int) -> dict[str, Any]:
@@ -91,12 +84,9 @@ def _stack(layers: int, width: int) -> dict[str, Any]:
     gradients = [gradients_through(_DEPTHS, joint) for joint in ("added", "replaced", "replaced without norm")]
     return {
         "size_of_stack": [
-            (name, f"{count:,}")
-            for name, count in (
-                ("attention", size.attention),
-                ("feed-forward", size.feed_forward),
-                ("norms", size.norms),
-            )
+            ("attention", f"{size.attention:,}"),
+            ("feed-forward", f"{size.feed_forward:,}"),
+            ("norms", f"{size.norms:,}"),
         ],
         "feed_forward": size.feed_forward,
         "stack_parameters": f"{layers * size.total:,}",
@@ -108,14 +98,14 @@ def _stack(layers: int, width: int) -> dict[str, Any]:
 
 def _stage(stage: Stage, settings: BlockSettings, inputs: Inputs) -> dict[str, Any]:
     """A stage as a table; what can be changed of it is exact, all else rounded."""
-    rows: Any = plain(stage.values.tolist())
-    sent = {"how": stage.how, "of": stage.of, "rowNames": stage.rows or None, "columnNames": stage.columns or None}
+    names = {"rowNames": stage.rows or None, "columnNames": stage.columns or None}
+    table = {"how": stage.how, "of": stage.of, "rows": plain(stage.values.tolist()), **names}
     if stage.name.endswith(".embeddings"):
         ids = settings.source if stage.name.startswith("encoder") else settings.decoder_input
-        return {**sent, "rows": [settings.embeddings[id] for id in ids], "at": ids}
+        return {**table, "rows": [settings.embeddings[id] for id in ids], "at": ids}
     if stage.name in EDITABLE:
-        rows = inputs[EDITABLE[stage.name]]
-    return {**sent, "rows": rows}
+        return {**table, "rows": inputs[EDITABLE[stage.name]]}
+    return table
 
 
 def read_settings(inputs: Inputs) -> BlockSettings:
@@ -147,10 +137,6 @@ def _divisor(compute: Compute) -> float:
     return float(before[largest] / after[largest])
 
 
-def _is_sharp(result: Result) -> bool:
-    return _sharpest(result) > _SHARP
-
-
 def _sharpest(result: Result) -> float:
     return max(max(row) for head in result["encoder.self.weights"]["rows"] for row in head)
 
@@ -160,8 +146,7 @@ _OUTCOMES = (-3, 0, 3, 6)  # of the number −3, of which one is right
 
 def _absolutes(compute: Compute) -> list[float]:
     """How near each option is to what comes out."""
-    outcome = compute({})["with_relu"][0][0]
-    return [-abs(option - outcome) for option in _OUTCOMES]
+    return nearness(_OUTCOMES, compute({})["with_relu"][0][0])
 
 
 def _feed_forward(compute: Compute) -> float:
@@ -230,7 +215,7 @@ CHAPTER = Chapter(
             },
         ),
         "sharp": ChangeExercise(
-            _is_sharp,
+            lambda result: _sharpest(result) > _SHARP,
             {"embeddings": _louder_you()},
             {"nearly": lambda result: _sharpest(result) > _SHARPEST_AT_FIRST + 0.01},
         ),

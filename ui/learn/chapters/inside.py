@@ -12,7 +12,7 @@ from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
 from ui.learn.inputs import Inputs, checked_by_chapter, matrix, text, whole
 from ui.learn.text.slots import cases, select
-from ui.learn.wording import bare_label, bare_labels, decimals, percent, rounded, rounded_rows, short
+from ui.learn.wording import bare_label, bare_labels, decimals, percent, rounded, sent, short
 from ui.runs.models import Models
 
 READER = "attend-chat"
@@ -57,11 +57,11 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "without_head": _bars(loaded, inside.without),
         "before": rounded(inside.guesses[0][1]),
         "after": rounded(inside.without[0][1]),
-        "effects": rounded_rows(inside.effects),
+        "effects": sent(inside.effects),
         "answer": bare_label(loaded, answers[0][0]),
         "other_answer": bare_label(loaded, answers[1][0]),
-        "places": rounded_rows(patched.positions),
-        "carriers": rounded_rows(patched.heads),
+        "places": sent(patched.positions),
+        "carriers": sent(patched.heads),
     }
 
 

@@ -15,7 +15,7 @@ from ui.learn.chapters.views.modern import MODERN_INPUTS, PRESETS, modern_parts
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
 from ui.learn.inputs import Inputs, checked_by_chapter, choice, matrix, offered, switch, text, whole
 from ui.learn.text.slots import button, cases, presets, select
-from ui.learn.wording import decimals, percent, rounded, rounded_rows
+from ui.learn.wording import decimals, percent, sent
 from ui.runs.models import Models
 
 OURS = {"chat": "attend-chat", "translate": "attend-translate"}  # the models whose settings stand beside each other
@@ -40,9 +40,9 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     name = choice(known[0], known).read(inputs, "model") if known else ""
     measure = switch(subject="Measure").read(inputs, "measure")
     return {
-        "norms": {"LayerNorm": rounded_rows(norms.layer[None]), "RMSNorm": rounded_rows(norms.rms[None])},
+        "norms": {"LayerNorm": sent(norms.layer[None]), "RMSNorm": sent(norms.rms[None])},
         "points": POINTS,
-        "curves": {kind: [rounded(y) for y in values.tolist()] for kind, values in activation_curves(POINTS).items()},
+        "curves": sent(activation_curves(POINTS)),
         "model": name,
         "models": [(one, models.display_name(one)) for one in known],
         **_counts(models.get(name) if name else None),

@@ -17,7 +17,7 @@ from ui.learn.chapters.views.learning import LEARNING_INPUTS, MAX_DRAWS, learnin
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.inputs import Input, Inputs, choice, real, whole, without_slot
 from ui.learn.text.slots import button, cases, words
-from ui.learn.wording import decimals, rounded, rounded_rows, short
+from ui.learn.wording import decimals, sent, short
 from ui.runs.models import Models
 
 LEAST_RATE = 1e-6
@@ -44,43 +44,24 @@ INPUTS: Mapping[str, Input] = {  # and what else the chapter on the block takes
 def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     own = {name: inputs[name] for name in ("learning_rate", "step", "matrix")}
     step = train(StepSettings(block=block.read_settings(inputs), **own))
+    positions = sent(step.positions, SHARE_DIGITS)
     return {
         "limits": {"step": (1, MAX_STEPS), "draw": (0, MAX_DRAWS)},
         "words": WORDS[:PADDING],
         "longest": LONGEST,
         "betas": BETAS,
         "epsilon": EPSILON,
-        "positions": [
-            {
-                "read": position.read,
-                "target": position.target,
-                "probabilities": [rounded(p, SHARE_DIGITS) for p in position.probabilities.tolist()],
-                "loss": rounded(position.loss),
-            }
-            for position in step.positions
-        ],
+        "positions": positions,
         "probabilities": {
-            "rows": [
-                [rounded(p, SHARE_DIGITS) for p in position.probabilities.tolist()] for position in step.positions
-            ],
-            "rowNames": [f"→ {WORDS[position.target]}" for position in step.positions],
+            "rows": [position["probabilities"] for position in positions],
+            "rowNames": [f"→ {WORDS[position['target']]}" for position in positions],
         },
         **_outcome(step, inputs["step"]),
         **learning_by_hand(inputs),
-        "losses": [rounded(loss) for loss in step.losses],
-        "norms": {name: rounded(norm) for name, norm in step.norms.items()},
+        "losses": sent(step.losses),
+        "norms": sent(step.norms),
         "update": _update(step.update, inputs["matrix"]),
-        "curves": [
-            {
-                "name": curve.name,
-                "steps": curve.steps,
-                "tokens": curve.tokens,
-                "changes": curve.changes,
-                "losses": [rounded(loss, 3) for loss in curve.losses],
-            }
-            for curve in recorded()
-        ]
-        or None,
+        "curves": sent(recorded(), 3) or None,
     }
 
 
@@ -115,7 +96,7 @@ def _update(update: Update, matrix: str) -> dict[str, Any]:
         "columnNames": [f"{part} {i}" for part in _COLUMNS.get(matrix, "") for i in range(WIDTH)] or None,
     }
     return {
-        name: {"rows": rounded_rows(values), "digits": _digits(float(values.abs().max())), **names}
+        name: {"rows": sent(values), "digits": _digits(float(values.abs().max())), **names}
         for name, values in tensors.items()
     }
 

@@ -16,7 +16,7 @@ from ui.learn.chapters.views import small_steps as by_hand
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.inputs import Inputs, checked_by_chapter, choice, offered, switch, text, whole
 from ui.learn.text.slots import cases, field, presets, select
-from ui.learn.wording import counted, decimals, percent, rounded, rounded_rows
+from ui.learn.wording import counted, decimals, percent, rounded, sent
 from ui.runs.models import Models
 
 ANALOGIES = (
@@ -160,16 +160,16 @@ def _list(learned: Vectors, inputs: Inputs) -> dict[str, Any]:
     word_tokens = {token for word in words if len(word.ids) == 1 for token in word.ids}
     near.reverse()  # so that a token which several words have near stays with the first of them
     beside = {token.id: (number, token) for number, token in near if token.id not in word_tokens}
-    points = rounded_rows(plane.points([*(word.vector for word in words), *map(learned.of_token, beside)]))
+    points = sent(plane.points([*(word.vector for word in words), *map(learned.of_token, beside)]))
     neighbours = zip(beside.values(), points[len(words) :], strict=True)
     return {
         "listed": [word.text for word in words],
         "words_cut": _cut(words),
         "words_pieces": _pieces(words),
-        "cosines": rounded_rows(cosines([word.vector for word in words])),
+        "cosines": sent(cosines([word.vector for word in words])),
         "points": points[: len(words)],
         "neighbours": [(token.text, number, *point) for (number, token), point in neighbours],
-        "shares": [rounded(share) for share in plane.shares],
+        "shares": sent(plane.shares),
     }
 
 

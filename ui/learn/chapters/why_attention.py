@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import astuple
+from functools import cache, partial
 from typing import Any
 
-import torch
-
 from lesson.attention.three_ways import LayerCost, layer_costs, meetings
-from lesson.recurrence.by_hand import GruStep, read_and_write
+from lesson.recurrence.by_hand import read_and_write
 from lesson.recurrence.translation import RECURRENT, translate
 from model.errors import AttendError
 from model.loaded import LoadedModel
@@ -20,7 +19,7 @@ from ui.learn.chapters.views.reach import TITLES, gradients, keep, noticed, read
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
 from ui.learn.inputs import Inputs, switch, text, whole
 from ui.learn.text.slots import button, drawing
-from ui.learn.wording import counted, decimals, rounded_rows
+from ui.learn.wording import counted, decimals, sent
 from ui.runs.models import Models
 
 WIDTH = 4  # of the drawn network's state
@@ -36,30 +35,21 @@ SENTENCES = (  # on which the GRUs differ
 LONG = "Tom a dit à Marie qu’il ne pouvait pas venir à la fête parce qu’il devait travailler toute la journée."
 NOUNS = ("chat", "chien")
 BETWEEN = "que ma sœur a trouvé hier dans la rue derrière la maison de nos parents"
-SUBJECTS = {
-    "source": "The encoder's text",
-    "target": "The decoder's text",
-    "sentence": "The French sentence",
-    "long": "The long sentence",
-    "one": "The first noun",
-    "other": "The second noun",
-    "between": "The text between",
-}
-_FIRST = {
-    "source": "je suis étudiant",
-    "target": "I am a student",
-    "sentence": SENTENCES[0],
-    "long": LONG,
-    "between": BETWEEN,
+_TEXTS = {  # each with what a sentence calls it
+    "source": ("je suis étudiant", "The encoder's text"),
+    "target": ("I am a student", "The decoder's text"),
+    "sentence": (SENTENCES[0], "The French sentence"),
+    "long": (LONG, "The long sentence"),
+    "between": (BETWEEN, "The text between"),
 }
 INPUTS = {
     "meeting": whole(8, 2, 9),
     "kernel": whole(3, 2, 5),
     "length": whole(50, 2, 4096),
     "width": whole(512, 1, 4096),
-    **{name: text(first, MAX_CHARACTERS, SUBJECTS[name], wide=True) for name, first in _FIRST.items()},
-    "one": text(NOUNS[0], 30, SUBJECTS["one"]),
-    "other": text(NOUNS[1], 30, SUBJECTS["other"]),
+    **{name: text(first, MAX_CHARACTERS, subject, wide=True) for name, (first, subject) in _TEXTS.items()},
+    "one": text(NOUNS[0], 30, "The first noun"),
+    "other": text(NOUNS[1], 30, "The second noun"),
 }
 
 
@@ -78,7 +68,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         **({"timings": timings(loaded)} if measure else {}),  # else those that were measured before stay
         "words": [*source, *target],
         "read": len(source),
-        "steps": [_step(step) for step in read_and_write(source, target, WIDTH)],
+        "steps": [[*sent(step).values()] for step in read_and_write(source, target, WIDTH)],
         "gradients": gradients(loaded, inputs["long"].strip(), LONG),
         "noticed": noticed(loaded, nouns, between, own=own),
         "translations": _translations(loaded, sentence),
@@ -100,20 +90,16 @@ def _counts(inputs: Inputs) -> dict[str, Any]:
     costs = layer_costs(inputs["length"], inputs["width"], inputs["kernel"], NEIGHBOURS)
     return {
         "costs": [_cost(kind, cost) for kind, cost in costs.items()],
-        "counts": {kind: (cost.operations, cost.sequential, cost.path) for kind, cost in costs.items()},
+        "counts": {kind: astuple(cost) for kind, cost in costs.items()},
         "ratio": decimals(costs["recurrent"].operations / costs["attention"].operations),
-        "meetings": {
-            kind: {"layers": way.layers, "path": way.path}
-            for kind, way in meetings(inputs["meeting"], inputs["kernel"]).items()
-        },
+        "meetings": sent(meetings(inputs["meeting"], inputs["kernel"])),
     }
 
 
 def _cost(kind: str, cost: LayerCost) -> list[Any]:
     """A row of the table: each formula, and its number beside it."""
     name, *formulas = _PAPER[kind]
-    numbers = (cost.operations, cost.sequential, cost.path)
-    pairs = zip(formulas, numbers, strict=True)
+    pairs = zip(formulas, astuple(cost), strict=True)
     return [name, *(cell for formula, number in pairs for cell in ({"formula": formula}, f"{number:,}"))]
 
 
@@ -121,25 +107,16 @@ def _words(inputs: Inputs, name: str) -> list[str]:
     words = inputs[name].split()
     if len(words) > MAX_WORDS:
         count = counted(len(words), "word")
-        raise AttendError(f"{SUBJECTS[name]} has {count}, but may have at most {MAX_WORDS}: shorten it.")
+        raise AttendError(f"{_TEXTS[name][1]} has {count}, but may have at most {MAX_WORDS}: shorten it.")
     return words
 
 
-def _step(step: GruStep) -> list[list[float | None]]:
-    rows = (step.given, step.before, step.reset, step.update, step.candidate, step.after)
-    return rounded_rows(torch.stack(rows))  # (6, W)
-
-
 def _translations(loaded: Mapping[str, LoadedModel], sentence: str) -> list[Mapping[str, Any]]:
-    read_tokens(loaded, sentence, SUBJECTS["sentence"])
-    translations = []
-    for name, translator in loaded.items():
-
-        def translated(name: str = name, translator: LoadedModel = translator) -> Mapping[str, Any]:
-            return _translation(name, translator, sentence)
-
-        translations.append(keep(("translation", name, sentence), sentence in SENTENCES, translated))
-    return translations
+    read_tokens(loaded, sentence, _TEXTS["sentence"][1])
+    return [
+        keep(("translation", name, sentence), sentence in SENTENCES, partial(_translation, name, translator, sentence))
+        for name, translator in loaded.items()
+    ]
 
 
 def _translation(name: str, loaded: LoadedModel, sentence: str) -> Mapping[str, Any]:
@@ -151,7 +128,7 @@ def _translation(name: str, loaded: LoadedModel, sentence: str) -> Mapping[str, 
         "complete": translation.complete,
         "source": [label(token) for token in translation.source],
         "tokens": [label(token) for token in translation.tokens],
-        "alignment": None if translation.alignment is None else rounded_rows(translation.alignment),
+        "alignment": None if translation.alignment is None else sent(translation.alignment),
     }
 
 

@@ -217,6 +217,11 @@ def needed(value: T | None, model: str) -> T:
     return value
 
 
+def nearness(options: Sequence[float], number: float) -> list[float]:
+    """How near each option is to a number, for a choice between numbers."""
+    return [-abs(option - number) for option in options]
+
+
 def once(compute: Compute) -> Compute:
     """The chapter, which computes the same input only once: the solution and each mistake of an exercise ask for it."""
     results: dict[str, Result] = {}

@@ -16,8 +16,8 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_shares
 from ui.learn.inputs import Inputs, choice, offered, text, whole
-from ui.learn.map.parts import KIND_OF_SIDE, PARTS, sent
-from ui.learn.wording import bare_labels, counted, rounded
+from ui.learn.map.parts import KIND_OF_SIDE, PARTS, as_drawn
+from ui.learn.wording import bare_labels, counted, rounded, sent
 from ui.runs.models import Models
 
 MAX_TOKENS, MAX_CHARACTERS = 24, 120
@@ -69,7 +69,7 @@ def answer(models: Models, inputs: Inputs, in_use: str, chapters: Collection[str
         "part": part,
         "layers": model_map.layers,
         "heads": model_map.heads,
-        "sides": sent(model_map.sides),
+        "sides": as_drawn(model_map.sides),
         "parts": {one: _labels(model_map, one, values, ids, layer) for one in parts},
         "total": sum(map(sum, model_map.counts.values())),
         "tree": module_tree(model_map.network),
@@ -226,14 +226,4 @@ def _code(model_map: ModelMap, kind: str) -> dict[str, Any] | None:
     if name.endswith("_norm") and name != "final_norm" and not model_map.norm_first:
         name = "attention_add"  # where the sum is normed
     line = code_of(name)
-    if line is None:
-        return None
-    return {
-        "path": line.path,
-        "function": line.function,
-        "number": line.number,
-        "line": line.line,
-        "source": line.source,
-        "at": line.at,
-        "isOwn": model_map.is_own,
-    }
+    return None if line is None else {**sent(line), "isOwn": model_map.is_own}

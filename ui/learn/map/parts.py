@@ -120,10 +120,10 @@ _HERE: Mapping[str, tuple[str, str]] = {  # of each chapter: the form of the map
 def forms() -> dict[str, list[dict[str, Any]]]:
     """The small forms of the map: a decoder of today, and the encoder with a decoder of 2017."""
     both = TransformerConfig(2, encoder_layers=1, norm_place="after", positions="sinusoidal")
-    return {"decoder": sent(own_plan(TransformerConfig(1))), "both": sent(own_plan(both))}
+    return {"decoder": as_drawn(own_plan(TransformerConfig(1))), "both": as_drawn(own_plan(both))}
 
 
-def sent(sides: Sequence[Side]) -> list[dict[str, Any]]:
+def as_drawn(sides: Sequence[Side]) -> list[dict[str, Any]]:
     """Sides as the page draws them."""
     return [
         {

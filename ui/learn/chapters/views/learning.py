@@ -8,7 +8,7 @@ from lesson.block import WORDS
 from lesson.parts.learning import chained_slopes, drop_out, loss_of_counts, preference
 from model.errors import AttendError
 from ui.learn.inputs import Input, Inputs, matrix, real, whole, without_slot
-from ui.learn.wording import decimals, rounded, rounded_rows, scientific, short
+from ui.learn.wording import decimals, rounded, scientific, sent, short
 
 MAX_COUNT, MAX_DRAWS = 1000, 10_000
 MAX_FACTOR = 3  # of the chain, so that the logit is at most 27, where p is still less than 1
@@ -32,7 +32,7 @@ def learning_by_hand(inputs: Inputs) -> dict[str, Any]:
     return {
         **_counting(inputs["counts"][0], inputs["guess"][0]),
         **_chain(*inputs["chain"][0]),
-        "dropped": {"rows": [list(DROPPED), *rounded_rows(dropped[None])], "rowNames": ["before", "after"]},
+        "dropped": {"rows": [list(DROPPED), *sent(dropped[None])], "rowNames": ["before", "after"]},
         "batch_rows": [[WORDS[id] for id in row] + ["<pad>"] * (longest - len(row)) for row in BATCH],
         "batch_targets": sum(map(len, BATCH)),
         **_preference(inputs["answers"], inputs["beta"]),
@@ -51,7 +51,7 @@ def _counting(counts: list[float], guess: list[float]) -> dict[str, Any]:
     )
     return {
         "counting": {
-            "rows": [rounded_rows(row[None])[0] for row in (counted.shares, counted.probabilities, counted.losses)],
+            "rows": [sent(row[None])[0] for row in (counted.shares, counted.probabilities, counted.losses)],
             "rowNames": ["share of the text", "the model’s p", "−ln p"],
         },
         "counted_loss": rounded(counted.loss),

@@ -9,7 +9,7 @@ from lesson.parts.modern import DEEPSEEK, DEEPSEEK_LAYERS, MIXTRAL, cache_kinds,
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.inputs import Input, Inputs, matrix, text, whole
-from ui.learn.wording import decimals, percent, rounded, rounded_rows, short
+from ui.learn.wording import decimals, percent, rounded, sent, short
 
 MAX_SCORE, MAX_CHARACTERS = 100, 80
 MEBIBYTE = 2**20
@@ -49,7 +49,7 @@ def _experts(inputs: Inputs) -> dict[str, Any]:
     weights = routing.weights.tolist()
     terms = [f"{decimals(weight, 3)} · {short(one)}" for weight, one in zip(weights, outputs, strict=True) if weight]
     return {
-        "expert_weights": rounded_rows(routing.weights[None]),
+        "expert_weights": sent(routing.weights[None]),
         "expert_sum": f"{' + '.join(terms)} = {decimals(routing.output)}",
         "expert_output": rounded(routing.output),
         "mixtral": [MIXTRAL.parameters(MIXTRAL.experts), MIXTRAL.parameters(MIXTRAL.used)],
@@ -64,7 +64,7 @@ def _eight_bits(weights: list[float]) -> dict[str, Any]:
     return {
         "codes": {"rows": [rounding.codes.tolist()], "digits": 0},
         "scale": short(rounding.scale, 3),
-        "restored": {"rows": rounded_rows(rounding.restored[None]), "digits": 3},
+        "restored": {"rows": sent(rounding.restored[None]), "digits": 3},
         "largest_error": short(max(errors), 2),
     }
 

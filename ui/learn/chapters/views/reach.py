@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from lesson.recurrence.reach import Reader, changes, gradient_by_distance, is_differentiable, time_reading, untrained
@@ -12,7 +12,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.recurrent.network import Recurrent
 from model.transformer.encoder_decoder import EncoderDecoder
-from ui.learn.wording import rounded
+from ui.learn.wording import sent
 from ui.runs.models import Models
 
 LENGTHS = (8, 32, 120)  # tokens of the texts that are timed
@@ -57,13 +57,9 @@ def gradients(loaded: Mapping[str, LoadedModel], sentence: str, own: str) -> lis
     for name, reader in readers.items():
         if not is_differentiable(reader):
             continue
-
-        def norms(reader: Reader = reader) -> list[float]:
-            return gradient_by_distance(reader, tokens).tolist()
-
-        measured = keep(("gradient", name, sentence), sentence == own, norms)
-        shares = [rounded(norm / max(measured)) for norm in measured]
-        curves.append({"name": name, "title": TITLES.get(name, "GRU before training"), "shares": shares})
+        norms = keep(("gradient", name, sentence), sentence == own, partial(gradient_by_distance, reader, tokens))
+        title = TITLES.get(name, "GRU before training")
+        curves.append({"name": name, "title": title, "shares": sent(norms / norms.max())})
     return curves
 
 
@@ -73,19 +69,16 @@ def noticed(
     """How much the vector of “il” changes when the noun at the beginning does, by the number of words between."""
     curves = []
     for name, translator in loaded.items():
-
-        def along(translator: LoadedModel = translator) -> list[float]:
-            reader = _reader(translator)
-            texts = ([_until_it(translator, noun, between[:count]) for noun in nouns] for count in _counts(between))
-            return [changes(reader, one, other) for one, other in texts]
-
-        shares = keep(("noticed", name, *nouns, *between), own, along)
-        curves.append({"name": name, "title": TITLES[name], "shares": [rounded(share) for share in shares]})
+        shares = keep(("noticed", name, *nouns, *between), own, partial(_changes, translator, nouns, between))
+        curves.append({"name": name, "title": TITLES[name], "shares": sent(shares)})
     return curves
 
 
-def _counts(between: Sequence[str]) -> range:
-    return range(0, len(between) + 1, 2)
+def _changes(translator: LoadedModel, nouns: tuple[str, str], between: Sequence[str]) -> list[float]:
+    """The changes after 0, 2, … words between."""
+    counts = range(0, len(between) + 1, 2)
+    texts = ([_until_it(translator, noun, between[:count]) for noun in nouns] for count in counts)
+    return [changes(_reader(translator), one, other) for one, other in texts]
 
 
 def _until_it(translator: LoadedModel, noun: str, between: Sequence[str]) -> Sequence[int]:

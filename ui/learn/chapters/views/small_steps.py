@@ -8,7 +8,7 @@ import torch
 
 from lesson.linear import linear_layer, shares, similarity
 from ui.learn.inputs import Input, Inputs, matrix
-from ui.learn.wording import decimals, dot_terms, rounded, rounded_rows, short, vector
+from ui.learn.wording import decimals, dot_terms, rounded, sent, short, vector
 
 INPUTS: dict[str, Input] = {
     "two_vectors": matrix([[3, 1], [2, 4]]),
@@ -36,10 +36,10 @@ def small_steps(inputs: Inputs) -> dict[str, Any]:
         if compared.cosine is not None
         else "undefined: a vector of zeros has no direction",
         "product": rounded(compared.product),
-        "lengths": [rounded(length) for length in compared.lengths],
-        "y": rounded_rows(y),
+        "lengths": sent(compared.lengths),
+        "y": sent(y),
         "layer_sum": "; ".join(f"{total} = {short(number)}" for total, number in zip(sums, y[0].tolist(), strict=True)),
-        "scored": {"powers": rounded_rows(scored.powers[None]), "shares": rounded_rows(scored.shares[None])},
+        "scored": {"powers": sent(scored.powers[None]), "shares": sent(scored.shares[None])},
         "lead": short(lead),
         "sigmoid": decimals(scored.sigmoid),
     }

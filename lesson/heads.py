@@ -10,6 +10,7 @@ from math import prod
 
 from torch import Tensor
 
+from lesson.sentences import at_most
 from model.errors import AttendError
 from model.loaded import LoadedModel
 
@@ -81,8 +82,7 @@ class ThreeMaps:
 
 def head_maps(loaded: LoadedModel, text: str, most: int) -> HeadMaps:
     """Every head's map of a text of at most `most` tokens; raises `AttendError` for a longer one."""
-    tokens = tuple(loaded.prompt(text))
-    _check(len(tokens), most, "sentence")
+    tokens = at_most(most, loaded.prompt(text))
     with loaded.lock:
         attention = loaded.model.inspect(tokens).attention.decoder
     return HeadMaps(tokens, attention[0].float())
@@ -96,10 +96,8 @@ def previous_shares(attention: Tensor) -> Tensor:
 def three_maps(loaded: LoadedModel, source: str, text: str, most: int) -> ThreeMaps:
     """The maps of an encoder-decoder that has read a source and a translation of it; raises `AttendError` for more than
     `most` tokens of either."""
-    source_ids = tuple(loaded.prompt(source))
-    read = (*loaded.model.decoder_start, *loaded.tokenizer.encode(text))
-    _check(len(source_ids), most, "sentence")
-    _check(len(read), most, "translation")
+    source_ids = at_most(most, loaded.prompt(source))
+    read = at_most(most, (*loaded.model.decoder_start, *loaded.tokenizer.encode(text)), "translation")
     with loaded.lock:
         attention = loaded.model.inspect(read, source=source_ids).attention
     if attention.encoder is None or attention.cross is None:
@@ -107,8 +105,3 @@ def three_maps(loaded: LoadedModel, source: str, text: str, most: int) -> ThreeM
     maps = (attention.encoder, attention.decoder, attention.cross)
     encoder, decoder, cross = (weights[0].float() for weights in maps)
     return ThreeMaps(source_ids, read, encoder, decoder, cross)
-
-
-def _check(count: int, most: int, what: str) -> None:
-    if count > most:
-        raise AttendError(f"The {what} has {count} tokens, but at most {most} can be shown: shorten it.")

@@ -5,12 +5,14 @@
  *   `input`: what a link fills in
  */
 
+/** @import { Controls } from '../text/slot_values.js' */
+
 import { make } from '../../kit/js/dom.js';
 import { closeOnEscape } from '../../kit/js/keys.js';
 import { counted } from '../../kit/js/text.js';
 import { inputText } from '../input.js';
-import { labelled, sideBySide } from '../lesson.js';
-import { typing } from '../text/typing.js';
+import { sideBySide } from '../lesson.js';
+import { line, select } from '../text/fields.js';
 import { lessonView } from '../view.js';
 import { focusBox, mapDrawing } from './drawing.js';
 import { partPanel } from './panel.js';
@@ -21,29 +23,26 @@ const NARROW = 760; // pixels, below which the part stands under the drawing
 export function mapView({ input, questions, openChapter }) {
   const view = lessonView({ key: 'map', title: 'Map', questions, numbers: () => inputText(now, {}) },
     'The whole model in one picture, from the bottom to the top. Choose a part to see it compute.');
-  const model = make('select', { 'aria-label': 'Model', onchange: () => ask({ model: model.value }) }); // with a sentence of its own
-  const sentence = make('input', { type: 'text', class: 'at-grow', maxlength: 120, onchange: () => change({ sentence: typedSentence.take() }) });
-  const translation = make('input', { type: 'text', class: 'at-grow', maxlength: 120, onchange: () => change({ translation: typedTranslation.take() }) });
-  const [typedSentence, typedTranslation] = [sentence, translation].map((field) => typing(field));
-  const layer = make('select', { 'aria-label': 'Layer', onchange: () => change({ layer: Number(layer.value) }) });
-  const head = make('select', { 'aria-label': 'Head', onchange: () => change({ head: Number(head.value) }) });
-  const written = labelled('The decoder has written', translation);
+  const controls = /** @type {Controls} */ (/** @type {unknown} */ ({
+    change: (changes) => ask('model' in changes ? changes : { ...now, ...changes }), // another model has a sentence of its own
+    value: (name) => result?.[name],
+  }));
+  const chosen = [['model', 'Model', 'models'], ['layer', 'Layer', 'layers'], ['head', 'Head', 'heads']]
+    .map(([name, label, options]) => select({ name, label, slot: { kind: 'select', options }, cases: {}, controls }));
+  const [sentence, translation] = [['sentence', 'Sentence'], ['translation', 'The decoder has written']]
+    .map(([name, label]) => line({ name, label, slot: { kind: 'line', wide: true, maxlength: 120 }, cases: {}, controls }));
   const total = make('p', { class: 'at-quiet' });
   const drawing = make('div', { class: 'at-model-map-drawing' });
   const panel = make('div', { class: 'at-model-map-panel' });
   const tree = make('pre', { class: 'at-model-map-tree', tabindex: 0 });
   view.node.append(
-    sideBySide(labelled('Model', model), labelled('Layer', layer), labelled('Head', head)),
-    sideBySide(labelled('Sentence', sentence)), sideBySide(written), view.refused,
+    sideBySide(...chosen.map(({ node }) => node)), sideBySide(sentence.node), sideBySide(translation.node), view.refused,
     make('div', { class: 'at-model-map-both' }, make('div', {}, drawing, total), panel),
     make('details', { class: 'at-weights' }, make('summary', { text: 'The model’s modules as text' }), tree), view.links);
   /** @type {Record<string, any>} what was asked last */
   let now = {};
   /** @type {Record<string, any> | null} */
   let result = null;
-
-  /** @param {Record<string, any>} changes */
-  const change = (changes) => ask({ ...now, ...changes });
 
   /** @param {Record<string, any>} inputs @param {() => void} [then] */
   function ask(inputs, then) {
@@ -58,12 +57,11 @@ export function mapView({ input, questions, openChapter }) {
   }
 
   function draw() {
-    options(model, result.models, result.model);
-    options(layer, numbers(result.layers), result.layer);
-    options(head, numbers(result.heads), result.head);
-    typedSentence.put(result.sentence);
-    written.hidden = result.translation === null;
-    typedTranslation.put(result.translation ?? '');
+    for (const field of [...chosen, sentence, translation]) {
+      field.draw(result);
+      field.put(result);
+    }
+    translation.node.hidden = result.translation === null;
     total.textContent = `The shaded parts have learned ${counted.format(result.total)} parameters in all; the others only compute.`;
     tree.textContent = result.tree;
     drawMap();
@@ -101,12 +99,4 @@ export function mapView({ input, questions, openChapter }) {
   }).observe(drawing);
   ask(input);
   return { node: view.node, pick };
-}
-
-/** @param {number} count @returns {[number, string][]} */
-const numbers = (count) => Array.from({ length: count }, (_, index) => [index + 1, String(index + 1)]);
-
-/** @param {HTMLSelectElement} select @param {[string | number, string][]} offered @param {string | number} chosen */
-function options(select, offered, chosen) {
-  select.replaceChildren(...offered.map(([value, text]) => make('option', { value, text, selected: value === chosen })));
 }

@@ -17,7 +17,7 @@ import { level, signed } from '../../kit/js/text.js';
  * @param {{caption?: string, rows?: MatrixRows, rowNames?: string[], columnNames?: string[], editable?: boolean,
  *   onEdit?: (row: number, column: number, value: number) => void,
  *   onPoint?: (cell: {row: number, column: number} | null) => void,
- *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} given without `rows` it waits for `update`, as a
+ *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} options without `rows` it waits for `update`, as a
  *   table of zeros; `onPoint` hears which cell has the focus or, where none in any table has it, is under the pointer
  */
 export function matrixTable({ caption = '', rowNames = [''], columnNames = [''], editable = false, onEdit, onPoint, digits = 2,

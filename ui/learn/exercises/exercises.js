@@ -29,20 +29,20 @@ export function exercises(wiring) {
   const opened = new Map();
   node.hidden = true;
 
-  /** Show them, under the first result. @param {Exercise[]} asked */
-  function begin(asked) {
-    if (views.length || !asked.length) return;
-    views = asked.filter(({ predicted }) => !predicted).map((exercise) => exerciseView(exercise, wiring));
+  /** Show them, under the first result. @param {Exercise[]} ofChapter */
+  function begin(ofChapter) {
+    if (views.length || !ofChapter.length) return;
+    views = ofChapter.filter(({ predicted }) => !predicted).map((exercise) => exerciseView(exercise, wiring));
     list.replaceChildren(...views.map((view) => view.node));
     node.hidden = false;
   }
 
   /**
    * A question within the text, whose guess shows what follows it.
-   * @param {Exercise[]} asked @param {string} name @param {HTMLElement} rest
+   * @param {Exercise[]} ofChapter @param {string} name @param {HTMLElement} rest
    */
-  function prediction(asked, name, rest) {
-    const exercise = /** @type {Exercise} */ (asked.find((one) => one.name === name));
+  function prediction(ofChapter, name, rest) {
+    const exercise = /** @type {Exercise} */ (ofChapter.find((one) => one.name === name));
     if (isSolved(wiring.chapter, name) && !opened.has(name)) opened.set(name, null);
     return predictionView(exercise, wiring, rest, opened);
   }

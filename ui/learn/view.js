@@ -28,7 +28,7 @@ export function lessonView({ key, title, questions, numbers }, ...aim) {
   const links = sideBySide(link, makeClassButton(() => withLink((address) => classLinkWanted.publish(address))));
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': title },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: title, tabindex: -1 }), waits),
-    make('p', { class: 'at-lesson-aim at-quiet' }, ...aim));
+    make('p', { class: 'at-row at-wrap at-quiet at-lesson-aim' }, ...aim));
   const askNewest = newestOnly(questions);
   let patience = 0;
 

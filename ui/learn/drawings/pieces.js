@@ -6,6 +6,7 @@ import { make } from '../../kit/js/dom.js';
 import { counted, tokenChip, visible } from '../../kit/js/text.js';
 
 const END_MARK = '</w>'; // of a word, in a vocabulary that is learned
+export const PIECES = 'at-row at-wrap at-top at-gap-xs at-scroll at-pieces'; // the class of what holds pieces
 
 /**
  * @param {Node[]} content

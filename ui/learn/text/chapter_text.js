@@ -157,7 +157,7 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
       case 'step': return step(block);
       case 'row': return row(block);
       case 'heading': return text(block.tag, parts);
-      case 'equation': return make('p', { class: 'at-equation' }, ...parts.map((one) => formula(one.formula)));
+      case 'equation': return make('p', { class: 'at-row at-wrap at-equation' }, ...parts.map((one) => formula(one.formula)));
       case 'equations': return make('ul', { class: 'at-equations' }, ...block.items.map(([first, ...rest]) =>
         make('li', {}, formula(first.formula), make('span', { class: 'at-quiet' }, ...say(rest)))));
       case 'list': return make(block.ordered ? 'ol' : 'ul', { class: 'at-lesson-points' }, ...block.items.map((item) => text('li', item)));

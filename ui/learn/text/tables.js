@@ -8,7 +8,7 @@ import { headCell, make, makeTable } from '../../kit/js/dom.js';
 import { formula } from '../../kit/js/formula.js';
 import { tokenChip } from '../../kit/js/text.js';
 import { matrixTable } from '../drawings/matrix.js';
-import { extentBar, symbolChips, tokenName } from '../drawings/pieces.js';
+import { extentBar, PIECES, symbolChips, tokenName } from '../drawings/pieces.js';
 import { labelText, namesOf, redrawn, valueOf } from './slot_values.js';
 
 /** A matrix, or one for each head; with `edit`, its numbers can be changed. @param {SlotWiring} wiring @returns {SlotView} */
@@ -100,7 +100,7 @@ export const bars = ({ name, controls }) => redrawn(make('ol', { class: 'at-near
     make('span', { class: 'at-number', text }))));
 
 /** Tokens in a row. @param {SlotWiring} wiring @returns {SlotView} */
-export const tokens = ({ name, controls }) => redrawn(make('div', { class: 'at-pieces' }), () =>
+export const tokens = ({ name, controls }) => redrawn(make('div', { class: PIECES }), () =>
   (controls.value(name) ?? []).map((token) => tokenChip(token, true)));
 
 /** The line at the bottom of a chapter, always in sight, which tells of the number that is pointed at. @param {SlotWiring} wiring */

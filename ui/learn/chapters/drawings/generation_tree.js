@@ -16,7 +16,7 @@ const OUTCOMES = ['found', 'kept', 'dropped', 'unseen']; // of a text
 /** @param {SlotWiring} wiring @returns {SlotView} */
 export function tree({ cases, controls: { change, latest, value, say } }) {
   const wrong = make('p', { class: 'at-matrix-wrong at-sm at-optional', role: 'alert' });
-  const legend = make('p', { class: 'at-legend at-sm at-quiet at-gen-legend' }, ...OUTCOMES.map((outcome) =>
+  const legend = make('p', { class: 'at-row at-wrap at-sm at-quiet at-legend at-gen-legend' }, ...OUTCOMES.map((outcome) =>
     make('span', { class: `at-gen-${outcome}` }, make('i', { 'aria-hidden': 'true' }), ...say(cases[outcome]))));
   /** @type {Map<string, ReturnType<typeof makeWord>>} by its path */
   const nodes = new Map();

@@ -87,7 +87,7 @@ function reachPicture(curves, { label, across, decades, step }) {
     })), {
       heights: powers.map((power) => [power, (10 ** power).toFixed(-power)]), margins: [76, 12], ends: ['0', `${last * step} ${across}`],
     }),
-    make('ul', { class: 'at-legend at-md' }, ...curves.map(({ name, title, shares }) => make('li', {},
+    make('ul', { class: 'at-row at-wrap at-md at-legend' }, ...curves.map(({ name, title, shares }) => make('li', {},
       make('i', { class: COLOURS[name], 'aria-hidden': 'true' }), `${title}: ${shares[0].toPrecision(2)} → ${shares.at(-1).toPrecision(2)}`))),
   ];
 }
@@ -98,7 +98,7 @@ export function unrolled() {
   let last = null;
   let chosen = 0; // the step in the table
   let column = 0; // the number that is written out
-  const picture = make('div', { class: 'at-unrolled' });
+  const picture = make('div', { class: 'at-row at-wrap at-unrolled' });
   const outcome = make('p', { class: 'at-quiet', role: 'status' });
   const table = matrixTable({ rowNames: ROWS, onPoint: (cell) => {
     if (cell) ({ column } = cell);
@@ -119,7 +119,7 @@ export function unrolled() {
     const hadFocus = picture.contains(document.activeElement);
     picture.replaceChildren(
       side('Encoder', boxes.slice(0, read)),
-      make('div', { class: 'at-row at-gap-xs at-bottleneck' }, arrow(), make('div', {}, strip(steps[read - 1][AFTER]),
+      make('div', { class: 'at-row at-gap-xs at-bottleneck' }, arrow(), make('div', { class: 'at-stack at-gap-xs' }, strip(steps[read - 1][AFTER]),
         make('span', { text: `${size} numbers` })), arrow()),
       side('Decoder', boxes.slice(read)));
     if (hadFocus) boxes[chosen].focus();
@@ -157,7 +157,7 @@ const side = (name, boxes) => make('div', { role: 'group', 'aria-label': name },
 
 /** @param {string} word @param {number[]} state after it @param {boolean} isChosen @param {() => void} onclick */
 const stepBox = (word, state, isChosen, onclick) => make('button', {
-  type: 'button', class: 'at-unrolled-step', 'aria-pressed': String(isChosen), onclick,
+  type: 'button', class: 'at-stack at-gap-xs at-unrolled-step', 'aria-pressed': String(isChosen), onclick,
 }, strip(state), make('span', { text: word, dir: 'auto' }));
 
 /** A state as coloured cells. @param {number[]} state each number from −1 to 1 */

@@ -48,18 +48,7 @@ export const batch = () => redrawn(make('div', { class: 'at-batch', role: 'img',
   rows.flat().map((word) => make('span', { class: word === '<pad>' ? 'at-batch-pad' : null, text: word })));
 
 /** The trainings that made the page's models. @returns {SlotView} */
-export function curves() {
-  const node = make('div', { class: 'at-two' });
-  let drawn = '';
-
-  function draw({ curves: all }) {
-    if (!all || drawn === JSON.stringify(all)) return;
-    drawn = JSON.stringify(all);
-    node.replaceChildren(...all.map(recordedCurve));
-  }
-
-  return { node, draw };
-}
+export const curves = () => redrawn(make('div', { class: 'at-two' }), ({ curves: all }) => (all ?? []).map(recordedCurve));
 
 /** @param {{name: string, steps: number, tokens: number[], losses: number[], changes: number[]}} training */
 function recordedCurve({ name, steps, tokens, losses, changes }) {

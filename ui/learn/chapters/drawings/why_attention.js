@@ -179,19 +179,11 @@ export function translations({ cases, controls }) {
 
 /** Where those with attention look. @returns {SlotView} */
 export function alignments() {
-  const node = make('div', { class: 'at-alignments at-tables' });
-  let drawn = '';
-
-  function draw({ inputs: { sentence }, translations: all }) {
-    if (sentence === drawn) return;
-    drawn = sentence;
-    const names = (/** @type {string[]} */ tokens) => tokens.map((token) => visibleText(token.trimStart()));
-    node.replaceChildren(...all.filter(({ alignment }) => alignment).map(({ title, source, tokens, alignment }) => matrixTable({
+  const names = (/** @type {string[]} */ tokens) => tokens.map((token) => visibleText(token.trimStart()));
+  return redrawn(make('div', { class: 'at-alignments at-tables' }), ({ translations: all }) =>
+    all.filter(({ alignment }) => alignment).map(({ title, source, tokens, alignment }) => matrixTable({
       caption: `${title}: where it looks`, rows: alignment, scale: 'share', rowNames: names(tokens), columnNames: names(source),
     }).node));
-  }
-
-  return { node, draw };
 }
 
 /** BLEU by sentence length, as recorded. @returns {SlotView} */

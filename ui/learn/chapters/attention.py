@@ -13,7 +13,7 @@ from lesson.attention.weighted_sum import Mixture, by_division, by_softmax, self
 from lesson.recurrence.by_hand import ScoredStates, by_dot_product, by_small_network
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, value_of
 from ui.learn.inputs import Inputs, matrix, switch, text, whole, without_slot
 from ui.learn.text.slots import button, cases, select
 from ui.learn.wording import counted, decimals, dot_terms, labels, product_sum, rounded, sent, short, vector
@@ -158,16 +158,13 @@ def _first_weights(compute: Compute) -> list[float]:
     return [*firsts, lead_of_two]
 
 
-def _dot(compute: Compute) -> float:
-    return compute({"query": [[0.5, 0.4]], "states": [[0.6, 0.9], [0, 0], [0, 0]]})["dot"]["scores"][0][0]
-
-
 def _shuffled(compute: Compute) -> list[bool]:
     """What shuffling does to a word's new vector: nothing, a little, or much."""
     moved = compute({"shuffle": 1})["moved"]
     return [moved < 1e-5, 1e-5 <= moved < 1, moved >= 1]
 
 
+_DOT = value_of({"query": [[0.5, 0.4]], "states": [[0.6, 0.9], [0, 0], [0, 0]]}, "dot", "scores", 0, 0)
 _APPLE = torch.tensor(APPLE[0])
 _DIVIDED, _SOFTMAX = (mix(_APPLE, _APPLE[:, None]).weights.tolist() for mix in (by_division, by_softmax))
 
@@ -185,11 +182,11 @@ CHAPTER = Chapter(
     exercises={
         "shuffled": ChoiceExercise(_shuffled, 3, predicted=True),
         "weight_of_fruit": NumberExercise(
-            lambda compute: compute({"similarities": [[1.0, 0.6]]})["division"]["weights"][0][1],
+            value_of({"similarities": [[1.0, 0.6]]}, "division", "weights", 0, 1),
             digits=2,
             mistakes={
                 "ratio": lambda _: 0.6,
-                "softmax": lambda compute: compute({"similarities": [[1.0, 0.6]]})["softmax"]["weights"][0][1],
+                "softmax": value_of({"similarities": [[1.0, 0.6]]}, "softmax", "weights", 0, 1),
             },
         ),
         "most_lopsided": ChoiceExercise(_first_weights, 3),
@@ -197,7 +194,7 @@ CHAPTER = Chapter(
             lambda result: result["asking"] == 2 and result["six_scored"]["weights"][0][4] > 0.5,
             {"six_vectors": [*SIX_VECTORS[:4], [2.0, 2.0, 2.0], SIX_VECTORS[5]]},
         ),
-        "dot_product": NumberExercise(_dot, digits=2, mistakes={"crosswise": lambda _: 0.5 * 0.9 + 0.4 * 0.6}),
+        "dot_product": NumberExercise(_DOT, digits=2, mistakes={"crosswise": lambda _: 0.5 * 0.9 + 0.4 * 0.6}),
     },
     facts={
         "own": short(APPLE[0][0]),

@@ -20,7 +20,7 @@ from lesson.attention.by_hand import (
 from lesson.attention.weighted_sum import scale_scores
 from lesson.positions import rotary_scores
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, value_of
 from ui.learn.inputs import Inputs, choice, matrix, real, text, whole
 from ui.learn.text.slots import options, select, slider
 from ui.learn.wording import decimals, dot_terms, labels, product_sum, sent, short, vector
@@ -178,14 +178,6 @@ def _shape_of_cross(compute: Compute) -> list[bool]:
     return [shape == option for option in ((rows, rows), (columns, rows), (rows, columns), (columns, columns))]
 
 
-def _masked_row(compute: Compute) -> float:
-    return compute({"mask": "later"})["masking.weights"][1][0]
-
-
-def _scaled_score(compute: Compute) -> float:
-    return compute({"vectors": [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]]})["steps"]["scaled"][2][0]
-
-
 def _sharpened(compute: Compute) -> list[bool]:
     """What a longer query does to the largest weight: nothing, raise it, or lower it."""
     before, after = (
@@ -194,9 +186,7 @@ def _sharpened(compute: Compute) -> list[bool]:
     return [math.isclose(after, before), after > before, after < before]
 
 
-def _unmasked(compute: Compute) -> float:
-    return compute({"mask": "none"})["masking.weights"][1][0]
-
+_SCALED_SCORE = value_of({"vectors": [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]]}, "steps", "scaled", 2, 0)
 
 CHAPTER = Chapter(
     compute,
@@ -209,14 +199,18 @@ CHAPTER = Chapter(
     exercises={
         "sharpened": ChoiceExercise(_sharpened, 3, predicted=True),
         "scaled_score": NumberExercise(
-            _scaled_score,
+            _SCALED_SCORE,
             digits=2,
             mistakes={
-                "unscaled": lambda compute: _scaled_score(compute) * math.sqrt(2),
-                "width": lambda compute: _scaled_score(compute) / math.sqrt(2),
+                "unscaled": lambda compute: _SCALED_SCORE(compute) * math.sqrt(2),
+                "width": lambda compute: _SCALED_SCORE(compute) / math.sqrt(2),
             },
         ),
-        "masked_row": NumberExercise(_masked_row, digits=2, mistakes={"unmasked": _unmasked}),
+        "masked_row": NumberExercise(
+            value_of({"mask": "later"}, "masking.weights", 1, 0),
+            digits=2,
+            mistakes={"unmasked": value_of({"mask": "none"}, "masking.weights", 1, 0)},
+        ),
         "shape_of_cross": ChoiceExercise(_shape_of_cross, 4),
         "one_word_decides": ChangeExercise(
             lambda result: result["steps"]["weights"][1][1] > 0.9, {"query_weights": [[1.0, -1.0], [-1.0, 3.0]]}

@@ -13,7 +13,15 @@ from lesson.forward_trace import Stage, trace_forward
 from lesson.parts.layers import gradients_through, layer_size, two_layers
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, nearness
+from ui.learn.exercises.exercise import (
+    ChangeExercise,
+    ChoiceExercise,
+    Compute,
+    NumberExercise,
+    Result,
+    nearness,
+    value_of,
+)
 from ui.learn.inputs import Input, Inputs, matrix, read_all, switch, whole, without_slot
 from ui.learn.text.slots import numbers_of, presets, select, words
 from ui.learn.wording import decimals, percent, scientific, sent
@@ -141,16 +149,13 @@ def _sharpest(result: Result) -> float:
     return max(max(row) for head in result["encoder.self.weights"]["rows"] for row in head)
 
 
+_FEED_FORWARD_OF_512 = value_of({"width": 512}, "feed_forward")
 _OUTCOMES = (-3, 0, 3, 6)  # of the number −3, of which one is right
 
 
 def _absolutes(compute: Compute) -> list[float]:
     """How near each option is to what comes out."""
     return nearness(_OUTCOMES, compute({})["with_relu"][0][0])
-
-
-def _feed_forward(compute: Compute) -> float:
-    return compute({"width": 512})["feed_forward"]
 
 
 def _louder_you() -> list[list[float]]:
@@ -208,10 +213,10 @@ CHAPTER = Chapter(
             },
         ),
         "feed_forward_of_512": NumberExercise(
-            _feed_forward,
+            _FEED_FORWARD_OF_512,
             mistakes={
-                "no_biases": lambda compute: _feed_forward(compute) - 5 * 512,
-                "one_matrix": lambda compute: (_feed_forward(compute) - 5 * 512) / 2,
+                "no_biases": lambda compute: _FEED_FORWARD_OF_512(compute) - 5 * 512,
+                "one_matrix": lambda compute: (_FEED_FORWARD_OF_512(compute) - 5 * 512) / 2,
             },
         ),
         "sharp": ChangeExercise(

@@ -14,7 +14,7 @@ from lesson.positions import Scheme, criteria, likeness, schemes, shift
 from model.transformer.positions import sinusoids
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, value_of
 from ui.learn.inputs import Inputs, checked_by_chapter, whole
 from ui.learn.text.slots import slider
 from ui.learn.wording import decimals, sent
@@ -105,15 +105,15 @@ CHAPTER = Chapter(
     exercises={
         "learned_neighbours": ChoiceExercise(_how_alike, 3, predicted=True),
         "first_number": NumberExercise(
-            lambda compute: compute({"position": 1, "shift": 0})["turns"][0]["before"][0],
+            value_of({"position": 1, "shift": 0}, "turns", 0, "before", 0),
             digits=2,
             mistakes={"degrees": lambda _: math.sin(math.radians(1)), "cosine": lambda _: math.cos(1)},
         ),
         "second_pair": NumberExercise(
-            lambda compute: compute({"width": 4, "position": 50, "shift": 0})["turns"][1]["before"][0],
+            value_of({"width": 4, "position": 50, "shift": 0}, "turns", 1, "before", 0),
             digits=2,
             mistakes={
-                "first_pair": lambda compute: compute({"position": 50, "shift": 0})["turns"][0]["before"][0],
+                "first_pair": value_of({"position": 50, "shift": 0}, "turns", 0, "before", 0),
                 "cosine": lambda _: math.cos(0.5),
             },
         ),

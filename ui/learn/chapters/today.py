@@ -12,7 +12,16 @@ from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.views.modern import MODERN_INPUTS, PRESETS, modern_parts
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.exercises.exercise import (
+    ChangeExercise,
+    ChoiceExercise,
+    Compute,
+    NumberExercise,
+    Result,
+    nearness,
+    needed,
+    value_of,
+)
 from ui.learn.inputs import Inputs, checked_by_chapter, choice, matrix, offered, switch, text, whole
 from ui.learn.text.slots import button, cases, presets, select
 from ui.learn.wording import decimals, percent, sent
@@ -131,8 +140,7 @@ _READER = "attend-chat"
 _LEAST = 0.1  # of a vector's largest number, so that the norms' epsilon doesn't count
 
 
-def _rms_of_a_constant(compute: Compute) -> float:
-    return compute({"vector": [[5.0, 5.0, 5.0, 5.0]]})["norms"]["RMSNorm"][0][0]
+_RMS_OF_A_CONSTANT = value_of({"vector": [[5.0] * 4]}, "norms", "RMSNorm", 0, 0)
 
 
 def _cache_of_a_text(compute: Compute) -> float:
@@ -164,7 +172,7 @@ _SIZES = (7e9, 13e9, 47e9, 56e9)  # options of a prediction
 
 def _sizes(compute: Compute) -> list[float]:
     """How near each size is to that of all experts together."""
-    return [-abs(size - compute({})["mixtral"][0]) for size in _SIZES]
+    return nearness(_SIZES, compute({})["mixtral"][0])
 
 
 _SCORES, _OUTPUTS = [1.0, 3.0, 0.0, 2.0], [5.0, 10.0, 7.0, 30.0]  # of four experts
@@ -198,11 +206,11 @@ CHAPTER = Chapter(
     exercises={
         "size_of_mixtral": ChoiceExercise(_sizes, len(_SIZES), predicted=True),
         "rms_of_a_constant": NumberExercise(
-            _rms_of_a_constant,
+            _RMS_OF_A_CONSTANT,
             digits=2,
             mistakes={
-                "layer": lambda compute: compute({"vector": [[5.0] * 4]})["norms"]["LayerNorm"][0][0],
-                "undivided": lambda compute: 5 * _rms_of_a_constant(compute),  # the root mean square itself
+                "layer": value_of({"vector": [[5.0] * 4]}, "norms", "LayerNorm", 0, 0),
+                "undivided": lambda compute: 5 * _RMS_OF_A_CONSTANT(compute),  # the root mean square itself
             },
         ),
         "two_of_four": NumberExercise(

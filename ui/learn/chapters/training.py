@@ -14,7 +14,7 @@ from lesson.training import BETAS, EPSILON, MATRICES, MAX_RATE, MAX_STEPS, StepS
 from ui.learn.chapter import Chapter
 from ui.learn.chapters import block
 from ui.learn.chapters.views.learning import LEARNING_INPUTS, MAX_DRAWS, learning_by_hand
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, value_of
 from ui.learn.inputs import Input, Inputs, choice, real, whole, without_slot
 from ui.learn.text.slots import button, cases, words
 from ui.learn.wording import decimals, sent, short
@@ -119,18 +119,9 @@ def _fits(compute: Compute) -> list[float]:
     return [-compute({"guess": [list(guess)]})["counted_loss"] for guess in _GUESSES]
 
 
-def _loss_of_quarter(compute: Compute) -> float:
-    """The loss of a word to which the model gives a quarter."""
-    return compute({"counts": [[1.0, 0.0, 0.0]], "guess": [[0.25, 0.5, 0.25]]})["counted_loss"]
-
-
-def _slope(compute: Compute) -> float:
-    return compute({"chain": [[1.0, 1.0, 2.0]]})["chain_slope"]
-
-
-def _has_learned(result: Result) -> bool:
-    return min(result["losses"][: _GOAL_STEPS + 1]) < _GOAL
-
+# of a word to which the model gives a quarter
+_LOSS_OF_QUARTER = value_of({"counts": [[1.0, 0.0, 0.0]], "guess": [[0.25, 0.5, 0.25]]}, "counted_loss")
+_SLOPE = value_of({"chain": [[1.0, 1.0, 2.0]]}, "chain_slope")
 
 CHAPTER = Chapter(
     compute,
@@ -147,26 +138,26 @@ CHAPTER = Chapter(
     exercises={
         "best_guess": ChoiceExercise(_fits, len(_GUESSES), predicted=True),
         "loss_of_quarter": NumberExercise(
-            _loss_of_quarter,
+            _LOSS_OF_QUARTER,
             digits=2,
             mistakes={
-                "base_two": lambda compute: _loss_of_quarter(compute) / math.log(2),
-                "base_ten": lambda compute: _loss_of_quarter(compute) / math.log(10),
+                "base_two": lambda compute: _LOSS_OF_QUARTER(compute) / math.log(2),
+                "base_ten": lambda compute: _LOSS_OF_QUARTER(compute) / math.log(10),
             },
         ),
         "slope": NumberExercise(
-            _slope,
+            _SLOPE,
             digits=2,
             mistakes={
-                "outer": lambda compute: _slope(compute) / 2,  # without w₂
-                "probability": lambda compute: 2 + _slope(compute),  # p instead of p - 1
+                "outer": lambda compute: _SLOPE(compute) / 2,  # without w₂
+                "probability": lambda compute: 2 + _SLOPE(compute),  # p instead of p - 1
             },
         ),
         "perplexity": NumberExercise(
             lambda compute: math.exp(compute({})["losses"][0]),
             digits=1,
             mistakes={
-                "loss": lambda compute: compute({})["losses"][0],
+                "loss": value_of({}, "losses", 0),
                 "after": lambda compute: math.exp(compute({})["losses"][1]),
             },
             from_shown=lambda compute: [
@@ -179,7 +170,7 @@ CHAPTER = Chapter(
             {"later": lambda result: result["step"] > 1, "smaller": lambda result: result["learning_rate"] < 0.1},
         ),
         "learned": ChangeExercise(
-            _has_learned,
+            lambda result: min(result["losses"][: _GOAL_STEPS + 1]) < _GOAL,
             {"learning_rate": 0.05, "step": _GOAL_STEPS},
             {
                 "late": lambda result: min(result["losses"]) < _GOAL,

@@ -16,7 +16,7 @@ from model.loaded import LoadedModel
 from model.transformer.checkpoint import read_json
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.views.reach import TITLES, gradients, keep, noticed, read_tokens, timings, translators
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, value_of
 from ui.learn.inputs import Inputs, switch, text, whole
 from ui.learn.text.slots import button, drawing
 from ui.learn.wording import counted, decimals, sent
@@ -175,10 +175,6 @@ def _operations(compute: Compute) -> float:
     return counts["recurrent"][0] / counts["attention"][0]
 
 
-def _layers(compute: Compute) -> float:
-    return compute({"length": 81, "kernel": 3})["counts"]["convolution"][2]
-
-
 def _fades(compute: Compute) -> list[float]:
     """How little the first word counts for each trained reader; -inf for one that this page doesn't have."""
     shares = {curve["name"]: curve["shares"][-1] for curve in compute({})["gradients"]}
@@ -195,7 +191,10 @@ CHAPTER = Chapter(
         "operations": NumberExercise(
             _operations, digits=2, mistakes={"upside_down": lambda compute: 1 / _operations(compute)}
         ),
-        "layers": NumberExercise(_layers, mistakes={"side_by_side": lambda _: (81 - 1) / (3 - 1)}),
+        "layers": NumberExercise(
+            value_of({"length": 81, "kernel": 3}, "counts", "convolution", 2),
+            mistakes={"side_by_side": lambda _: (81 - 1) / (3 - 1)},
+        ),
         "passed_on": ChoiceExercise(_passed_on, 3),
         "longer_than_wide": ChangeExercise(
             lambda result: result["counts"]["attention"][0] > result["counts"]["recurrent"][0],

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, TypeVar
+from functools import reduce
+from operator import getitem
+from typing import Any, ClassVar, TypeVar
 
 from model.errors import AttendError
 from ui.learn.exercises.exercise_text import ExerciseText
@@ -34,6 +35,7 @@ class NumberExercise:
     loss is 2.855 and e^2.855 is 17.37.
     """
 
+    kind: ClassVar = "number"
     solve: Callable[[Compute], float]
     digits: int = 0  # after the decimal point
     mistakes: Mapping[str, Callable[[Compute], float]] = field(default_factory=dict, hash=False)  # what they lead to
@@ -79,6 +81,7 @@ class NumberExercise:
 class ChoiceExercise:
     """One of several options, which the text lists; right is the one for which the chapter computes most."""
 
+    kind: ClassVar = "choice"
     measure: Callable[[Compute], Sequence[float]]  # a number for each option
     count: int  # of the options
     predicted: bool = False
@@ -103,6 +106,7 @@ class ChoiceExercise:
 class ChangeExercise:
     """The chapter is to be changed until its result fulfils a condition; the text has the example in words."""
 
+    kind: ClassVar = "change"
     holds: Callable[[Result], bool]
     example: Mapping[str, Any] = field(hash=False)  # an input that fulfils it, as the page would send it
     mistakes: Mapping[str, Callable[[Result], bool]] = field(default_factory=dict, hash=False)  # by their conditions
@@ -123,16 +127,13 @@ class ChangeExercise:
 
 Exercise = NumberExercise | ChoiceExercise | ChangeExercise
 Exercises = Mapping[str, tuple[Exercise, ExerciseText]]  # of a chapter, by their names
-_KINDS: Mapping[type[Exercise], str] = MappingProxyType(
-    {NumberExercise: "number", ChoiceExercise: "choice", ChangeExercise: "change"}
-)
 
 
 def declared(name: str, exercise: Exercise, text: ExerciseText) -> dict[str, Any]:
     """What the page is told of an exercise, without its answer."""
     return {
         "name": name,
-        "kind": _KINDS[type(exercise)],
+        "kind": exercise.kind,
         "question": text.question,
         "hint": text.hint,
         "options": [option.text for option in text.options],
@@ -215,6 +216,11 @@ def needed(value: T | None, model: str) -> T:
     if value is None:
         raise AttendError(f"This page doesn't offer {model}, so this can't be checked: go on with the next exercise.")
     return value
+
+
+def value_of(inputs: Inputs, *path: str | int) -> Callable[[Compute], Any]:
+    """What the chapter computes from these inputs, at this place in its result."""
+    return lambda compute: reduce(getitem, path, compute(inputs))
 
 
 def nearness(options: Sequence[float], number: float) -> list[float]:

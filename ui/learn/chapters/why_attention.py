@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
 from functools import cache, partial
 from typing import Any
 
 from lesson.attention.three_ways import LayerCost, layer_costs, meetings
 from lesson.recurrence.by_hand import read_and_write
-from lesson.recurrence.translation import RECURRENT, translate
+from lesson.recurrence.reach import Reader, changes, gradient_by_distance, is_differentiable, time_reading, untrained
+from lesson.recurrence.translation import (
+    RECURRENT,
+    VOCABULARY_OF,
+    WITH_ATTENTION,
+    WITHOUT_ATTENTION,
+    recurrent_translator,
+    translate,
+)
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.recurrent.network import Recurrent
 from model.transformer.checkpoint import read_json
+from model.transformer.encoder_decoder import EncoderDecoder
 from ui.learn.chapter import Chapter
-from ui.learn.chapters.views.reach import TITLES, gradients, keep, noticed, read_tokens, timings, translators
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, value_of
 from ui.learn.inputs import Inputs, switch, text, whole
 from ui.learn.text.slots import button, drawing
@@ -25,7 +34,11 @@ from ui.runs.models import Models
 WIDTH = 4  # of the drawn network's state
 MAX_WORDS = 8  # on each side of it
 MAX_CHARACTERS, MAX_TOKENS = 200, 60  # of a sentence, and of its translation
+LENGTHS = (8, 32, 120)  # tokens of the texts that are timed
+MAX_READ = 48  # tokens of a text that is read
 NEIGHBOURS = 16  # words that a word sees in restricted attention
+TITLES = {WITHOUT_ATTENTION: "GRU", WITH_ATTENTION: "GRU with attention", VOCABULARY_OF: VOCABULARY_OF}
+_kept: dict[tuple[str, ...], Any] = {}
 SENTENCES = (  # on which the GRUs differ
     "Où est la gare ?",
     "Nous avons besoin de plus de temps pour finir ce travail.",
@@ -56,7 +69,7 @@ INPUTS = {
 def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     source, target = _words(inputs, "source"), _words(inputs, "target")
     sentence = inputs["sentence"].strip()
-    loaded = translators(models)
+    loaded = _translators(models)
     measure = switch(subject="Measure").read(inputs, "measure")
     nouns, between = (inputs["one"].strip(), inputs["other"].strip()), inputs["between"].split()
     own = (nouns, between) == (NOUNS, BETWEEN.split())
@@ -65,12 +78,12 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "target": " ".join(target),
         "sentence": sentence,
         **_counts(inputs),
-        **({"timings": timings(loaded)} if measure else {}),  # else those that were measured before stay
+        **({"timings": _timings(loaded)} if measure else {}),  # else those that were measured before stay
         "words": [*source, *target],
         "read": len(source),
         "steps": [[*sent(step).values()] for step in read_and_write(source, target, WIDTH)],
-        "gradients": gradients(loaded, inputs["long"].strip(), LONG),
-        "noticed": noticed(loaded, nouns, between, own=own),
+        "gradients": _gradients(loaded, inputs["long"].strip(), LONG),
+        "noticed": _noticed(loaded, nouns, between, own=own),
         "translations": _translations(loaded, sentence),
         "sentences": [(one, {"sentence": one}) for one in SENTENCES],
         **_recorded(),
@@ -111,10 +124,96 @@ def _words(inputs: Inputs, name: str) -> list[str]:
     return words
 
 
+def _translators(models: Models) -> dict[str, LoadedModel]:
+    """Both GRUs and, where the page offers it, attend-translate."""
+    loaded = {name: recurrent_translator(name) for name in (WITHOUT_ATTENTION, WITH_ATTENTION)}
+    return {**loaded, **({VOCABULARY_OF: models.get(VOCABULARY_OF)} if VOCABULARY_OF in models.names else {})}
+
+
+def _keep(key: tuple[str, ...], keeps: bool, compute: Callable[[], Any]) -> Any:
+    """What is computed for a chapter's own texts is kept; what visitors type isn't."""
+    if key in _kept:
+        return _kept[key]
+    result = compute()
+    if keeps:
+        _kept[key] = result
+    return result
+
+
+def _timings(loaded: Mapping[str, LoadedModel]) -> list[list[Any]]:
+    """A row for each translator and length, measured now."""
+    rows = []
+    for name, translator in loaded.items():
+        times = time_reading(translator, LENGTHS)
+        for one in times:
+            waits = len(_reader(translator).encoder_blocks) if name == VOCABULARY_OF else one.tokens  # type: ignore[union-attr]
+            growth = f"{one.seconds / times[0].seconds:.1f} times"
+            rows.append([TITLES[name], f"{one.tokens} tokens", waits, f"{1000 * one.seconds:.1f} ms", growth])
+    return rows
+
+
+def _gradients(loaded: Mapping[str, LoadedModel], sentence: str, own: str) -> list[dict[str, Any]]:
+    """How much each reader's last vector depends on each token, the last first, as a share of the most."""
+    tokens = _read_tokens(loaded, sentence, "The long sentence")
+    readers = {"untrained": _untrained(), **{name: _reader(translator) for name, translator in loaded.items()}}
+    curves = []
+    for name, reader in readers.items():
+        if not is_differentiable(reader):
+            continue
+        norms = _keep(("gradient", name, sentence), sentence == own, partial(gradient_by_distance, reader, tokens))
+        title = TITLES.get(name, "GRU before training")
+        curves.append({"name": name, "title": title, "shares": sent(norms / norms.max())})
+    return curves
+
+
+def _noticed(
+    loaded: Mapping[str, LoadedModel], nouns: tuple[str, str], between: Sequence[str], *, own: bool
+) -> list[dict[str, Any]]:
+    """How much the vector of “il” changes when the noun at the beginning does, by the number of words between."""
+    curves = []
+    for name, translator in loaded.items():
+        shares = _keep(("noticed", name, *nouns, *between), own, partial(_changes, translator, nouns, between))
+        curves.append({"name": name, "title": TITLES[name], "shares": sent(shares)})
+    return curves
+
+
+def _changes(translator: LoadedModel, nouns: tuple[str, str], between: Sequence[str]) -> list[float]:
+    """The changes after 0, 2, … words between."""
+    counts = range(0, len(between) + 1, 2)
+    texts = ([_until_it(translator, noun, between[:count]) for noun in nouns] for count in counts)
+    return [changes(_reader(translator), one, other) for one, other in texts]
+
+
+def _until_it(translator: LoadedModel, noun: str, between: Sequence[str]) -> Sequence[int]:
+    """The tokens of a sentence up to “il”, without the end that a prompt has."""
+    sentence = " ".join(["Le", noun, *between, "dort parce qu’il"])
+    return _read_tokens({WITHOUT_ATTENTION: translator}, sentence, "The sentence")[:-1]
+
+
+def _read_tokens(loaded: Mapping[str, LoadedModel], sentence: str, subject: str) -> Sequence[int]:
+    """A sentence in tokens, which are the same for all; `AttendError` for too many."""
+    tokens = loaded[WITHOUT_ATTENTION].prompt(sentence)
+    if len(tokens) > MAX_READ:
+        raise AttendError(f"{subject} has {len(tokens)} tokens, but the limit is {MAX_READ}: shorten it.")
+    return tokens
+
+
+def _reader(translator: LoadedModel) -> Reader:
+    assert isinstance(translator.model, Recurrent | EncoderDecoder)
+    return translator.model
+
+
+@cache
+def _untrained() -> Recurrent:
+    trained = recurrent_translator(WITHOUT_ATTENTION).model
+    assert isinstance(trained, Recurrent)
+    return untrained(trained.config, seed=0)
+
+
 def _translations(loaded: Mapping[str, LoadedModel], sentence: str) -> list[Mapping[str, Any]]:
-    read_tokens(loaded, sentence, _TEXTS["sentence"][1])
+    _read_tokens(loaded, sentence, _TEXTS["sentence"][1])
     return [
-        keep(("translation", name, sentence), sentence in SENTENCES, partial(_translation, name, translator, sentence))
+        _keep(("translation", name, sentence), sentence in SENTENCES, partial(_translation, name, translator, sentence))
         for name, translator in loaded.items()
     ]
 

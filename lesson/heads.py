@@ -35,28 +35,25 @@ class MultiHeadShapes:
 
 def shapes(*, batch: int, time: int, width: int, heads: int, head_width: int) -> MultiHeadShapes:
     """What multi-head self-attention computes, array by array."""
+    sizes = {"batch": batch, "time": time, "width": width, "heads": heads, "head width": head_width}
+    sizes["heads · head width"] = heads * head_width
+
+    def array(name: str, *axes: str) -> ArrayShape:
+        return ArrayShape(name, axes, tuple(sizes[axis] for axis in axes))
+
     computed = (
-        ArrayShape("Input x", ("batch", "time", "width"), (batch, time, width)),
-        ArrayShape(
-            "Queries, keys, values, each", ("batch", "heads", "time", "head width"), (batch, heads, time, head_width)
-        ),
-        ArrayShape("Scores Q Kᵀ and weights", ("batch", "heads", "time", "time"), (batch, heads, time, time)),
-        ArrayShape("Weighted sums", ("batch", "heads", "time", "head width"), (batch, heads, time, head_width)),
-        ArrayShape("Joined", ("batch", "time", "heads · head width"), (batch, time, heads * head_width)),
-        ArrayShape("Times W_O", ("batch", "time", "width"), (batch, time, width)),
+        array("Input x", "batch", "time", "width"),
+        array("Queries, keys, values, each", "batch", "heads", "time", "head width"),
+        array("Scores Q Kᵀ and weights", "batch", "heads", "time", "time"),
+        array("Weighted sums", "batch", "heads", "time", "head width"),
+        array("Joined", "batch", "time", "heads · head width"),
+        array("Times W_O", "batch", "time", "width"),
     )
-    inward, outward = ("width", "heads", "head width"), ("heads", "head width", "width")
+    matrices = [(array(f"W_{of}", "width", "heads", "head width"), array(f"b_{of}", "heads", "head width")) for of in "QKV"]
     weights = (
-        *(
-            array
-            for letter in "QKV"
-            for array in (
-                ArrayShape(f"W_{letter}", inward, (width, heads, head_width)),
-                ArrayShape(f"b_{letter}", inward[1:], (heads, head_width)),
-            )
-        ),
-        ArrayShape("W_O", outward, (heads, head_width, width)),
-        ArrayShape("b_O", ("width",), (width,)),
+        *(one for pair in matrices for one in pair),
+        array("W_O", "heads", "head width", "width"),
+        array("b_O", "width"),
     )
     return MultiHeadShapes(computed, weights, sum(prod(weight.shape) for weight in weights))
 

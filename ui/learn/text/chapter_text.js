@@ -20,10 +20,7 @@ import { valueOf } from './slot_values.js';
 import * as tables from './tables.js';
 
 /** @type {Record<string, (wiring: SlotWiring) => SlotView>} */
-const KINDS = {
-  ...fields, switch: fields.choice, table: tables.table, numbers: tables.numbers, records: tables.records, bars: tables.bars,
-  tokens: tables.tokens,
-};
+const KINDS = { ...fields, ...tables, switch: fields.choice };
 
 /**
  * @param {HTMLElement} root which it fills

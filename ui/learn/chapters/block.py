@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -172,26 +173,13 @@ _SIZES = {
     "GPT-2, small": {"layers": 12, "width": 768},
     "GPT-3": {"layers": 96, "width": 12_288},
 }
-_NORM = ("added", "spread", "normed")
-_FEED_FORWARD = ("before", "after", "output", "first_weights", "first_bias", "second_weights", *_NORM)
-_ATTENTION = (
-    *("queries", "keys", "values", "queries_weights", "keys_weights", "values_weights", "scores", "scaled"),
-    *("weights", "mixed", "joined", "output", "output_weights", *_NORM),
-)
-_STAGES = {
-    **dict.fromkeys(("encoder", "decoder"), ("embeddings", "positions", "input")),
-    **dict.fromkeys(("encoder.self", "decoder.self", "decoder.cross"), _ATTENTION),
-    **{f"{side}.feed_forward": _FEED_FORWARD for side in ("encoder", "decoder")},
-    "output": ("logits", "weights", "probabilities", "losses"),
-}
-_MASKED = ("encoder.self.masked", "decoder.self.masked")
-_NAMES = (*_MASKED, *(f"{place}.{stage}" for place, stages in _STAGES.items() for stage in stages))
+_STAGES = tuple(stage.name for stage in trace_forward(replace(DEFAULT, encoder_mask=True)).stages)  # each is shown
 
 
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values=" ".join(["average_loss", *_NAMES]) + " inner linear at_once rectified with_relu size_of_stack "
+    values=" ".join(["average_loss", *_STAGES]) + " inner linear at_once rectified with_relu size_of_stack "
     "stack_parameters gradients",
     slots={**{name: numbers_of(key) for name, key in EDITABLE.items()}, "sizes": presets(_SIZES)},
     exercises={

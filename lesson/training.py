@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from types import MappingProxyType
 
 import torch
@@ -78,8 +77,10 @@ class Update:
 
     before: Tensor
     gradient: Tensor
-    moments_before: Moments
-    moments: Moments
+    first_before: Tensor  # of Adam's moments
+    first: Tensor
+    second_before: Tensor
+    second: Tensor
     change: Tensor  # what is added to the matrix
     after: Tensor
 
@@ -108,22 +109,15 @@ def train(settings: StepSettings) -> TrainingStep:
 
     positions = teacher_forcing(model, settings.block)
     loss, gradient = _gradient(model, settings.block)
-    change, moments_after = adam(gradient, moments, settings.step, rate)
-    after = _put(model, weights + change)
-    on_paper = partial(_on_paper, model, settings.matrix)
+    change, after = adam(gradient, moments, settings.step, rate)
+    moved = _put(model, weights + change)
+    parts = (weights, gradient, moments.first, after.first, moments.second, after.second, change, moved)  # (P,) each
     return TrainingStep(
         positions,
         (*losses, loss, _loss(model, settings.block).item()),
         {matrix: float(_on_paper(model, matrix, gradient).norm()) for matrix in MATRICES},
         float(gradient.norm()),
-        Update(
-            on_paper(weights),
-            on_paper(gradient),
-            Moments(on_paper(moments.first), on_paper(moments.second)),
-            Moments(on_paper(moments_after.first), on_paper(moments_after.second)),
-            on_paper(change),
-            on_paper(after),
-        ),
+        Update(*(_on_paper(model, settings.matrix, part) for part in parts)),
     )
 
 

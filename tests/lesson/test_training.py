@@ -49,16 +49,16 @@ def test_an_update_is_what_the_algorithm_says() -> None:
     """Kingma and Ba, 2015, algorithm 1, one number at a time; the moments go on from those of the step before."""
     first, second = (train(StepSettings(step=step)).update for step in (1, 2))
     assert torch.equal(second.before, first.after)
-    assert torch.equal(second.moments_before.first, first.moments.first)
-    assert torch.equal(second.moments_before.second, first.moments.second)
+    assert torch.equal(second.first_before, first.first)
+    assert torch.equal(second.second_before, first.second)
     for i in range(6):
         for j in range(6):
             gradient = second.gradient[i, j].item()
-            mean = 0.9 * first.moments.first[i, j].item() + 0.1 * gradient
-            square = 0.999 * first.moments.second[i, j].item() + 0.001 * gradient**2
+            mean = 0.9 * first.first[i, j].item() + 0.1 * gradient
+            square = 0.999 * first.second[i, j].item() + 0.001 * gradient**2
             change = -0.01 * (mean / (1 - 0.9**2)) / (math.sqrt(square / (1 - 0.999**2)) + 1e-8)
-            assert second.moments.first[i, j].item() == pytest.approx(mean, abs=1e-7)
-            assert second.moments.second[i, j].item() == pytest.approx(square, abs=1e-9)
+            assert second.first[i, j].item() == pytest.approx(mean, abs=1e-7)
+            assert second.second[i, j].item() == pytest.approx(square, abs=1e-9)
             assert second.change[i, j].item() == pytest.approx(change, rel=1e-3, abs=1e-6)
             assert second.after[i, j].item() == pytest.approx(second.before[i, j].item() + change, abs=1e-5)
 

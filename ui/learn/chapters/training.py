@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from lesson.block import LONGEST, PADDING, WIDTH, WORDS
@@ -90,17 +90,7 @@ def _outcome(step: TrainingStep, number: int) -> dict[str, Any]:
 
 
 def _update(update: Update, matrix: str) -> dict[str, Any]:
-    before, after = update.moments_before, update.moments
-    tensors = {
-        "before": update.before,
-        "gradient": update.gradient,
-        "first_before": before.first,
-        "first": after.first,
-        "second_before": before.second,
-        "second": after.second,
-        "change": update.change,
-        "after": update.after,
-    }
+    tensors = {one.name: getattr(update, one.name) for one in fields(update)}
     names = {
         "rowNames": WORDS if matrix == "embedding" else None,
         "columnNames": [f"{part} {i}" for part in _COLUMNS.get(matrix, "") for i in range(WIDTH)] or None,

@@ -49,7 +49,9 @@ def shapes(*, batch: int, time: int, width: int, heads: int, head_width: int) ->
         array("Joined", "batch", "time", "heads · head width"),
         array("Times W_O", "batch", "time", "width"),
     )
-    matrices = [(array(f"W_{of}", "width", "heads", "head width"), array(f"b_{of}", "heads", "head width")) for of in "QKV"]
+    matrices = [
+        (array(f"W_{of}", "width", "heads", "head width"), array(f"b_{of}", "heads", "head width")) for of in "QKV"
+    ]
     weights = (
         *(one for pair in matrices for one in pair),
         array("W_O", "heads", "head width", "width"),

@@ -99,7 +99,9 @@ def _translator(tables: Mapping[str, list[list[float]]]) -> dict[str, Any]:
     query, states, weighted = values["query"][0], values["states"], values["weighted"]  # (2,), (3, 2), (2, 3)
     products = weighted[:, :1] * weighted[:, 1:]  # (2, 2)
     learned = (values["query_weights"], values["state_weights"], values["score_weights"][0])
-    terms = product_sum((short(weight) for weight, *_ in tables["weighted"]), (vector(of) for _, *of in tables["weighted"]))
+    terms = product_sum(
+        (short(weight) for weight, *_ in tables["weighted"]), (vector(of) for _, *of in tables["weighted"])
+    )
     added, context = " + ".join(map(vector, products.tolist())), vector(products.sum(dim=0).tolist())
     dot = by_dot_product(query, states)
     return {

@@ -9,7 +9,15 @@ from lesson.inside import Guesses, Insides, look_inside, patch_word
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed, value_of
+from ui.learn.exercises.exercise import (
+    ChangeExercise,
+    ChoiceExercise,
+    Compute,
+    NumberExercise,
+    Result,
+    needed,
+    value_of,
+)
 from ui.learn.inputs import Inputs, checked_by_chapter, matrix, text, whole
 from ui.learn.text.slots import cases, select
 from ui.learn.wording import bare_label, bare_labels, decimals, percent, rounded, sent, short

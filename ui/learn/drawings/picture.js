@@ -64,7 +64,7 @@ export function matrixPicture({ name, describe, across, down }) {
     cellAt: ({ offsetX, offsetY }) =>
       inside([(offsetY / canvas.clientHeight) * shape[0], (offsetX / canvas.clientWidth) * shape[1]].map(Math.floor)),
     current: () => here,
-    beside: ([row, column], right, down) => inside([row + down, column + right]),
+    beside: ([row, column], x, y) => inside([row + y, column + x]),
     point: read, pick: read, // a finger that taps doesn't move
   });
   whenThemed(paint);

@@ -33,7 +33,9 @@ class Part:
 
 def _read() -> Mapping[str, Part]:
     rows = [line.strip("| ").split(" | ") for line in _WORDS_FILE.read_text(encoding="utf-8").splitlines()]
-    parts = ((kinds.split(", "), Part(title, does, tuple(chapters.split(", ")))) for kinds, title, chapters, does in rows[4:])
+    parts = (
+        (kinds.split(", "), Part(title, does, tuple(chapters.split(", ")))) for kinds, title, chapters, does in rows[4:]
+    )
     return MappingProxyType({kind: part for kinds, part in parts for kind in kinds})
 
 

@@ -47,9 +47,7 @@ class ChapterText:
     exercises: Mapping[str, ExerciseText]
 
 
-def read_text(
-    path: Path, slots: Mapping[str, Slot], facts: Mapping[str, str], exercises: Sequence[str]
-) -> ChapterText:
+def read_text(path: Path, slots: Mapping[str, Slot], facts: Mapping[str, str], exercises: Sequence[str]) -> ChapterText:
     """A chapter's text; `TextError` if it isn't whole.
 
     Args:
@@ -57,7 +55,14 @@ def read_text(
         facts: values that never change, which are put in the place of their slots before anything is read.
         exercises: the names of all that must be asked.
     """
-    source = SLOT.sub(lambda slot: facts.get(slot[1], slot[0]), path.read_text(encoding="utf-8"))
+
+    def fact_of(slot: re.Match[str]) -> str:
+        is_heading = slot.string.endswith(
+            "### ", 0, slot.start()
+        )  # the name of an exercise, which may be that of a fact
+        return slot[0] if is_heading else facts.get(slot[1], slot[0])
+
+    source = SLOT.sub(fact_of, path.read_text(encoding="utf-8"))
     head = re.match(r"---\ntitle: (.+)\naim: (.+)\nminutes: (\d+)\n---\n", source)
     if head is None:
         raise TextError(f"{path.name} must begin with the lines ---, title, aim, minutes and ---.")

@@ -23,7 +23,7 @@ const RETRY_MS = 60_000; // of an exercise: longer than its answer takes to comp
 
 /** @param {ChapterWiring} wiring */
 export function chapterView({ key, chapter, input, questions, onSolved, forms, openMap }) {
-  const { node, refused, links, ask: question, refuse } = lessonView({
+  const { node, refused, links, question, refuse } = lessonView({
     key, title: chapter.title, questions, numbers: () => inputText(without(now, LOCAL), page?.first ?? {}),
   }, chapter.aim, make('span', { text: `About ${chapter.minutes} minutes, then exercises` }));
   const inside = make('div', { class: `at-lesson-inside at-lesson-${key}` });

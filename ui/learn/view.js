@@ -33,7 +33,7 @@ export function lessonView({ key, title, questions, numbers }, ...aim) {
   let patience = 0;
 
   /** @param {string} about @param {object} inputs @param {(result: any) => void} then */
-  function ask(about, inputs, then) {
+  function question(about, inputs, then) {
     clearTimeout(patience);
     patience = setTimeout(() => {
       waits.textContent = 'Computing …';
@@ -62,5 +62,5 @@ export function lessonView({ key, title, questions, numbers }, ...aim) {
     use(withParts(location.href, { tab: 'Learn', chapter: key, numbers: text }));
   }
 
-  return { node, refused, links, ask, refuse };
+  return { node, refused, links, question, refuse };
 }

@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import getitem
 from typing import Any, ClassVar, TypeVar
 
 from model.errors import AttendError
@@ -220,7 +218,14 @@ def needed(value: T | None, model: str) -> T:
 
 def value_of(inputs: Inputs, *path: str | int) -> Callable[[Compute], Any]:
     """What the chapter computes from these inputs, at this place in its result."""
-    return lambda compute: reduce(getitem, path, compute(inputs))
+
+    def value(compute: Compute) -> Any:
+        result: Any = compute(inputs)
+        for one in path:
+            result = result[one]
+        return result
+
+    return value
 
 
 def nearness(options: Sequence[float], number: float) -> list[float]:

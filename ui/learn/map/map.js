@@ -24,7 +24,7 @@ export function mapView({ input, questions, openChapter }) {
   const view = lessonView({ key: 'map', title: 'Map', questions, numbers: () => inputText(now, {}) },
     'The whole model in one picture, from the bottom to the top. Choose a part to see it compute.');
   const controls = /** @type {Controls} */ (/** @type {unknown} */ ({
-    change: (changes) => ask('model' in changes ? changes : { ...now, ...changes }), // another model has a sentence of its own
+    change: (changes) => ask(changes.model ? changes : { ...now, ...changes }), // another model has a sentence of its own
     value: (name) => result?.[name],
   }));
   const chosen = [['model', 'Model', 'models'], ['layer', 'Layer', 'layers'], ['head', 'Head', 'heads']]
@@ -47,7 +47,7 @@ export function mapView({ input, questions, openChapter }) {
   /** @param {Record<string, any>} inputs @param {() => void} [then] */
   function ask(inputs, then) {
     now = inputs;
-    view.ask('map', inputs, (next) => {
+    view.question('map', inputs, (next) => {
       result = next;
       now = Object.fromEntries(['model', 'sentence', 'layer', 'head', 'part'].map((name) => [name, next[name]]));
       if (next.translation !== null) now.translation = next.translation;

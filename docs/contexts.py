@@ -13,7 +13,8 @@ from collections.abc import Mapping
 
 from lesson.context import similarities_by_layer
 from model.catalog import load_encoder
-from ui.learn.chapters.context import RECORDED_FILE, layer_value
+from ui.learn.chapters.context import RECORDED_FILE
+from ui.learn.wording import sent
 
 MODEL = "all-MiniLM-L6-v2"
 WORDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # sentences for each of two meanings
@@ -82,7 +83,7 @@ def main(folder: str) -> None:
         word: {
             "first": meanings[0],
             "second": meanings[1],
-            "layers": [layer_value(layer) for layer in similarities_by_layer(encoder, word, meanings)],
+            "layers": sent(similarities_by_layer(encoder, word, meanings)),
         }
         for word, meanings in WORDS.items()
     }

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from lesson.sentences import token_span
+from lesson.sentences import check_continues, token_span
 from lesson.vectors import plane
 from model.encoder import Encoder, Reading, cosines
 from model.errors import AttendError
@@ -101,8 +101,7 @@ def word_in_context(loaded: LoadedModel, text: str, word: str, most: int) -> Wor
 
     Raises `AttendError` for a word that does not occur, and for an encoder-decoder model, which doesn't continue texts.
     """
-    if loaded.model.decoder_start:
-        raise AttendError(f"{loaded.name} is an encoder-decoder model: choose one that continues texts.")
+    check_continues(loaded)
     tokens = loaded.prompt(text)
     end = token_span(loaded, tokens, word).stop
     with loaded.lock:

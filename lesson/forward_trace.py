@@ -67,21 +67,27 @@ class ForwardTrace:
 @torch.no_grad()
 def trace_forward(settings: BlockSettings) -> ForwardTrace:
     """Every stage from the words' ids to the loss."""
-    model, recorder = make_model(settings), _Recorder()
+    model = make_model(settings)
     encoder, decoder = blocks_of(model)
     source, answer = _words(settings.source), _words(settings.decoder_input)
     mask = _look_ahead(len(source)) if settings.encoder_mask else None
+    stages: list[Stage] = []
 
-    hidden = _embedded(recorder, "encoder", model, settings.source)
-    hidden = _self_attention(recorder, "encoder", encoder, hidden, source, mask)
-    encoded = _feed_forward(recorder, "encoder", encoder, hidden, source)
+    def place(name: str, words: tuple[str, ...]) -> _Place:
+        return _Place(stages, name, words)
 
-    hidden = _embedded(recorder, "decoder", model, settings.decoder_input)
-    hidden = _self_attention(recorder, "decoder", decoder, hidden, answer, _look_ahead(len(answer)))
-    hidden = _cross_attention(recorder, decoder, hidden, encoded, answer, source)
-    hidden = _feed_forward(recorder, "decoder", decoder, hidden, answer)
-    loss = _predicted(recorder, model, hidden, settings)
-    return ForwardTrace(tuple(recorder.stages), loss)
+    hidden = _embedded(place("encoder", source), model, settings.source)
+    hidden = _self_attention(place("encoder.self", source), encoder, hidden, "encoder.input", mask)
+    encoded = _feed_forward(place("encoder.feed_forward", source), encoder, hidden, "encoder.self.normed")
+
+    hidden = _embedded(place("decoder", answer), model, settings.decoder_input)
+    mask = _look_ahead(len(answer))
+    hidden = _self_attention(place("decoder.self", answer), decoder, hidden, "decoder.input", mask)
+    cross = place("decoder.cross", answer), place("decoder.cross", source)
+    hidden = _cross_attention(*cross, decoder, hidden, encoded)
+    hidden = _feed_forward(place("decoder.feed_forward", answer), decoder, hidden, "decoder.cross.normed")
+    losses = _predicted(place("output", answer), place("output", _words(settings.answer)), model, hidden, settings)
+    return ForwardTrace(tuple(stages), float(losses.mean()))
 
 
 def _words(ids: tuple[int, ...]) -> tuple[str, ...]:
@@ -92,76 +98,65 @@ def _look_ahead(length: int) -> Tensor:
     return torch.ones(length, length, dtype=torch.bool).tril()  # (T, T)
 
 
-class _Recorder:
-    """Collects the stages."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A part of the model, which records its stages; their rows are the words of the text at hand."""
 
-    def __init__(self) -> None:
-        self.stages: list[Stage] = []
+    stages: list[Stage]  # of the whole pass
+    name: str  # encoder.self
+    words: tuple[str, ...]
 
-    def record(
-        self,
-        name: str,
-        how: How,
-        of: tuple[str, ...],
-        values: Tensor,
-        rows: tuple[str, ...] = (),
-        columns: tuple[str, ...] = (),
-    ) -> Tensor:
-        """Append a stage and return its values."""
-        self.stages.append(Stage(name, how, of, values, rows, columns))
+    def record(self, name: str, how: How, of: str, values: Tensor, columns: tuple[str, ...] = ()) -> Tensor:
+        """Append a stage and return its values.
+
+        Args:
+            of: the stages that it was computed from, with spaces between them, those of this part by their own names.
+        """
+        names = tuple(one if "." in one else f"{self.name}.{one}" for one in of.split())
+        self.stages.append(Stage(f"{self.name}.{name}", how, names, values, self.words, columns))
         return values
 
+    def weights(self, name: str, matrix: Tensor, columns: tuple[str, ...] = ()) -> None:
+        """Append a linear layer's matrix as written on paper, x W: (in, out)."""
+        self.stages.append(Stage(f"{self.name}.{name}", "given", (), matrix.T, (), columns))
 
-def _embedded(recorder: _Recorder, side: str, model: EncoderDecoder, ids: tuple[int, ...]) -> Tensor:
+
+def _embedded(place: _Place, model: EncoderDecoder, ids: tuple[int, ...]) -> Tensor:
     """The words' embeddings with their positions, (T, W)."""
-    words = _words(ids)
     embedded = model.embedding(torch.tensor(ids)) * model.config.embedding_scale  # (T, W)
-    recorder.record(f"{side}.embeddings", "look_up", (), embedded, words)
-    positions = recorder.record(f"{side}.positions", "given", (), model.sinusoids[: len(ids)], words)
-    return recorder.record(
-        f"{side}.input", "add", (f"{side}.embeddings", f"{side}.positions"), embedded + positions, words
-    )
+    place.record("embeddings", "look_up", "", embedded)
+    positions = place.record("positions", "given", "", model.sinusoids[: len(ids)])
+    return place.record("input", "add", "embeddings positions", embedded + positions)
 
 
-def _weights(recorder: _Recorder, name: str, layer: nn.Linear, part: slice = slice(None)) -> None:
-    """A linear layer's matrix as written on paper, x W: (in, out)."""
-    recorder.record(name, "given", (), layer.weight[part].T)
+def _self_attention(place: _Place, block: Block, hidden: Tensor, stage: str, visible: Tensor | None) -> Tensor:
+    """Attention of a text to itself, added to `hidden`, which is the stage of this name, and normalized, (T, W)."""
+    module, heads = block.attention, dict[str, Tensor]()
+    matrices, parts = module.qkv_proj.weight.chunk(3), module.qkv_proj(hidden).chunk(3, dim=-1)  # (W, W), (T, W) each
+    for name, matrix, values in zip(("queries", "keys", "values"), matrices, parts, strict=True):
+        place.weights(f"{name}_weights", matrix)
+        heads[name] = place.record(name, "heads", f"{stage} {name}_weights", _split_heads(values, module))
+    mixed = _attended(place, module, heads, place.words, visible)
+    return _added(place, hidden, stage, mixed, block.attention_norm)
 
 
-def _self_attention(
-    recorder: _Recorder, side: str, block: Block, hidden: Tensor, words: tuple[str, ...], visible: Tensor | None
-) -> Tensor:
-    """Attention of a text to itself, added and normalized, (T, W)."""
-    name, given, module = f"{side}.self", f"{side}.input", block.attention
-    parts = module.qkv_proj(hidden).chunk(3, dim=-1)  # (T, W) each
-    heads = {}
-    for index, (part, values) in enumerate(zip(("queries", "keys", "values"), parts, strict=True)):
-        width = values.shape[-1]
-        _weights(recorder, f"{name}.{part}_weights", module.qkv_proj, slice(index * width, (index + 1) * width))
-        heads[part] = recorder.record(
-            f"{name}.{part}", "heads", (given, f"{name}.{part}_weights"), _split_heads(values, module), words
-        )
-    mixed = _attended(recorder, name, module, heads, words, words, visible)
-    return _added(recorder, name, hidden, given, mixed, block.attention_norm, words)
+def _cross_attention(place: _Place, read: _Place, block: Block, hidden: Tensor, encoded: Tensor) -> Tensor:
+    """Attention of the decoder's text to what the encoder made of the source, added and normed, (T, W).
 
-
-def _cross_attention(
-    recorder: _Recorder, block: Block, hidden: Tensor, encoded: Tensor, words: tuple[str, ...], source: tuple[str, ...]
-) -> Tensor:
-    """Attention of the decoder's text to what the encoder made of the source, added and normed, (T, W)."""
-    name, given, module = "decoder.cross", "decoder.self.normed", block.cross
+    Args:
+        read: the same place, with the source's words.
+    """
+    stage, module = "decoder.self.normed", block.cross
     assert module is not None and block.cross_norm is not None
-    _weights(recorder, f"{name}.queries_weights", module.q_proj)
+    place.weights("queries_weights", module.q_proj.weight)
     queries = _split_heads(module.q_proj(hidden), module)  # (H, T, D)
-    recorder.record(f"{name}.queries", "heads", (given, f"{name}.queries_weights"), queries, words)
-    heads, looked_up = {"queries": queries}, module.project_keys_values(encoded[None])  # (H, 1, K, D) each
-    for index, (part, values) in enumerate(zip(("keys", "values"), looked_up, strict=True)):
-        width = module.heads * module.head_width
-        _weights(recorder, f"{name}.{part}_weights", module.kv_proj, slice(index * width, (index + 1) * width))
-        of = ("encoder.feed_forward.normed", f"{name}.{part}_weights")
-        heads[part] = recorder.record(f"{name}.{part}", "heads", of, values[:, 0], source)
-    mixed = _attended(recorder, name, module, heads, words, source, None)
-    return _added(recorder, name, hidden, given, mixed, block.cross_norm, words)
+    heads = {"queries": place.record("queries", "heads", f"{stage} queries_weights", queries)}
+    matrices, parts = module.kv_proj.weight.chunk(2), module.project_keys_values(encoded[None])  # (H, 1, K, D) each
+    for name, matrix, values in zip(("keys", "values"), matrices, parts, strict=True):
+        place.weights(f"{name}_weights", matrix)
+        heads[name] = read.record(name, "heads", f"encoder.feed_forward.normed {name}_weights", values[:, 0])
+    mixed = _attended(place, module, heads, read.words, None)
+    return _added(place, hidden, stage, mixed, block.cross_norm)
 
 
 def _split_heads(values: Tensor, module: SelfAttention | CrossAttention) -> Tensor:
@@ -170,69 +165,61 @@ def _split_heads(values: Tensor, module: SelfAttention | CrossAttention) -> Tens
 
 
 def _attended(
-    recorder: _Recorder,
-    name: str,
+    place: _Place,
     module: SelfAttention | CrossAttention,
     heads: dict[str, Tensor],
-    words: tuple[str, ...],
-    key_words: tuple[str, ...],
+    keys_of: tuple[str, ...],
     visible: Tensor | None,
 ) -> Tensor:
     """From queries, keys and values, (H, T or K, D) each, to what attention adds, (T, W)."""
-    queries, keys, values = (heads[part][None] for part in ("queries", "keys", "values"))  # (1, H, T or K, D) each
+    queries, keys, values = (heads[name][None] for name in ("queries", "keys", "values"))  # (1, H, T or K, D) each
     scores = (queries @ keys.transpose(2, 3))[0]  # (H, T, K)
-    recorder.record(f"{name}.scores", "scores", (f"{name}.queries", f"{name}.keys"), scores, words, key_words)
-    last, scaled = f"{name}.scaled", scores * module.head_width**-0.5  # (H, T, K)
-    recorder.record(last, "scale", (f"{name}.scores",), scaled, words, key_words)
+    place.record("scores", "scores", "queries keys", scores, keys_of)
+    scaled = place.record("scaled", "scale", "scores", scores * module.head_width**-0.5, keys_of)  # (H, T, K)
     if visible is not None:
-        scaled, last = scaled.masked_fill(~visible, -math.inf), f"{name}.masked"
-        recorder.record(last, "mask", (f"{name}.scaled",), scaled, words, key_words)
+        place.record("masked", "mask", "scaled", scaled.masked_fill(~visible, -math.inf), keys_of)
     weights = attention_weights(queries, keys, visible)[0]  # (H, T, K)
-    recorder.record(f"{name}.weights", "softmax", (last,), weights, words, key_words)
+    place.record("weights", "softmax", "scaled" if visible is None else "masked", weights, keys_of)
     mixed, _ = attend(queries, keys, values, attention_mask=visible, causal=False, capture=0)  # (1, H, T, D)
-    recorder.record(f"{name}.mixed", "mix", (f"{name}.weights", f"{name}.values"), mixed[0], words)
-    joined = mixed[0].transpose(0, 1).flatten(1)  # (T, W)
-    recorder.record(f"{name}.joined", "join", (f"{name}.mixed",), joined, words)
-    _weights(recorder, f"{name}.output_weights", module.o_proj)
-    of = (f"{name}.joined", f"{name}.output_weights")
-    return recorder.record(f"{name}.output", "product", of, module.o_proj(joined), words)
+    place.record("mixed", "mix", "weights values", mixed[0])
+    joined = place.record("joined", "join", "mixed", mixed[0].transpose(0, 1).flatten(1))  # (T, W)
+    place.weights("output_weights", module.o_proj.weight)
+    return place.record("output", "product", "joined output_weights", module.o_proj(joined))
 
 
-def _added(
-    recorder: _Recorder, name: str, hidden: Tensor, given: str, update: Tensor, norm: nn.Module, words: tuple[str, ...]
-) -> Tensor:
+def _added(place: _Place, hidden: Tensor, stage: str, update: Tensor, norm: nn.Module) -> Tensor:
     """hidden + update, normalized, (T, W) each."""
-    added = recorder.record(f"{name}.added", "add", (given, f"{name}.output"), hidden + update, words)
+    added = place.record("added", "add", f"{stage} output", hidden + update)
     spread = torch.stack((added.mean(-1), added.std(-1, unbiased=False)), dim=-1)  # (T, 2)
-    recorder.record(f"{name}.spread", "spread", (f"{name}.added",), spread, words, ("mean", "deviation"))
-    return recorder.record(f"{name}.normed", "norm", (f"{name}.added", f"{name}.spread"), norm(added), words)
+    place.record("spread", "spread", "added", spread, ("mean", "deviation"))
+    return place.record("normed", "norm", "added spread", norm(added))
 
 
-def _feed_forward(recorder: _Recorder, side: str, block: Block, hidden: Tensor, words: tuple[str, ...]) -> Tensor:
+def _feed_forward(place: _Place, block: Block, hidden: Tensor, stage: str) -> Tensor:
     """The feed-forward layer for each token on its own, added and normalized, (T, W)."""
-    name, module = f"{side}.feed_forward", block.feed_forward
-    given = "encoder.self.normed" if side == "encoder" else "decoder.cross.normed"
-    _weights(recorder, f"{name}.first_weights", module.up_proj)
-    recorder.record(f"{name}.first_bias", "given", (), module.up_proj.bias[None])
-    before = module.up_proj(hidden)  # (T, W)
-    recorder.record(f"{name}.before", "product", (given, f"{name}.first_weights", f"{name}.first_bias"), before, words)
-    after = recorder.record(f"{name}.after", "relu", (f"{name}.before",), module.activation(before), words)
-    _weights(recorder, f"{name}.second_weights", module.down_proj)
-    of = (f"{name}.after", f"{name}.second_weights")
-    update = recorder.record(f"{name}.output", "product", of, module.down_proj(after), words)
-    return _added(recorder, name, hidden, given, update, block.feed_forward_norm, words)
+    module = block.feed_forward
+    place.weights("first_weights", module.up_proj.weight)
+    place.weights("first_bias", module.up_proj.bias[:, None])
+    before = place.record("before", "product", f"{stage} first_weights first_bias", module.up_proj(hidden))  # (T, W)
+    after = place.record("after", "relu", "before", module.activation(before))
+    place.weights("second_weights", module.down_proj.weight)
+    update = place.record("output", "product", "after second_weights", module.down_proj(after))
+    return _added(place, hidden, stage, update, block.feed_forward_norm)
 
 
-def _predicted(recorder: _Recorder, model: EncoderDecoder, hidden: Tensor, settings: BlockSettings) -> float:
-    """From the last hidden states (T, W) to the mean loss."""
-    words, vocabulary = _words(settings.decoder_input), WORDS[:PADDING]
-    recorder.record("output.weights", "given", (), model.unembedding.weight[:PADDING].T, (), vocabulary)  # (W, V)
-    logits = functional.linear(hidden, model.unembedding.weight[:PADDING])  # (T, V)
-    recorder.record(
-        "output.logits", "product", ("decoder.feed_forward.normed", "output.weights"), logits, words, vocabulary
-    )
-    recorder.record("output.probabilities", "softmax", ("output.logits",), logits.softmax(-1), words, vocabulary)
+def _predicted(
+    place: _Place, targets: _Place, model: EncoderDecoder, hidden: Tensor, settings: BlockSettings
+) -> Tensor:
+    """From the last hidden states (T, W) to the losses (T,).
+
+    Args:
+        targets: the same place, with the words that should follow.
+    """
+    matrix, vocabulary = model.unembedding.weight[:PADDING], WORDS[:PADDING]  # (V, W)
+    place.weights("weights", matrix, vocabulary)
+    logits = functional.linear(hidden, matrix)  # (T, V)
+    place.record("logits", "product", "decoder.feed_forward.normed weights", logits, vocabulary)
+    place.record("probabilities", "softmax", "logits", logits.softmax(-1), vocabulary)
     losses = functional.cross_entropy(logits, torch.tensor(settings.answer), reduction="none")  # (T,)
-    rows = _words(settings.answer)
-    recorder.record("output.losses", "loss", ("output.probabilities",), losses[:, None], rows, ("loss",))
-    return float(losses.mean())
+    targets.record("losses", "loss", "probabilities", losses[:, None], ("loss",))
+    return losses

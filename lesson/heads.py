@@ -10,6 +10,7 @@ from math import prod
 
 from torch import Tensor
 
+from lesson.sentences import at_most
 from model.errors import AttendError
 from model.loaded import LoadedModel
 
@@ -34,28 +35,27 @@ class MultiHeadShapes:
 
 def shapes(*, batch: int, time: int, width: int, heads: int, head_width: int) -> MultiHeadShapes:
     """What multi-head self-attention computes, array by array."""
+    sizes = {"batch": batch, "time": time, "width": width, "heads": heads, "head width": head_width}
+    sizes["heads · head width"] = heads * head_width
+
+    def array(name: str, *axes: str) -> ArrayShape:
+        return ArrayShape(name, axes, tuple(sizes[axis] for axis in axes))
+
     computed = (
-        ArrayShape("Input x", ("batch", "time", "width"), (batch, time, width)),
-        ArrayShape(
-            "Queries, keys, values, each", ("batch", "heads", "time", "head width"), (batch, heads, time, head_width)
-        ),
-        ArrayShape("Scores Q Kᵀ and weights", ("batch", "heads", "time", "time"), (batch, heads, time, time)),
-        ArrayShape("Weighted sums", ("batch", "heads", "time", "head width"), (batch, heads, time, head_width)),
-        ArrayShape("Joined", ("batch", "time", "heads · head width"), (batch, time, heads * head_width)),
-        ArrayShape("Times W_O", ("batch", "time", "width"), (batch, time, width)),
+        array("Input x", "batch", "time", "width"),
+        array("Queries, keys, values, each", "batch", "heads", "time", "head width"),
+        array("Scores Q Kᵀ and weights", "batch", "heads", "time", "time"),
+        array("Weighted sums", "batch", "heads", "time", "head width"),
+        array("Joined", "batch", "time", "heads · head width"),
+        array("Times W_O", "batch", "time", "width"),
     )
-    inward, outward = ("width", "heads", "head width"), ("heads", "head width", "width")
+    matrices = [
+        (array(f"W_{of}", "width", "heads", "head width"), array(f"b_{of}", "heads", "head width")) for of in "QKV"
+    ]
     weights = (
-        *(
-            array
-            for letter in "QKV"
-            for array in (
-                ArrayShape(f"W_{letter}", inward, (width, heads, head_width)),
-                ArrayShape(f"b_{letter}", inward[1:], (heads, head_width)),
-            )
-        ),
-        ArrayShape("W_O", outward, (heads, head_width, width)),
-        ArrayShape("b_O", ("width",), (width,)),
+        *(one for pair in matrices for one in pair),
+        array("W_O", "heads", "head width", "width"),
+        array("b_O", "width"),
     )
     return MultiHeadShapes(computed, weights, sum(prod(weight.shape) for weight in weights))
 
@@ -81,8 +81,7 @@ class ThreeMaps:
 
 def head_maps(loaded: LoadedModel, text: str, most: int) -> HeadMaps:
     """Every head's map of a text of at most `most` tokens; raises `AttendError` for a longer one."""
-    tokens = tuple(loaded.prompt(text))
-    _check(len(tokens), most, "sentence")
+    tokens = at_most(most, loaded.prompt(text))
     with loaded.lock:
         attention = loaded.model.inspect(tokens).attention.decoder
     return HeadMaps(tokens, attention[0].float())
@@ -96,10 +95,8 @@ def previous_shares(attention: Tensor) -> Tensor:
 def three_maps(loaded: LoadedModel, source: str, text: str, most: int) -> ThreeMaps:
     """The maps of an encoder-decoder that has read a source and a translation of it; raises `AttendError` for more than
     `most` tokens of either."""
-    source_ids = tuple(loaded.prompt(source))
-    read = (*loaded.model.decoder_start, *loaded.tokenizer.encode(text))
-    _check(len(source_ids), most, "sentence")
-    _check(len(read), most, "translation")
+    source_ids = at_most(most, loaded.prompt(source))
+    read = at_most(most, (*loaded.model.decoder_start, *loaded.tokenizer.encode(text)), "translation")
     with loaded.lock:
         attention = loaded.model.inspect(read, source=source_ids).attention
     if attention.encoder is None or attention.cross is None:
@@ -107,8 +104,3 @@ def three_maps(loaded: LoadedModel, source: str, text: str, most: int) -> ThreeM
     maps = (attention.encoder, attention.decoder, attention.cross)
     encoder, decoder, cross = (weights[0].float() for weights in maps)
     return ThreeMaps(source_ids, read, encoder, decoder, cross)
-
-
-def _check(count: int, most: int, what: str) -> None:
-    if count > most:
-        raise AttendError(f"The {what} has {count} tokens, but at most {most} can be shown: shorten it.")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lesson.sentences import at_most
 from model.errors import AttendError
 from model.inspection.ablation import switch_off_each
 from model.inspection.inspector import Inspector, opened
@@ -45,7 +46,7 @@ def look_inside(loaded: LoadedModel, text: str, head: tuple[int, int], *, count:
 
     Raises `AttendError` for a text of more than `MAX_TOKENS` tokens, and for a model that can't be opened.
     """
-    tokens = _tokens(loaded, text)
+    tokens = at_most(MAX_TOKENS, loaded.prompt(text), "text")
     with loaded.lock:
         inspector = opened(loaded.model).inspector()
         lens = read_layers(inspector, tokens)
@@ -68,7 +69,7 @@ def patch_word(loaded: LoadedModel, text: str, other: str) -> tuple[tuple[int, .
 
     Raises `AttendError` for texts of different lengths, or with the same next token.
     """
-    tokens, others = _tokens(loaded, text), _tokens(loaded, other)
+    tokens, others = (at_most(MAX_TOKENS, loaded.prompt(one), "text") for one in (text, other))
     with loaded.lock:
         inspector = opened(loaded.model).inspector()
         answers = _answers(inspector, tokens, others)
@@ -82,10 +83,3 @@ def _answers(inspector: Inspector, *texts: Sequence[int]) -> Guesses:
     """The likeliest next token of each text."""
     best = inspector.predictions(texts).softmax(dim=-1).max(dim=-1)
     return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
-
-
-def _tokens(loaded: LoadedModel, text: str) -> tuple[int, ...]:
-    tokens = tuple(loaded.prompt(text))
-    if len(tokens) > MAX_TOKENS:
-        raise AttendError(f"The text has {len(tokens)} tokens, but at most {MAX_TOKENS} fit here: shorten it.")
-    return tokens

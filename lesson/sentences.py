@@ -50,15 +50,26 @@ class TokenShare:
         return 1 / self.visible
 
 
+def at_most(most: int, tokens: Sequence[int], what: str = "sentence") -> tuple[int, ...]:
+    """The tokens of what is shown whole; raises `AttendError` for more than `most`, since every pair of them is."""
+    if len(tokens) > most:
+        raise AttendError(f"The {what} has {len(tokens)} tokens, but at most {most} can be shown: shorten it.")
+    return tuple(tokens)
+
+
+def check_continues(loaded: LoadedModel) -> None:
+    """Raises `AttendError` for an encoder-decoder model, which doesn't continue texts."""
+    if loaded.model.decoder_start:
+        raise AttendError(f"{loaded.name} is an encoder-decoder model: choose one that continues texts.")
+
+
 def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> WordAttention:
     """The attention of a word to a text: to all of it in an encoder, to the tokens before it in a decoder.
 
     Computes every layer's full attention map, so `most` limits the tokens of the text. Raises `AttendError` for a
     longer text, and for a word that does not occur in it.
     """
-    tokens = loaded.prompt(text)
-    if len(tokens) > most:
-        raise AttendError(f"The sentence has {len(tokens)} tokens, but at most {most} can be shown: shorten it.")
+    tokens = at_most(most, loaded.prompt(text))
     span = token_span(loaded, tokens, word)
     start = loaded.model.decoder_start
     with loaded.lock:

@@ -106,15 +106,18 @@ def time_cache(loaded: LoadedModel, lengths: Sequence[int], *, tries: int = 5) -
         text = [0] * length  # any token will do
         with loaded.lock:
             cache = model.prefill(text).cache
-        step = [_seconds(loaded, lambda cache=cache: model.step([0], cache)) for _ in range(tries + 1)]
-        whole = [_seconds(loaded, lambda text=text: model.prefill([*text, 0])) for _ in range(tries + 1)]
-        timings.append(CacheTiming(length, min(step[1:]), min(whole[1:])))
+        step = quickest(loaded, lambda cache=cache: model.step([0], cache), tries)
+        whole = quickest(loaded, lambda text=text: model.prefill([*text, 0]), tries)
+        timings.append(CacheTiming(length, step, whole))
     return timings
 
 
-def _seconds(loaded: LoadedModel, forward: Callable[[], Forward[Any]]) -> float:
-    """The time of one pass, without waiting for the model."""
-    with loaded.lock:
-        start = time.perf_counter()
-        forward().logits[0, 0].item()  # this waits for a GPU
-        return time.perf_counter() - start
+def quickest(loaded: LoadedModel, forward: Callable[[], Forward[Any]], tries: int) -> float:
+    """The seconds of the quickest of a few passes, after one that isn't timed, and without waiting for the model."""
+    seconds = []
+    for _ in range(tries + 1):
+        with loaded.lock:
+            start = time.perf_counter()
+            forward().logits[0, 0].item()  # this waits for a GPU
+            seconds.append(time.perf_counter() - start)
+    return min(seconds[1:])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from types import MappingProxyType
 
 import torch
@@ -19,7 +18,6 @@ from torch.nn import functional
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from lesson.block import BlockSettings, make_model
-from model.errors import AttendError
 from model.transformer.encoder_decoder import EncoderDecoder
 
 MAX_STEPS = 100  # half a second
@@ -47,22 +45,12 @@ MATRICES: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class StepSettings:
-    """What is learned, how fast, and the matrix to look at; `AttendError` if a value is out of range."""
+    """What is learned, how fast, and the matrix to look at."""
 
     block: BlockSettings = field(default_factory=BlockSettings)  # its encoder_mask is only for the forward trace
-    learning_rate: float = 0.01
-    step: int = 1  # the one that is shown, counted from 1
-    matrix: str = "decoder W2"
-
-    def __post_init__(self) -> None:
-        if not 0 < self.learning_rate <= MAX_RATE:
-            raise AttendError(
-                f"The learning rate is {self.learning_rate:g}, but must be above 0 and at most {MAX_RATE:g}."
-            )
-        if not 1 <= self.step <= MAX_STEPS:
-            raise AttendError(f"The step is {self.step}, but must be from 1 to {MAX_STEPS}: start again.")
-        if self.matrix not in MATRICES:
-            raise AttendError(f"There is no matrix {self.matrix!r}: choose one of {', '.join(MATRICES)}.")
+    learning_rate: float = 0.01  # above 0, at most `MAX_RATE`
+    step: int = 1  # the one that is shown, counted from 1 to `MAX_STEPS`
+    matrix: str = "decoder W2"  # of `MATRICES`
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +77,10 @@ class Update:
 
     before: Tensor
     gradient: Tensor
-    moments_before: Moments
-    moments: Moments
+    first_before: Tensor  # of Adam's moments
+    first: Tensor
+    second_before: Tensor
+    second: Tensor
     change: Tensor  # what is added to the matrix
     after: Tensor
 
@@ -119,22 +109,15 @@ def train(settings: StepSettings) -> TrainingStep:
 
     positions = teacher_forcing(model, settings.block)
     loss, gradient = _gradient(model, settings.block)
-    change, moments_after = adam(gradient, moments, settings.step, rate)
-    after = _put(model, weights + change)
-    on_paper = partial(_on_paper, model, settings.matrix)
+    change, after = adam(gradient, moments, settings.step, rate)
+    moved = _put(model, weights + change)
+    parts = (weights, gradient, moments.first, after.first, moments.second, after.second, change, moved)  # (P,) each
     return TrainingStep(
         positions,
         (*losses, loss, _loss(model, settings.block).item()),
         {matrix: float(_on_paper(model, matrix, gradient).norm()) for matrix in MATRICES},
         float(gradient.norm()),
-        Update(
-            on_paper(weights),
-            on_paper(gradient),
-            Moments(on_paper(moments.first), on_paper(moments.second)),
-            Moments(on_paper(moments_after.first), on_paper(moments_after.second)),
-            on_paper(change),
-            on_paper(after),
-        ),
+        Update(*(_on_paper(model, settings.matrix, part) for part in parts)),
     )
 
 

@@ -12,7 +12,7 @@ from lesson.map.parameters import Counts, count_foreign, count_own, network_of
 from lesson.map.plan import Side, foreign_plan, own_plan
 from lesson.map.recording import recorded
 from lesson.map.values import Array, Text, Values
-from model.errors import AttendError
+from lesson.sentences import at_most
 from model.inspection.inspector import opened
 from model.loaded import LoadedModel
 from model.transformer.decoder import Transformer
@@ -62,14 +62,11 @@ class ModelMap:
 
         Raises `AttendError` for more than `most` of either.
         """
-        ids = tuple(self._loaded.prompt(sentence))
-        text = Text(ids)
-        if self.has_source:
-            text = Text((*self._loaded.model.decoder_start, *self._loaded.tokenizer.encode(translation)), ids)
-        for read, what in ((text.source, "sentence"), (text.tokens, "translation" if text.source else "sentence")):
-            if len(read) > most:
-                raise AttendError(f"The {what} has {len(read)} tokens, but at most {most} can be shown: shorten it.")
-        return text
+        ids = at_most(most, self._loaded.prompt(sentence))
+        if not self.has_source:
+            return Text(ids)
+        written = (*self._loaded.model.decoder_start, *self._loaded.tokenizer.encode(translation))
+        return Text(at_most(most, written, "translation"), ids)
 
     @torch.inference_mode()
     def values(self, text: Text, layer: int) -> Values:

@@ -19,20 +19,15 @@ from model.transformer.encoder_decoder import build
 Counts = Mapping[str, tuple[int, ...]]  # of each part: a number for each layer, or one for a part outside of them
 
 _BLOCK = re.compile(r"(encoder_)?blocks\.(\d+)\.(.*)")
-_KINDS = {  # of our parameters, by how their names in a block, or their whole names, begin
-    "attention_norm.": "attention_norm",
+_KINDS = {  # of our parameters, by how their names in a block, or their whole names, begin, where that isn't the kind
     "attention.o_proj.": "output",
     "attention.": "projections",
-    "cross_norm.": "cross_norm",
     "cross.q_proj.": "cross_queries",
     "cross.kv_proj.": "cross_keys_values",
     "cross.o_proj.": "cross_output",
-    "feed_forward_norm.": "feed_forward_norm",
     "feed_forward.up_proj.": "up",
     "feed_forward.down_proj.": "down",
-    "embedding.": "embedding",
     "position_embedding.": "positions",
-    "final_norm.": "final_norm",
     "encoder_norm.": "final_norm",
     "unembedding.": "logits",
 }
@@ -56,7 +51,7 @@ def count_own(network: Transformer) -> Counts:
     for name, parameter in network.named_parameters():
         block = _BLOCK.match(name)
         inside = block[3] if block else name
-        kind = next(kind for start, kind in _KINDS.items() if inside.startswith(start))
+        kind = next((kind for start, kind in _KINDS.items() if inside.startswith(start)), inside.partition(".")[0])
         of_encoder = bool(block[1]) if block else name.startswith("encoder_")
         if kind == "embedding":
             of_encoder = network.config.encoder_layers > 0

@@ -40,36 +40,35 @@ class Side:
         return tuple(f"{self.name}.{kind}" for group in self.groups for row in group.rows for kind in row)
 
 
+def _rows(*rows: str) -> Rows:
+    """Rows of kinds with spaces between them; an empty row is left out."""
+    return tuple(tuple(row.split()) for row in rows if row)
+
+
 def own_plan(config: TransformerConfig) -> tuple[Side, ...]:
     """The sides of one of our networks."""
     first = config.norm_place == "before"
-    added = ["positions"] if config.positions in ("sinusoidal", "learned") else []
-    turned: Rows = (("positions",),) if config.positions == "rotary" else ()
-    start = Group("input", (("tokens",), ("embedding", *added)))
-    attention = _group("attention", (("projections",), *turned, ("weights", "mixed"), ("output",)), first=first)
-    cross = _group(
-        "cross_attention",
-        (("cross_keys_values", "cross_queries"), ("cross_weights", "cross_mixed"), ("cross_output",)),
-        first=first,
-        prefix="cross",
-    )
-    feed_forward = _group("feed_forward", (("up", "activation"), ("down",)), first=first)
-    norm: Rows = (("final_norm",),) if first else ()
-    end = Group("output", (*norm, ("logits",), ("probabilities",)))
+    norm, turned = "final_norm" if first else "", "positions" if config.positions == "rotary" else ""
+    added = "positions" if config.positions in ("sinusoidal", "learned") else ""
+    start = Group("input", _rows("tokens", f"embedding {added}"))
+    attention = _group("attention", "attention", first, "projections", turned, "weights mixed", "output")
+    queries, weights = "cross_keys_values cross_queries", "cross_weights cross_mixed"
+    cross = _group("cross_attention", "cross", first, queries, weights, "cross_output")
+    feed_forward = _group("feed_forward", "feed_forward", first, "up activation", "down")
+    end = Group("output", _rows(norm, "logits", "probabilities"))
     if not config.encoder_layers:
         return (Side("decoder", config.layers, (start, attention, feed_forward, end)),)
-    encoded = (Group("output", norm),) if norm else ()
+    encoded = (Group("output", _rows(norm)),) if norm else ()
     return (
         Side("encoder", config.encoder_layers, (start, attention, feed_forward, *encoded)),
         Side("decoder", config.layers, (start, attention, cross, feed_forward, end)),
     )
 
 
-def _group(name: GroupName, rows: Rows, *, first: bool, prefix: str = "") -> Group:
-    """A sub-layer of our blocks, with the norm before or after it."""
-    prefix = prefix or name
+def _group(name: GroupName, prefix: str, first: bool, *rows: str) -> Group:
+    """A sub-layer of our blocks, with its norm before or after it."""
     norm, added = f"{prefix}_norm", f"{prefix}_add"
-    return Group(name, ((norm,), *rows, (added,)) if first else (*rows, (added, norm)), repeated=True)
+    return Group(name, _rows(norm, *rows, added) if first else _rows(*rows, added, norm), repeated=True)
 
 
 def foreign_plan(anatomy: Anatomy, counted: set[str]) -> tuple[Side, ...]:
@@ -78,35 +77,21 @@ def foreign_plan(anatomy: Anatomy, counted: set[str]) -> tuple[Side, ...]:
     Args:
         counted: the parts that have parameters.
     """
-
-    def rows(*kinds: tuple[str, ...]) -> Rows:
-        """Without the kinds that are known by their parameters alone, where the model has none."""
-        optional = {"positions", "norms", "other"}
-        kept = (tuple(one for one in row if one not in optional or f"decoder.{one}" in counted) for row in kinds)
-        return tuple(row for row in kept if row)
-
+    # these are known by their parameters alone
+    positions, norms, other = (one if f"decoder.{one}" in counted else "" for one in ("positions", "norms", "other"))
+    last = "" if isinstance(anatomy.final_norm, nn.Identity) else "final_norm"
+    attention = _rows(norms, "projections", "weights mixed", "output", "attention_add")
     groups = [
-        Group("input", rows(("tokens",), ("embedding", "positions"), ("other",))),
-        Group(
-            "attention",
-            rows(("norms",), ("projections",), ("weights", "mixed"), ("output",), ("attention_add",)),
-            repeated=True,
-        ),
-        Group("feed_forward", (("up",), ("down",), ("feed_forward_add",)), repeated=True),
-        Group(
-            "output",
-            (
-                *(() if isinstance(anatomy.final_norm, nn.Identity) else (("final_norm",),)),
-                ("logits",),
-                ("probabilities",),
-            ),
-        ),
+        Group("input", _rows("tokens", f"embedding {positions}", other)),
+        Group("attention", attention, repeated=True),
+        Group("feed_forward", _rows("up", "down", "feed_forward_add"), repeated=True),
+        Group("output", _rows(last, "logits", "probabilities")),
     ]
     if "cross_attention" not in anatomy.names:
         return (Side("decoder", len(anatomy.layers), tuple(groups)),)
-    cross = (("cross_projections",), ("cross_weights", "cross_mixed"), ("cross_output",), ("cross_add",))
+    cross = _rows("cross_projections", "cross_weights cross_mixed", "cross_output", "cross_add")
     groups.insert(2, Group("cross_attention", cross, repeated=True))
     return (
-        Side("encoder", 1, (Group("whole", (("tokens",), ("encoder",), ("weights",))),)),
+        Side("encoder", 1, (Group("whole", _rows("tokens", "encoder", "weights")),)),
         Side("decoder", len(anatomy.layers), tuple(groups)),
     )

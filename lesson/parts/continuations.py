@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from lesson.generation.probability import TextProbability, text_probability
-from model.errors import AttendError
+from lesson.sentences import check_continues
 from model.loaded import LoadedModel
 
 
@@ -16,8 +16,7 @@ def judge(loaded: LoadedModel, text: str, continuations: Sequence[str]) -> list[
 
     Raises `AttendError` for an encoder-decoder model, which doesn't continue texts.
     """
-    if loaded.model.decoder_start:
-        raise AttendError(f"{loaded.name} is an encoder-decoder model: choose one that continues texts.")
+    check_continues(loaded)
     prompt = loaded.prompt(text)
     return [_judged(loaded, prompt, loaded.tokenizer.encode(f" {one.strip()}")) for one in continuations]
 

@@ -40,7 +40,7 @@ class GruWeights:
 class GruStep:
     """One step of a GRU; every tensor is (W,)."""
 
-    given: Tensor  # the word's vector
+    word: Tensor  # its vector
     before: Tensor  # the state
     reset: Tensor  # 0 to 1
     update: Tensor  # 0 to 1

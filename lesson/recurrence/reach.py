@@ -8,7 +8,6 @@ Shapes: R rows, T tokens, W width.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import torch
 from torch import Tensor
 
 from lesson.parts.random_weights import DrawnFrom
+from lesson.today import quickest
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.recurrent.network import Recurrent, RecurrentConfig
@@ -102,13 +102,7 @@ class ReadingTime:
 def time_reading(loaded: LoadedModel, lengths: Sequence[int], *, tries: int = 5) -> list[ReadingTime]:
     """Measured now and on this machine, on texts of one repeated token; others use the model between two passes."""
     model: Any = loaded.model
-    times = []
-    for length in lengths:
-        seconds = []
-        for _ in range(tries + 1):
-            with loaded.lock:
-                start = time.perf_counter()
-                model.prefill([1] * length).logits[0, 0].item()  # this waits for a GPU
-                seconds.append(time.perf_counter() - start)
-        times.append(ReadingTime(length, min(seconds[1:])))
-    return times
+    return [
+        ReadingTime(length, quickest(loaded, lambda length=length: model.prefill([1] * length), tries))
+        for length in lengths
+    ]

@@ -30,10 +30,10 @@ class Chapter:
     facts: Mapping[str, str] = field(default_factory=dict)  # numbers that its text quotes
 
     def read_text(self, name: str) -> ChapterText:
-        text = read_text(TEXTS / f"{name}.md", self._all_slots(name), tuple(self.facts), tuple(self.exercises))
+        text = read_text(TEXTS / f"{name}.md", self._all_slots(name), self.facts, tuple(self.exercises))
         for one, exercise in self.exercises.items():
             check_text(exercise, text.exercises[one], f"The exercise {{{{{one}}}}} of {name}.md")
-        return text.filled(self.facts)
+        return text
 
     def _all_slots(self, name: str) -> dict[str, Slot]:
         """All that its text must have."""

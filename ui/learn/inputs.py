@@ -58,9 +58,7 @@ def whole(first: int, least: int, most: int, slot: Slot | None = None) -> Input:
 
     def check(name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise AttendError(
-                f"{_subject(name)} is {quoted(value)}, but must be a whole number from {least:,} to {most:,}."
-            )
+            raise _refusal(_subject(name), value, f"a whole number from {least:,} to {most:,}")
         return value
 
     return Input(first, check, slot or slider(least, most))
@@ -71,8 +69,7 @@ def real(first: float, least: float, most: float, step: float = 1) -> Input:
 
     def check(name: str, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            limits = f"from {_decimal(least)} to {_decimal(most)}"
-            raise AttendError(f"{_subject(name)} is {quoted(value)}, but must be a number {limits}.")
+            raise _refusal(_subject(name), value, f"a number from {_decimal(least)} to {_decimal(most)}")
         return float(value)
 
     return Input(first, check, slider(least, most, step))
@@ -96,7 +93,7 @@ def choice(first: str, possible: Sequence[str], slot: Slot | None = None) -> Inp
 
     def check(name: str, value: Any) -> str:
         if value not in possible:
-            raise AttendError(f"{_subject(name)} is {quoted(value)}, but must be one of {', '.join(possible)}.")
+            raise _refusal(_subject(name), value, f"one of {', '.join(possible)}")
         return str(value)
 
     return Input(first, check, slot)
@@ -113,7 +110,7 @@ def text(first: str, most: int, subject: str | None = None, **look: Any) -> Inpu
     def check(name: str, value: Any) -> str:
         called = subject or _subject(name)
         if not isinstance(value, str):
-            raise AttendError(f"{called} is {quoted(value)}, but must be text.")
+            raise _refusal(called, value, "text")
         if not value.strip():
             raise AttendError(f"{called} is empty: type something.")
         if len(value) > most:
@@ -151,6 +148,10 @@ def offered(models: Models, *others: str) -> tuple[str, ...]:
 def _decimal(value: float) -> str:
     """Without an exponent, which not everybody reads."""
     return f"{value:,.6f}".rstrip("0").rstrip(".")
+
+
+def _refusal(subject: str, value: Any, wanted: str) -> AttendError:
+    return AttendError(f"{subject} is {quoted(value)}, but must be {wanted}.")
 
 
 def _subject(name: str) -> str:

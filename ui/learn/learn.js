@@ -6,7 +6,7 @@
 
 import { partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
 import { ALL, termLink } from '../glossary/term_link.js';
-import { find, make } from '../kit/js/dom.js';
+import { find, make, makeButton } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { shownTab } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
@@ -32,13 +32,13 @@ export function start({ element, props, trigger, watch }) {
   let map;
   const questions = new Questions(trigger);
 
-  const list = make('nav', { class: 'at-lesson-list', 'aria-label': 'Chapters' });
+  const list = make('nav', { class: 'at-lesson-list at-stack at-gap-2xs', 'aria-label': 'Chapters' });
   const body = make('div', { class: 'at-lesson-body' }, codeSwitch(root));
   root.append(list, body);
   const buttons = offered.map((key, index) => {
-    const button = make('button', { type: 'button', onclick: () => go(key) },
-      make('span', { class: 'at-lesson-number', text: index || '' }), make('span', { text: CHAPTERS[key]?.title ?? 'Map' }),
-      make('span', { class: 'at-lesson-solved' }));
+    const button = make('button', { type: 'button', class: 'at-option at-row at-top', onclick: () => go(key) },
+      make('span', { class: 'at-lesson-number at-fixed at-quiet', text: index || '' }), make('span', { text: CHAPTERS[key]?.title ?? 'Map' }),
+      make('span', { class: 'at-lesson-solved at-end at-quiet' }));
     list.append(button);
     return button;
   });
@@ -118,9 +118,9 @@ export function start({ element, props, trigger, watch }) {
   /** Links to the previous and next chapter. @param {string} key */
   function neighbours(key) {
     const index = chapters.indexOf(key);
-    const link = (other, text) => make('button', { type: 'button', class: 'at-plain', text, onclick: () => goTo(other) });
+    const link = (other, text) => makeButton(text, () => goTo(other));
     const [before, after] = [chapters[index - 1], chapters[index + 1]];
-    return make('nav', { class: 'at-lesson-neighbours', 'aria-label': 'Previous and next chapter' },
+    return make('nav', { class: 'at-lesson-neighbours at-row at-wrap', 'aria-label': 'Previous and next chapter' },
       ...(before ? [link(before, `← ${CHAPTERS[before].title}`)] : []),
       ...(after ? [link(after, `${CHAPTERS[after].title} →`)] : []));
   }

@@ -15,9 +15,6 @@ export const labelled = (name, input) => make('label', { class: 'at-lesson-field
 /** @param {...(Node | string)} children what stands side by side */
 export const sideBySide = (...children) => make('div', { class: 'at-lesson-row' }, ...children);
 
-/** @param {string} text @param {() => void} onclick */
-export const plainButton = (text, onclick) => make('button', { type: 'button', class: 'at-plain', text, onclick });
-
 /**
  * The range of a number field, shown under it while its value is invalid.
  * @param {HTMLInputElement} box

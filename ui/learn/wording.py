@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -17,9 +19,20 @@ def rounded(value: float, digits: int = 4) -> float | None:
     return significant(value, digits) if math.isfinite(value) else None
 
 
-def rounded_rows(values: Tensor, digits: int = 4) -> list[list[float | None]]:
-    """A matrix (rows, columns) as it is sent, each number `rounded`."""
-    return [[rounded(value, digits) for value in row] for row in values.tolist()]
+def sent(value: Any, digits: int = 4) -> Any:
+    """What a lesson computed, as it is sent: records as objects, tensors as lists, and each float `rounded`."""
+    match value:
+        case float():
+            return rounded(value, digits)
+        case Tensor():
+            return sent(value.tolist(), digits)
+        case list() | tuple():
+            return [sent(one, digits) for one in value]
+        case Mapping():
+            return {name: sent(one, digits) for name, one in value.items()}
+    if is_dataclass(value):
+        return {one.name: sent(getattr(value, one.name), digits) for one in fields(value)}
+    return value
 
 
 def decimals(value: float | None, digits: int = 2) -> str:
@@ -57,9 +70,14 @@ def percent(share: float, digits: int = 2) -> str:
     return f"{'0' if share == 0 else text}\u00a0%"
 
 
+def product_sum(left: Iterable[str], right: Iterable[str]) -> str:
+    """A sum of products written out: 0.15 · je + 0.05 · suis."""
+    return " + ".join(f"{one} · {other}" for one, other in zip(left, right, strict=True))
+
+
 def dot_terms(left: Sequence[float], right: Sequence[float]) -> str:
     """A dot product written out."""
-    return " + ".join(f"{short(one)} · {short(other)}" for one, other in zip(left, right, strict=True))
+    return product_sum(map(short, left), map(short, right))
 
 
 def vector(values: Sequence[float], digits: int | None = None) -> str:

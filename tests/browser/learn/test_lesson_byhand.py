@@ -177,9 +177,7 @@ def test_another_matrix_is_shown_and_its_change_written_out(shared_page: Page) -
     expect(tables(chapter, "Gradient, g").locator("tbody tr")).to_have_count(11)
     expect(tables(chapter, "Gradient, g").locator("tbody th")).to_contain_text(["<sos>", "<eos>", "hello"])
     tables(chapter, "First moment, m").locator("tbody td").first.focus()
-    gradient, moment = (
-        f"{value[0, 0].item():.3g}".replace("-", "−") for value in (update.gradient, update.moments.first)
-    )
+    gradient, moment = (f"{value[0, 0].item():.3g}".replace("-", "−") for value in (update.gradient, update.first))
     explains(chapter, f"First moment, m: 0.9 · 0 + 0.1 · {gradient} = {moment}")
     chapter.get_by_role("button", name="Reset").click()
     expect(chapter.get_by_role("radio", name="embedding")).not_to_be_checked()

@@ -54,11 +54,11 @@ What is 1 + {{steps}}?
 
 def read(tmp_path: Path, text: str) -> Any:
     (tmp_path / "lesson.md").write_text(text, encoding="utf-8")
-    return read_text(tmp_path / "lesson.md", SLOTS, ("steps",), ("sum",))
+    return read_text(tmp_path / "lesson.md", SLOTS, {"steps": "3"}, ("sum",))
 
 
 def test_a_text_becomes_trees_with_its_numbers_filled_in(tmp_path: Path) -> None:
-    text = read(tmp_path, WHOLE).filled({"steps": "3"})
+    text = read(tmp_path, WHOLE)
     assert (text.title, text.aim, text.minutes) == ("A title", "An aim.", 5)
     paragraph, row, part = text.blocks
     assert paragraph["parts"] == [

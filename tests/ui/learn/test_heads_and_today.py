@@ -11,7 +11,7 @@ import torch
 
 from model import catalog, names
 from ui.learn import course
-from ui.learn.chapters.views.modern import PRESETS
+from ui.learn.chapters.today import PRESETS
 from ui.runs.models import Models
 
 NONE = Models(("none",), lambda name, _: pytest.fail(f"these parts need no model, but asked for {name}"))

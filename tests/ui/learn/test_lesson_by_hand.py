@@ -80,8 +80,8 @@ def test_a_step_arrives_as_it_was_computed() -> None:
     assert [position["read"] for position in result["positions"]] == [[0], [0, 6], [0, 6, 3]]
     for name, values in (
         ("gradient", step.update.gradient),
-        ("second_before", step.update.moments_before.second),
-        ("second", step.update.moments.second),
+        ("second_before", step.update.second_before),
+        ("second", step.update.second),
         ("after", step.update.after),
     ):
         assert result["update"][name]["rows"] == [pytest.approx(row, rel=1e-3) for row in values.tolist()]

@@ -13,10 +13,10 @@ from lesson.attention.weighted_sum import Mixture, by_division, by_softmax, self
 from lesson.recurrence.by_hand import ScoredStates, by_dot_product, by_small_network
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, value_of
 from ui.learn.inputs import Inputs, matrix, switch, text, whole, without_slot
 from ui.learn.text.slots import button, cases, select
-from ui.learn.wording import counted, decimals, dot_terms, labels, rounded, rounded_rows, short, vector
+from ui.learn.wording import counted, decimals, dot_terms, labels, product_sum, rounded, sent, short, vector
 from ui.runs.models import Models
 
 WIDTH = 6  # of the vectors of a sentence's words
@@ -59,8 +59,8 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     similarities, vectors = inputs["similarities"], inputs["vectors"]
     if min(similarities[0]) < 0 or sum(similarities[0]) <= 0:
         raise AttendError(
-            f"The similarities are {_in_words(similarities[0])}, but division by their sum needs numbers that are not "
-            "negative and not all zero: change them. Only softmax can use any numbers."
+            f"The similarities are {' and '.join(f'{one:g}' for one in similarities[0])}, but division by their sum "
+            "needs numbers that are not negative and not all zero: change them. Only softmax can use any numbers."
         )
     # double precision: in single, similarities that are tiny sum to zero
     near, points = (torch.tensor(rows, dtype=torch.float64) for rows in (similarities[0], vectors))  # (N,), (N, W)
@@ -89,9 +89,7 @@ def _six(inputs: Inputs) -> dict[str, Any]:
         "six_scored": _scored(scored),
         "six_score": f"{dot_terms(rows[asking], rows[0])} = {short(float(scored.scores[0]))}",
         "six_first": words.split()[0],
-        "six_sum": " + ".join(
-            f"{decimals(weight)} · {word}" for weight, word in zip(weights, words.split(), strict=True)
-        ),
+        "six_sum": product_sum(map(decimals, weights), words.split()),
     }
 
 
@@ -101,12 +99,14 @@ def _translator(tables: Mapping[str, list[list[float]]]) -> dict[str, Any]:
     query, states, weighted = values["query"][0], values["states"], values["weighted"]  # (2,), (3, 2), (2, 3)
     products = weighted[:, :1] * weighted[:, 1:]  # (2, 2)
     learned = (values["query_weights"], values["state_weights"], values["score_weights"][0])
-    terms = " + ".join(f"{short(weight)} · {vector(state)}" for weight, *state in tables["weighted"])
+    terms = product_sum(
+        (short(weight) for weight, *_ in tables["weighted"]), (vector(of) for _, *of in tables["weighted"])
+    )
     added, context = " + ".join(map(vector, products.tolist())), vector(products.sum(dim=0).tolist())
     dot = by_dot_product(query, states)
     return {
         "score_sum": f"{dot_terms(tables['query'][0], tables['states'][0])} = {short(float(dot.scores[0]))}",
-        "products": rounded_rows(products),
+        "products": sent(products),
         "context_sum": f"{terms} = {added} = {context}",
         "dot": _scored(dot),
         "additive": _scored(by_small_network(query, states, *learned)),
@@ -115,9 +115,9 @@ def _translator(tables: Mapping[str, list[list[float]]]) -> dict[str, Any]:
 
 def _scored(scored: ScoredStates) -> dict[str, Any]:
     return {
-        "scores": rounded_rows(scored.scores[None], 6),  # a table of four decimals shows all of them
-        "weights": rounded_rows(scored.mixture.weights[None], 6),
-        "context": rounded_rows(scored.mixture.vector[None], 6),
+        "scores": sent(scored.scores[None], 6),  # a table of four decimals shows all of them
+        "weights": sent(scored.mixture.weights[None], 6),
+        "context": sent(scored.mixture.vector[None], 6),
     }
 
 
@@ -138,30 +138,20 @@ def _order(inputs: Inputs) -> dict[str, Any]:
     return {
         "words": words,
         "shuffled": shuffled,
-        "before": rounded_rows(before),
-        "after": rounded_rows(after),
+        "before": sent(before),
+        "after": sent(after),
         "moved": rounded(moved, 2),
         "verdict": changed if shuffle else "not shuffled",
     }
 
 
 def _mixed(mixture: Mixture, vectors: list[list[float]]) -> dict[str, Any]:
-    weights, mixed = mixture.weights.tolist(), mixture.vector.tolist()
-    terms = " + ".join(f"{decimals(weight)} · {vector(of)}" for weight, of in zip(weights, vectors, strict=True))
+    terms = product_sum(map(decimals, mixture.weights.tolist()), map(vector, vectors))
     return {
-        "weights": rounded_rows(mixture.weights[None]),
-        "vector": rounded_rows(mixture.vector[None]),
-        "sum": f"{terms} = {vector(mixed, 2)}",
+        "weights": sent(mixture.weights[None]),
+        "vector": sent(mixture.vector[None]),
+        "sum": f"{terms} = {vector(mixture.vector.tolist(), 2)}",
     }
-
-
-def _in_words(values: list[float]) -> str:
-    return " and ".join(f"{value:g}" for value in values)
-
-
-def _first_weight(mix: Any, index: int) -> str:
-    similarities = torch.tensor(APPLE[0])
-    return decimals(mix(similarities, similarities[:, None]).weights[index].item())
 
 
 def _first_weights(compute: Compute) -> list[float]:
@@ -170,15 +160,15 @@ def _first_weights(compute: Compute) -> list[float]:
     return [*firsts, lead_of_two]
 
 
-def _dot(compute: Compute) -> float:
-    return compute({"query": [[0.5, 0.4]], "states": [[0.6, 0.9], [0, 0], [0, 0]]})["dot"]["scores"][0][0]
-
-
 def _shuffled(compute: Compute) -> list[bool]:
     """What shuffling does to a word's new vector: nothing, a little, or much."""
     moved = compute({"shuffle": 1})["moved"]
     return [moved < 1e-5, 1e-5 <= moved < 1, moved >= 1]
 
+
+_DOT = value_of({"query": [[0.5, 0.4]], "states": [[0.6, 0.9], [0, 0], [0, 0]]}, "dot", "scores", 0, 0)
+_APPLE = torch.tensor(APPLE[0])
+_DIVIDED, _SOFTMAX = (mix(_APPLE, _APPLE[:, None]).weights.tolist() for mix in (by_division, by_softmax))
 
 CHAPTER = Chapter(
     compute,
@@ -194,11 +184,11 @@ CHAPTER = Chapter(
     exercises={
         "shuffled": ChoiceExercise(_shuffled, 3, predicted=True),
         "weight_of_fruit": NumberExercise(
-            lambda compute: compute({"similarities": [[1.0, 0.6]]})["division"]["weights"][0][1],
+            value_of({"similarities": [[1.0, 0.6]]}, "division", "weights", 0, 1),
             digits=2,
             mistakes={
                 "ratio": lambda _: 0.6,
-                "softmax": lambda compute: compute({"similarities": [[1.0, 0.6]]})["softmax"]["weights"][0][1],
+                "softmax": value_of({"similarities": [[1.0, 0.6]]}, "softmax", "weights", 0, 1),
             },
         ),
         "most_lopsided": ChoiceExercise(_first_weights, 3),
@@ -206,15 +196,15 @@ CHAPTER = Chapter(
             lambda result: result["asking"] == 2 and result["six_scored"]["weights"][0][4] > 0.5,
             {"six_vectors": [*SIX_VECTORS[:4], [2.0, 2.0, 2.0], SIX_VECTORS[5]]},
         ),
-        "dot_product": NumberExercise(_dot, digits=2, mistakes={"crosswise": lambda _: 0.5 * 0.9 + 0.4 * 0.6}),
+        "dot_product": NumberExercise(_DOT, digits=2, mistakes={"crosswise": lambda _: 0.5 * 0.9 + 0.4 * 0.6}),
     },
     facts={
         "own": short(APPLE[0][0]),
         "other": short(APPLE[0][1]),
-        "own_by_division": short(float(_first_weight(by_division, 0))),
-        "other_by_division": short(float(_first_weight(by_division, 1))),
-        "own_by_softmax": _first_weight(by_softmax, 0),
-        "other_by_softmax": _first_weight(by_softmax, 1),
+        "own_by_division": short(_DIVIDED[0], 2),
+        "other_by_division": short(_DIVIDED[1], 2),
+        "own_by_softmax": decimals(_SOFTMAX[0]),
+        "other_by_softmax": decimals(_SOFTMAX[1]),
         "lead_of_one": decimals(math.e),
         "lead_of_five": decimals(math.exp(5), 0),
     },

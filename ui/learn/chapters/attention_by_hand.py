@@ -20,10 +20,10 @@ from lesson.attention.by_hand import (
 from lesson.attention.weighted_sum import scale_scores
 from lesson.positions import rotary_scores
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, value_of
 from ui.learn.inputs import Inputs, choice, matrix, real, text, whole
 from ui.learn.text.slots import options, select, slider
-from ui.learn.wording import decimals, dot_terms, labels, rounded_rows, short, vector
+from ui.learn.wording import decimals, dot_terms, labels, product_sum, sent, short, vector
 from ui.runs.models import Models
 
 WORDS = "animal street it"  # of “The animal didn’t cross the street because it was too tired”
@@ -68,24 +68,20 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "words": words,
         "askers": [(index, word) for index, word in enumerate(words.split(), start=1)],
         "asker": words.split()[asking],
-        "steps": _steps(steps),
+        "steps": sent(steps, DIGITS),
         **_written_out(steps, vectors, query_weights, words.split(), asking),
         **_dictionary(steps, words.split(), asking, inputs["sharpness"]),
         **_scaling(inputs),
         **_masked(inputs),
         **_cross(inputs),
-        "heads": _heads(steps, _tensor(inputs["output_weights"])),
-        "rotary": rounded_rows(rotary_scores(steps.queries[asking], steps.keys[0], ROTARY_POSITIONS)),
+        "heads": sent(head_steps(steps, 2, _tensor(inputs["output_weights"])), DIGITS),
+        "rotary": sent(rotary_scores(steps.queries[asking], steps.keys[0], ROTARY_POSITIONS)),
         "rotary_key": words.split()[0],
     }
 
 
 def _tensor(rows: Sequence[Sequence[float]]) -> Tensor:
     return torch.tensor(rows, dtype=torch.float64)
-
-
-def _steps(steps: AttentionSteps) -> dict[str, Any]:
-    return {name: rounded_rows(getattr(steps, name), DIGITS) for name in AttentionSteps.__slots__}
 
 
 def _written_out(
@@ -98,9 +94,7 @@ def _written_out(
     scores, scaled = steps.scores[asking].tolist(), steps.scaled[asking].tolist()
     powers = [f"e^({decimals(score)})" for score in scaled]
     weights = steps.weights[asking].tolist()
-    mixed = " + ".join(
-        f"{decimals(weight)} · {vector(value)}" for weight, value in zip(weights, steps.values.tolist(), strict=True)
-    )
+    mixed = product_sum(map(decimals, weights), map(vector, steps.values.tolist()))
     return {
         "query_sum": f"q = {vector(row)} · W_q = ({terms}) = {vector(query)}",
         "score_sum": "; ".join(
@@ -142,9 +136,9 @@ def _dictionary(steps: AttentionSteps, words: Sequence[str], asking: int, sharpn
 def _scaling(inputs: Inputs) -> dict[str, Any]:
     scaled = scale_scores(torch.tensor(inputs["dots"][0]), inputs["width"])
     return {
-        "scaling.scaled": rounded_rows(scaled.scaled[None]),
-        "scaling.weights": rounded_rows(scaled.weights[None]),
-        "scaling.unscaled": rounded_rows(scaled.unscaled[None]),
+        "scaling.scaled": sent(scaled.scaled[None]),
+        "scaling.weights": sent(scaled.weights[None]),
+        "scaling.unscaled": sent(scaled.unscaled[None]),
     }
 
 
@@ -153,9 +147,9 @@ def _masked(inputs: Inputs) -> dict[str, Any]:
     mask = additive_mask(len(scores), MASKS[inputs["mask"]])  # type: ignore[arg-type]
     return {
         "line": labels(inputs["line"], len(scores)),
-        "masking.mask": rounded_rows(mask),
-        "masking.sum": rounded_rows(scores + mask),
-        "masking.weights": rounded_rows((scores + mask).softmax(dim=-1), DIGITS),
+        "masking.mask": sent(mask),
+        "masking.sum": sent(scores + mask),
+        "masking.weights": sent((scores + mask).softmax(dim=-1), DIGITS),
     }
 
 
@@ -163,24 +157,13 @@ def _cross(inputs: Inputs) -> dict[str, Any]:
     steps = attention_steps(*(_tensor(inputs[f"cross_{part}"]) for part in ("queries", "keys", "values")))
     source, target = labels(inputs["source"], len(steps.keys)), labels(inputs["target"], len(steps.queries))
     weights, values = steps.weights[-1].tolist(), steps.values.tolist()
-    parts = " + ".join(f"{decimals(weight)} · {word}" for weight, word in zip(weights, source.split(), strict=True))
-    numbers = " + ".join(f"{decimals(weight)} · {vector(of)}" for weight, of in zip(weights, values, strict=True))
+    parts, numbers = (product_sum(map(decimals, weights), of) for of in (source.split(), map(vector, values)))
     return {
         "source": source,
         "target": target,
         "last": target.split()[-1],
-        "cross": _steps(steps),
+        "cross": sent(steps, DIGITS),
         "cross_sum": f"{parts} = {numbers} = {vector(steps.output[-1].tolist(), 2)}",
-    }
-
-
-def _heads(steps: AttentionSteps, output_weights: Tensor) -> dict[str, Any]:
-    heads = head_steps(steps, 2, output_weights)
-    return {
-        "weights": [rounded_rows(one, DIGITS) for one in heads.weights],
-        "mixed": [rounded_rows(one, DIGITS) for one in heads.mixed],
-        "joined": rounded_rows(heads.joined, DIGITS),
-        "output": rounded_rows(heads.output, DIGITS),
     }
 
 
@@ -195,14 +178,6 @@ def _shape_of_cross(compute: Compute) -> list[bool]:
     return [shape == option for option in ((rows, rows), (columns, rows), (rows, columns), (columns, columns))]
 
 
-def _masked_row(compute: Compute) -> float:
-    return compute({"mask": "later"})["masking.weights"][1][0]
-
-
-def _scaled_score(compute: Compute) -> float:
-    return compute({"vectors": [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]]})["steps"]["scaled"][2][0]
-
-
 def _sharpened(compute: Compute) -> list[bool]:
     """What a longer query does to the largest weight: nothing, raise it, or lower it."""
     before, after = (
@@ -211,9 +186,7 @@ def _sharpened(compute: Compute) -> list[bool]:
     return [math.isclose(after, before), after > before, after < before]
 
 
-def _unmasked(compute: Compute) -> float:
-    return compute({"mask": "none"})["masking.weights"][1][0]
-
+_SCALED_SCORE = value_of({"vectors": [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]]}, "steps", "scaled", 2, 0)
 
 CHAPTER = Chapter(
     compute,
@@ -226,14 +199,18 @@ CHAPTER = Chapter(
     exercises={
         "sharpened": ChoiceExercise(_sharpened, 3, predicted=True),
         "scaled_score": NumberExercise(
-            _scaled_score,
+            _SCALED_SCORE,
             digits=2,
             mistakes={
-                "unscaled": lambda compute: _scaled_score(compute) * math.sqrt(2),
-                "width": lambda compute: _scaled_score(compute) / math.sqrt(2),
+                "unscaled": lambda compute: _SCALED_SCORE(compute) * math.sqrt(2),
+                "width": lambda compute: _SCALED_SCORE(compute) / math.sqrt(2),
             },
         ),
-        "masked_row": NumberExercise(_masked_row, digits=2, mistakes={"unmasked": _unmasked}),
+        "masked_row": NumberExercise(
+            value_of({"mask": "later"}, "masking.weights", 1, 0),
+            digits=2,
+            mistakes={"unmasked": value_of({"mask": "none"}, "masking.weights", 1, 0)},
+        ),
         "shape_of_cross": ChoiceExercise(_shape_of_cross, 4),
         "one_word_decides": ChangeExercise(
             lambda result: result["steps"]["weights"][1][1] > 0.9, {"query_weights": [[1.0, -1.0], [-1.0, 3.0]]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,10 +14,18 @@ from lesson.forward_trace import Stage, trace_forward
 from lesson.parts.layers import gradients_through, layer_size, two_layers
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.exercises.exercise import (
+    ChangeExercise,
+    ChoiceExercise,
+    Compute,
+    NumberExercise,
+    Result,
+    nearness,
+    value_of,
+)
 from ui.learn.inputs import Input, Inputs, matrix, read_all, switch, whole, without_slot
 from ui.learn.text.slots import numbers_of, presets, select, words
-from ui.learn.wording import decimals, percent, rounded_rows, scientific
+from ui.learn.wording import decimals, percent, scientific, sent
 from ui.runs.models import Models
 
 DIGITS = 3  # after the decimal point; two are shown
@@ -74,16 +83,9 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         **{stage.name: _stage(stage, settings, inputs) for stage in traced.stages},
         "loss": plain(traced.loss),
         "average_loss": decimals(traced.loss, DIGITS),
-        **_two_layers(inputs),
+        **sent(two_layers(*(torch.tensor(inputs[name]) for name in ("number", "one_matrix", "other_matrix")))),
         **_stack(inputs["layers"], inputs["width"]),
     }
-
-
-def _two_layers(inputs: Inputs) -> dict[str, Any]:
-    number, first, second = (torch.tensor(inputs[name]) for name in ("number", "one_matrix", "other_matrix"))
-    layers = two_layers(number, first, second)
-    computed = ("inner", "linear", "at_once", "rectified", "with_relu")
-    return {name: rounded_rows(getattr(layers, name)) for name in computed}
 
 
 def _stack(layers: int, width: int) -> dict[str, Any]:
@@ -91,12 +93,9 @@ def _stack(layers: int, width: int) -> dict[str, Any]:
     gradients = [gradients_through(_DEPTHS, joint) for joint in ("added", "replaced", "replaced without norm")]
     return {
         "size_of_stack": [
-            (name, f"{count:,}")
-            for name, count in (
-                ("attention", size.attention),
-                ("feed-forward", size.feed_forward),
-                ("norms", size.norms),
-            )
+            ("attention", f"{size.attention:,}"),
+            ("feed-forward", f"{size.feed_forward:,}"),
+            ("norms", f"{size.norms:,}"),
         ],
         "feed_forward": size.feed_forward,
         "stack_parameters": f"{layers * size.total:,}",
@@ -108,14 +107,14 @@ def _stack(layers: int, width: int) -> dict[str, Any]:
 
 def _stage(stage: Stage, settings: BlockSettings, inputs: Inputs) -> dict[str, Any]:
     """A stage as a table; what can be changed of it is exact, all else rounded."""
-    rows: Any = plain(stage.values.tolist())
-    sent = {"how": stage.how, "of": stage.of, "rowNames": stage.rows or None, "columnNames": stage.columns or None}
+    names = {"rowNames": stage.rows or None, "columnNames": stage.columns or None}
+    table = {"how": stage.how, "of": stage.of, "rows": plain(stage.values.tolist()), **names}
     if stage.name.endswith(".embeddings"):
         ids = settings.source if stage.name.startswith("encoder") else settings.decoder_input
-        return {**sent, "rows": [settings.embeddings[id] for id in ids], "at": ids}
+        return {**table, "rows": [settings.embeddings[id] for id in ids], "at": ids}
     if stage.name in EDITABLE:
-        rows = inputs[EDITABLE[stage.name]]
-    return {**sent, "rows": rows}
+        return {**table, "rows": inputs[EDITABLE[stage.name]]}
+    return table
 
 
 def read_settings(inputs: Inputs) -> BlockSettings:
@@ -147,25 +146,17 @@ def _divisor(compute: Compute) -> float:
     return float(before[largest] / after[largest])
 
 
-def _is_sharp(result: Result) -> bool:
-    return _sharpest(result) > _SHARP
-
-
 def _sharpest(result: Result) -> float:
     return max(max(row) for head in result["encoder.self.weights"]["rows"] for row in head)
 
 
+_FEED_FORWARD_OF_512 = value_of({"width": 512}, "feed_forward")
 _OUTCOMES = (-3, 0, 3, 6)  # of the number −3, of which one is right
 
 
 def _absolutes(compute: Compute) -> list[float]:
     """How near each option is to what comes out."""
-    outcome = compute({})["with_relu"][0][0]
-    return [-abs(option - outcome) for option in _OUTCOMES]
-
-
-def _feed_forward(compute: Compute) -> float:
-    return compute({"width": 512})["feed_forward"]
+    return nearness(_OUTCOMES, compute({})["with_relu"][0][0])
 
 
 def _louder_you() -> list[list[float]]:
@@ -182,26 +173,13 @@ _SIZES = {
     "GPT-2, small": {"layers": 12, "width": 768},
     "GPT-3": {"layers": 96, "width": 12_288},
 }
-_NORM = ("added", "spread", "normed")
-_FEED_FORWARD = ("before", "after", "output", "first_weights", "first_bias", "second_weights", *_NORM)
-_ATTENTION = (
-    *("queries", "keys", "values", "queries_weights", "keys_weights", "values_weights", "scores", "scaled"),
-    *("weights", "mixed", "joined", "output", "output_weights", *_NORM),
-)
-_STAGES = {
-    **dict.fromkeys(("encoder", "decoder"), ("embeddings", "positions", "input")),
-    **dict.fromkeys(("encoder.self", "decoder.self", "decoder.cross"), _ATTENTION),
-    **{f"{side}.feed_forward": _FEED_FORWARD for side in ("encoder", "decoder")},
-    "output": ("logits", "weights", "probabilities", "losses"),
-}
-_MASKED = ("encoder.self.masked", "decoder.self.masked")
-_NAMES = (*_MASKED, *(f"{place}.{stage}" for place, stages in _STAGES.items() for stage in stages))
+_STAGES = tuple(stage.name for stage in trace_forward(replace(DEFAULT, encoder_mask=True)).stages)  # each is shown
 
 
 CHAPTER = Chapter(
     compute,
     INPUTS,
-    values=" ".join(["average_loss", *_NAMES]) + " inner linear at_once rectified with_relu size_of_stack "
+    values=" ".join(["average_loss", *_STAGES]) + " inner linear at_once rectified with_relu size_of_stack "
     "stack_parameters gradients",
     slots={**{name: numbers_of(key) for name, key in EDITABLE.items()}, "sizes": presets(_SIZES)},
     exercises={
@@ -223,14 +201,14 @@ CHAPTER = Chapter(
             },
         ),
         "feed_forward_of_512": NumberExercise(
-            _feed_forward,
+            _FEED_FORWARD_OF_512,
             mistakes={
-                "no_biases": lambda compute: _feed_forward(compute) - 5 * 512,
-                "one_matrix": lambda compute: (_feed_forward(compute) - 5 * 512) / 2,
+                "no_biases": lambda compute: _FEED_FORWARD_OF_512(compute) - 5 * 512,
+                "one_matrix": lambda compute: (_FEED_FORWARD_OF_512(compute) - 5 * 512) / 2,
             },
         ),
         "sharp": ChangeExercise(
-            _is_sharp,
+            lambda result: _sharpest(result) > _SHARP,
             {"embeddings": _louder_you()},
             {"nearly": lambda result: _sharpest(result) > _SHARPEST_AT_FIRST + 0.01},
         ),

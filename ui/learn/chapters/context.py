@@ -11,14 +11,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lesson.context import LayerSimilarities, similarities_by_layer, word_in_context
+from lesson.context import similarities_by_layer, word_in_context
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, nearness, needed
 from ui.learn.inputs import Inputs, checked_by_chapter, matrix, offered, text
 from ui.learn.text.slots import cases, field, select
-from ui.learn.wording import counted, decimals, rounded, rounded_rows, short, vector
+from ui.learn.wording import counted, decimals, product_sum, rounded, sent, short, vector
 from ui.runs.models import Models
 
 _NAMES = {"first": "The first meaning", "second": "The second meaning", "lines": "The list of texts"}
@@ -50,25 +50,13 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     return {**_by_hand(inputs), **_by_layer(models, inputs), **_left_to_right(models, inputs)}
 
 
-def layer_value(layer: LayerSimilarities) -> dict[str, Any]:
-    """A layer as it is recorded and sent."""
-    return {
-        "cosines": rounded_rows(layer.cosines),
-        "same": rounded(layer.same),
-        "different": rounded(layer.different),
-        "control": rounded(layer.control),
-        "points": rounded_rows(layer.points),
-        "shares": [rounded(share) for share in layer.shares],
-    }
-
-
 def _by_hand(inputs: Inputs) -> dict[str, Any]:
     """The word's vector as the weighted sum of its own and a neighbour's, in two texts."""
     fruit, phone = inputs["with_fruit"], inputs["with_phone"]
     one, other = (_weighted(torch.tensor(rows, dtype=torch.float64)) for rows in (fruit, phone))
     alike = cosines([one, other])[0, 1].item()
     return {
-        "sums": rounded_rows(torch.stack([one, other])),
+        "sums": sent(torch.stack([one, other])),
         "fruit_sum": _sum(fruit, one),
         "phone_sum": _sum(phone, other),
         "alike": rounded(alike),
@@ -78,7 +66,7 @@ def _by_hand(inputs: Inputs) -> dict[str, Any]:
 
 def _sum(rows: list[list[float]], total: Tensor) -> str:
     """A weighted sum written out."""
-    terms = " + ".join(f"{short(weight)} · {vector(of)}" for weight, *of in rows)
+    terms = product_sum((short(weight) for weight, *_ in rows), (vector(of) for _, *of in rows))
     return f"{terms} = {vector(total.tolist(), 1)}"
 
 
@@ -97,8 +85,7 @@ def _by_layer(models: Models, inputs: Inputs) -> dict[str, Any]:
     if live:
         example = words.get(word, words[WORD])
         one, other = (_sentences(inputs.get(key, "\n".join(example[key])), _NAMES[key]) for key in ("first", "second"))
-        read = similarities_by_layer(models.encoder(str(encoder)), word, (one, other))
-        layers = [layer_value(layer) for layer in read]
+        layers = sent(similarities_by_layer(models.encoder(str(encoder)), word, (one, other)))
     else:
         one, other, layers = (words[word][key] for key in ("first", "second", "layers"))
     name = RECORDED["encoder"]
@@ -136,19 +123,19 @@ def _left_to_right(models: Models, inputs: Inputs) -> dict[str, Any]:
     lines, meant = _sentences(inputs["lines"], _NAMES["lines"]), inputs["meant"].strip()
     known = offered(models, models.default)
     reader = next((loaded for loaded in map(models.get, known) if not loaded.model.decoder_start), None)
-    readings = [] if reader is None else [word_in_context(reader, line, meant, FOLLOWING) for line in lines]
+    result = {"lines": "\n".join(lines), "meant": meant}
+    if reader is None:
+        return {**result, "reader": "", "no_reader": ["no reader"], "cosines": None, "following": []}
+    words, label = [word_in_context(reader, line, meant, FOLLOWING) for line in lines], reader.tokenizer.label
     return {
-        "lines": "\n".join(lines),
-        "meant": meant,
-        "reader": "" if reader is None else reader.name,
-        "no_reader": ["no reader"] if reader is None else [],
-        "cosines": rounded_rows(cosines([word.vector for word in readings])) if readings else None,
+        **result,
+        "reader": reader.name,
+        "no_reader": [],
+        "cosines": sent(cosines([word.vector for word in words])),
         "following": [
-            (line, [(reader.tokenizer.label(token), rounded(share)) for token, share in word.following])
-            for line, word in zip(lines, readings, strict=True)
-        ]
-        if reader
-        else [],
+            (line, [(label(token), rounded(share)) for token, share in word.following])
+            for line, word in zip(lines, words, strict=True)
+        ],
     }
 
 
@@ -158,17 +145,13 @@ _WORDS = tuple(RECORDED["words"])  # the options of the choice
 _PAIRS = tuple(combinations(range(len(TEXTS)), 2))
 
 
-def _last(compute: Compute, word: str) -> Result:
-    return compute({"word": word})["layers"][-1]
-
-
 _AT_FIRST = (1.0, 0.66, 0.0)  # options of a prediction
 _PHONE = [5.0, 7.0], [6.0, 0.0]
 
 
 def _before_attention(compute: Compute) -> list[float]:
     """How near each option is to the cosine of two meanings at layer 0."""
-    return [-abs(option - compute({})["layers"][0]["different"]) for option in _AT_FIRST]
+    return nearness(_AT_FIRST, compute({})["layers"][0]["different"])
 
 
 def _weighted_sum(compute: Compute, weights: tuple[float, float] = (0.7, 0.3)) -> float:
@@ -182,7 +165,9 @@ def _cosine_of_two(compute: Compute) -> float:
 
 
 def _gaps(compute: Compute) -> list[float]:
-    return [last["same"] - last["different"] for last in (_last(compute, word) for word in _WORDS)]
+    """How far apart the meanings of each word are in the last layer."""
+    last = (compute({"word": word})["layers"][-1] for word in _WORDS)
+    return [layer["same"] - layer["different"] for layer in last]
 
 
 def _likeness(compute: Compute) -> list[float]:

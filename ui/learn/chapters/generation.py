@@ -14,9 +14,7 @@ from lesson.generation.filters import SLIDERS, Filters, filter_step
 from lesson.generation.recorded import RECORDINGS
 from lesson.generation.tree import WEIGHTS, WORDS, WordTree
 from ui.learn.chapter import Chapter
-from ui.learn.chapters.views import four_weights
-from ui.learn.chapters.views.filters import VOCABULARY, bars_of, check_table, stages_of
-from ui.learn.chapters.views.four_weights import filtered_weights
+from ui.learn.chapters.views.filters import FOUR_WEIGHTS, VOCABULARY, bars_of, check_table, filtered_weights, stages_of
 from ui.learn.chapters.views.greedy_texts import greedy_texts, looping_text
 from ui.learn.chapters.views.loop import MAX_CHARACTERS, MODES, loop_words, run_of_loop, text_probability_words
 from ui.learn.chapters.views.word_search import check_words, word_search
@@ -45,7 +43,7 @@ INPUTS = {
     "seed": without_slot(whole(1, 0, MAX_SEED)),
     "recorded": choice(RECORDINGS[0].prompt, PRINTED, options("life", "dream", values=PRINTED)),
     # of the filters, by hand and on nine words
-    "weights": matrix([four_weights.WEIGHTS]),
+    "weights": matrix([FOUR_WEIGHTS]),
     "hand_temperature": setting(SLIDERS[0]),
     "hand_top_k": whole(3, 0, 4),
     "hand_top_p": setting(SLIDERS[2]),

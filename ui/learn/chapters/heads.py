@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from torch import Tensor
-
 from lesson.block import HEADS, BlockSettings
 from lesson.forward_trace import trace_forward
 from lesson.heads import ArrayShape, head_maps, previous_shares, shapes, three_maps
@@ -17,7 +15,7 @@ from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
 from ui.learn.inputs import Inputs, checked_by_chapter, text, whole
 from ui.learn.text.slots import cases, select, slider
-from ui.learn.wording import bare_labels, percent, rounded_rows
+from ui.learn.wording import bare_labels, percent, sent
 from ui.runs.models import Models
 
 READER, TRANSLATOR = "attend-chat", "attend-translate"
@@ -53,7 +51,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     return {
         "split": split,
         "splits": HEADS,
-        "stages": {name: _matrices(traced[f"encoder.self.{name}"].values) for name in STAGES},
+        "stages": {name: sent(traced[f"encoder.self.{name}"].values) for name in STAGES},
         "words": traced["encoder.self.queries"].rows,
         "computed": [_array(array) for array in arrays.computed],
         "learned": [_array(array) for array in arrays.weights],
@@ -73,7 +71,7 @@ def _two_heads(models: Models, inputs: Inputs) -> dict[str, Any]:
     attention = head_maps(loaded, inputs["sentence"], MAX_TOKENS)
     layers, heads = attention.weights.shape[:2]
     chosen = {name: _head(inputs.get(name, INPUTS[name].first), layers, heads) for name in ("one", "other")}
-    maps = {name: rounded_rows(attention.weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
+    maps = {name: sent(attention.weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
     return {
         **chosen,
         "maps": {"tokens": bare_labels(loaded, attention.tokens), "layers": layers, "heads": heads, **maps},
@@ -107,7 +105,7 @@ def _three_kinds(models: Models, inputs: Inputs) -> dict[str, Any]:
     attentions = three_maps(loaded, inputs["source"], inputs["translation"], MAX_TOKENS)
     layers, heads = min(len(attentions.encoder), len(attentions.decoder)), attentions.decoder.shape[1]
     layer, head = whole(LAYER, 1, layers).read(inputs, "layer"), whole(HEAD, 1, heads).read(inputs, "head")
-    maps = {name: rounded_rows(getattr(attentions, name)[layer - 1, head - 1]) for name in kinds}
+    maps = {name: sent(getattr(attentions, name)[layer - 1, head - 1]) for name in kinds}
     labels = {"source_tokens": bare_labels(loaded, attentions.source), "tokens": bare_labels(loaded, attentions.text)}
     return {"layer": layer, "head": head, "kinds": {**maps, **labels, "layers": layers, "heads": heads}}
 
@@ -118,11 +116,6 @@ def _head(value: Any, layers: int, heads: int) -> list[int]:
         raise AttendError("This page is out of date: reload it.")
     layer, head = value
     return [whole(1, 1, layers).read({"layer": layer}, "layer"), whole(1, 1, heads).read({"head": head}, "head")]
-
-
-def _matrices(values: Tensor) -> list[list[list[float | None]]]:
-    """One a head, or one for all."""
-    return [rounded_rows(matrix) for matrix in (values if values.dim() == 3 else values[None])]
 
 
 def _array(array: ArrayShape) -> tuple[str, str, str]:

@@ -9,10 +9,18 @@ from lesson.inside import Guesses, Insides, look_inside, patch_word
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.exercises.exercise import (
+    ChangeExercise,
+    ChoiceExercise,
+    Compute,
+    NumberExercise,
+    Result,
+    needed,
+    value_of,
+)
 from ui.learn.inputs import Inputs, checked_by_chapter, matrix, text, whole
 from ui.learn.text.slots import cases, select
-from ui.learn.wording import bare_label, bare_labels, decimals, percent, rounded, rounded_rows, short
+from ui.learn.wording import bare_label, bare_labels, decimals, percent, rounded, sent, short
 from ui.runs.models import Models
 
 READER = "attend-chat"
@@ -57,11 +65,11 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "without_head": _bars(loaded, inside.without),
         "before": rounded(inside.guesses[0][1]),
         "after": rounded(inside.without[0][1]),
-        "effects": rounded_rows(inside.effects),
+        "effects": sent(inside.effects),
         "answer": bare_label(loaded, answers[0][0]),
         "other_answer": bare_label(loaded, answers[1][0]),
-        "places": rounded_rows(patched.positions),
-        "carriers": rounded_rows(patched.heads),
+        "places": sent(patched.positions),
+        "carriers": sent(patched.heads),
     }
 
 
@@ -119,20 +127,14 @@ def _first_seen(compute: Compute) -> list[bool]:
     return [shows.index(True) == layer for layer in LENS_LAYERS]
 
 
-def _change(compute: Compute) -> float:
-    return compute({"two_shares": [[0.8, 0.2]]})["change"]
-
-
-def _restored(compute: Compute) -> float:
-    return compute({"three_differences": [[4.0, -6.0, -1.0]]})["restored"]
-
-
 def _least_effect(result: Result) -> bool:
     """The head that is off is one without which the answer becomes likelier."""
     needed(result["effects"], READER)
     return result["after"] > result["before"]
 
 
+_CHANGE = value_of({"two_shares": [[0.8, 0.2]]}, "change")
+_RESTORED = value_of({"three_differences": [[4.0, -6.0, -1.0]]}, "restored")
 LENS_LAYERS = (2, 4, 6)  # options of the prediction
 CARRIERS = ((6, 7), (5, 4), (4, 6), (1, 5))  # options of the choice
 
@@ -145,19 +147,19 @@ CHAPTER = Chapter(
     exercises={
         "first_seen": ChoiceExercise(_first_seen, len(LENS_LAYERS), predicted=True),
         "change": NumberExercise(
-            _change,
+            _CHANGE,
             digits=2,
             mistakes={
-                "difference": lambda compute: math.exp(_change(compute)) * 0.8 - 0.8,
-                "base_two": lambda compute: _change(compute) / math.log(2),
+                "difference": lambda compute: math.exp(_CHANGE(compute)) * 0.8 - 0.8,
+                "base_two": lambda compute: _CHANGE(compute) / math.log(2),
             },
         ),
         "restored": NumberExercise(
-            _restored,
+            _RESTORED,
             digits=2,
             mistakes={
-                "way": lambda compute: _restored(compute) * 10 / 4,
-                "from_zero": lambda compute: _restored(compute) - 0.75,
+                "way": lambda compute: _RESTORED(compute) * 10 / 4,
+                "from_zero": lambda compute: _RESTORED(compute) - 0.75,
             },
         ),
         "a_head_against": ChangeExercise(

@@ -10,14 +10,14 @@ from typing import Any
 
 from torch import Tensor
 
-from lesson.positions import PairRotation, Scheme, criteria, likeness, schemes, shift
+from lesson.positions import Scheme, criteria, likeness, schemes, shift
 from model.transformer.positions import sinusoids
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, value_of
 from ui.learn.inputs import Inputs, checked_by_chapter, whole
 from ui.learn.text.slots import slider
-from ui.learn.wording import decimals, rounded, rounded_rows
+from ui.learn.wording import decimals, sent
 from ui.runs.models import Models
 
 MAX = 128  # positions, and numbers of each: as many as a picture has room for
@@ -55,28 +55,15 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
             for name, scores in RECORDED["bleu"].items()
         ],
         "criteria": _CRITERIA,
-        "turns": [_turn(turn) for turn in shift(position, by, width)[:6]],
+        "turns": sent(shift(position, by, width)[:6]),
         "schemes": {name: _scheme(scheme) for name, scheme in schemes(inputs["compared"], COMPARED_WIDTH).items()},
     }
-
-
-def _turn(turn: PairRotation) -> dict[str, Any]:
-    hands = {name: _numbers(getattr(turn, name)) for name in ("before", "turned", "after")}
-    return {"frequency": rounded(turn.frequency), **hands, "matrix": [_numbers(row) for row in turn.matrix]}
 
 
 def _scheme(scheme: Scheme) -> dict[str, Any]:
     steps = scheme.steps.tolist()
     least, most = decimals(min(steps)), decimals(max(steps))
-    return {
-        "vectors": rounded_rows(scheme.vectors),
-        "steps": _numbers(steps),
-        "apart": least if least == most else f"{least} to {most}",
-    }
-
-
-def _numbers(values: Any) -> list[float | None]:
-    return [rounded(value) for value in values]
+    return {**sent(scheme), "steps": sent(steps), "apart": least if least == most else f"{least} to {most}"}
 
 
 def picture(values: Tensor) -> str:
@@ -118,15 +105,15 @@ CHAPTER = Chapter(
     exercises={
         "learned_neighbours": ChoiceExercise(_how_alike, 3, predicted=True),
         "first_number": NumberExercise(
-            lambda compute: compute({"position": 1, "shift": 0})["turns"][0]["before"][0],
+            value_of({"position": 1, "shift": 0}, "turns", 0, "before", 0),
             digits=2,
             mistakes={"degrees": lambda _: math.sin(math.radians(1)), "cosine": lambda _: math.cos(1)},
         ),
         "second_pair": NumberExercise(
-            lambda compute: compute({"width": 4, "position": 50, "shift": 0})["turns"][1]["before"][0],
+            value_of({"width": 4, "position": 50, "shift": 0}, "turns", 1, "before", 0),
             digits=2,
             mistakes={
-                "first_pair": lambda compute: compute({"position": 50, "shift": 0})["turns"][0]["before"][0],
+                "first_pair": value_of({"position": 50, "shift": 0}, "turns", 0, "before", 0),
                 "cosine": lambda _: math.cos(0.5),
             },
         ),

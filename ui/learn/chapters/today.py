@@ -5,17 +5,28 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from lesson.parts.continuations import judge
+from lesson.parts.modern import DEEPSEEK, DEEPSEEK_LAYERS, MIXTRAL, cache_kinds, round_weights, route
 from lesson.today import activation_curves, cache_bytes, count_parameters, normalize, time_cache
+from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from ui.learn.chapter import Chapter
-from ui.learn.chapters.views.modern import MODERN_INPUTS, PRESETS, modern_parts
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.exercises.exercise import (
+    ChangeExercise,
+    ChoiceExercise,
+    Compute,
+    NumberExercise,
+    Result,
+    nearness,
+    needed,
+    value_of,
+)
 from ui.learn.inputs import Inputs, checked_by_chapter, choice, matrix, offered, switch, text, whole
 from ui.learn.text.slots import button, cases, presets, select
-from ui.learn.wording import decimals, percent, rounded, rounded_rows
+from ui.learn.wording import decimals, percent, rounded, sent, short
 from ui.runs.models import Models
 
 OURS = {"chat": "attend-chat", "translate": "attend-translate"}  # the models whose settings stand beside each other
@@ -23,14 +34,32 @@ COMPARED = ("norm_place", "norm", "activation", "positions", "biases", "key_valu
 CALLED = {"rms": "RMSNorm", "layer": "LayerNorm", "relu": "ReLU", "swiglu": "SwiGLU", "True": "true", "False": "false"}
 LENGTHS = (16, 64, 256)  # tokens of the texts that are timed
 POINTS = [x / 4 for x in range(-16, 17)]
-MAX_CHARACTERS, MAX_TOKENS = 80, 100_000
+MAX_CHARACTERS, MAX_TOKENS, MAX_SCORE = 80, 100_000, 100
+MEBIBYTE = 2**20
+TEXTS = {
+    "next sentence": ("I am hungry.", "I am tired.", "I want to eat.", "I want to sleep."),
+    "classification": ("I love this movie! It is", "I hate this movie! It is", "great.", "terrible."),
+}
+_FIELDS = {
+    "before": "The text",
+    "control": "The other text",
+    "one": "The first continuation",
+    "other": "The second continuation",
+}
 INPUTS = {
     "vector": matrix([[1.0, 2.0, 3.0, 6.0]]),
     "model": checked_by_chapter(slot=select("models")),  # whose parameters are counted
     "message": text("Hi! How are you?", MAX_CHARACTERS, maxlength=MAX_CHARACTERS, wide=True),
     "tokens": whole(512, 1, MAX_TOKENS),
-    **MODERN_INPUTS,
+    "experts": matrix([[2.0, 0.0, 1.0, -1.0], [10.0, 40.0, 20.0, -30.0]]),  # scores, and what each would say
+    "used": whole(2, 1, 4),
+    "float_weights": matrix([[0.5, -1.27, 0.013, 0.3, -0.004, 0.9, 0.0, 1.0]]),
+    **{
+        name: text(first, MAX_CHARACTERS, subject, wide=True, maxlength=MAX_CHARACTERS)
+        for (name, subject), first in zip(_FIELDS.items(), TEXTS["next sentence"], strict=True)
+    },
 }
+PRESETS: dict[str, dict[str, str]] = {name: dict(zip(_FIELDS, texts, strict=True)) for name, texts in TEXTS.items()}
 
 
 def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
@@ -40,16 +69,19 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     name = choice(known[0], known).read(inputs, "model") if known else ""
     measure = switch(subject="Measure").read(inputs, "measure")
     return {
-        "norms": {"LayerNorm": rounded_rows(norms.layer[None]), "RMSNorm": rounded_rows(norms.rms[None])},
+        "norms": {"LayerNorm": sent(norms.layer[None]), "RMSNorm": sent(norms.rms[None])},
         "points": POINTS,
-        "curves": {kind: [rounded(y) for y in values.tolist()] for kind, values in activation_curves(POINTS).items()},
+        "curves": sent(activation_curves(POINTS)),
         "model": name,
         "models": [(one, models.display_name(one)) for one in known],
         **_counts(models.get(name) if name else None),
         **{f"{kind}.{one}": value for kind, of in OURS.items() for one, value in _described(models, of).items()},
         "chat_tokens": _chat_tokens(reader, inputs["message"]),
         **_cache(reader, inputs["tokens"], measure=measure),
-        **modern_parts(inputs, reader),
+        **_experts(inputs),
+        **_eight_bits(inputs["float_weights"][0]),
+        **_caches(inputs["tokens"]),
+        **_judged(inputs, reader),
     }
 
 
@@ -118,9 +150,64 @@ def _cache(reader: LoadedModel | None, tokens: int, *, measure: bool) -> dict[st
         },
         "size": ["size", *(["too long"] if tokens > config.context_length else [])],
         "token_count": f"{tokens:,}",
-        "cache_size": decimals(size / 2**20, 2 if size < 2**24 else 0),
+        "cache_size": decimals(size / MEBIBYTE, 2 if size < 2**24 else 0),
         "longest": f"{config.context_length:,}",
         **({"timings": timings} if measure else {}),  # else those that were measured before stay
+    }
+
+
+def _experts(inputs: Inputs) -> dict[str, Any]:
+    scores, outputs = inputs["experts"]
+    if wrong := next((one for one in (*scores, *outputs) if abs(one) > MAX_SCORE), None):
+        raise AttendError(f"{short(wrong)} is too large: each number must be from −{MAX_SCORE} to {MAX_SCORE}.")
+    routing = route(scores, outputs, inputs["used"])
+    weights = routing.weights.tolist()
+    terms = [f"{decimals(weight, 3)} · {short(one)}" for weight, one in zip(weights, outputs, strict=True) if weight]
+    return {
+        "expert_weights": sent(routing.weights[None]),
+        "expert_sum": f"{' + '.join(terms)} = {decimals(routing.output)}",
+        "expert_output": rounded(routing.output),
+        "mixtral": [MIXTRAL.parameters(MIXTRAL.experts), MIXTRAL.parameters(MIXTRAL.used)],
+        "mixtral_all": f"{MIXTRAL.parameters(MIXTRAL.experts) / 1e9:.1f}",
+        "mixtral_used": f"{MIXTRAL.parameters(MIXTRAL.used) / 1e9:.1f}",
+    }
+
+
+def _eight_bits(weights: list[float]) -> dict[str, Any]:
+    rounding = round_weights(weights)
+    errors = [abs(one - other) for one, other in zip(weights, rounding.restored.tolist(), strict=True)]
+    return {
+        "codes": {"rows": [rounding.codes.tolist()], "digits": 0},
+        "scale": short(rounding.scale, 3),
+        "restored": {"rows": sent(rounding.restored[None]), "digits": 3},
+        "largest_error": short(max(errors), 2),
+    }
+
+
+def _caches(tokens: int) -> dict[str, Any]:
+    """Four caches of DeepSeek-V2's size, for a text, two bytes a number."""
+    kinds = cache_kinds(**DEEPSEEK)
+    rows = []
+    for kind in kinds:
+        size = kind.numbers * DEEPSEEK_LAYERS * tokens * 2 / MEBIBYTE
+        rows.append(
+            (kind.name, f"{kind.numbers:,}", {"bar": kind.numbers / kinds[0].numbers, "text": f"{short(size, 3)} MiB"})
+        )
+    return {"cache_kinds": rows, "latent_share": percent(kinds[-1].numbers / kinds[0].numbers, 1)}
+
+
+def _judged(inputs: Inputs, reader: LoadedModel | None) -> dict[str, Any]:
+    """Both continuations after both texts, in log-probabilities."""
+    if reader is None:
+        return {"judged": None}
+    continuations = (inputs["one"], inputs["other"])
+    after, without = (judge(reader, inputs[name], continuations) for name in ("before", "control"))
+    return {
+        "judged": [
+            (one.strip(), decimals(here.log, 1), decimals(there.log, 1), decimals(here.log - there.log, 1))
+            for one, here, there in zip(continuations, after, without, strict=True)
+        ],
+        "reader": reader.name,
     }
 
 
@@ -131,14 +218,13 @@ _READER = "attend-chat"
 _LEAST = 0.1  # of a vector's largest number, so that the norms' epsilon doesn't count
 
 
-def _rms_of_a_constant(compute: Compute) -> float:
-    return compute({"vector": [[5.0, 5.0, 5.0, 5.0]]})["norms"]["RMSNorm"][0][0]
+_RMS_OF_A_CONSTANT = value_of({"vector": [[5.0] * 4]}, "norms", "RMSNorm", 0, 0)
 
 
 def _cache_of_a_text(compute: Compute) -> float:
     """In MiB; `AttendError` on a page that doesn't offer the model."""
     cache = compute({"tokens": 512})["cache"]
-    return needed(cache if cache and cache["name"] == _READER else None, _READER)["bytes"] / 2**20
+    return needed(cache if cache and cache["name"] == _READER else None, _READER)["bytes"] / MEBIBYTE
 
 
 def _depths(compute: Compute) -> list[float]:
@@ -164,7 +250,7 @@ _SIZES = (7e9, 13e9, 47e9, 56e9)  # options of a prediction
 
 def _sizes(compute: Compute) -> list[float]:
     """How near each size is to that of all experts together."""
-    return [-abs(size - compute({})["mixtral"][0]) for size in _SIZES]
+    return nearness(_SIZES, compute({})["mixtral"][0])
 
 
 _SCORES, _OUTPUTS = [1.0, 3.0, 0.0, 2.0], [5.0, 10.0, 7.0, 30.0]  # of four experts
@@ -198,11 +284,11 @@ CHAPTER = Chapter(
     exercises={
         "size_of_mixtral": ChoiceExercise(_sizes, len(_SIZES), predicted=True),
         "rms_of_a_constant": NumberExercise(
-            _rms_of_a_constant,
+            _RMS_OF_A_CONSTANT,
             digits=2,
             mistakes={
-                "layer": lambda compute: compute({"vector": [[5.0] * 4]})["norms"]["LayerNorm"][0][0],
-                "undivided": lambda compute: 5 * _rms_of_a_constant(compute),  # the root mean square itself
+                "layer": value_of({"vector": [[5.0] * 4]}, "norms", "LayerNorm", 0, 0),
+                "undivided": lambda compute: 5 * _RMS_OF_A_CONSTANT(compute),  # the root mean square itself
             },
         ),
         "two_of_four": NumberExercise(

@@ -6,17 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
+
 from lesson import vectors
+from lesson.linear import linear_layer, shares, similarity
 from lesson.vectors import Baseline, Neighbour, Vectors, Word
 from model import names
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.chapters.views import small_steps as by_hand
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
-from ui.learn.inputs import Inputs, checked_by_chapter, choice, offered, switch, text, whole
+from ui.learn.inputs import Inputs, checked_by_chapter, choice, matrix, offered, switch, text, whole
 from ui.learn.text.slots import cases, field, presets, select
-from ui.learn.wording import counted, decimals, percent, rounded, rounded_rows
+from ui.learn.wording import counted, decimals, dot_terms, percent, rounded, sent, short, vector
 from ui.runs.models import Models
 
 ANALOGIES = (
@@ -42,6 +44,13 @@ MIN, MAX = 3, 24  # words of the list
 _FIELDS = ("a", "b", "c", "expected")
 _FIRST = dict(zip(_FIELDS, ANALOGIES[0], strict=True))
 _LOOK: Mapping[str, Any] = {"live": True, "size": 9, "bare": True}
+_BY_HAND = {
+    "two_vectors": matrix([[3, 1], [2, 4]]),
+    "x": matrix([[1, 2]]),
+    "weights": matrix([[1, 0], [2, -1]]),
+    "bias": matrix([[0, 1]]),
+    "three_scores": matrix([[2, 1, -1]]),
+}
 INPUTS = {
     "model": checked_by_chapter(slot=select("models")),
     "centred": switch(subject="Subtract the mean vector", first=True),
@@ -52,7 +61,7 @@ INPUTS = {
     "expected": checked_by_chapter(_FIRST["expected"], field(**_LOOK)),  # may be empty
     "words": text(LISTS["Four families"], MAX_LIST, "The list", rows=2, live=True, bare=True),
     "around": whole(1, 0, 3),  # neighbours of each on the map
-    **by_hand.INPUTS,
+    **_BY_HAND,
 }
 
 
@@ -79,7 +88,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "controls": [_control(learned, analogy) for analogy in ANALOGIES],
         **_analogy(learned, inputs),
         **_list(learned, inputs),
-        **by_hand.small_steps(inputs),
+        **_by_hand(inputs),
     }
     if name in names.embedded():  # their ids run from frequent tokens to rare ones
         first, *_, last = both[False].quarters()
@@ -88,6 +97,33 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         shares = {f"chance.{key}": decimals(getattr(baseline, key)) for key in ("mean", "low", "high")}
         result |= {"chance.words": f"{baseline.words:,}", **shares}
     return result
+
+
+def _by_hand(inputs: Inputs) -> dict[str, Any]:
+    """A cosine, a linear layer, softmax and sigmoid."""
+    tensors = {name: torch.tensor(inputs[name], dtype=torch.double) for name in _BY_HAND}
+    one, other = inputs["two_vectors"]
+    compared = similarity(*tensors["two_vectors"])
+    y = linear_layer(tensors["x"], tensors["weights"], tensors["bias"][0])
+    scored = shares(tensors["three_scores"][0])
+    (x,), (bias,), columns = inputs["x"], inputs["bias"], list(zip(*inputs["weights"], strict=True))
+    sums = [f"{dot_terms(x, column)} + {short(b)}" for column, b in zip(columns, bias, strict=True)]
+    lead = inputs["three_scores"][0][0] - inputs["three_scores"][0][1]
+    return {
+        "cosine_by_hand": None if compared.cosine is None else rounded(compared.cosine),
+        "product_sum": f"{vector(one)} · {vector(other)} = {dot_terms(one, other)} = {short(compared.product)}",
+        "cosine_sum": f"{short(compared.product)} / ({short(compared.lengths[0])} · {short(compared.lengths[1])}) = "
+        f"{decimals(compared.cosine)}"
+        if compared.cosine is not None
+        else "undefined: a vector of zeros has no direction",
+        "product": rounded(compared.product),
+        "lengths": sent(compared.lengths),
+        "y": sent(y),
+        "layer_sum": "; ".join(f"{total} = {short(number)}" for total, number in zip(sums, y[0].tolist(), strict=True)),
+        "scored": {"powers": sent(scored.powers[None]), "shares": sent(scored.shares[None])},
+        "lead": short(lead),
+        "sigmoid": decimals(scored.sigmoid),
+    }
 
 
 def _yardsticks(both: Mapping[bool, Vectors], baselines: Mapping[bool, Baseline | None]) -> list[list[str]]:
@@ -160,16 +196,16 @@ def _list(learned: Vectors, inputs: Inputs) -> dict[str, Any]:
     word_tokens = {token for word in words if len(word.ids) == 1 for token in word.ids}
     near.reverse()  # so that a token which several words have near stays with the first of them
     beside = {token.id: (number, token) for number, token in near if token.id not in word_tokens}
-    points = rounded_rows(plane.points([*(word.vector for word in words), *map(learned.of_token, beside)]))
+    points = sent(plane.points([*(word.vector for word in words), *map(learned.of_token, beside)]))
     neighbours = zip(beside.values(), points[len(words) :], strict=True)
     return {
         "listed": [word.text for word in words],
         "words_cut": _cut(words),
         "words_pieces": _pieces(words),
-        "cosines": rounded_rows(cosines([word.vector for word in words])),
+        "cosines": sent(cosines([word.vector for word in words])),
         "points": points[: len(words)],
         "neighbours": [(token.text, number, *point) for (number, token), point in neighbours],
-        "shares": [rounded(share) for share in plane.shares],
+        "shares": sent(plane.shares),
     }
 
 

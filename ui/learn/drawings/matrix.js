@@ -17,15 +17,15 @@ import { level, signed } from '../../kit/js/text.js';
  * @param {{caption?: string, rows?: MatrixRows, rowNames?: string[], columnNames?: string[], editable?: boolean,
  *   onEdit?: (row: number, column: number, value: number) => void,
  *   onPoint?: (cell: {row: number, column: number} | null) => void,
- *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} given without `rows` it waits for `update`, as a
+ *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} options without `rows` it waits for `update`, as a
  *   table of zeros; `onPoint` hears which cell has the focus or, where none in any table has it, is under the pointer
  */
 export function matrixTable({ caption = '', rowNames = [''], columnNames = [''], editable = false, onEdit, onPoint, digits = 2,
   scale = 'signed', rows }) {
-  const title = make('span', { class: 'at-matrix-name' });
+  const title = make('span', { class: 'at-matrix-name at-strong' });
   const size = make('span', { class: 'at-matrix-size' });
   const table = make('table', { role: 'grid', 'aria-readonly': String(!editable) });
-  const wrong = make('p', { class: 'at-matrix-wrong', role: 'alert' });
+  const wrong = make('p', { class: 'at-matrix-wrong at-sm at-optional', role: 'alert' });
   const node = make('figure', { class: 'at-matrix' },
     make('figcaption', {}, title, size), make('div', { class: 'at-matrix-scroll' }, table), wrong);
   let names = { caption, rowNames, columnNames, digits };

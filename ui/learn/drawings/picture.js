@@ -7,15 +7,15 @@
  */
 
 import { make } from '../../kit/js/dom.js';
-import { onPlane } from '../../kit/js/keys.js';
+import { addCellCursor } from '../../kit/js/keys.js';
 import { whenThemed } from '../../kit/js/theme.js';
 
 export function matrixPicture({ name, describe, across, down }) {
   const canvas = make('canvas', { class: 'at-picture', tabindex: 0, role: 'img', 'aria-label': name });
-  const readout = make('p', { class: 'at-quiet at-picture-readout', role: 'status' });
+  const readout = make('p', { class: 'at-quiet at-md at-picture-readout', role: 'status' });
   const under = make('span', { class: 'at-picture-across', text: across });
   const beside = make('span', { class: 'at-picture-down', text: down });
-  const node = make('figure', { class: 'at-picture-frame' }, make('figcaption', { text: name }),
+  const node = make('figure', { class: 'at-picture-frame' }, make('figcaption', { class: 'at-md at-strong', text: name }),
     make('div', { class: 'at-picture-axes' }, beside, canvas,
       under), readout);
   let values = new Int8Array(0);
@@ -32,7 +32,7 @@ export function matrixPicture({ name, describe, across, down }) {
     nameEach(under, 'at-picture-columns', columnNames);
     shape = [rows, columns];
     Object.assign(canvas, { width: columns, height: rows });
-    here = [Math.min(here[0], rows - 1), Math.min(here[1], columns - 1)];
+    here = inside(here);
     paint();
     describePoint();
   }
@@ -55,20 +55,17 @@ export function matrixPicture({ name, describe, across, down }) {
     readout.replaceChildren(...describe(row, column, values[row * shape[1] + column] / 127));
   }
 
-  for (const kind of /** @type {const} */ (['pointermove', 'pointerdown'])) { // a finger that taps doesn't move
-    canvas.addEventListener(kind, ({ offsetX, offsetY }) => {
-      const indexAt = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
-      here = [indexAt(offsetY, canvas.clientHeight, shape[0]), indexAt(offsetX, canvas.clientWidth, shape[1])];
-      describePoint();
-    });
-  }
-  canvas.addEventListener('keydown', (event) => {
-    const delta = onPlane(event.key);
-    if (!delta) return;
-    event.preventDefault();
-    const next = [here[0] + delta[1], here[1] + delta[0]];
-    if (next.every((index, axis) => index >= 0 && index < shape[axis])) here = next;
+  const inside = (/** @type {number[]} */ cell) => cell.map((index, axis) => Math.min(shape[axis] - 1, Math.max(0, index)));
+  const read = (/** @type {number[] | null} */ cell) => {
+    if (cell) here = cell; // else what was read stays
     describePoint();
+  };
+  addCellCursor(canvas, {
+    cellAt: ({ offsetX, offsetY }) =>
+      inside([(offsetY / canvas.clientHeight) * shape[0], (offsetX / canvas.clientWidth) * shape[1]].map(Math.floor)),
+    current: () => here,
+    beside: ([row, column], x, y) => inside([row + y, column + x]),
+    point: read, pick: read, // a finger that taps doesn't move
   });
   whenThemed(paint);
   return { node, update };

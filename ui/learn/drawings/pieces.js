@@ -6,6 +6,7 @@ import { make } from '../../kit/js/dom.js';
 import { counted, tokenChip, visible } from '../../kit/js/text.js';
 
 const END_MARK = '</w>'; // of a word, in a vocabulary that is learned
+export const PIECES = 'at-row at-wrap at-top at-gap-xs at-scroll at-pieces'; // the class of what holds pieces
 
 /**
  * @param {Node[]} content
@@ -24,7 +25,7 @@ export function symbolNodes(symbol) {
 }
 
 /** @param {string[]} symbols */
-export const symbolChips = (symbols) => make('span', { class: 'at-pieces-inline' },
+export const symbolChips = (symbols) => make('span', { class: 'at-spelled' },
   ...symbols.map((symbol, index) => pieceBox(symbolNodes(symbol), { index })));
 
 /** A token as text; three dots mark one that continues a word. @param {string} text */
@@ -35,9 +36,9 @@ export const tokenName = (text) => (text.startsWith(' ')
 /** @param {number} count */
 export const tokenCount = (count) => `${counted.format(count)} ${count === 1 ? 'token' : 'tokens'}`;
 
-/** A bar whose length is a share of its track. @param {number} share from 0 to 1 */
-export function extentBar(share) {
-  const part = make('i');
+/** A bar whose length is a share of its track. @param {number} share from 0 to 1 @param {string} [colour] see plot.js */
+export function extentBar(share, colour) {
+  const part = make('i', { class: colour });
   part.style.width = `${(100 * Math.max(0, Math.min(1, share))).toFixed(1)}%`;
   return make('span', { class: 'at-extent', 'aria-hidden': 'true' }, part);
 }

@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from model.errors import AttendError
 from ui.learn.exercises.exercise_text import ExerciseText
@@ -34,6 +33,7 @@ class NumberExercise:
     loss is 2.855 and e^2.855 is 17.37.
     """
 
+    kind: ClassVar = "number"
     solve: Callable[[Compute], float]
     digits: int = 0  # after the decimal point
     mistakes: Mapping[str, Callable[[Compute], float]] = field(default_factory=dict, hash=False)  # what they lead to
@@ -79,6 +79,7 @@ class NumberExercise:
 class ChoiceExercise:
     """One of several options, which the text lists; right is the one for which the chapter computes most."""
 
+    kind: ClassVar = "choice"
     measure: Callable[[Compute], Sequence[float]]  # a number for each option
     count: int  # of the options
     predicted: bool = False
@@ -103,6 +104,7 @@ class ChoiceExercise:
 class ChangeExercise:
     """The chapter is to be changed until its result fulfils a condition; the text has the example in words."""
 
+    kind: ClassVar = "change"
     holds: Callable[[Result], bool]
     example: Mapping[str, Any] = field(hash=False)  # an input that fulfils it, as the page would send it
     mistakes: Mapping[str, Callable[[Result], bool]] = field(default_factory=dict, hash=False)  # by their conditions
@@ -123,16 +125,13 @@ class ChangeExercise:
 
 Exercise = NumberExercise | ChoiceExercise | ChangeExercise
 Exercises = Mapping[str, tuple[Exercise, ExerciseText]]  # of a chapter, by their names
-_KINDS: Mapping[type[Exercise], str] = MappingProxyType(
-    {NumberExercise: "number", ChoiceExercise: "choice", ChangeExercise: "change"}
-)
 
 
 def declared(name: str, exercise: Exercise, text: ExerciseText) -> dict[str, Any]:
     """What the page is told of an exercise, without its answer."""
     return {
         "name": name,
-        "kind": _KINDS[type(exercise)],
+        "kind": exercise.kind,
         "question": text.question,
         "hint": text.hint,
         "options": [option.text for option in text.options],
@@ -215,6 +214,23 @@ def needed(value: T | None, model: str) -> T:
     if value is None:
         raise AttendError(f"This page doesn't offer {model}, so this can't be checked: go on with the next exercise.")
     return value
+
+
+def value_of(inputs: Inputs, *path: str | int) -> Callable[[Compute], Any]:
+    """What the chapter computes from these inputs, at this place in its result."""
+
+    def value(compute: Compute) -> Any:
+        result: Any = compute(inputs)
+        for one in path:
+            result = result[one]
+        return result
+
+    return value
+
+
+def nearness(options: Sequence[float], number: float) -> list[float]:
+    """How near each option is to a number, for a choice between numbers."""
+    return [-abs(option - number) for option in options]
 
 
 def once(compute: Compute) -> Compute:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from dataclasses import dataclass, field
 
 from markdown_it.tree import SyntaxTreeNode
 
@@ -31,34 +30,16 @@ class ExerciseText:
     explanation: str
     hint: str = ""
     options: tuple[Option, ...] = ()
-    mistakes: Mapping[str, str] = field(
-        default_factory=dict, hash=False
-    )  # what is said of a typical mistake, by its name
+    mistakes: Mapping[str, str] = field(default_factory=dict, hash=False)  # what is said of a typical one, by its name
     answer: str = ""  # of one that is solved by a change: the change, in words
 
-    def filled(self, facts: Mapping[str, str]) -> ExerciseText:
-        def fill(text: str) -> str:
-            return SLOT.sub(lambda slot: facts[slot[1]], text)
 
-        return replace(
-            self,
-            question=fill(self.question),
-            explanation=fill(self.explanation),
-            hint=fill(self.hint),
-            options=tuple(Option(fill(option.text), fill(option.feedback)) for option in self.options),
-            mistakes={name: fill(text) for name, text in self.mistakes.items()},
-            answer=fill(self.answer),
-        )
-
-
-def read_exercises(
-    file: str, nodes: Sequence[SyntaxTreeNode], names: Sequence[str], facts: Sequence[str]
-) -> dict[str, ExerciseText]:
+def read_exercises(file: str, nodes: Sequence[SyntaxTreeNode], names: Sequence[str]) -> dict[str, ExerciseText]:
     """What every exercise says; `TextError` if one is missing or isn't whole.
 
     Args:
         nodes: what stands below the heading of the exercises.
-        names: of those that must be there; `facts` may stand in them.
+        names: of those that must be there.
     """
     nodes_by_name: dict[str, list[SyntaxTreeNode]] = {}
     for node in nodes:
@@ -72,16 +53,21 @@ def read_exercises(
     for name in names:
         if name not in nodes_by_name:
             raise TextError(f"{file} doesn't ask the exercise {{{{{name}}}}}.")
-    return {name: _exercise(file, name, nodes_by_name[name], facts) for name in names}
+    return {name: _exercise(file, name, nodes_by_name[name]) for name in names}
 
 
-def _exercise(file: str, name: str, nodes: list[SyntaxTreeNode], facts: Sequence[str]) -> ExerciseText:
-    texts = [plain(node).replace("\n", " ") for node in nodes if node.type == "paragraph"]
+def _exercise(file: str, name: str, nodes: list[SyntaxTreeNode]) -> ExerciseText:
+    texts = [_line(node) for node in nodes if node.type == "paragraph"]
+    items = [_line(item.children[0]) for node in nodes if node.type == "bullet_list" for item in node.children]
+    if slot := SLOT.search(" ".join([*texts, *items])):
+        raise TextError(
+            f"{file} has a slot {{{{{slot[1]}}}}} in an exercise, but its chapter has nothing of this name."
+        )
     lines: dict[str, list[str]] = {"Hint": [], "Explanation": [], "Answer": []}
     options: list[Option] = []
     mistakes: dict[str, str] = {}
-    for item in chain.from_iterable(node.children for node in nodes if node.type == "bullet_list"):
-        label, _, text = plain(item.children[0]).replace("\n", " ").partition(": ")
+    for item in items:
+        label, _, text = item.partition(": ")
         if label in lines:
             lines[label].append(text)
         elif label == "Option":
@@ -99,12 +85,9 @@ def _exercise(file: str, name: str, nodes: list[SyntaxTreeNode], facts: Sequence
         raise TextError(
             f"{file} must have one question, one explanation and at most one hint in the exercise {{{{{name}}}}}."
         )
-    said = [*texts, *chain.from_iterable(lines.values()), *mistakes.values()]
-    said += [text for option in options for text in (option.text, option.feedback)]
-    for slot in (slot for text in said for slot in SLOT.findall(text)):
-        if slot[0] not in facts:
-            raise TextError(
-                f"{file} has a slot {{{{{slot[0]}}}}} in an exercise, but its chapter has nothing of this name."
-            )
     hint, answer = " ".join(lines["Hint"]), " ".join(lines["Answer"])
     return ExerciseText(texts[0], lines["Explanation"][0], hint, tuple(options), mistakes, answer)
+
+
+def _line(node: SyntaxTreeNode) -> str:
+    return plain(node).replace("\n", " ")

@@ -12,14 +12,14 @@
  */
 
 import { explained } from '../../glossary/marking.js';
-import { make } from '../../kit/js/dom.js';
-import { plainButton, sideBySide } from '../lesson.js';
+import { make, makeButton } from '../../kit/js/dom.js';
+import { sideBySide } from '../lesson.js';
 import { isSolved, markSolved } from './progress.js';
 
 /** @param {ExerciseWiring} wiring */
 export function exercises(wiring) {
   const list = make('ol', { class: 'at-exercises' });
-  const all = plainButton('Show all answers', async () => {
+  const all = makeButton('Show all answers', async () => {
     for (const { reveal } of views) await reveal(); // one after the other: the server computes each
   });
   const node = make('section', { class: 'at-lesson-part', 'aria-label': 'Exercises' }, make('h3', { text: 'Exercises' }), list, sideBySide(all));
@@ -29,20 +29,20 @@ export function exercises(wiring) {
   const opened = new Map();
   node.hidden = true;
 
-  /** Show them, under the first result. @param {Exercise[]} asked */
-  function begin(asked) {
-    if (views.length || !asked.length) return;
-    views = asked.filter(({ predicted }) => !predicted).map((exercise) => exerciseView(exercise, wiring));
+  /** Show them, under the first result. @param {Exercise[]} ofChapter */
+  function begin(ofChapter) {
+    if (views.length || !ofChapter.length) return;
+    views = ofChapter.filter(({ predicted }) => !predicted).map((exercise) => exerciseView(exercise, wiring));
     list.replaceChildren(...views.map((view) => view.node));
     node.hidden = false;
   }
 
   /**
    * A question within the text, whose guess shows what follows it.
-   * @param {Exercise[]} asked @param {string} name @param {HTMLElement} rest
+   * @param {Exercise[]} ofChapter @param {string} name @param {HTMLElement} rest
    */
-  function prediction(asked, name, rest) {
-    const exercise = /** @type {Exercise} */ (asked.find((one) => one.name === name));
+  function prediction(ofChapter, name, rest) {
+    const exercise = /** @type {Exercise} */ (ofChapter.find((one) => one.name === name));
     if (isSolved(wiring.chapter, name) && !opened.has(name)) opened.set(name, null);
     return predictionView(exercise, wiring, rest, opened);
   }
@@ -86,8 +86,8 @@ function questionView({ kind, question, options }, id) {
 /** @param {Exercise} exercise @param {ExerciseWiring} wiring */
 function exerciseView(exercise, { chapter, ask, state, put, onSolved }) {
   const { nodes, form, verdict, answer, say } = questionView(exercise, `exercise-${chapter}-${exercise.name}`);
-  form.append(make('button', { class: 'at-plain', text: 'Check' }), plainButton('Hint', () => say(exercise.hint)),
-    plainButton('Show answer', reveal));
+  form.append(make('button', { class: 'at-plain', text: 'Check' }), makeButton('Hint', () => say(exercise.hint)),
+    makeButton('Show answer', reveal));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     check();
@@ -112,7 +112,7 @@ function exerciseView(exercise, { chapter, ask, state, put, onSolved }) {
     const { error, result } = await new Promise((then) => { ask({ exercise: exercise.name, reveal: true, state: state() }, then); });
     if (!result) return say(error ?? '');
     say(`Answer: ${result.solution}. ${result.explanation}`);
-    if (result.example) verdict.append(' ', plainButton('Try it', () => put(result.example)));
+    if (result.example) verdict.append(' ', makeButton('Try it', () => put(result.example)));
   }
 
   return { node, reveal };
@@ -127,8 +127,8 @@ function exerciseView(exercise, { chapter, ask, state, put, onSolved }) {
 function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opened) {
   const { nodes, form, answer, fill, say } = questionView(exercise, `prediction-${chapter}-${exercise.name}`);
   const guess = make('button', { class: 'at-primary', text: 'Guess' });
-  const skip = plainButton('Show it without a guess', () => open());
-  const solution = plainButton('Show answer', () => attempt({ reveal: true }, () => {}));
+  const skip = makeButton('Show it without a guess', () => open());
+  const solution = makeButton('Show answer', () => attempt({ reveal: true }, () => {}));
   form.append(guess, skip, solution);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -148,7 +148,7 @@ function predictionView(exercise, { chapter, ask, state, onSolved }, rest, opene
     });
   }
 
-  const title = make('p', { class: 'at-prediction-title', text: 'Your prediction' });
+  const title = make('p', { class: 'at-md at-strong at-quiet', text: 'Your prediction' });
   const node = make('div', { class: 'at-exercise at-prediction', role: 'group', 'aria-label': 'Your prediction' }, title, ...nodes);
   const open = () => {
     if (!opened.has(exercise.name)) opened.set(exercise.name, null);

@@ -4,9 +4,9 @@
  * @typedef {{title: string, exercises: {question: string, options: string[], solution?: string, explanation?: string}[]}} ChapterSheet
  */
 
-import { make } from '../../kit/js/dom.js';
+import { make, makeButton } from '../../kit/js/dom.js';
 import { CHAPTERS } from '../course.js';
-import { plainButton, sideBySide } from '../lesson.js';
+import { sideBySide } from '../lesson.js';
 
 /**
  * The buttons that print.
@@ -17,7 +17,7 @@ export function sheetRow(key, ask) {
   const solved = make('input', { type: 'checkbox' });
   const note = make('span', { class: 'at-quiet', role: 'status' });
   let computing = false;
-  const button = (/** @type {string} */ text, /** @type {() => string[]} */ keys) => plainButton(text, () => begin(keys()));
+  const button = (/** @type {string} */ text, /** @type {() => string[]} */ keys) => makeButton(text, () => begin(keys()));
   return sideBySide(make('span', { class: 'at-quiet', text: 'Exercises as a sheet:' }),
     button('Print this chapter', () => [key]), button('Print all chapters', () => Object.keys(CHAPTERS)),
     make('label', { class: 'at-lesson-field' }, solved, make('span', { text: 'with answers' })), note);

@@ -5,19 +5,15 @@
  *   `input`: what a link fills in
  */
 
-/** @import { LessonValue } from '../learn_contract' */
+/** @import { Controls } from '../text/slot_values.js' */
 
-import { withParts } from '../../kit/address/address.js';
 import { make } from '../../kit/js/dom.js';
 import { closeOnEscape } from '../../kit/js/keys.js';
-import { classLinkWanted } from '../../kit/js/signals.js';
 import { counted } from '../../kit/js/text.js';
-import { copy } from '../../kit/js/transfer.js';
-import { makeClassButton } from '../../kit/parts/class_button.js';
 import { inputText } from '../input.js';
-import { labelled, plainButton, sideBySide } from '../lesson.js';
-import { newestOnly } from '../newest.js';
-import { typing } from '../text/typing.js';
+import { sideBySide } from '../lesson.js';
+import { line, select } from '../text/fields.js';
+import { lessonView } from '../view.js';
 import { focusBox, mapDrawing } from './drawing.js';
 import { partPanel } from './panel.js';
 
@@ -25,47 +21,33 @@ const NARROW = 760; // pixels, below which the part stands under the drawing
 
 /** @param {MapWiring} wiring */
 export function mapView({ input, questions, openChapter }) {
-  const refused = make('p', { class: 'at-lesson-refused', role: 'alert', hidden: true });
-  const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
-  const model = make('select', { 'aria-label': 'Model', onchange: () => ask({ model: model.value }) }); // with a sentence of its own
-  const sentence = make('input', { type: 'text', class: 'at-lesson-wide', maxlength: 120, onchange: () => change({ sentence: typedSentence.take() }) });
-  const translation = make('input', { type: 'text', class: 'at-lesson-wide', maxlength: 120, onchange: () => change({ translation: typedTranslation.take() }) });
-  const [typedSentence, typedTranslation] = [sentence, translation].map((field) => typing(field));
-  const layer = make('select', { 'aria-label': 'Layer', onchange: () => change({ layer: Number(layer.value) }) });
-  const head = make('select', { 'aria-label': 'Head', onchange: () => change({ head: Number(head.value) }) });
-  const written = labelled('The decoder has written', translation);
+  const view = lessonView({ key: 'map', title: 'Map', questions, numbers: () => inputText(now, {}) },
+    'The whole model in one picture, from the bottom to the top. Choose a part to see it compute.');
+  const controls = /** @type {Controls} */ (/** @type {unknown} */ ({
+    change: (changes) => ask(changes.model ? changes : { ...now, ...changes }), // another model has a sentence of its own
+    value: (name) => result?.[name],
+  }));
+  const chosen = [['model', 'Model', 'models'], ['layer', 'Layer', 'layers'], ['head', 'Head', 'heads']]
+    .map(([name, label, options]) => select({ name, label, slot: { kind: 'select', options }, cases: {}, controls }));
+  const [sentence, translation] = [['sentence', 'Sentence'], ['translation', 'The decoder has written']]
+    .map(([name, label]) => line({ name, label, slot: { kind: 'line', wide: true, maxlength: 120 }, cases: {}, controls }));
   const total = make('p', { class: 'at-quiet' });
   const drawing = make('div', { class: 'at-model-map-drawing' });
   const panel = make('div', { class: 'at-model-map-panel' });
   const tree = make('pre', { class: 'at-model-map-tree', tabindex: 0 });
-  const address = () => withParts(location.href, { tab: 'Learn', chapter: 'map', numbers: inputText(now, {}) });
-  const link = plainButton('Copy a link to this page', () => copy(address(), link));
-  const classLink = makeClassButton(() => classLinkWanted.publish(address()));
-  const node = make('section', { class: 'at-lesson-chapter', 'aria-label': 'Map' },
-    make('div', { class: 'at-lesson-top' }, make('h2', { text: 'Map', tabindex: -1 }), waits),
-    make('p', { class: 'at-lesson-aim', text: 'The whole model in one picture, from the bottom to the top. Choose a part to see it compute.' }),
-    sideBySide(labelled('Model', model), labelled('Layer', layer), labelled('Head', head)),
-    sideBySide(labelled('Sentence', sentence)), sideBySide(written), refused,
+  view.node.append(
+    sideBySide(...chosen.map(({ node }) => node)), sideBySide(sentence.node), sideBySide(translation.node), view.refused,
     make('div', { class: 'at-model-map-both' }, make('div', {}, drawing, total), panel),
-    make('details', { class: 'at-weights' }, make('summary', { text: 'The model’s modules as text' }), tree), sideBySide(link, classLink));
+    make('details', { class: 'at-weights' }, make('summary', { text: 'The model’s modules as text' }), tree), view.links);
   /** @type {Record<string, any>} what was asked last */
   let now = {};
   /** @type {Record<string, any> | null} */
   let result = null;
-  const askNewest = newestOnly(questions);
-
-  /** @param {Record<string, any>} changes */
-  const change = (changes) => ask({ ...now, ...changes });
 
   /** @param {Record<string, any>} inputs @param {() => void} [then] */
   function ask(inputs, then) {
     now = inputs;
-    waits.textContent = result ? '' : 'Computing …';
-    askNewest('ask', { chapter: 'map', inputs }, (/** @type {LessonValue} */ { error, result: next }) => {
-      waits.textContent = '';
-      refused.textContent = error;
-      refused.hidden = !error;
-      if (!next) return;
+    view.question('map', inputs, (next) => {
       result = next;
       now = Object.fromEntries(['model', 'sentence', 'layer', 'head', 'part'].map((name) => [name, next[name]]));
       if (next.translation !== null) now.translation = next.translation;
@@ -75,12 +57,11 @@ export function mapView({ input, questions, openChapter }) {
   }
 
   function draw() {
-    options(model, result.models, result.model);
-    options(layer, numbers(result.layers), result.layer);
-    options(head, numbers(result.heads), result.head);
-    typedSentence.put(result.sentence);
-    written.hidden = result.translation === null;
-    typedTranslation.put(result.translation ?? '');
+    for (const field of [...chosen, sentence, translation]) {
+      field.draw(result);
+      field.put(result);
+    }
+    translation.node.hidden = result.translation === null;
     total.textContent = `The shaded parts have learned ${counted.format(result.total)} parameters in all; the others only compute.`;
     tree.textContent = result.tree;
     drawMap();
@@ -99,7 +80,7 @@ export function mapView({ input, questions, openChapter }) {
   /** From the drawing. @param {string} part */
   function choose(part) {
     ask({ ...now, part }, () => {
-      if (node.clientWidth < NARROW) panel.scrollIntoView({ block: 'start', behavior: 'smooth' });
+      if (view.node.clientWidth < NARROW) panel.scrollIntoView({ block: 'start', behavior: 'smooth' });
     });
   }
 
@@ -117,13 +98,5 @@ export function mapView({ input, questions, openChapter }) {
     drawMap();
   }).observe(drawing);
   ask(input);
-  return { node, pick };
-}
-
-/** @param {number} count @returns {[number, string][]} */
-const numbers = (count) => Array.from({ length: count }, (_, index) => [index + 1, String(index + 1)]);
-
-/** @param {HTMLSelectElement} select @param {[string | number, string][]} offered @param {string | number} chosen */
-function options(select, offered, chosen) {
-  select.replaceChildren(...offered.map(([value, text]) => make('option', { value, text, selected: value === chosen })));
+  return { node: view.node, pick };
 }

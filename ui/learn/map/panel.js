@@ -2,10 +2,9 @@
  * One part of the map: what it does, its shape and parameters, what it computes as heat maps, and the line of code.
  */
 
-import { make } from '../../kit/js/dom.js';
+import { make, makeButton } from '../../kit/js/dom.js';
 import { tokenChip } from '../../kit/js/text.js';
 import { CHAPTERS } from '../course.js';
-import { plainButton } from '../lesson.js';
 import { heatMap } from './heat_map.js';
 
 /** @param {HTMLElement} root which it fills @param {Record<string, any>} part @param {(chapter: string) => void} openChapter */
@@ -14,9 +13,9 @@ export function partPanel(root, part, openChapter) {
   root.replaceChildren(
     make('h3', { text: part.title }), make('p', { class: 'at-quiet at-model-map-place', text: part.place }),
     make('p', { class: 'at-lesson-text', text: part.does }),
-    make('p', { class: 'at-model-map-numbers' }, part.shape ? make('span', { text: part.shape }) : '', make('span', { text: part.parameters })),
-    make('p', { class: 'at-place-links' }, ...part.chapters.map((key) => plainButton(`Chapter: ${CHAPTERS[key].title}`, () => openChapter(key)))),
-    ...(part.tokens.length ? [make('ol', { class: 'at-model-map-tokens' }, ...part.tokens.map(([label, id]) => make('li', {}, tokenChip(label, true), make('small', { text: id }))))] : []),
+    make('p', { class: 'at-stack at-gap-2xs at-md' }, part.shape ? make('span', { text: part.shape }) : '', make('span', { text: part.parameters })),
+    make('p', { class: 'at-row at-wrap at-gap-sm' }, ...part.chapters.map((key) => makeButton(`Chapter: ${CHAPTERS[key].title}`, () => openChapter(key)))),
+    ...(part.tokens.length ? [make('ol', { class: 'at-row at-wrap at-gap-sm at-model-map-tokens' }, ...part.tokens.map(([label, id]) => make('li', {}, tokenChip(label, true), make('small', { text: id }))))] : []),
     ...heats.map(({ node }) => node), ...(part.code ? [code(part.code)] : []));
   heats.forEach(({ draw }) => draw());
 }

@@ -1,9 +1,10 @@
-"""The words of the map: what each kind of part does, which chapter explains it, and where each chapter stands."""
+"""The words of the map: what each kind of part does, as `parts.md` has it, and where each chapter stands."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +19,9 @@ _GROUPS: Mapping[str, str] = {
 }
 
 
+_WORDS_FILE = Path(__file__).parent / "parts.md"
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A kind of part."""
@@ -27,69 +31,15 @@ class Part:
     chapters: tuple[str, ...]  # that explain it, the best first
 
 
-_BY_HAND = ("attention_by_hand", "attention", "heads")
-_CROSS = ("attention_by_hand", "block", "why_attention")
-_ADD = Part("Add", "What the part computed is added to the stream, which runs past every part.", ("block", "inside"))
-_NORM = "Every vector is brought to the same length, so that no layer has to deal with ever larger numbers."
-_WEIGHTS = (
-    "Softmax of the scores: how much of its attention each token gives to every token it can see, itself included. "
-    "A row adds up to 1."
-)
-_MIXED = "For every token, the values of all the tokens that it attends to, in the shares of its weights."
-PARTS: Mapping[str, Part] = MappingProxyType(
-    {
-        "tokens": Part("Tokens", "The text in pieces, each with a number.", ("tokens", "vocabulary")),
-        "embedding": Part("Embedding", "The number of a token selects a row of this matrix: its vector.", ("vectors",)),
-        "positions": Part(
-            "Positions",
-            "Without them, order would be lost: rotary ones turn queries and keys, others are added.",
-            ("positions",),
-        ),
-        "other": Part("Others", "Parameters that belong to no part that the map knows.", ("today",)),
-        "norms": Part("Norms", _NORM, ("block", "today")),
-        "attention_norm": Part("Norm", _NORM, ("block", "today")),
-        "projections": Part(
-            "Queries, keys, values", "Three vectors for each token: what it looks for, offers and gives.", _BY_HAND
-        ),
-        "weights": Part("Weights", _WEIGHTS, ("attention", "sentences")),
-        "mixed": Part("Weighted sum", _MIXED, ("attention", "heads")),
-        "output": Part("Heads joined", "The results of all heads, side by side, mixed by one matrix.", ("heads",)),
-        "attention_add": _ADD,
-        "cross_norm": Part("Norm", _NORM, ("block", "today")),
-        "cross_queries": Part("Queries", "What each token of the answer looks for in the source.", _CROSS),
-        "cross_keys_values": Part("Keys, values", "What each token of the source offers and gives.", _CROSS),
-        "cross_projections": Part(
-            "Queries, keys, values", "Queries of the answer, keys and values of the source.", _CROSS
-        ),
-        "cross_weights": Part(
-            "Weights", "How much each token of the answer attends to each token of the source.", _CROSS
-        ),
-        "cross_mixed": Part("Weighted sum", "What each token of the answer takes from the source.", _CROSS),
-        "cross_output": Part(
-            "Heads joined", "The results of all heads, side by side, mixed by one matrix.", ("heads",)
-        ),
-        "cross_add": _ADD,
-        "feed_forward_norm": Part("Norm", _NORM, ("block", "today")),
-        "up": Part("First matrix", "Each token on its own: a wider vector, in which features can stand.", ("block",)),
-        "activation": Part(
-            "Activation", "Bends the numbers, or else two matrices would be no more than one.", ("today",)
-        ),
-        "down": Part("Second matrix", "Back to the width of the stream.", ("block",)),
-        "feed_forward_add": _ADD,
-        "final_norm": Part("Final norm", "The last norm, before the vectors are read.", ("today", "block")),
-        "encoder": Part(
-            "Encoder layers", "They read the source at once; the decoder attends to what they make of it.", ("block",)
-        ),
-        "logits": Part(
-            "Logits",
-            "The product of the stream with a vector for every token of the vocabulary: one number for each.",
-            ("generation", "inside"),
-        ),
-        "probabilities": Part(
-            "Probabilities", "Softmax of the logits: how likely each token is to come next.", ("generation",)
-        ),
-    }
-)
+def _read() -> Mapping[str, Part]:
+    rows = [line.strip("| ").split(" | ") for line in _WORDS_FILE.read_text(encoding="utf-8").splitlines()]
+    parts = (
+        (kinds.split(", "), Part(title, does, tuple(chapters.split(", ")))) for kinds, title, chapters, does in rows[4:]
+    )
+    return MappingProxyType({kind: part for kinds, part in parts for kind in kinds})
+
+
+PARTS = _read()  # by their kinds
 
 _LEARNS = "embedding projections output cross_queries cross_keys_values cross_output up down"
 _ATTENTION = "projections weights mixed"
@@ -120,10 +70,10 @@ _HERE: Mapping[str, tuple[str, str]] = {  # of each chapter: the form of the map
 def forms() -> dict[str, list[dict[str, Any]]]:
     """The small forms of the map: a decoder of today, and the encoder with a decoder of 2017."""
     both = TransformerConfig(2, encoder_layers=1, norm_place="after", positions="sinusoidal")
-    return {"decoder": sent(own_plan(TransformerConfig(1))), "both": sent(own_plan(both))}
+    return {"decoder": as_drawn(own_plan(TransformerConfig(1))), "both": as_drawn(own_plan(both))}
 
 
-def sent(sides: Sequence[Side]) -> list[dict[str, Any]]:
+def as_drawn(sides: Sequence[Side]) -> list[dict[str, Any]]:
     """Sides as the page draws them."""
     return [
         {

@@ -4,8 +4,7 @@
 
 /** @import { MapPart, MapSide } from './drawing.js' */
 
-import { make } from '../../kit/js/dom.js';
-import { plainButton } from '../lesson.js';
+import { make, makeButton } from '../../kit/js/dom.js';
 
 /**
  * @param {MapSide[]} form
@@ -18,8 +17,8 @@ export function placeOnMap(form, { kinds, words }, open) {
   const node = make('details', { class: 'at-place' },
     make('summary', {}, make('strong', { text: 'You are here' }), `: ${words || [...names].join(' · ').toLowerCase()}`),
     make('div', { class: 'at-lesson-row' },
-      make('div', { class: 'at-place-strip', 'aria-hidden': 'true' }, ...form.map((side) => sideStrip(side, kinds, open))),
-      plainButton('Open the map', () => open(parts[0].key))));
+      make('div', { class: 'at-stack at-gap-xs at-place-strip', 'aria-hidden': 'true' }, ...form.map((side) => sideStrip(side, kinds, open))),
+      makeButton('Open the map', () => open(parts[0].key))));
   node.open = matchMedia('(min-width: 600px)').matches; // on a phone it is one line
   return node;
 }
@@ -28,7 +27,7 @@ export function placeOnMap(form, { kinds, words }, open) {
 function sideStrip({ title, groups }, kinds, open) {
   const box = (/** @type {MapPart} */ { key, kind, title: name }) =>
     make('i', { title: name, 'data-here': kinds.includes(kind), onclick: () => open(key) });
-  return make('div', { class: 'at-place-strip-side' }, make('small', { text: title }), ...groups.map(({ rows, repeated, title: name }) =>
-    make('span', { class: 'at-place-strip-group', 'data-layer': repeated, title: name || null },
-      ...rows.map((row) => make('span', {}, ...row.map(box))))));
+  return make('div', { class: 'at-row at-gap-2xs' }, make('small', { class: 'at-quiet', text: title }), ...groups.map(({ rows, repeated, title: name }) =>
+    make('span', { class: 'at-row at-gap-2xs at-place-strip-group', 'data-layer': repeated, title: name || null },
+      ...rows.map((row) => make('span', { class: 'at-stack' }, ...row.map(box))))));
 }

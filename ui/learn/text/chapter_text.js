@@ -20,10 +20,7 @@ import { valueOf } from './slot_values.js';
 import * as tables from './tables.js';
 
 /** @type {Record<string, (wiring: SlotWiring) => SlotView>} */
-const KINDS = {
-  ...fields, switch: fields.choice, table: tables.table, numbers: tables.numbers, records: tables.records, bars: tables.bars,
-  tokens: tables.tokens,
-};
+const KINDS = { ...fields, ...tables, switch: fields.choice };
 
 /**
  * @param {HTMLElement} root which it fills
@@ -157,9 +154,9 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
       case 'step': return step(block);
       case 'row': return row(block);
       case 'heading': return text(block.tag, parts);
-      case 'equation': return make('p', { class: 'at-equation' }, ...parts.map((one) => formula(one.formula)));
+      case 'equation': return make('p', { class: 'at-row at-wrap at-equation' }, ...parts.map((one) => formula(one.formula)));
       case 'equations': return make('ul', { class: 'at-equations' }, ...block.items.map(([first, ...rest]) =>
-        make('li', {}, formula(first.formula), make('span', {}, ...say(rest)))));
+        make('li', {}, formula(first.formula), make('span', { class: 'at-quiet' }, ...say(rest)))));
       case 'list': return make(block.ordered ? 'ol' : 'ul', { class: 'at-lesson-points' }, ...block.items.map((item) => text('li', item)));
       case 'columns': return make('div', { class: block.columns.length > 2 ? 'at-three' : 'at-two' },
         ...block.columns.map((column) => make('div', {}, ...column.map(element))));
@@ -174,7 +171,7 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
     const name = title.map((one) => one.formula ?? one).join('');
     const children = elements(inside);
     if (fold) {
-      return make('details', { class: 'at-forward-part', open: fold === 'open' }, make('summary', {}, text('h3', title)), ...children);
+      return make('details', { class: 'at-lesson-part', open: fold === 'open' }, make('summary', {}, text('h3', title)), ...children);
     }
     const node = make('section', { class: 'at-lesson-part', 'aria-label': name }, text('h3', title), ...children);
     const shows = slotsIn(inside).filter((slot) => ['table', 'records', 'drawing', 'bars', 'tokens'].includes(slots[slot]?.kind));
@@ -188,9 +185,9 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
 
   /** @param {Block} block */
   function step({ title, blocks: inside }) {
-    const formulas = title.filter((one) => one.formula).map((one) => make('span', { class: 'at-formula' }, formula(one.formula)));
+    const formulas = title.filter((one) => one.formula).map((one) => make('span', { class: 'at-formula at-quiet' }, formula(one.formula)));
     return make('div', { class: 'at-forward-step' },
-      make('div', { class: 'at-forward-head' }, make('span', { class: 'at-forward-number', text: ++steps }), text('h4', title.filter((one) => !one.formula)), ...formulas), ...elements(inside));
+      make('div', { class: 'at-forward-head' }, make('span', { class: 'at-forward-number at-sm at-quiet', text: ++steps }), text('h4', title.filter((one) => !one.formula)), ...formulas), ...elements(inside));
   }
 
   /** @param {Block} block */

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from ui.learn.exercises.exercise_text import ExerciseText, read_exercises
 from ui.learn.text.code_reference import code_reference
-from ui.learn.text.markdown import PARSER, SLOT, TextError, UnknownMarkupError, joined, line_of
+from ui.learn.text.markdown import PARSER, SLOT, TextError, UnknownMarkupError, line_of
 from ui.learn.text.slots import Slot
 
 Node = dict[str, Any]  # of a tree, as `ui/learn/text/chapter_text.js` draws it
@@ -46,35 +46,37 @@ class ChapterText:
     slots: Mapping[str, Slot]
     exercises: Mapping[str, ExerciseText]
 
-    def filled(self, facts: Mapping[str, str]) -> ChapterText:
-        """The same with these values in the place of their slots."""
-        exercises = {name: exercise.filled(facts) for name, exercise in self.exercises.items()}
-        return replace(self, blocks=_filled(self.blocks, facts), exercises=exercises)
 
-
-def read_text(path: Path, slots: Mapping[str, Slot], facts: Sequence[str], exercises: Sequence[str]) -> ChapterText:
+def read_text(path: Path, slots: Mapping[str, Slot], facts: Mapping[str, str], exercises: Sequence[str]) -> ChapterText:
     """A chapter's text; `TextError` if it isn't whole.
 
     Args:
         slots: all that must stand in it, once or more.
-        facts: values that may stand in it, and in the exercises, which never change.
+        facts: values that never change, which are put in the place of their slots before anything is read.
         exercises: the names of all that must be asked.
     """
-    source = path.read_text(encoding="utf-8")
+
+    def fact_of(slot: re.Match[str]) -> str:
+        is_heading = slot.string.endswith(
+            "### ", 0, slot.start()
+        )  # the name of an exercise, which may be that of a fact
+        return slot[0] if is_heading else facts.get(slot[1], slot[0])
+
+    source = SLOT.sub(fact_of, path.read_text(encoding="utf-8"))
     head = re.match(r"---\ntitle: (.+)\naim: (.+)\nminutes: (\d+)\n---\n", source)
     if head is None:
         raise TextError(f"{path.name} must begin with the lines ---, title, aim, minutes and ---.")
     body, _, end = source[head.end() :].partition("\n## Exercises\n")
-    written = _slots_as_written(path.name, body, slots, facts)
+    written = _slots_as_written(path.name, body, slots)
     try:
         blocks = _Blocks(path.name, written).parts(SyntaxTreeNode(PARSER.parse(body)).children)
-        exercise_texts = read_exercises(path.name, SyntaxTreeNode(PARSER.parse(end)).children, exercises, facts)
+        exercise_texts = read_exercises(path.name, SyntaxTreeNode(PARSER.parse(end)).children, exercises)
     except UnknownMarkupError as markup:
         raise TextError(f"{path.name} has something that no chapter can show: {markup}.") from markup
     return ChapterText(head[1], head[2], int(head[3]), blocks, written, exercise_texts)
 
 
-def _slots_as_written(file: str, body: str, slots: Mapping[str, Slot], facts: Sequence[str]) -> dict[str, Slot]:
+def _slots_as_written(file: str, body: str, slots: Mapping[str, Slot]) -> dict[str, Slot]:
     """The slots of a text, each as it is written there; `TextError` for one that is unknown or missing."""
     written: dict[str, Slot] = {}
     used: set[str] = set()
@@ -87,7 +89,7 @@ def _slots_as_written(file: str, body: str, slots: Mapping[str, Slot], facts: Se
                 written[name] = slots[name].as_written(label, looks.replace("\n", " ").split(" | ")[1:])
             except TextError as error:
                 raise TextError(f"{file} has a slot {{{{{name}}}}} that {error}.") from error
-    for name in sorted(used - slots.keys() - set(facts)):
+    for name in sorted(used - slots.keys()):
         raise TextError(f"{file} has a slot {{{{{name}}}}}, but its chapter has nothing of this name.")
     for name in slots.keys() - used:
         raise TextError(f"{file} has no slot {{{{{name}}}}}, but its chapter has something to put there.")
@@ -203,17 +205,3 @@ class _Blocks:
 
 def _is_slot(part: Any) -> bool:
     return isinstance(part, dict) and "slot" in part
-
-
-def _filled(value: Any, facts: Mapping[str, str]) -> Any:
-    """A tree with these values in the place of their slots."""
-    if isinstance(value, list):
-        return joined(_filled(each, facts) for each in value)
-    if not isinstance(value, dict):
-        return value
-    if value.get("slot") in facts:
-        return facts[value["slot"]]
-    for kind in ("formula", "code"):
-        if kind in value:
-            return {kind: SLOT.sub(lambda slot: facts.get(slot[1], slot[0]), value[kind])}
-    return {key: _filled(each, facts) for key, each in value.items()}

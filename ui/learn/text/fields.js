@@ -4,8 +4,8 @@
 
 /** @import { SlotView, SlotWiring } from './slot_values.js' */
 
-import { make } from '../../kit/js/dom.js';
-import { labelled, numberSlider, plainButton } from '../lesson.js';
+import { make, makeButton } from '../../kit/js/dom.js';
+import { labelled, numberSlider } from '../lesson.js';
 import { valueOf } from './slot_values.js';
 import { typing } from './typing.js';
 
@@ -29,7 +29,7 @@ function debounced(ask) {
 function typed(wiring, tag) {
   const { name, slot: { wide, size, live, bare, maxlength, rows }, label } = wiring;
   const field = make(tag, {
-    type: tag === 'input' ? 'text' : null, class: wide ? 'at-lesson-wide' : null, size, maxlength, rows, spellcheck: 'false',
+    type: tag === 'input' ? 'text' : null, class: wide ? 'at-grow' : null, size, maxlength, rows, spellcheck: 'false',
     autocapitalize: live ? 'none' : null, 'aria-label': bare ? label : null,
   });
   const text = typing(field, live);
@@ -122,12 +122,10 @@ export function choice(wiring) {
 export function words(wiring) {
   const { name, slot, label, controls } = wiring;
   const slots = make('span', { class: 'at-slots' });
-  const more = plainButton('+', () => changed(wiring, [...ids, ids.at(-1)]));
-  const less = plainButton('−', () => changed(wiring, ids.slice(0, -1)));
-  more.setAttribute('aria-label', `${label}: add a word`);
-  less.setAttribute('aria-label', `${label}: remove the last word`);
-  more.disabled = less.disabled = true; // until there are words
-  const node = make('fieldset', { class: 'at-sentence' }, make('legend', { text: label }), slots, less, more);
+  const disabled = true; // until there are words
+  const more = makeButton('+', () => changed(wiring, [...ids, ids.at(-1)]), { 'aria-label': `${label}: add a word`, disabled });
+  const less = makeButton('−', () => changed(wiring, ids.slice(0, -1)), { 'aria-label': `${label}: remove the last word`, disabled });
+  const node = make('fieldset', { class: 'at-row at-wrap at-gap-xs at-sentence' }, make('legend', { class: 'at-md at-quiet', text: label }), slots, less, more);
   /** @type {number[]} */
   let ids = [];
 
@@ -156,9 +154,9 @@ export function words(wiring) {
 export function button({ slot: { changes, adds, primary, once }, label, controls }) {
   const stepped = () => Object.entries(adds).map(([name, by]) => [name, Math.min(controls.latest(name) + by, mostOf(name))]);
   const mostOf = (name) => controls.value('limits')?.[name]?.[1] ?? Infinity;
-  const node = plainButton(label, () => (once ? controls.ask(changes) : controls.change({ ...changes, ...Object.fromEntries(stepped()) })));
-  if (primary) node.className = 'at-primary';
-  node.disabled = Object.keys(adds).length > 0; // until the numbers and their limits are known
+  const node = makeButton(label, () => (once ? controls.ask(changes) : controls.change({ ...changes, ...Object.fromEntries(stepped()) })), {
+    class: primary ? 'at-primary' : 'at-plain', disabled: Object.keys(adds).length > 0, // until the numbers and their limits are known
+  });
   const draw = () => {
     node.disabled = Object.keys(adds).some((name) => controls.latest(name) >= mostOf(name));
   };
@@ -167,13 +165,13 @@ export function button({ slot: { changes, adds, primary, once }, label, controls
 
 /** Buttons that fill in an example each. @param {SlotWiring} wiring @returns {SlotView} */
 export function examples({ name, slot, label, controls }) {
-  const node = make('div', { class: 'at-chips', role: 'group', 'aria-label': label });
+  const node = make('div', { class: 'at-row at-wrap at-gap-sm', role: 'group', 'aria-label': label });
   let offered = '';
   const draw = () => {
     const all = slot.examples ?? controls.value(name) ?? [];
     if (JSON.stringify(all) === offered) return;
     offered = JSON.stringify(all);
-    node.replaceChildren(...all.map(([text, changes]) => plainButton(text, () => {
+    node.replaceChildren(...all.map(([text, changes]) => makeButton(text, () => {
       controls.forget();
       controls.change(Object.fromEntries(Object.entries(changes).map(([key, value]) => [key, value ?? undefined])));
     })));
@@ -183,4 +181,4 @@ export function examples({ name, slot, label, controls }) {
 }
 
 /** Back to the chapter's own example. @param {SlotWiring} wiring @returns {SlotView} */
-export const reset = ({ label, controls }) => ({ node: plainButton(label || 'Reset', controls.restart) });
+export const reset = ({ label, controls }) => ({ node: makeButton(label || 'Reset', controls.restart) });

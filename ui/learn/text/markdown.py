@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -45,7 +45,13 @@ PARSER.inline.ruler.before("escape", "attend", _inline)
 
 def line_of(node: SyntaxTreeNode) -> list[Any]:
     """The words of a paragraph, heading or cell: strings, and objects for all else."""
-    return joined(_inline_nodes(node))
+    merged: list[Any] = []
+    for part in _inline_nodes(node):
+        if isinstance(part, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += part
+        else:
+            merged.append(part)
+    return merged
 
 
 def _inline_nodes(node: SyntaxTreeNode) -> Iterator[Any]:
@@ -70,17 +76,6 @@ def _inline_nodes(node: SyntaxTreeNode) -> Iterator[Any]:
                 yield {"link": str(child.attrs["href"]), "parts": line_of(child)}
             case _:
                 raise UnknownMarkupError(child.type.replace("_", " "))
-
-
-def joined(parts: Iterable[Any]) -> list[Any]:
-    """The same with one string where several follow each other."""
-    merged: list[Any] = []
-    for part in parts:
-        if isinstance(part, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += part
-        else:
-            merged.append(part)
-    return merged
 
 
 def plain(node: SyntaxTreeNode) -> str:

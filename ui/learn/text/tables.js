@@ -8,7 +8,7 @@ import { headCell, make, makeTable } from '../../kit/js/dom.js';
 import { formula } from '../../kit/js/formula.js';
 import { tokenChip } from '../../kit/js/text.js';
 import { matrixTable } from '../drawings/matrix.js';
-import { extentBar, symbolChips, tokenName } from '../drawings/pieces.js';
+import { extentBar, PIECES, symbolChips, tokenName } from '../drawings/pieces.js';
 import { labelText, namesOf, redrawn, valueOf } from './slot_values.js';
 
 /** A matrix, or one for each head; with `edit`, its numbers can be changed. @param {SlotWiring} wiring @returns {SlotView} */
@@ -72,7 +72,7 @@ function cellContent(cell) {
 /** A table of texts. @param {SlotWiring} wiring @returns {SlotView} */
 export function records({ name, slot, label, controls }) {
   const head = slot.columns.map((text) => headCell('col', text));
-  const node = make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': label, hidden: true });
+  const node = make('div', { class: 'at-scroll at-small-scroll', tabindex: 0, role: 'region', 'aria-label': label, hidden: true });
 
   function draw() {
     const rows = controls.value(name);
@@ -97,14 +97,14 @@ export function records({ name, slot, label, controls }) {
 export const bars = ({ name, controls }) => redrawn(make('ol', { class: 'at-near' }), () =>
   (controls.value(name) ?? []).map(([called, share, text]) => make('li', {},
     called.token ? tokenName(called.token) : make('span', { text: called }), extentBar(share),
-    make('span', { class: 'at-near-number', text }))));
+    make('span', { class: 'at-number', text }))));
 
 /** Tokens in a row. @param {SlotWiring} wiring @returns {SlotView} */
-export const tokens = ({ name, controls }) => redrawn(make('div', { class: 'at-pieces' }), () =>
+export const tokens = ({ name, controls }) => redrawn(make('div', { class: PIECES }), () =>
   (controls.value(name) ?? []).map((token) => tokenChip(token, true)));
 
 /** The line at the bottom of a chapter, always in sight, which tells of the number that is pointed at. @param {SlotWiring} wiring */
 export function explanation({ label }) {
-  const node = make('p', { class: 'at-explanation', role: 'status', text: label });
+  const node = make('p', { class: 'at-explanation at-panel at-md', role: 'status', text: label });
   return { node, tell: (/** @type {(string | Element)[]} */ parts) => node.replaceChildren(...parts) };
 }

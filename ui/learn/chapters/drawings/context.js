@@ -8,16 +8,17 @@
  *   sentences have the first meaning
  */
 
+/** @import { Point } from '../../drawings/plot.js' */
 /** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
 import { make, makeSvg } from '../../../kit/js/dom.js';
 import { percent, tokenChip } from '../../../kit/js/text.js';
 import { numberSlider, sideBySide } from '../../lesson.js';
 import { matrixTable } from '../../drawings/matrix.js';
-import { centred, curve, dot, line, plot, words } from '../../drawings/plot.js';
+import { centred, chart, dot, plot, words } from '../../drawings/plot.js';
 import { redrawn } from '../../text/slot_values.js';
 
-/** @type {[number, number]} */
+/** @type {Point} */
 const SIZE = [420, 240];
 /** @type {[key: 'same' | 'different' | 'control', name: string, colour: string][]} */
 const AVERAGES = [['same', 'same meaning', 'accent'], ['different', 'different meanings', 'other'], ['control', 'other words', 'quiet']];
@@ -31,7 +32,7 @@ export function layers({ label }) {
     chosen = value;
     if (result) paint();
   });
-  const [map, curves] = [make('div', { class: 'at-context-map' }), make('figure', { class: 'at-context-curves' })];
+  const [map, curves] = [make('div'), make('figure')];
   const outcome = make('p', { class: 'at-lesson-text', role: 'status' });
   const table = matrixTable({ scale: 'share' });
   const node = make('div', {}, sideBySide(layer.node), make('div', { class: 'at-two' }, map, curves), outcome, table.node);
@@ -74,20 +75,6 @@ function pointsPicture(points, split, word) {
 }
 
 /** The averages over the layers. @param {ContextLayer[]} all the layers @param {number} chosen */
-function curvesPicture(all, chosen) {
-  const [left, right, top, bottom] = [30, SIZE[0] - 130, 12, SIZE[1] - 24]; // edges
-  const last = all.length - 1;
-  /** @returns {[number, number]} */
-  const at = (/** @type {number} */ layer, /** @type {number} */ cosine) =>
-    [left + ((right - left) * layer) / last, bottom - (bottom - top) * Math.max(0, Math.min(1, cosine))];
-  return plot(SIZE, 'Average cosines by layer', [
-    ...[0, 0.5, 1].flatMap((cosine) => {
-      const [x, y] = at(0, cosine);
-      return [line([x, y], at(last, cosine), 'axis'), words([x - 6, y + 4], String(cosine), 'end')];
-    }),
-    line(at(chosen, 1), at(chosen, 0), 'quiet at-context-at'),
-    words([left, SIZE[1] - 6], '0', 'middle'), words([right, SIZE[1] - 6], `layer ${last}`, 'middle'),
-    ...AVERAGES.flatMap(([key, name, colour]) => [curve(all.map((layer, index) => at(index, layer[key])), colour),
-      words([right + 8, at(last, all[last][key])[1] + 4], name, 'start')]),
-  ]);
-}
+const curvesPicture = (all, chosen) => chart(SIZE, 'Average cosines by layer', AVERAGES.map(([key, name, colour]) => ({
+  name, colour, points: all.map((layer, index) => [index, layer[key]]),
+})), { heights: [[0, '0'], [0.5, '0.5'], [1, '1']], margins: [30, 130], ends: ['0', `layer ${all.length - 1}`], marks: [[chosen, '']] });

@@ -5,10 +5,10 @@
 /** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
 import { changeList, changeRow } from '../../../kit/js/change_bars.js';
-import { find, make } from '../../../kit/js/dom.js';
+import { find, make, makeButton } from '../../../kit/js/dom.js';
 import { askedComparison, showTab } from '../../../kit/js/signals.js';
 import { percent, tokenChip } from '../../../kit/js/text.js';
-import { plainButton, sideBySide } from '../../lesson.js';
+import { sideBySide } from '../../lesson.js';
 import { extentBar } from '../../drawings/pieces.js';
 import { redrawn } from '../../text/slot_values.js';
 import { tree } from './generation_tree.js';
@@ -16,21 +16,19 @@ import { tree } from './generation_tree.js';
 export { tree };
 
 /** What the model has read and written. @returns {SlotView} */
-export const text_so_far = () => redrawn(make('p', { class: 'at-gen-text', dir: 'auto' }), ({ loop }) => [
-  ...loop.read.map((token) => make('span', { class: 'at-gen-read' }, tokenChip(token, true))),
+export const text_so_far = () => redrawn(make('p', { class: 'at-gen-text at-panel at-row at-wrap at-gap-xs', dir: 'auto' }), ({ loop }) => [
+  ...loop.read.map((token) => make('span', { class: 'at-gen-read at-quiet' }, tokenChip(token, true))),
   ...loop.written.map(([token, p]) => make('span', { class: 'at-gen-written', title: percent(p) }, tokenChip(token, true))),
 ]);
 
 /** The buttons that go on and back. @param {SlotWiring} wiring @returns {SlotView} */
 export function steps({ controls }) {
   const loop = () => controls.value('loop');
-  const next = plainButton('Next token', () => controls.change({ tokens: [...loop().tokens, loop().next.token] }));
-  const rest = plainButton('To the end', () => controls.ask({ to_end: true }));
-  const back = plainButton('Undo', () => controls.change({ tokens: loop().tokens.slice(0, -1) }));
-  const again = plainButton('Start again', () => controls.change({ tokens: [] }));
-  next.className = 'at-primary';
-  back.dataset.undo = '';
-  next.disabled = rest.disabled = back.disabled = true; // until there is a text
+  const disabled = true; // until there is a text
+  const next = makeButton('Next token', () => controls.change({ tokens: [...loop().tokens, loop().next.token] }), { class: 'at-primary', disabled });
+  const rest = makeButton('To the end', () => controls.ask({ to_end: true }), { disabled });
+  const back = makeButton('Undo', () => controls.change({ tokens: loop().tokens.slice(0, -1) }), { 'data-undo': true, disabled });
+  const again = makeButton('Start again', () => controls.change({ tokens: [] }));
 
   function draw() {
     const hadFocus = [next, rest].includes(/** @type {HTMLButtonElement} */ (document.activeElement));
@@ -59,19 +57,19 @@ export function candidates({ label, controls }) {
 
 function candidateRows({ candidates: all, token, rest }, append) {
   const most = Math.max(...all.map(([, , p]) => p));
-  const number = (p) => make('span', { class: 'at-near-number', text: percent(p) });
+  const number = (p) => make('span', { class: 'at-number', text: percent(p) });
   return [...all.map(([id, label, p, isEnd]) => make('li', {},
     make('button', {
-      type: 'button', class: id === token ? 'at-gen-chosen' : null, onclick: () => append(id),
+      type: 'button', class: `at-option${id === token ? ' at-gen-chosen' : ''}`, onclick: () => append(id),
       title: id === token ? 'This one is chosen' : 'Append this token instead',
-    }, make('span', {}, tokenChip(label), isEnd ? make('small', { text: ' end token' }) : ''), extentBar(p / most), number(p)))),
+    }, make('span', {}, tokenChip(label), isEnd ? make('small', { class: 'at-quiet', text: ' end token' }) : ''), extentBar(p / most), number(p)))),
   make('li', { class: 'at-quiet at-gen-rest' }, make('span', { text: 'all others' }), extentBar(Math.min(1, rest / most)), number(rest))];
 }
 
 /** Every word's probability before and after. @param {SlotWiring} wiring @returns {SlotView} */
 export function bars({ label }) {
   const list = changeList(label);
-  const heads = make('div', { class: 'at-gen-heads at-quiet', 'aria-hidden': 'true' },
+  const heads = make('div', { class: 'at-gen-heads at-quiet at-sm', 'aria-hidden': 'true' },
     make('span'), make('span'), make('span', { text: 'before' }), make('span', { text: 'after' }));
 
   function draw({ filters }) {
@@ -86,13 +84,11 @@ export function bars({ label }) {
 /** The settings of this chapter as cards of Compare. @param {SlotWiring} wiring @returns {SlotView} */
 export function cards({ label, controls }) {
   const list = make('ol', { class: 'at-gen-cards' });
-  const open = plainButton(label, () => {
+  const open = makeButton(label, () => {
     const loop = controls.value('loop');
     askedComparison.publish({ text: loop.prompt, answer: loop.mode === 'message', cards: controls.value('cards') });
     showTab('Compare');
-  });
-  open.className = 'at-primary';
-  open.disabled = true; // until there is a text
+  }, { class: 'at-primary', disabled: true }); // until there is a text
   const draw = (result) => {
     open.disabled = false;
     list.replaceChildren(...result.cards.map((card) => make('li', { text: cardName(card) })));

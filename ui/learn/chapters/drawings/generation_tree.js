@@ -15,8 +15,8 @@ const OUTCOMES = ['found', 'kept', 'dropped', 'unseen']; // of a text
 
 /** @param {SlotWiring} wiring @returns {SlotView} */
 export function tree({ cases, controls: { change, latest, value, say } }) {
-  const wrong = make('p', { class: 'at-matrix-wrong', role: 'alert' });
-  const legend = make('p', { class: 'at-gen-legend' }, ...OUTCOMES.map((outcome) =>
+  const wrong = make('p', { class: 'at-matrix-wrong at-sm at-optional', role: 'alert' });
+  const legend = make('p', { class: 'at-row at-wrap at-sm at-quiet at-legend at-gen-legend' }, ...OUTCOMES.map((outcome) =>
     make('span', { class: `at-gen-${outcome}` }, make('i', { 'aria-hidden': 'true' }), ...say(cases[outcome]))));
   /** @type {Map<string, ReturnType<typeof makeWord>>} by its path */
   const nodes = new Map();
@@ -90,7 +90,7 @@ export function tree({ cases, controls: { change, latest, value, say } }) {
       const key = String(path);
       if (!nodes.has(key)) nodes.set(key, makeWord(path));
       const { node: place, number, word, total, token, parent, index } = nodes.get(key);
-      place.className = `at-gen-node at-gen-${outcome}`;
+      place.className = `at-row at-gap-sm at-gen-node at-gen-${outcome}`;
       show(number, String(search.tree[parent][index]));
       number.setAttribute('aria-label', `Probability of ${words[token]} after ${words[parent]}`);
       show(word, words[token]);
@@ -102,7 +102,7 @@ export function tree({ cases, controls: { change, latest, value, say } }) {
     edges.forEach((svg, level) => svg.replaceChildren(...edgesOf(search.paths.filter(({ path }) => path.length === level + 1), outcomes)));
   }
 
-  return { node: make('div', {}, make('div', { class: 'at-gen-scroll' }, grid), wrong, legend), draw, forget };
+  return { node: make('div', {}, make('div', { class: 'at-scroll at-gen-scroll' }, grid), wrong, legend), draw, forget };
 }
 
 /** Shows a value, unless something else was typed that nobody has taken yet. @param {HTMLInputElement} field @param {string} value */

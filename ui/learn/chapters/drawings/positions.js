@@ -37,20 +37,20 @@ export const likeness = alike('likeness', 'length');
 export const learned = alike('learned', 'learned_count');
 
 /** Each pair before and after the shift. @returns {SlotView} */
-export const turns = () => redrawn(make('div', { class: 'at-rotations' }),
+export const turns = () => redrawn(make('div', { class: 'at-three' }),
   (result) => result.turns.map((turn, pair) => turnFigure(turn, pair, result)));
 
 function turnFigure({ frequency, before, turned, after, matrix }, pair, { position, shift }) {
   /** @returns {[number, number]} */
   const at = ([sine, cosine]) => [60 + 46 * cosine, 60 - 46 * sine];
   const hand = (point, colour) => [line([60, 60], at(point), `arrow ${colour}`), dot(at(point), 5, colour)];
-  const picture = makeSvg('svg', { viewBox: '0 0 120 120', class: 'at-plot at-rotation-circle', 'aria-hidden': 'true' },
+  const picture = makeSvg('svg', { viewBox: '0 0 120 120', class: 'at-plot', 'aria-hidden': 'true' },
     dot([60, 60], 46, 'at-rotation-rim'), ...hand(before, 'other'), ...hand(turned, 'accent'));
   const coordinates = ([sine, cosine]) => signed(`(${sine.toFixed(2)}, ${cosine.toFixed(2)})`);
   const rows = matrix.map((row) => `[${row.map((one) => signed(one.toFixed(2))).join(', ')}]`).join(', ');
   const same = turned.every((one, axis) => Math.abs(one - after[axis]) < 0.0051);
   return make('figure', { class: 'at-rotation' },
-    make('figcaption', { text: `columns ${2 * pair} and ${2 * pair + 1}, ω = ${frequency}` }), picture,
+    make('figcaption', { class: 'at-strong', text: `columns ${2 * pair} and ${2 * pair + 1}, ω = ${frequency}` }), picture,
     make('p', { text: `position ${position}: ${coordinates(before)}` }),
     make('p', { text: `[${rows}] turns it to ${coordinates(turned)}` }),
     make('p', { text: `position ${position + shift} in the table: ${coordinates(after)}, ${same ? '' : 'not '}the same` }));

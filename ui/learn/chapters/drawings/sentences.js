@@ -8,9 +8,9 @@
 
 /** @import { SlotView, SlotWiring } from '../../text/slot_values.js' */
 
-import { make } from '../../../kit/js/dom.js';
+import { make, makeButton } from '../../../kit/js/dom.js';
 import { percent, tokenChip, visibleText } from '../../../kit/js/text.js';
-import { labelled, plainButton, sideBySide } from '../../lesson.js';
+import { labelled, sideBySide } from '../../lesson.js';
 import { matrixTable } from '../../drawings/matrix.js';
 import { unpackedShares } from '../../drawings/packed.js';
 import { typing } from '../../text/typing.js';
@@ -18,7 +18,7 @@ import { typing } from '../../text/typing.js';
 /** The sentence; in another one the word may be another. @param {SlotWiring} wiring @returns {SlotView} */
 export function sentence({ label, controls }) {
   const field = make('input', {
-    type: 'text', class: 'at-lesson-wide',
+    type: 'text', class: 'at-grow',
     onchange: () => {
       const typed = text.take();
       controls.change({ sentence: typed, word: wordIn(typed, controls.latest('word') ?? '') });
@@ -45,10 +45,10 @@ export function heads() {
   let head = null;
   let at = -1; // the token whose share of each head the grid shows
   const strip = make('div', {
-    class: 'at-sentence-tokens', role: 'group', 'aria-label': 'Tokens, shaded by how much attention they get',
+    class: 'at-row at-wrap at-gap-xs at-sentence-tokens', role: 'group', 'aria-label': 'Tokens, shaded by how much attention they get',
   });
   const summary = make('p', { class: 'at-quiet', role: 'status' });
-  const mean = plainButton('Average of all heads', () => pick(null));
+  const mean = makeButton('Average of all heads', () => pick(null));
   mean.disabled = true; // until there are heads
   const grid = matrixTable({ scale: 'share', onPoint: (cell) => cell && pick([cell.row, cell.column]) });
 
@@ -58,7 +58,7 @@ export function heads() {
   }
 
   function paint() {
-    const { tokens, layers, heads: count, word } = attention;
+    const { tokens, word } = attention;
     const shares = tokens.map((_, token) => shareOf(attention, token, head));
     const most = Math.max(...shares) || 1;
     strip.querySelectorAll('button').forEach((button, token) => {
@@ -70,10 +70,10 @@ export function heads() {
     const where = head ? `Layer ${head[0] + 1}, head ${head[1] + 1}` : 'Average of all heads';
     summary.textContent = `${where}: “${spelt}” pays ${percent(shares[at], 1)} of its attention to “${visibleText(tokens[at])}”.`;
     mean.disabled = !head;
-    const [rows, columns] = [layers, count].map((length) => [...Array(length).keys()]);
-    grid.update(rows.map((layer) => columns.map((one) => shareOf(attention, at, [layer, one]))), {
+    const rows = sharesOf(attention, at);
+    grid.update(rows, {
       caption: `How much each head (h) attends to “${visibleText(tokens[at])}”`,
-      rowNames: rows.map((layer) => `layer ${layer + 1}`), columnNames: columns.map((one) => `h${one + 1}`),
+      rowNames: rows.map((_, layer) => `layer ${layer + 1}`), columnNames: rows[0].map((_, one) => `h${one + 1}`),
     });
   }
 
@@ -94,21 +94,20 @@ export function heads() {
   return { node: make('div', {}, strip, summary, sideBySide(mean), grid.node), draw };
 }
 
-/**
- * How much of the word's attention goes to a token, in one head or in the mean.
- * @param {SentenceAttention} attention @param {number} token @param {SentenceHead | null} head
- */
-function shareOf({ layers, heads: count, tokens, shares }, token, head) {
-  const of = (number) => shares[number * tokens.length + token];
-  if (head) return of(head[0] * count + head[1]);
-  const all = Array.from({ length: layers * count }, (_, number) => of(number));
-  return all.reduce((sum, one) => sum + one, 0) / all.length;
+/** How much of the word's attention goes to a token in each head of each layer. @param {SentenceAttention} attention @param {number} token */
+const sharesOf = ({ layers, heads: count, tokens, shares }, token) => Array.from({ length: layers }, (_, layer) =>
+  Array.from({ length: count }, (__, head) => shares[(layer * count + head) * tokens.length + token]));
+
+/** The same in one head, or in the mean. @param {SentenceAttention} attention @param {number} token @param {SentenceHead | null} head */
+function shareOf(attention, token, head) {
+  const rows = sharesOf(attention, token);
+  if (head) return rows[head[0]][head[1]];
+  return rows.flat().reduce((sum, one) => sum + one) / rows.flat().length;
 }
 
 /** The head that gives a token the most. @param {SentenceAttention} attention @param {number} token @returns {SentenceHead} */
-function bestHead({ layers, heads: count, tokens, shares }, token) {
-  const of = (number) => shares[number * tokens.length + token];
-  const all = Array.from({ length: layers * count }, (_, number) => number);
-  const best = all.reduce((one, other) => (of(other) > of(one) ? other : one), 0);
-  return [Math.floor(best / count), best % count];
+function bestHead(attention, token) {
+  const all = sharesOf(attention, token).flat();
+  const best = all.indexOf(Math.max(...all));
+  return [Math.floor(best / attention.heads), best % attention.heads];
 }

@@ -11,7 +11,7 @@
 import { explained } from '../../../glossary/marking.js';
 import { make } from '../../../kit/js/dom.js';
 import { counted, visible, visibleText } from '../../../kit/js/text.js';
-import { extentBar, pieceBox, tokenCount } from '../../drawings/pieces.js';
+import { extentBar, pieceBox, PIECES, tokenCount } from '../../drawings/pieces.js';
 import { redrawn } from '../../text/slot_values.js';
 
 /** @param {SlotWiring} wiring @returns {SlotView} */
@@ -46,7 +46,7 @@ function tokenCut(cut, most, note) {
     make('div', { class: 'at-cut-head' },
       head, make('span', { class: 'at-quiet', text: facts }), extentBar(cut.count / most)),
     cut.rule ? explained(note(cut.name)) : '',
-    make('div', { class: 'at-pieces', tabindex: 0, role: 'region', 'aria-label': `Tokens of ${name}` }, ...pieces,
+    make('div', { class: PIECES, tabindex: 0, role: 'region', 'aria-label': `Tokens of ${name}` }, ...pieces,
       more > 0 ? make('span', { class: 'at-quiet', text: `and ${counted.format(more)} more` }) : ''),
     cut.lost.length ? lostNote(cut) : note(isWords ? 'same words' : 'same'));
 }

@@ -2,6 +2,7 @@
  * One training step: the learning rate, the loss as a curve, the target at each position, the gradients, Adam's formulas.
  */
 
+/** @import { Point } from '../../drawings/plot.js' */
 /** @import { Explained } from '../../text/chapter_text.js' */
 /** @import { MatrixCell, SlotView, SlotWiring } from '../../text/slot_values.js' */
 
@@ -9,10 +10,8 @@ import { find, make } from '../../../kit/js/dom.js';
 import { counted, percent, signed } from '../../../kit/js/text.js';
 import { labelled, rangeHint } from '../../lesson.js';
 import { extentBar } from '../../drawings/pieces.js';
-import { curve, dot, line, plot, words as wordsAt } from '../../drawings/plot.js';
+import { chart } from '../../drawings/plot.js';
 import { redrawn } from '../../text/slot_values.js';
-
-const [WIDE, HIGH, LEFT] = [420, 120, 38]; // of a curve; left of it stands its largest loss
 
 /** The learning rate as a number, and on a logarithmic scale. @param {SlotWiring} wiring @returns {SlotView} */
 export function rate({ label, controls }) {
@@ -37,10 +36,10 @@ export function rate({ label, controls }) {
 }
 
 /** The loss before the first step and after each. @returns {SlotView} */
-export const loss_curve = () => redrawn(make('div', { class: 'at-loss-curve' }), ({ losses }) => {
+export const loss_curve = () => redrawn(make('div'), ({ losses }) => {
   const steps = losses.length - 1;
-  return [lossPicture(losses.map((y, x) => ({ x, y })), {
-    label: `Loss over ${steps} steps`, from: 'before', to: `after step ${steps}`, marked: losses.length <= 30, digits: 3, // as in the line above
+  return [lossPicture(losses.map((y, x) => [x, y]), {
+    label: `Loss over ${steps} steps`, ends: ['before', `after step ${steps}`], dots: losses.length <= 30, digits: 3, // as in the line above
   })];
 });
 
@@ -49,50 +48,30 @@ export const batch = () => redrawn(make('div', { class: 'at-batch', role: 'img',
   rows.flat().map((word) => make('span', { class: word === '<pad>' ? 'at-batch-pad' : null, text: word })));
 
 /** The trainings that made the page's models. @returns {SlotView} */
-export function curves() {
-  const node = make('div', { class: 'at-two' });
-  let drawn = '';
-
-  function draw({ curves: all }) {
-    if (!all || drawn === JSON.stringify(all)) return;
-    drawn = JSON.stringify(all);
-    node.replaceChildren(...all.map(recordedCurve));
-  }
-
-  return { node, draw };
-}
+export const curves = () => redrawn(make('div', { class: 'at-two' }), ({ curves: all }) => (all ?? []).map(recordedCurve));
 
 /** @param {{name: string, steps: number, tokens: number[], losses: number[], changes: number[]}} training */
 function recordedCurve({ name, steps, tokens, losses, changes }) {
   const millions = (tokens.at(-1) / 1e6).toFixed(1);
   const ends = `from ${losses[0].toFixed(2)} to ${losses.at(-1).toFixed(2)} nats a token`;
-  return make('figure', { class: 'at-loss-curve' },
+  return make('figure', {},
     make('figcaption', { class: 'at-quiet', text: `${name}. Loss ${ends}, each point the mean of `
       + `${counted.format(Math.ceil(steps / losses.length))} steps.` }),
-    lossPicture(losses.map((y, index) => ({ x: tokens[index], y })), {
-      label: `Loss of ${name}`, from: 'start', to: `${counted.format(steps)} steps, ${millions} million tokens`, marked: false, digits: 2, changes,
+    lossPicture(losses.map((y, index) => [tokens[index], y]), {
+      label: `Loss of ${name}`, ends: ['start', `${counted.format(steps)} steps, ${millions} million tokens`], dots: false, digits: 2, changes,
     }));
 }
 
 /**
- * @param {{x: number, y: number}[]} points y from 0
- * @param {{label: string, from: string, to: string, marked: boolean, digits: number, changes?: number[]}} words `marked`: each point has a dot;
- *   `digits`: of the largest loss; `changes`: where the data changed, numbered
+ * @param {Point[]} points
+ * @param {{label: string, ends: [string, string], dots: boolean, digits: number, changes?: number[]}} about `digits`: of the
+ *   largest loss; `changes`: where the data changed, numbered
  */
-function lossPicture(points, { label, from, to, marked, digits, changes = [] }) {
-  const most = Math.max(...points.map(({ y }) => y));
-  const last = points.at(-1).x;
-  /** @returns {[number, number]} */
-  const at = (/** @type {number} */ x, /** @type {number} */ y) => [LEFT + ((WIDE - LEFT - 10) * x) / Math.max(1, last), HIGH - 18 - ((HIGH - 30) * y) / most];
-  const path = points.map(({ x, y }) => at(x, y));
-  const [right, ground] = at(last, 0);
-  return plot([WIDE, HIGH], label, [
-    line([LEFT, ground], [WIDE - 10, ground], 'axis'),
-    ...changes.flatMap((x, index) => [line(at(x, most), at(x, 0), 'quiet at-change'), wordsAt([at(x, most)[0], 9], String(index + 1), 'middle')]),
-    curve(path, 'accent'), ...(marked ? path.map((point) => dot(point, 3, 'accent')) : []),
-    wordsAt([LEFT - 4, at(0, most)[1] + 4], most.toFixed(digits), 'end'), wordsAt([LEFT - 4, ground + 4], '0', 'end'),
-    wordsAt([LEFT, HIGH - 4], from, 'start'), wordsAt([right, HIGH - 4], to, 'end'),
-  ]);
+function lossPicture(points, { label, ends, dots, digits, changes = [] }) {
+  const most = Math.max(...points.map(([, y]) => y));
+  return chart([420, 120], label, [{ points, colour: 'accent', dots }], {
+    heights: [[0, '0'], [most, most.toFixed(digits)]], margins: [38, 10], ends, marks: changes.map((x, index) => [x, String(index + 1)]),
+  });
 }
 
 /** The input of each position and its target. @returns {SlotView} */
@@ -112,7 +91,7 @@ export function norms({ label, controls }) {
     const hadFocus = node.contains(document.activeElement);
     node.replaceChildren(...Object.entries(all).map(([name, norm]) => make('label', { class: 'at-norm' },
       make('input', { class: 'at-hidden', type: 'radio', name: 'training-matrix', value: name, checked: name === matrix }),
-      make('span', { text: name }), extentBar(norm / most), make('span', { text: norm.toPrecision(3) }))));
+      make('span', { text: name }), extentBar(norm / most), make('span', { class: 'at-number', text: norm.toPrecision(3) }))));
     if (hadFocus) find(node, 'input:checked').focus();
   }
 

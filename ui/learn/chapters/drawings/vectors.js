@@ -2,13 +2,14 @@
  * Words as points on a plane, as wide as there is room, with labels that do not overlap.
  */
 
+/** @import { Point } from '../../drawings/plot.js' */
 /** @import { SlotView } from '../../text/slot_values.js' */
 
 /** @typedef {{listed: string[], points: [number, number][], neighbours: [string, number, number, number][], shares: [number, number]}} WordVectors */
 
 import { make, makeSvg } from '../../../kit/js/dom.js';
 import { percent, visibleText } from '../../../kit/js/text.js';
-import { centred } from '../../drawings/plot.js';
+import { centred, dot, line, plot, words as wordsAt } from '../../drawings/plot.js';
 
 const WORD_MAP_FONT = { word: '600 13px', near: '400 11.5px' }; // as in its style
 const WORD_MAP_LINE = 15; // px that a label is high
@@ -37,8 +38,8 @@ export function map() {
 
 /** @param {WordVectors} value @param {number} width */
 function wordMapParts({ listed: words, points, neighbours, shares }, width) {
-  /** @type {[number, number][]} */
-  const all = [...points, ...neighbours.map(([, , x, y]) => /** @type {[number, number]} */ ([x, y]))];
+  /** @type {Point[]} */
+  const all = [...points, ...neighbours.map(([, , x, y]) => /** @type {Point} */ ([x, y]))];
   const height = Math.round(Math.min(520, Math.max(360, width * 0.6)));
   const at = centred(all, [width, height], [2 * Math.min(90, width * 0.16), 68]);
   const positions = points.map(at);
@@ -51,17 +52,18 @@ function wordMapParts({ listed: words, points, neighbours, shares }, width) {
   const nearLabels = near.flatMap(({ text, to }) => label(text, to, 'near'));
   const share = (part) => percent(part, 0);
   return [
-    makeSvg('svg', {
-      viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
-      'aria-label': `Map of ${words.join(', ')}`,
-    },
-    ...near.map(({ from: [x1, y1], to: [x2, y2] }) => makeSvg('line', { x1, y1, x2, y2, class: 'at-word-tie' })),
-    ...near.map(({ text, to: [cx, cy] }) =>
-      makeSvg('circle', { cx, cy, r: 2.5, class: 'at-word-near' }, makeSvg('title', {}, text))),
-    ...positions.map(([cx, cy]) => makeSvg('circle', { cx, cy, r: 4, class: 'at-word-dot' })),
-    ...nearLabels, ...wordLabels),
+    plot([width, height], `Map of ${words.join(', ')}`, [
+      ...near.map(({ from, to }) => line(from, to, 'axis')),
+      ...near.map(({ text, to }) => {
+        const point = dot(to, 2.5, 'quiet at-word-near');
+        point.append(makeSvg('title', {}, text));
+        return point;
+      }),
+      ...positions.map((position) => dot(position, 4, 'accent at-word-dot')),
+      ...nearLabels, ...wordLabels,
+    ]),
     make('figcaption', {
-      class: 'at-quiet', text: `Left to right shows ${share(shares[0])} of the differences (variance) between the words, bottom to top `
+      class: 'at-quiet at-md', text: `Left to right shows ${share(shares[0])} of the differences (variance) between the words, bottom to top `
         + `${share(shares[1])}. The other ${share(Math.max(0, 1 - shares[0] - shares[1]))} can’t be seen here: words `
         + 'that look close may be far apart.',
     }),
@@ -93,8 +95,8 @@ function wordMapLabels(points, width, height) {
     if (!box) return [];
     taken.push(box);
     const [x0, y0, x1] = box;
-    const ends = { x1: x, y1: y, x2: Math.max(x0, Math.min(x, x1)), y2: y0 + WORD_MAP_LINE / 2 };
-    return [...(ring > 10 ? [makeSvg('line', { ...ends, class: 'at-word-lead' })] : []),
-      makeSvg('text', { x: x0, y: y0 + WORD_MAP_LINE - 4, class: `at-${kind}-label` }, text)];
+    const end = /** @type {Point} */ ([Math.max(x0, Math.min(x, x1)), y0 + WORD_MAP_LINE / 2]);
+    return [...(ring > 10 ? [line([x, y], end, 'quiet at-word-lead')] : []),
+      wordsAt([x0, y0 + WORD_MAP_LINE - 4], text, 'start', kind === 'word' ? 'at-word-label' : 'quiet at-near-label')];
   };
 }

@@ -8,11 +8,11 @@
 /** @import { SlotView } from '../../text/slot_values.js' */
 
 import { make } from '../../../kit/js/dom.js';
-import { pieceBox, symbolNodes, tokenCount } from '../../drawings/pieces.js';
+import { pieceBox, PIECES, symbolNodes, tokenCount } from '../../drawings/pieces.js';
 import { redrawn } from '../../text/slot_values.js';
 
 /** Every different word once. @returns {SlotView} */
-export const spelled = () => redrawn(make('div', { class: 'at-pieces' }), (/** @type {LearnedVocabulary} */ { words, different }) => {
+export const spelled = () => redrawn(make('div', { class: PIECES }), (/** @type {LearnedVocabulary} */ { words, different }) => {
   const more = different - words.length;
   return [...words.map(([pieces, times]) => make('span', { class: 'at-spelled' },
     ...pieces.map((symbol, index) => pieceBox(symbolNodes(symbol), { index })),
@@ -31,8 +31,8 @@ export const cut = () => redrawn(make('dl', { class: 'at-segmentations' }), (/**
   return rows.flatMap(([name, all]) => {
     const unknown = all.flat().filter(([, known]) => !known).length;
     const count = `${tokenCount(all.flat().length)}${unknown ? `, ${unknown} unknown` : ''}`;
-    return [make('dt', {}, name, make('span', { class: 'at-quiet', text: count })),
-      make('dd', { class: 'at-pieces' }, ...all.map((pieces) => make('span', { class: 'at-spelled' },
+    return [make('dt', {}, name, make('span', { class: 'at-quiet at-sm', text: count })),
+      make('dd', { class: PIECES }, ...all.map((pieces) => make('span', { class: 'at-spelled' },
         ...pieces.map(([piece, known], index) => pieceBox(symbolNodes(piece), {
           index, unknown: !known, title: known ? undefined : 'not in this vocabulary',
         })))))];

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 from decoding.step import Choice
+from lesson.generation.filters import Filters, filter_step
 from model.errors import AttendError
 from ui.kit.labels import LABELS
-from ui.learn.wording import rounded
+from ui.learn.wording import rounded, short
 
-MAX_LOGIT, MAX_USED = 20, 9
+FOUR_WEIGHTS = (30.0, 15.0, 5.0, 1.0)  # of a lecture, which keeps the three largest: 60 %, 30 %, 10 %
+MAX_WEIGHT, MAX_LOGIT, MAX_USED = 1000, 20, 9
 P_DIGITS = 6  # of a probability
 VOCABULARY = ("closer", "every", "effort", "forward", "inches", "moves", "pizza", "toward", "you")
 
@@ -47,3 +51,17 @@ def stages_of(record: Choice) -> list[tuple[str, int, float | None]]:
     """Each filter, how many words it left, and the share of the probability that it kept."""
     numbers = zip(record.stages, record.kept, record.mass, strict=True)
     return [(LABELS[stage], kept, rounded(mass, P_DIGITS)) for stage, kept, mass in numbers if stage != "model"]
+
+
+def filtered_weights(weights: list[float], *, temperature: float, top_k: int, top_p: float) -> dict[str, object]:
+    """The shares of four words by hand: at first, and after each setting that does something."""
+    if (wrong := next((one for one in weights if not 0 < one <= MAX_WEIGHT), None)) is not None:
+        raise AttendError(f"A weight is {short(wrong)}, but must be above 0 and at most {MAX_WEIGHT:,}.")
+    filters = Filters(temperature=temperature, top_k=top_k, top_p=top_p)
+    record = filter_step(torch.tensor(weights).log(), [0] * len(weights), filters)
+    by_word = sorted(record.candidates, key=lambda one: one.id)
+    changed = filters.changed()
+    return {
+        "rows": [[rounded(one.probabilities[stage], 6) for one in by_word] for stage in range(len(record.stages))],
+        "rowNames": ["share of all", *(f"{LABELS[name]} {short(changed[name])}" for name in record.stages[1:])],
+    }

@@ -9,7 +9,7 @@ from decoding.parameters.parameter import quoted
 from lesson.generation.search import TreeSearch, greedy_path, search_tree
 from lesson.generation.tree import END, ROOT, WORDS, TokenPath, WordTree
 from model.errors import AttendError
-from ui.learn.wording import counted, rounded, short
+from ui.learn.wording import counted, rounded, sent, short
 
 
 def check_words(name: str, value: Any) -> tuple[str, ...]:
@@ -30,8 +30,7 @@ def word_search(tree: WordTree, beams: int) -> dict[str, Any]:
 
 def _picture(tree: WordTree, beams: int, search: TreeSearch, greedy: TokenPath) -> dict[str, Any]:
     def entry(path: TokenPath) -> dict[str, Any]:
-        factors = [rounded(factor) for factor in tree.factors(path)]
-        return {"path": path, "factors": factors, "p": rounded(tree.probability(path))}
+        return {"path": path, "factors": sent(tree.factors(path)), "p": rounded(tree.probability(path))}
 
     return {
         "tree": tree.weights,

@@ -129,6 +129,10 @@ def test_a_translation_is_that_of_python_with_its_alignment(page: Page, rounded_
     panel = open_tab(page, "Translate")
     expect(panel.locator(".at-recorded")).to_be_visible()  # an example comes before the model
     choose(page, "Beam search")
+    length = page.locator("#attend-max-new-tokens-value")
+    expect(length).not_to_have_value(str(SHORT["max_new_tokens"]))  # which the address gave to Chat
+    page.locator("#attend-run").evaluate("fold => { fold.open = true; }")
+    length.fill(str(SHORT["max_new_tokens"]))
     send(panel, "Text to translate", SENTENCE, "Translate")
     expected = rounded_translator.generate(SENTENCE, strategy="beam", num_beams=4, **SHORT)
     expect(panel.locator(".at-translated .at-text")).to_have_text(expected.text)

@@ -71,7 +71,7 @@ test('what was written is kept although it is cleared before it was asked for, o
   context.mock.timers.tick(4000);
   await soon();
   keeper.follow(WRITTEN);
-  context.mock.timers.tick(0);
+  context.mock.timers.tick(1);
   await soon();
   keeper.follow(CLEARED); // while the reply is on its way
   keeper.follow(GROWING); // another text begins

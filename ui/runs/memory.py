@@ -2,10 +2,11 @@
 
 It covers what explains tokens (their distributions, the hypotheses of a search, their attention), in runs and in the
 states for Write's Undo, and the file that was opened last. Shared objects count once, and are freed with the last text
-that uses them. Sizes are computed from the number of an object's parts; a test compares them with what Python allocates.
+that uses them. Sizes are computed from the number of an object's parts; a test compares them with what Python
+allocates.
 
-When a run or a file is opened, or a run ends, everything over the budget is dropped, the oldest first: a file that is no
-longer in view; attention, which is computed again when its run is opened; the traces of Write's earlier states; the
+When a run or a file is opened, or a run ends, everything over the budget is dropped, the oldest first: a file that is
+no longer in view; attention, which is computed again when its run is opened; the traces of Write's earlier states; the
 traces of runs; whole states; then the explanation of a run, whose text stays. What the inspector shows comes last: a
 run's trace, then its attention, while its distributions always stay; or a file.
 """

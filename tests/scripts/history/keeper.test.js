@@ -29,7 +29,7 @@ test('a text that was written is saved at once, since its page may be reloaded, 
   assert.equal(saved, 2);
 });
 
-/** A keeper whose store and server are at hand: what it has asked, and what it has written. @param {import('node:test').TestContext} context */
+/** A keeper whose store and server are at hand: what it has asked, and what it has written. @param {any} context of the test */
 async function keeping(context) {
   Object.assign(globalThis, { window: globalThis });
   const [{ makeKeeper }, { Questions }] = await Promise.all([import('../../../ui/history/keeper.js'), import('../../../ui/kit/js/questions.js')]);
@@ -54,8 +54,10 @@ async function keeping(context) {
   return { keeper, sent, kept, reply };
 }
 
-/** Let promises go on. */
-const soon = () => new Promise(setImmediate);
+/** Let promises go on, which wait for nothing but each other. */
+async function soon() {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+}
 
 const WRITTEN = { kind: 'chat', isEmpty: false }, GROWING = { ...WRITTEN, isGrowing: true }, CLEARED = { kind: 'chat', isEmpty: true };
 
@@ -95,7 +97,7 @@ test('what was only typed and cleared before it rested is not kept', async (cont
 });
 
 test('a text is saved before another document takes its place', async (context) => {
-  const { keeper, sent, kept, reply } = await keeping(context);
+  const { keeper, kept, reply } = await keeping(context);
   kept.set('older', { entry: { key: 'older', kind: 'chat', revision: 3 }, document: {} });
   keeper.follow(GROWING);
   const opening = keeper.open('older', { isShown: true, bring: false });

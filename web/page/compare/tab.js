@@ -69,6 +69,7 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
     if (!typedText.trim()) throw new Error('The prompt is empty: type something first.');
     const { seed: chosen, ...shared } = /** @type {Record<string, number>} */ (settings.readShared()), name = nameRun();
     const seed = chosen === -1 ? drawSeed() : chosen;
+    /** @type {import('../../service.js').Input} */
     const input = answer ? [{ role: 'user', content: withoutBlankEnd(typedText) }] : typedText;
     const fresh = typed.map((own, index) => {
       /** @type {Record<string, any>} */
@@ -135,6 +136,6 @@ function onCard(index, work) {
   try {
     return work();
   } catch (error) {
-    throw new Error(`Card ${index + 1}: ${/** @type {Error} */ (error).message}`);
+    throw new Error(`Card ${index + 1}: ${/** @type {Error} */ (error).message}`, { cause: error });
   }
 }

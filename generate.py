@@ -11,7 +11,6 @@ The flags for decoding are made from `decoding.settings`; the models come from `
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +27,7 @@ from model.command_line import INTERRUPTED, Parser, command, count, run_as
 from model.errors import AttendError
 from model.inspection.naming import EXAMPLES, read_names
 from terminal import score
-from terminal.output import STDOUT, note, open_document
+from terminal.output import STDOUT, note, open_document, write_document
 from terminal.prompt import add_prompt_flags, read_prompt, typed_text, utf8
 from terminal.tokens import TokenPrinter, why_it_stopped
 
@@ -174,7 +173,7 @@ def _once(
         run = stream.run
         try:
             if document is not None:
-                print(json.dumps(run.document(), ensure_ascii=False), file=document, flush=True)
+                write_document(document, run.document())
         finally:  # the text has ended, whatever becomes of its document
             if document is not sys.stdout:
                 print(flush=True)

@@ -20,11 +20,12 @@ from model.interface import Forward, Inspection, Want
 from model.loaded import LoadedModel
 from serve.evaluation import Properties
 from serve.remote import Handle, result_of
+from serve.text_cache import TextCache, read_again
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)  # one of its own for each model, as any network is
 class RemoteNetwork:
-    """A `LanguageModel` without `step`, since it generates nothing itself."""
+    """A `LanguageModel` whose passes a replica computes."""
 
     handle: Handle
     name: str  # the model's
@@ -36,9 +37,8 @@ class RemoteNetwork:
     source_length: int
     interventions: tuple[Intervention, ...] = ()  # under which every pass is computed
 
-    def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[Any]:
-        """Returns no cache, which stays in the replica."""
-        return self._evaluate("prefill", tuple(prompt), want=want)
+    def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[TextCache]:
+        return replace(self._evaluate("prefill", tuple(prompt), want=want), cache=TextCache(tuple(prompt)))
 
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
         return self._evaluate("logits", tuple(prompt), tuple(tokens))
@@ -46,8 +46,8 @@ class RemoteNetwork:
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
         return self._evaluate("inspect", tuple(tokens), source=tuple(source))
 
-    def step(self, tokens: Sequence[int], cache: Any, *, want: Want = Want()) -> NoReturn:
-        raise TypeError("a remote model generates through ReplicaDecoder")
+    def step(self, tokens: Sequence[int], cache: TextCache, *, want: Want = Want()) -> Forward[TextCache]:
+        return read_again(self, tokens, cache, want=want)
 
     def with_decoder_start(self, start: Sequence[int]) -> Self:
         return replace(self, decoder_start=tuple(start))

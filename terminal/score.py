@@ -9,7 +9,6 @@ Only bits per byte compare models, since the tokens of one are not those of anot
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from model import names
 from model.arguments import ModelArguments
 from model.command_line import Parser, command, run_as
 from model.errors import AttendError
-from terminal.output import STDOUT, note, open_document
+from terminal.output import STDOUT, note, open_document, write_document
 from terminal.prompt import add_prompt_flags, read_prompt, utf8
 
 if TYPE_CHECKING:  # torch takes seconds
@@ -78,7 +77,7 @@ def score(models: Sequence[ModelArguments], text: str, stride: int, path: str | 
     if stride < 0:
         raise AttendError(f"--stride is {stride}, but must be 0 or more: change it.")
     for arguments in models:
-        names.locate(arguments.name)  # a mistyped name must not empty the file
+        names.locate(arguments.name)  # a mistyped name is refused before a model is loaded
     from model import catalog
 
     scored: list[ScoreDocument] = []
@@ -89,7 +88,7 @@ def score(models: Sequence[ModelArguments], text: str, stride: int, path: str | 
                 note(sentence)
             scored.append(model.score(text, stride=stride).scored.document())
         if document is not None:
-            print(json.dumps(scored if len(scored) > 1 else scored[0], ensure_ascii=False), file=document, flush=True)
+            write_document(document, scored if len(scored) > 1 else scored[0])
     if path != STDOUT:
         _print_csv(scored)
         compared = max(1, min(_bytes(one["text"]) for one in scored))

@@ -37,6 +37,15 @@ export class BrowserModel {
     return result;
   }
 
+  /**
+   * Fail as a run of this input would before its first step.
+   * @param {import('./service.js').Input} input
+   * @param {import('./decoding/settings.js').Settings} [settings]
+   */
+  async check(input, settings = {}) {
+    await this.#order({ kind: 'check', input, settings }, 'checked', () => {});
+  }
+
   /** End the run that is being made before its next token. */
   stop() {
     this.worker.postMessage({ kind: 'stop' });

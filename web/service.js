@@ -2,8 +2,8 @@
  * What the worker does: it loads a model and makes runs, one at a time, and listens between two steps, so that Stop takes
  * effect before the next token.
  *
- * @typedef {{kind: 'load', folder: string} | {kind: 'run', input: Input, settings: Settings} | {kind: 'stop'}} Order
- * @typedef {{kind: 'progress', loaded: number, total: number} | {kind: 'loaded', name: string}
+ * @typedef {{kind: 'load', folder: string} | {kind: 'run' | 'check', input: Input, settings: Settings} | {kind: 'stop'}} Order
+ * @typedef {{kind: 'progress', loaded: number, total: number} | {kind: 'loaded', name: string} | {kind: 'checked'}
  *   | {kind: 'step', tokens: AnswerToken[]} | {kind: 'done', result: Result} | {kind: 'failed', message: string}} News
  *
  * A run: its document, its tokens as the page draws them, how many messages don't fit into the context, and where an
@@ -54,8 +54,14 @@ export function serve(port, open = openEngine) {
     port.postMessage({ kind: 'done', result: { document: runDocument(started), tokens: answerTokens(started), dropped, encoder: engine.encoderHeads } });
   }
 
+  /** Fail as this run would before its first step. @param {Input} input @param {Settings} settings */
+  async function check(input, settings) {
+    engine.start(input, settings);
+    port.postMessage({ kind: 'checked' });
+  }
+
   /** @param {Exclude<Order, {kind: 'stop'}>} order */
-  const obey = (order) => (order.kind === 'load' ? load(order.folder) : run(order.input, order.settings))
+  const obey = (order) => (order.kind === 'load' ? load(order.folder) : (order.kind === 'run' ? run : check)(order.input, order.settings))
     .catch((error) => port.postMessage({ kind: 'failed', message: error.message }));
 
   let last = Promise.resolve(); // the last order, which the next one waits for

@@ -71,6 +71,7 @@ def read_run_document(value: object) -> RunDocument:
     document = checked(RunDocument, value)
     _check_steps(document)
     _check_search(document)
+    _check_attention(document)
     return document
 
 
@@ -119,6 +120,24 @@ def _check_search(document: RunDocument) -> None:
         places = [*entry["returned"], *entry["dropped"], *([entry["best"]] if entry["best"] else [])]
         if any(at["step"] > number or at["index"] >= len(search[at["step"]]["beams"]) for at in places):
             raise InvalidDocument(f"a place in search.{number} does not exist")
+
+
+def _check_attention(document: RunDocument) -> None:
+    """Check that every step has a row of one byte for each layer, head and key."""
+    if (attention := document.get("attention")) is None:
+        return
+    steps, rows, maps = document["steps"], attention["rows"], attention["layers"] * attention["heads"]
+    if len(rows) != len(steps):
+        raise InvalidDocument(f"its attention has {len(rows):,} rows for {len(steps):,} steps")
+    text = len(document.get("source", ())) + len(document["prompt"]["ids"]) + len(document["ids"])
+    for number, row in enumerate(rows):
+        size = maps * (text - len(steps) + number)
+        try:
+            is_whole = len(row) == 4 * math.ceil(size / 3) and len(b64decode(row, validate=True)) == size
+        except ValueError:
+            is_whole = False
+        if not is_whole:
+            raise InvalidDocument(f"attention.rows.{number} isn't base64 of its {size:,} bytes")
 
 
 def read_choice(step: StepEntry) -> Choice:

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from model import names
 from model.arguments import DEFAULT
 from model.loaded import LoadedModel
-from tests.helpers.browsing import PHONE, SHORT, HeldPage, Opener, reload, serving, started
+from tests.helpers.browsing import PHONE, SHORT, HeldPage, Opener, reload, serving, started, until_held
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import WITH_TEXT, boxes, choose, rest, say, send, set_number, take, to_chat, to_write
 from tests.helpers.waiting import Gate, eventually
@@ -100,6 +100,27 @@ def test_versions_undo_clear_and_the_way_back(visit: Opener) -> None:
     expect(user).to_contain_text("Good morning!")
     expect(box).to_have_value("")
     expect(page.get_by_role("button", name="Redo")).to_have_count(0)
+
+
+def test_what_is_typed_before_the_answer_begins_stays(visit: Opener) -> None:
+    page, held = visit(f"?{SHORT}"), list[Route]()
+    box, answers = page.locator("#attend-message textarea"), page.locator(".at-assistant:not(.at-recorded *)")
+
+    def hold_message(route: Route) -> None:
+        is_message = not held and '"Hello"' in (route.request.post_data or "")
+        held.append(route) if is_message else route.continue_()
+
+    page.route("**/queue/join*", hold_message)
+    for typed, left in (("Hello", ""), ("Hello, and you?", ", and you?"), ("Another message", "Another message")):
+        before = answers.count()
+        held.clear()
+        send(page, "Hello")
+        until_held(page, held, 1)
+        box.fill(typed)
+        held[0].continue_()
+        expect(answers).to_have_count(before + 1)
+        rest(page)
+        expect(box).to_have_value(left)
 
 
 def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> None:

@@ -129,11 +129,13 @@ def test_what_is_typed_right_after_clear_stays(visit: Opener) -> None:
     """The box is emptied at once, and not by the server's answer, which comes while the visitor is typing again."""
     page = visit()
     to_write(page)
-    box = page.locator("#attend-text textarea")
+    box, empty = page.locator("#attend-text textarea"), page.locator("#attend-empty")
+    expect(empty).to_be_hidden()  # there is nothing to clear
     box.fill("The dog")
     expect(page.locator(".at-box").first).to_be_visible()
-    page.locator("#attend-empty").click()
+    empty.click()
     expect(box).to_have_value("")
+    expect(empty).to_be_hidden()
     box.fill("The dog and the fox")
     expect(page.locator(".at-box").nth(5)).to_be_visible()
     rest(page)

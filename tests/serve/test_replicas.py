@@ -18,6 +18,7 @@ import torch
 
 from decoding.call import DecodeCall, Passes
 from decoding.settings import DecodingSettings
+from lesson.generation.recorded import write_greedily
 from model import catalog
 from model.errors import AttendError
 from model.inspection.inspector import opened, under
@@ -227,6 +228,11 @@ def test_a_page_without_the_weights_has_the_same_single_passes(
 
     want, text, source = Want(attention=True, hidden=True), prompt[:4], prompt if translates else ()
     check_same_pass(*(each.model.prefill(prompt, want=want) for each in (remote, local)), attention=1e-6)
+    if not translates:
+        read = [each.model.prefill(prompt).cache.select([0]) for each in (remote, local)]
+        steps = (each.model.step([5], cache, want=want) for each, cache in zip((remote, local), read, strict=True))
+        check_same_pass(*steps, attention=1e-6)
+        assert write_greedily(remote, "The quick", most=4).text == write_greedily(local, "The quick", most=4).text
     scores, expected_scores = (each.model.logits(prompt, text) for each in (remote, local))
     assert torch.allclose(scores, expected_scores, atol=1e-5)
     seen, expected_seen = (each.model.inspect(text, source=source) for each in (remote, local))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import pty
 import re
@@ -119,6 +120,19 @@ def test_a_mistyped_model_leaves_the_scores_of_another_run(tmp_path: Path) -> No
     flags = ("--model", "attend-chat", "--beside", "atend-translate", "--json", str(tmp_path / "scores.json"))
     assert score.main(["The cat sat on the mat.", *flags]) == 2
     assert (tmp_path / "scores.json").read_text() == "[]"
+
+
+def test_a_model_that_fails_to_load_leaves_what_a_file_holds(tmp_path: Path, tiny_checkpoint: Path, run: Run) -> None:
+    damaged, file = tmp_path / "damaged", tmp_path / "scores.json"
+    shutil.copytree(tiny_checkpoint, damaged)
+    (damaged / "model.safetensors").write_bytes(b"no weights")
+    file.write_text("[1, 2, 3]")
+    flags = ("The cat", "--json", str(file))
+    assert run(*flags, "--score", model=str(damaged))[0] == run(*flags, model=str(damaged))[0] == 2
+    assert file.read_text() == "[1, 2, 3]"
+    file.write_text(" " * 100_000)
+    assert run(*flags, "--score")[0] == 0
+    assert json.loads(file.read_text())["tokens"]  # and nothing of what it held behind it
 
 
 def test_models_are_compared_over_the_bytes_that_both_have_scored(chat: attend.Model) -> None:

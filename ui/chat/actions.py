@@ -44,13 +44,13 @@ def set_system(session: Session, models: Models, name: str, system: object) -> C
 def send(
     session: Session, models: Models, name: str, text: object, settings: DecodingSettings, *, system: object = None
 ) -> Iterator[ChatUpdate]:
-    """A new message and its answer.
+    """A new message and its answer. The page takes the message out of its box, where the next one may be typed already.
 
     Args:
         system: here and below, the system prompt in its box, which becomes the session's; None keeps the session's.
     """
     message = Turn("user", checked_message(text))
-    yield from answer_last(session, models, name, [*session.turns, message], settings, system=system, message="")
+    yield from answer_last(session, models, name, [*session.turns, message], settings, system=system)
 
 
 def retry(

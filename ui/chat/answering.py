@@ -35,13 +35,11 @@ def answer_last(
     settings: DecodingSettings,
     *,
     system: object,
-    message: str | None = None,
     interventions: tuple[Intervention, ...] = (),
 ) -> Iterator[ChatUpdate]:
     """Let the model answer the last of `turns`, which come into view.
 
     Args:
-        message: the new text of the message box.
         interventions: what is changed inside the model.
     """
     session.refuse_while_busy()
@@ -60,7 +58,7 @@ def answer_last(
     run.dropped = prompt.dropped
     answer = LiveAnswer(run, trace, loaded, models.display_name(run.model))
     session.conversation.put([*turns, answer.turn])
-    yield from write_answer(session, models, loaded, answer, message)
+    yield from write_answer(session, models, loaded, answer)
 
 
 def write_answer(
@@ -68,20 +66,18 @@ def write_answer(
     models: Models,
     loaded: LoadedModel,
     answer: LiveAnswer,
-    message: str | None = None,
     *,
     selected: int | None = None,
 ) -> Iterator[ChatUpdate]:
     """Let an answer of the conversation grow.
 
     Args:
-        message: the new text of the message box.
         selected: number of the token that the inspector shows; None follows the newest.
     """
     session.inspected_run = answer.run.id
     session.drop_unused_runs()
     passes = models.decode(answer.trace.call(session.visitor))
-    view = _AnswerView(session, loaded, answer, message, selected)
+    view = _AnswerView(session, loaded, answer, selected)
     yield from run_for_visitor(session, models, [answer], passes, view)
 
 
@@ -92,7 +88,6 @@ class _AnswerView:
     session: Session
     loaded: LoadedModel
     answer: LiveAnswer
-    message: str | None
     selected: int | None
 
     def started(self) -> ChatUpdate:
@@ -102,7 +97,6 @@ class _AnswerView:
             prompt=prompt_value(self.session, self.loaded),
             inspector=inspector_value(live.run, self.loaded.tokenizer, busy=True, selected=self.selected),
             meter=meter_value(len(live.request.prompt), limit, live.run.dropped),
-            message=self.message,
             cleared=False,
             undone=False,
         )

@@ -78,6 +78,8 @@ export function start(component) {
     isRunning = busy;
     const hasNewTurns = turns.length > views.length;
     const hadTurns = views.length > 0;
+    const isSent = isBeginning && turns.length > 1 && turns.at(-3)?.run === views.at(-1)?.turn.run; // behind all that was in view
+    if (isSent) takeOutOfBox(turns.at(-2).text);
     document.body.dataset.chat = stage(turns);
     if (turns.length) drawTurns(turns, busy);
     else drawEmpty(examples, busy);
@@ -85,6 +87,12 @@ export function start(component) {
     isAwaited ||= isBeginning;
     if (turns.length) end.follow(hasNewTurns || isAwaited);
     if (busy ? isBeginning : turns.length || hadTurns) settledText.publish({ kind: 'chat', isEmpty: !turns.length, isGrowing: busy });
+  }
+
+  /** The message was sent; what has been typed since stays. @param {string} sent */
+  function takeOutOfBox(sent) {
+    const box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector('#attend-message textarea'));
+    if (box?.value.startsWith(sent)) typeInto(box, box.value.slice(sent.length).trimStart());
   }
 
   /**

@@ -23,18 +23,21 @@ class KeptChat(TypedDict):
 
 
 def chat_document(session: Session, key: str = "") -> Document | None:
-    """None while there is no conversation. See `name_kept` for the key."""
+    """None while there is no conversation; one that was cleared before the page's question came is the one that it
+    asked about. See `name_kept` for the key."""
     conversation = session.conversation
+    if not conversation.messages() and session.cleared is not None:
+        conversation = session.cleared
     messages = conversation.messages()
     if not messages:
         return None
-    runs = runs_so_far(session)
+    runs = runs_so_far(session, cleared=conversation is session.cleared)
     content = {"system": session.system, "messages": conversation_document(conversation, runs)}
     named = [runs.get(placed.turn.run or "") or placed.turn.kept_run for placed in messages]
     return Document(
         "chat",
         name_kept(conversation, key),
-        first_words((session.turns or [messages[0].turn])[0].text),
+        first_words((conversation.turns or [messages[0].turn])[0].text),
         session.model.name,
         content,
         [run for run in named if run],

@@ -9,6 +9,8 @@
  *   place of what its tab shows, and returns whether it is in view; `isShown`: that tab is in sight; `bring`: the document's
  *   model is to be loaded first
  * @typedef {ReturnType<typeof makeKeeper>} Keeper
+ * @typedef {{timer: number, question: number, isGrowing: boolean, isWritten: boolean}} Pending what is going to be saved of a
+ *   text; `isWritten`: what the model has written of it has yet to be asked for
  */
 
 /** @import { Questions } from '../kit/js/questions.js' */
@@ -34,18 +36,18 @@ export function makeKeeper(store, questions, present, report) {
   const keysInView = rememberedKeys();
   /** @type {Map<string, number>} of the documents that this tab has read or written */
   const revisions = new Map();
-  /** @type {Record<string, {timer: number, question: number, isGrowing: boolean}>} what is going to be saved, by kind */
+  /** @type {Record<string, Pending>} of the text that each tab shows, by kind */
   const pending = {};
   let writing = Promise.resolve();
   let isKeeping = isSaving();
 
   /** @param {string} kind */
-  const pendingOf = (kind) => pending[kind] ??= { timer: 0, question: 0, isGrowing: false };
+  const pendingOf = (kind) => pending[kind] ??= { timer: 0, question: 0, isGrowing: false, isWritten: false };
 
-  /** @param {string} kind */
-  function cancel(kind) {
-    clearTimeout(pendingOf(kind).timer);
-    questions.drop(pendingOf(kind).question);
+  /** @param {Pending} now */
+  function cancel(now) {
+    clearTimeout(now.timer);
+    questions.drop(now.question);
   }
 
   /** @param {Error} error */
@@ -60,22 +62,42 @@ export function makeKeeper(store, questions, present, report) {
    * @param {{kind: string, isEmpty: boolean, isGrowing?: boolean}} text
    */
   function follow({ kind, isEmpty, isGrowing = false }) {
-    const save = () => ask(kind).catch(reportFailure);
-    cancel(kind);
-    const now = pendingOf(kind), isWritten = now.isGrowing && !isGrowing;
-    now.isGrowing = isGrowing;
+    if (isEmpty) leave(kind);
+    const now = pendingOf(kind), hasEnded = now.isGrowing && !isGrowing;
+    cancel(now);
+    Object.assign(now, { isGrowing, isWritten: isGrowing || hasEnded });
     if (isEmpty || !isKeeping) setKey(kind, '');
-    else now.timer = isGrowing ? window.setInterval(save, GROWING_MS) : window.setTimeout(save, isWritten ? 0 : DEBOUNCE_MS);
+    else if (isGrowing) now.timer = window.setInterval(() => save(kind), GROWING_MS);
+    else now.timer = window.setTimeout(() => save(kind), hasEnded ? 0 : DEBOUNCE_MS);
+  }
+
+  /**
+   * The tab is about to show another text, or none. What the model has written is saved all the same: the server knows what was
+   * cleared last, and a reply that is on its way is still awaited.
+   * @param {string} kind
+   */
+  function leave(kind) {
+    const { timer, isWritten } = pendingOf(kind);
+    clearTimeout(timer);
+    if (isWritten && isKeeping) save(kind);
+    delete pending[kind];
+  }
+
+  /** @param {string} kind */
+  function save(kind) {
+    const now = pendingOf(kind);
+    now.isWritten = now.isGrowing;
+    ask(kind).catch(reportFailure);
   }
 
   /** Save what a tab shows without asking the server, which can't be reached. @param {Interrupted} text @param {string} model in use */
   async function rescue(text, model) {
-    cancel(text.kind);
+    cancel(pendingOf(text.kind));
     if (!isKeeping) return;
     await writing;
     const key = keysInView[text.kind] || newKey();
     const before = (await store.read(key))?.document;
-    await write(rescued(before, text, { key, model }), before).catch(reportFailure);
+    await write(rescued(before, text, { key, model }), before, pendingOf(text.kind)).catch(reportFailure);
   }
 
   /** @param {string} kind @param {string} key of the document that its tab shows; "" for none */
@@ -98,34 +120,37 @@ export function makeKeeper(store, questions, present, report) {
    */
   async function open(key, how) {
     const saved = await store.read(key);
-    if (!saved || !(await present(saved.document, how))) return false;
+    if (!saved) return false;
+    leave(saved.entry.kind);
     revisions.set(key, saved.entry.revision);
+    if (!(await present(saved.document, how))) return false;
     setKey(saved.entry.kind, key);
     return true;
   }
 
   /** Ask the server for a tab's document, and write it. @param {string} kind @param {string} [key] its new name */
   async function ask(kind, key = '') {
+    const now = pendingOf(kind);
     const before = (await store.read(keysInView[kind] ?? ''))?.document;
     const request = { kind, known: Object.keys(before?.runs ?? {}), key };
     const question = questions.ask('keep', request, ({ document, busy }) => {
-      if (!busy) clearTimeout(pendingOf(kind).timer); // nothing grows
-      if (document && isKeeping) writing = writing.then(() => write(document, before)).catch(reportFailure);
+      if (!busy) clearTimeout(now.timer); // nothing grows
+      if (document && isKeeping) writing = writing.then(() => write(document, before, now)).catch(reportFailure);
     }, {});
-    questions.drop(pendingOf(kind).question);
-    pendingOf(kind).question = question;
+    questions.drop(now.question);
+    now.question = question;
   }
 
-  /** @param {DocumentValue} document @param {DocumentValue | undefined} before what the tab showed */
-  async function write(document, before) {
-    const { key, kind, title, model } = document;
-    setKey(kind, key); // at once, since the page may be closed at any time
+  /** @param {DocumentValue} document @param {DocumentValue | undefined} before what the tab showed @param {Pending} text that it is of */
+  async function write(document, before, text) {
+    const { key, kind, title, model } = document, isInView = pending[kind] === text;
+    if (isInView) setKey(kind, key); // at once, since the page may be closed at any time
     const saved = await store.read(key);
     const whole = withRuns(document, saved?.document, before);
     if (!isSame(whole, saved?.document)) {
       const entry = { key, kind, title, name: saved?.entry.name ?? '', model, changed: Date.now(), size: sizeOf(whole) };
       const revision = await store.write(entry, whole, revisions.get(key) ?? 0);
-      if (revision === null) return ask(kind, newKey());
+      if (revision === null) return isInView ? ask(kind, newKey()) : write({ ...document, key: newKey() }, before, text);
       revisions.set(key, revision);
     }
     await evict();

@@ -45,6 +45,7 @@ class InspectorValue(TypedDict):
     selected: NotRequired[
         int | None
     ]  # number of the token to show; None follows the newest, and absent changes nothing
+    newest: NotRequired[int]  # number of the token that is followed, where it isn't the last one with a text
     busy: bool
     since: NotRequired[int]
     steps_from: NotRequired[int]  # where the first steps were left out, the token that steps[0] explains

@@ -26,6 +26,8 @@ export class Run {
   /** @type {(Step | undefined)[]} by token number */
   steps = [];
   isMissingTokens = false; // whether an update was lost
+  /** @type {number | null} the token to follow, where it isn't the last one with a text */
+  followed = null;
   attention = makeAttention();
   search = makeSearch();
 
@@ -41,7 +43,7 @@ export class Run {
 
   /** Another run takes its place. @param {string | null} name */
   begin(name) {
-    Object.assign(this, { name, tokens: [], steps: [], isMissingTokens: false });
+    Object.assign(this, { name, tokens: [], steps: [], isMissingTokens: false, followed: null });
     this.attention.cut(0);
     this.search.put(null);
   }
@@ -55,6 +57,7 @@ export class Run {
   /** Replace the tokens from number `since` on. @param {InspectorValue} value */
   merge(value) {
     const since = value.since || 0;
+    this.followed = value.newest ?? null;
     this.isMissingTokens = since > this.tokens.length || !this.search.put(value.search, value.labels);
     if (this.isMissingTokens) return;
     this.tokens = this.tokens.slice(0, since).concat(value.ids.map((id, i) =>
@@ -78,9 +81,10 @@ export class Run {
     if (!since) this.attention.keep(value.rows_from, value.rows_from + value.rows.length);
   }
 
-  /** The last generated token that has a text, since the end token says little. */
+  /** The last generated token that has a text, since the end token says little; or the end, where that alone was asked for. */
   get newest() {
     const end = this.tokens.length - 1;
+    if (this.followed !== null) return Math.min(this.followed, end);
     for (let index = end; index >= this.first; index -= 1) {
       if (this.tokens[index].kind !== 'control') return index;
     }

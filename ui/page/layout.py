@@ -61,7 +61,11 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
             gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
             picker = model_picker.build(models)
             system, system_examples = system_prompt.build(first.no_system)
-            panel = settings_panel.build(first.model.context_length, default_method(translates=is_translator(first)))
+            panel = settings_panel.build(
+                first.model.context_length,
+                default_method(translates=is_translator(first)),
+                {tab.name: default_method(translates=tab.task == "translation") for tab in instances if tab.task},
+            )
         header.lay_out()
         history.lay_out()
         with gr.Row(elem_id="attend-main"):

@@ -17,12 +17,20 @@ import { counted } from '../kit/js/text.js';
 export const keptRoom = ({ used, limit, answered }, length) =>
   Math.max(0, Math.min(Math.min(length, Math.floor(limit / 2)) - answered, limit - used));
 
-/** @param {MeterValue} value @param {number} reserved @param {string} tab that is in sight */
-export const meterText = ({ used, limit, note }, reserved, tab) => [
-  `${tab === 'Compare' ? 'Longest card: ' : ''}${counted.format(used)} of ${counted.format(limit)} tokens used`
-    + (reserved ? `, ${counted.format(reserved)} reserved for the answer` : ''),
-  ...(note ? [note] : []),
-].join(' · ');
+/**
+ * @param {MeterValue} value
+ * @param {number} reserved
+ * @param {string} tab that is in sight
+ * @param {number} [length] the most tokens of an answer: where fewer are reserved, it says why
+ */
+export function meterText({ used, limit, note }, reserved, tab, length = 0) {
+  const reason = reserved === Math.floor(limit / 2) && length > reserved && !note ? ' (at most half the context)' : '';
+  return [
+    `${tab === 'Compare' ? 'Longest card: ' : ''}${counted.format(used)} of ${counted.format(limit)} tokens used`
+      + (reserved ? `, ${counted.format(reserved)} reserved for the answer${reason}` : ''),
+    ...(note ? [note] : []),
+  ].join(' · ');
+}
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
@@ -37,7 +45,7 @@ export function start({ element, props, watch }) {
     if (!value) return;
     const tab = shownTab.latest ?? '';
     const reserved = tab === 'Chat' ? keptRoom(value, length) : 0;
-    text.textContent = meterText(value, reserved, tab);
+    text.textContent = meterText(value, reserved, tab, length);
     text.title = text.textContent; // there may not be room for all of a note
     bar.style.setProperty('--used-share', String(value.used / value.limit));
     bar.style.setProperty('--taken-share', String((value.used + reserved) / value.limit));

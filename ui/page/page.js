@@ -12,7 +12,7 @@ import { reopenStream } from '../kit/gradio/late_events.js';
 import { around, make, typeInto } from '../kit/js/dom.js';
 import { plainKey } from '../kit/js/keys.js';
 import { takeDecimalCommas } from '../kit/js/number.js';
-import { connected, streamMissing } from '../kit/js/signals.js';
+import { connected, streamMissing, writtenText } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { isStyled } from '../kit/js/styles.js';
 import { CHAPTERS } from '../learn/course.js';
@@ -50,6 +50,7 @@ export function start() {
   document.addEventListener('keydown', submit);
   dismissNotices();
   reportTyping();
+  writtenText.subscribe(null, (text) => document.body.toggleAttribute('data-written', Boolean(text)));
   takeDecimalCommas();
   document.body.prepend(make('a', { class: 'at-skip', href: '#attend-main', text: 'Skip to the text box', onclick: (event) => {
     event.preventDefault(); // the address stays as it is

@@ -5,7 +5,7 @@
 
 import { typeInto } from '../kit/js/dom.js';
 import { connected } from '../kit/js/signals.js';
-import { isSaving, keepOverReload, keptOverReload } from '../kit/js/storage.js';
+import { isReturn, isSaving, keepOverReload, keptOverReload } from '../kit/js/storage.js';
 
 /** @param {() => HTMLTextAreaElement | null} findBox */
 export function keepUnsent(findBox) {
@@ -17,10 +17,4 @@ export function keepUnsent(findBox) {
     waiting = '';
   });
   addEventListener('pagehide', () => keepOverReload('unsent', isSaving() ? waiting || (findBox()?.value ?? '') : ''));
-}
-
-/** Whether this was a reload, or Back and Forward, and not a link. */
-function isReturn() {
-  const visits = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
-  return visits.some(({ type }) => type !== 'navigate');
 }

@@ -1,17 +1,19 @@
 """Budgets, in bytes, for the memory that one visitor's texts, and those of all visitors, take on the server.
 
 It covers what explains tokens (their distributions, the hypotheses of a search, their attention), in runs and in the
-states for Write's Undo. Shared objects count once, and are freed with the last text that uses them. Sizes are computed
-from the number of an object's parts; a test compares them with what Python allocates.
+states for Write's Undo, and the file that was opened last. Shared objects count once, and are freed with the last text
+that uses them. Sizes are computed from the number of an object's parts; a test compares them with what Python
+allocates.
 
-When a run ends or is opened, everything over the budget is dropped, the oldest first: attention, which is computed
-again when its run is opened; the traces of Write's earlier states; the traces of runs; whole states; then the
-explanation of a run, whose text stays. The run in the inspector comes last: its trace, then its attention; its
-distributions always stay.
+When a run or a file is opened, or a run ends, everything over the budget is dropped, the oldest first: a file that is
+no longer in view; attention, which is computed again when its run is opened; the traces of Write's earlier states; the
+traces of runs; whole states; then the explanation of a run, whose text stays. What the inspector shows comes last: a
+run's trace, then its attention, while its distributions always stay; or a file.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import Counter, deque
@@ -49,6 +51,7 @@ class Ledger:
         for version in (*session.draft.undo, *session.draft.redo):
             ledger.add(_of_tokens(version.tokens))
             ledger.add(_of_trace(version.trace))
+        ledger.add(_of_file(session))
         return ledger
 
     def add(self, objects: Iterable[tuple[int, int]]) -> None:
@@ -117,6 +120,8 @@ def _releases(session: Session, ledger: Ledger) -> Iterator[Callable[[], None]]:
     ended = [run for run in list(session.runs.values()) if run.id not in session.growing]
     others, on_screen = [run for run in ended if run.id != inspected], [run for run in ended if run.id == inspected]
     histories = (session.draft.undo, session.draft.redo)
+    if session.inspected_run is not None:
+        yield lambda: _forget_file(session, ledger)
     for run in others:
         yield lambda run=run: _forget_attention(run, ledger)
     for history in histories:
@@ -132,6 +137,7 @@ def _releases(session: Session, ledger: Ledger) -> Iterator[Callable[[], None]]:
     for run in on_screen:
         yield lambda run=run: _forget_trace(run, ledger)
         yield lambda run=run: _forget_attention(run, ledger)
+    yield lambda: _forget_file(session, ledger)
 
 
 def _forget_attention(run: RunRecord, ledger: Ledger) -> None:
@@ -159,6 +165,16 @@ def _forget_state_trace(history: list[Version], number: int, ledger: Ledger) -> 
 def _forget_oldest_state(history: list[Version], ledger: Ledger) -> None:
     ledger.release(_of_tokens(history[0].tokens))
     del history[0]
+
+
+def _forget_file(session: Session, ledger: Ledger) -> None:
+    ledger.release(_of_file(session))
+    session.file = None
+
+
+def _of_file(session: Session) -> Sizes:
+    if session.file is not None:
+        yield id(session.file[1]), sys.getsizeof(session.file[1])
 
 
 def _of_tokens(tokens: Sequence[TokenRecord]) -> Sizes:

@@ -134,6 +134,7 @@ class Session:
     system: str = ""  # the system prompt in its box, even if the model supports none
     cleared: Conversation | None = None  # the conversation that was cleared last, for its Undo
     translation: Translation | None = None  # what Translate shows
+    cleared_translation: Translation | None = None  # the one that was cleared last, for the history
     draft: Draft = field(default_factory=Draft)
     runs: dict[str, RunRecord] = field(default_factory=dict)  # oldest first
     inspected_run: str | None = None  # the id of the run that the inspector shows
@@ -271,12 +272,11 @@ class Session:
         return self.seed if settings else None
 
     def drop_unused_runs(self) -> None:
-        """Forget runs that nothing can open: the conversation in all versions, the one that was cleared, the
-        translation, the draft, the comparison."""
-        conversations = [self.conversation, *([self.cleared] if self.cleared else [])]
-        turns = itertools.chain(
-            *(each.all_turns() for each in conversations), [self.translation.answer] if self.translation else ()
-        )
+        """Forget runs that nothing can open: all but those of the conversation in all versions, of the translation, of
+        the ones that were cleared last, of the draft and of the comparison."""
+        conversations = [each for each in (self.conversation, self.cleared) if each]
+        translations = [each for each in (self.translation, self.cleared_translation) if each]
+        turns = itertools.chain(*(each.all_turns() for each in conversations), (each.answer for each in translations))
         used = {turn.run for turn in turns} | {self.draft.run}
         if self.comparison is not None:
             used |= {card.run.id for card in self.comparison.cards}

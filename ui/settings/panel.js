@@ -128,10 +128,7 @@ export function start({ element, props, trigger }) {
   readAddress(form, state);
   draw();
   whenMoved(() => writeAddress(form, state)); // the settings stay the same wherever a visitor goes
-  currentModel.subscribe(element, ({ name, context, method }) => {
-    state.limitLengths(context);
-    state.followModel(name, method);
-  });
+  currentModel.subscribe(element, (model) => state.followModel(model));
   shownTab.subscribe(element, showTab);
   // Until Gradio has mounted the component, no event reaches the server, so this one is repeated until it is heard. It is the
   // page's first event, and it waits for page/page.js so that kit/gradio/late_events.js sees its stream of replies. It also waits

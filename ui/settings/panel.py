@@ -6,8 +6,9 @@ settings without a section; the others are folded away under "Advanced".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import cast
 
 import gradio as gr
@@ -74,9 +75,16 @@ class Panel:
         return shared_settings_of(form)
 
 
-def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
-    """Add the panel to the current Gradio context; `method` is the default method of the page's first model."""
-    declared = declaration(context_length, method)
+def build(
+    context_length: int, method: str = DEFAULT_METHOD, tab_methods: Mapping[str, str] = MappingProxyType({})
+) -> Panel:
+    """Add the panel to the current Gradio context.
+
+    Args:
+        method: the default method of the page's first model.
+        tab_methods: the default methods of the models that tabs need, by the tabs' names.
+    """
+    declared = declaration(context_length, method, tab_methods)
     values = {**declared["first"]["values"], **declared["methods"][method]["starts"]}
     form = gr.HTML(
         {"method": method, "values": values},
@@ -100,8 +108,10 @@ def seed_button(seed: int) -> dict[str, object]:
     return gr.update(value=f"Reuse seed {seed}", visible=seed >= 0)
 
 
-def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
-    """The values from which the page's script draws the panel."""
+def declaration(
+    context_length: int, method: str = DEFAULT_METHOD, tab_methods: Mapping[str, str] = MappingProxyType({})
+) -> PanelForm:
+    """The values from which the page's script draws the panel; the arguments are those of `build`."""
     first = {parameter.name: parameter.typed(getattr(FIRST_VALUES, parameter.name)) for parameter in parameters()}
     limits = {name: min(value, context_length) for name in _LENGTHS if isinstance(value := first[name], int)}
     return {
@@ -109,6 +119,7 @@ def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
         "methods": {name: cast(MethodValue, asdict(method)) for name, method in METHODS.items()},
         "presets": {name: _set_by(preset) for name, preset in PRESETS.items() if preset != DecodingSettings()},
         "first": {"method": method, "values": first | limits},
+        "tab_methods": dict(tab_methods),
         "preset_method": CUSTOM,
         "samplers": list(_SAMPLERS),
         "stages": {stage: list(names) for stage, names in SWITCHES.items()},

@@ -1,47 +1,67 @@
 /**
  * The state of the settings beside the text: the decoding method, the values as typed, which of them are shown and which have an
  * effect. It knows no element of the page.
+ *
+ * Translators have settings of their own, apart from those of models that continue texts: a length that suits an answer would be
+ * wrong for a sentence. A kind of model is known by its usual method, which it has until the visitor chooses another one.
  */
 
-/** @import { PanelField, PanelForm } from './settings_contract' */
+/** @import { PanelField, PanelForm, PanelValue } from './settings_contract' */
 
 import { isInvalid } from '../kit/js/setting.js';
+import { MethodValues } from './method_values.js';
 import { movedStage, stageNames, stagesInOrder } from './stages.js';
 
 export class PanelState {
-  /** @type {string} */
-  method;
-  /** @type {Record<string, any>} by parameter: an empty number is null, and an invalid one stays as it is */
-  values;
   isComparing = false; // whether Compare is in sight, where each card has its own method
 
   #form;
   #onChange;
   /** @type {Map<string, PanelField>} */
   #parameters;
-  #usualMethod; // the method of the model, until the visitor chooses one
-  /** @type {Map<string, string>} the method that was chosen in place of each usual method: translators have another one */
-  #chosenMethods = new Map();
-  /** @type {Map<string, any>} the values of methods that are not chosen, by owner and parameter (`#ownerOf`) */
-  #putAside = new Map();
-  /** @type {Record<string, any> | null} the samplers' values before they were turned off */
-  #samplersBefore = null;
+  #usualMethod; // of the model in use
+  #current; // the settings for its kind
+  /** @type {Map<string, MethodValues>} the settings for the other kinds, by their usual methods */
+  #others = new Map();
   #context = 0; // tokens
-  /** @type {Map<string, number>} lengths that were too long for the model, by parameter */
-  #tooLong = new Map();
-  /** @type {string | null} the model for which the address names a method, until it is in use */
+  /** @type {{model: string | null, isUsual: boolean} | null} the model that the current settings are for, where its kind is not known
+   * yet (null: any), and whether they have its usual method */
   #awaitedModel = null;
+  #awaitedKind = ''; // the usual method of the kind that the address's settings are for, until one of its models is in use
 
   /** @param {PanelForm} form @param {() => void} onChange */
   constructor(form, onChange) {
     this.#form = form;
     this.#onChange = onChange;
     this.#parameters = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
-    this.method = this.#usualMethod = form.first.method;
-    this.values = { ...form.first.values, ...form.methods[this.method].starts };
+    this.#usualMethod = form.first.method;
+    this.#current = new MethodValues(form, this.#usualMethod);
   }
 
   /* ---- reading ---- */
+
+  get method() {
+    return this.#current.method;
+  }
+
+  get values() {
+    return this.#current.values;
+  }
+
+  get usualMethod() {
+    return this.#usualMethod;
+  }
+
+  /** Whether the address has settings that are not in use yet. */
+  get isAwaiting() {
+    return this.#awaitedKind !== '';
+  }
+
+  /** The settings for all kinds of models, by their usual methods. @returns {Record<string, PanelValue>} */
+  get all() {
+    const sets = [...this.#others, /** @type {const} */ ([this.#usualMethod, this.#current])];
+    return Object.fromEntries(sets.map(([usual, { method, values }]) => [usual, { method, values }]));
+  }
 
   get strategy() {
     return this.#form.methods[this.method].strategy ?? this.values.strategy;
@@ -72,11 +92,11 @@ export class PanelState {
 
   /** Whether all filters are off, apart from a method's own. */
   get isOff() {
-    return Object.entries(this.#neutral()).every(([name, value]) => this.#sharedValue(name) === value);
+    return Object.entries(this.#neutral()).every(([name, value]) => this.#current.sharedValue(name) === value);
   }
 
   get canRestore() {
-    return this.#samplersBefore !== null;
+    return this.#current.samplersBefore !== null;
   }
 
   /** The value of a parameter before anybody changes it. @param {string} name @param {string} method */
@@ -112,10 +132,10 @@ export class PanelState {
 
   /** @param {Record<string, any>} values @param {string} method */
   change(values, method = this.method) {
-    if (method !== this.method || this.#form.samplers.some((name) => name in values)) this.#chosenMethods.set(this.#usualMethod, method);
-    this.#enter(method);
+    this.#awaitedKind = ''; // from now on the address is about these
+    this.#current.enter(method);
     Object.assign(this.values, values);
-    if (!this.isOff) this.#samplersBefore = null;
+    if (!this.isOff) this.#current.samplersBefore = null;
     this.#onChange();
   }
 
@@ -124,14 +144,14 @@ export class PanelState {
     const { methods, samplers } = this.#form;
     const { shows, starts } = methods[method];
     const off = samplers.filter((name) => shows?.includes(name) && !(name in starts)
-      && this.#sharedValue(name) === this.#parameters.get(name).neutral);
+      && this.#current.sharedValue(name) === this.#parameters.get(name).neutral);
     this.change(Object.fromEntries(off.map((name) => [name, this.startOf(name, method)])), method);
   }
 
   /** Turn all filters off, or restore them. */
   toggleFilters() {
-    if (this.#samplersBefore) return this.change(this.#samplersBefore);
-    this.#samplersBefore = Object.fromEntries(this.#form.samplers.map((name) => [name, this.values[name]]));
+    if (this.#current.samplersBefore) return this.change(this.#current.samplersBefore);
+    this.#current.samplersBefore = Object.fromEntries(this.#form.samplers.map((name) => [name, this.values[name]]));
     this.change(this.#neutral());
   }
 
@@ -140,67 +160,69 @@ export class PanelState {
     this.change({ order: movedStage(this.#order(), this.stagesOn(), stage, by).join(', ') });
   }
 
-  /** Switch to another model's method, or to the one that the visitor chose in its place. @param {string} model @param {string} method its own */
-  followModel(model, method) {
-    if (model === this.#awaitedModel) {
-      this.#chosenMethods.delete(this.#usualMethod);
-      this.#chosenMethods.set(method, this.method);
-      this.#awaitedModel = null;
+  /* ---- models ---- */
+
+  /** The settings for all kinds of models as they were before a reload, by their usual methods. @param {Record<string, PanelValue>} all */
+  restore(all) {
+    for (const [usual, { method, values }] of Object.entries(all)) {
+      this.#others.set(usual, this.#settings(usual, method, values));
     }
-    if (this.#usualMethod === method) return;
+  }
+
+  /**
+   * Take the settings of the address.
+   * @param {{method: string | null, values: Record<string, any>}} settings `method`: null for the usual one
+   * @param {{usual: string | null, model: string | null}} owner the usual method of the kind of model that they are for; where it is
+   *   not known, the model; where none is named, the first one in use
+   */
+  open({ method, values }, { usual, model }) {
+    const settings = this.#settings(usual ?? this.#usualMethod, method, values);
+    if (usual !== null && usual !== this.#usualMethod) {
+      this.#current = this.#others.get(this.#usualMethod) ?? this.#current;
+      this.#others.set(usual, settings);
+      this.#awaitedKind = usual;
+    } else {
+      this.#current = settings;
+      this.#awaitedModel = usual === null ? { model, isUsual: method === null } : null;
+    }
+  }
+
+  /** @param {string} usual @param {string | null} method @param {Record<string, any>} values */
+  #settings(usual, method, values) {
+    const settings = new MethodValues(this.#form, usual);
+    settings.enter(method ?? usual);
+    Object.assign(settings.values, values);
+    return settings;
+  }
+
+  /**
+   * Take up the settings for the model in use, whose context limits lengths.
+   * @param {{name: string, context: number, method: string}} model `method`: its usual one
+   */
+  followModel({ name, context, method }) {
+    const isSame = this.#usualMethod === method && this.#context === context; // as with every update of a download
+    this.#switchTo(name, method);
+    this.#context = context;
+    const areCut = this.#form.parameters.filter(({ longest }) => longest).map((parameter) => {
+      parameter.maximum = Math.min(parameter.longest, context);
+      return this.#current.limit(parameter.name, parameter.maximum);
+    });
+    if (!isSame || areCut.includes(true)) this.#onChange();
+  }
+
+  /** @param {string} model @param {string} method its usual one */
+  #switchTo(model, method) {
+    const awaited = this.#awaitedModel && [model, null].includes(this.#awaitedModel.model) ? this.#awaitedModel : null;
+    const isOther = this.#usualMethod !== method;
+    if (awaited || isOther) this.#awaitedModel = null; // what another model was to bring is put aside
+    if (this.#awaitedKind === method) this.#awaitedKind = '';
+    if (!isOther) return;
+    if (!awaited) {
+      this.#others.set(this.#usualMethod, this.#current);
+      this.#current = this.#others.get(method) ?? new MethodValues(this.#form, method);
+    } else if (awaited.isUsual && this.method === this.#usualMethod) this.#current.enter(method);
+    this.#others.delete(method);
     this.#usualMethod = method;
-    this.change({}, this.#chosenMethods.get(method) ?? method);
-  }
-
-  /** Limit lengths to the context of the model; a longer context restores a length that was too long. @param {number} tokens */
-  limitLengths(tokens) {
-    if (this.#context === tokens) return; // repeated with every update of a download
-    this.#context = tokens;
-    const changed = {};
-    for (const parameter of this.#form.parameters.filter(({ longest }) => longest)) {
-      const { name, maximum: before } = parameter;
-      parameter.maximum = Math.min(parameter.longest, tokens);
-      const wanted = (this.values[name] === before && this.#tooLong.get(name)) || this.values[name];
-      const isTooLong = wanted > parameter.maximum;
-      if (isTooLong) this.#tooLong.set(name, wanted);
-      else this.#tooLong.delete(name);
-      const length = isTooLong ? parameter.maximum : wanted;
-      if (!Object.is(length, this.values[name])) changed[name] = length;
-    }
-    this.change(changed);
-  }
-
-  /** Choose the method of the address, for the model that it names. @param {string} method @param {string | null} model */
-  openWith(method, model) {
-    this.#enter(method);
-    this.#chosenMethods.set(this.#usualMethod, method);
-    this.#awaitedModel = model;
-  }
-
-  get usualMethod() {
-    return this.#usualMethod;
-  }
-
-  /** Switch to a method: its own values replace the shared ones until it is left. @param {string} method */
-  #enter(method) {
-    const { methods } = this.#form;
-    for (const name of new Set([this.method, method].flatMap((each) => Object.keys(methods[each].starts)))) {
-      this.#putAside.set(this.#ownerOf(name), this.values[name]);
-      const owner = this.#ownerOf(name, method);
-      this.values[name] = this.#putAside.has(owner) ? this.#putAside.get(owner) : this.startOf(name, method);
-    }
-    this.method = method;
-  }
-
-  /** The owner of a parameter's value: one method, or all that have none of their own. @param {string} name @param {string} method */
-  #ownerOf(name, method = this.method) {
-    return `${name in this.#form.methods[method].starts ? method : 'shared'} ${name}`;
-  }
-
-  /** A parameter's value in all methods without one of their own. @param {string} name */
-  #sharedValue(name) {
-    const shared = `shared ${name}`;
-    return this.#ownerOf(name) === shared ? this.values[name] : this.#putAside.get(shared) ?? this.#form.first.values[name];
   }
 
   #neutral() {

@@ -41,7 +41,8 @@ class PanelForm(TypedDict):
     parameters: list[PanelField]
     methods: dict[str, MethodValue]
     presets: dict[str, dict[str, Any]]  # the values that each sets, as typed
-    first: PanelValue
+    first: PanelValue  # of the page's first model
+    tab_methods: dict[str, str]  # by tab, the usual method of the models that it needs; not of tabs that take any model
     preset_method: str  # the method that every preset belongs to
     samplers: list[str]  # settings that filter tokens
     stages: dict[str, list[str]]  # for each filter, the settings that turn it on

@@ -77,7 +77,8 @@ def translate(
     answer = LiveAnswer(run, trace, loaded, models.display_name(run.model))
     before = session.translation
     key = before.key if before is not None and before.text == source_text else ""
-    session.translation, session.inspected_run = Translation(source_text, answer.turn, key), run.id
+    session.translation, session.cleared_translation = Translation(source_text, answer.turn, key), None
+    session.inspected_run = run.id
     session.drop_unused_runs()
     passes = models.decode(trace.call(session.visitor))
     view = _Translation(session, loaded, answer, source_text if example else None)
@@ -138,7 +139,7 @@ def withdraw(session: Session, models: Models, name: str, text: str) -> Translat
 def clear(session: Session, models: Models, name: str) -> TranslateUpdate:
     """An empty box and nothing translated."""
     session.cancel()
-    session.translation = None
+    session.translation, session.cleared_translation = None, session.translation or session.cleared_translation
     session.drop_unused_runs()
     return replace(overview(session, models, name), given="")
 

@@ -26,11 +26,12 @@ class KeptTranslation(TypedDict):
 
 
 def translate_document(session: Session, key: str = "") -> Document | None:
-    """None while there is no translation. See `name_kept` for the key."""
-    translation = session.translation
+    """None while there is no translation; one that was cleared before the page's question came is the one that it
+    asked about. See `name_kept` for the key."""
+    translation = session.translation or session.cleared_translation
     if translation is None:
         return None
-    runs = runs_so_far(session)
+    runs = runs_so_far(session, cleared=session.translation is None)
     run = runs.get(translation.answer.run or "")
     named = run or translation.answer.kept_run
     model = session.model.name if run is None else unmarked(run.model)[0]
@@ -50,7 +51,7 @@ def open_translation(session: Session, document: OpenedDocument) -> None:
     except InvalidDocument as error:
         raise refused(error) from error
     # nothing is refused from here on
-    session.translation = Translation(content["text"], answer, document.key)
+    session.translation, session.cleared_translation = Translation(content["text"], answer, document.key), None
     session.runs |= {run.id: run for run in document.runs.values()}
     session.drop_unused_runs()
     for run in document.runs.values():

@@ -98,6 +98,8 @@ class _Continuation:
         )
         if not progress.ended:
             return update
+        if update.inspector is not None and self.single and ended_by_model(run, loaded):
+            update.inspector["newest"] = len(run.tokens) - 1  # the end is the one token that was asked for
         return replace(update, running=False, seed=session.seed, history=undo_and_redo(session))
 
 

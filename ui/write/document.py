@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from typing_extensions import TypedDict
 
 from decoding.run.document import InvalidDocument, Label
@@ -9,7 +11,8 @@ from decoding.run.reader import checked
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.runs import run_name
 from ui.runs.documents.turns import ShortText
-from ui.runs.run import name_kept
+from ui.runs.live_run import run_so_far
+from ui.runs.run import RunRecord, name_kept, new_key
 from ui.runs.session import Session
 
 
@@ -19,13 +22,23 @@ class KeptText(TypedDict):
 
 
 def write_document(session: Session, key: str = "") -> Document | None:
-    """None while the box is empty. See `name_kept` for the key."""
+    """None while the box is empty; a text that was cleared before the page's question came is the one that it asked
+    about. See `name_kept` for the key."""
     draft = session.draft
     run = runs_so_far(session).get(draft.run or "")
-    if run is None:
+    if run is not None:
+        return _document(run, draft.text, name_kept(draft, key))
+    if draft.text or draft.typed or not draft.undo or not draft.undo[-1].tokens:
         return None
-    content = {"text": draft.text, "run": run_name(run)}
-    return Document("write", name_kept(draft, key), first_words(draft.text), run.model, content, [run])
+    cleared = replace(draft.undo[-1], key=key or draft.undo[-1].key or new_key())
+    draft.undo[-1] = cleared  # Undo brings the text back under this key
+    run = RunRecord("", "write", cleared.model, [*cleared.tokens], cleared.shape, trace=cleared.trace)
+    run.kept_interventions = cleared.interventions
+    return _document(run_so_far(run), cleared.text, cleared.key)
+
+
+def _document(run: RunRecord, text: str, key: str) -> Document:
+    return Document("write", key, first_words(text), run.model, {"text": text, "run": run_name(run)}, [run])
 
 
 def open_text(session: Session, document: OpenedDocument) -> None:

@@ -58,16 +58,26 @@ export class PageModel {
    * @param {(tokens: import('../service.js').AnswerToken[]) => void} onStep
    * @returns {Promise<Result>}
    */
-  async run(input, settings, onStep) {
+  run(input, settings, onStep) {
+    return this.#alone(() => this.#worker.run(input, settings, (tokens) => {
+      if (this.#isStopped) this.#worker.stop();
+      onStep(tokens);
+    }));
+  }
+
+  /** Fail as this run would before its first step. @param {import('../service.js').Input} input @param {Record<string, any>} settings */
+  check(input, settings) {
+    return this.#alone(() => this.#worker.check(input, settings));
+  }
+
+  /** Give an order to the worker, which follows one at a time. @template Answer @param {() => Promise<Answer>} order */
+  async #alone(order) {
     if (this.#isBusy) throw new Error(`${this.name} is still writing another text: stop that first.`);
     this.#isBusy = true;
     this.#isStopped = false;
     try {
       await this.load();
-      return await this.#worker.run(input, settings, (tokens) => {
-        if (this.#isStopped) this.#worker.stop();
-        onStep(tokens);
-      });
+      return await order();
     } finally {
       this.#isBusy = false;
     }

@@ -22,6 +22,7 @@ from tests.browser.web.static_page import (
     wait_until_ready,
 )
 from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import enter
 
 pytestmark = BROWSER
 
@@ -128,6 +129,10 @@ def test_a_translation_is_that_of_python_with_its_alignment(page: Page, rounded_
     panel = open_tab(page, "Translate")
     expect(panel.locator(".at-recorded")).to_be_visible()  # an example comes before the model
     choose(page, "Beam search")
+    length = page.locator("#attend-max-new-tokens-value")
+    expect(length).not_to_have_value(str(SHORT["max_new_tokens"]))  # which the address gave to Chat
+    page.locator("#attend-run").evaluate("fold => { fold.open = true; }")
+    length.fill(str(SHORT["max_new_tokens"]))
     send(panel, "Text to translate", SENTENCE, "Translate")
     expected = rounded_translator.generate(SENTENCE, strategy="beam", num_beams=4, **SHORT)
     expect(panel.locator(".at-translated .at-text")).to_have_text(expected.text)
@@ -153,6 +158,20 @@ def test_cards_are_those_of_python_and_open_in_the_inspector(page: Page, rounded
         expect(card.locator(".at-metric", has_text="Log-prob")).to_contain_text(f"{-mean:.2f}")
     page.locator(".at-card").last.locator(".at-tok").nth(2).click()
     expect(page.locator(".at-headline")).to_contain_text(f"Token 3 of {len(runs[-1].tokens)}")
+
+
+def test_a_wrong_setting_of_the_last_card_is_said_before_the_first_card_writes(page: Page) -> None:
+    panel = open_tab(page, "Compare")
+    panel.get_by_role("button", name="Strategy", exact=True).click()
+    texts = panel.locator(".at-card .at-text")
+    before, last = texts.all_text_contents(), panel.locator(".at-card").nth(2)
+    last.locator(".at-edits-card").first.click()
+    last.get_by_label("Add a setting").select_option("logit_bias")
+    enter(last.locator("[data-name=logit_bias]"), "99999:5")
+    send(panel, "Prompt for all cards", "The cat", "Compare")
+    expect(panel.get_by_role("status").filter(has_text="Card 3: logit_bias names token 99999")).to_be_visible()
+    assert texts.all_text_contents() == before
+    panel.get_by_role("button", name="Strategy", exact=True).click()
 
 
 def test_a_run_is_shared_as_a_file_and_opened_again(page: Page, tmp_path: Path) -> None:

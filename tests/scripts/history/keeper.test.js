@@ -28,3 +28,82 @@ test('a text that was written is saved at once, since its page may be reloaded, 
   context.mock.timers.tick(9999);
   assert.equal(saved, 2);
 });
+
+/** A keeper whose store and server are at hand: what it has asked, and what it has written. @param {any} context of the test */
+async function keeping(context) {
+  Object.assign(globalThis, { window: globalThis });
+  const [{ makeKeeper }, { Questions }] = await Promise.all([import('../../../ui/history/keeper.js'), import('../../../ui/kit/js/questions.js')]);
+  context.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const sent = /** @type {any[]} */ ([]), kept = new Map();
+  const questions = new Questions((_, question) => sent.push(question));
+  const store = /** @type {any} */ ({
+    read: async (key) => kept.get(key) ?? null,
+    write: async (entry, document, revision) => {
+      kept.set(entry.key, { entry: { ...entry, revision: revision + 1 }, document });
+      return revision + 1;
+    },
+    list: async () => [...kept.values()].map(({ entry }) => entry),
+    remove: async () => {},
+  });
+  const keeper = makeKeeper(store, questions, async () => true, () => {});
+  /** The server's reply to a question. @param {number} index @param {string} key of its document */
+  const reply = (index, key) => questions.settle({
+    number: sent[index].number, busy: false,
+    document: { schema: '', kind: 'chat', key, title: key, model: 'm', content: {}, names: [], runs: {} },
+  });
+  return { keeper, sent, kept, reply };
+}
+
+/** Let promises go on, which wait for nothing but each other. */
+async function soon() {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+}
+
+const WRITTEN = { kind: 'chat', isEmpty: false }, GROWING = { ...WRITTEN, isGrowing: true }, CLEARED = { kind: 'chat', isEmpty: true };
+
+test('what was written is kept although it is cleared before it was asked for, or before the reply comes', async (context) => {
+  const { keeper, sent, kept, reply } = await keeping(context);
+  keeper.follow(GROWING);
+  keeper.follow(WRITTEN);
+  keeper.follow(CLEARED); // at once
+  await soon();
+  assert.equal(sent.length, 1);
+
+  keeper.follow(GROWING);
+  context.mock.timers.tick(4000);
+  await soon();
+  keeper.follow(WRITTEN);
+  context.mock.timers.tick(1);
+  await soon();
+  keeper.follow(CLEARED); // while the reply is on its way
+  keeper.follow(GROWING); // another text begins
+  keeper.follow(CLEARED); // and is cleared while it grows
+  await soon();
+  assert.equal(sent.length, 4);
+  for (const [index, key] of ['a', 'superseded', 'b', 'c'].entries()) reply(index, key);
+  await soon();
+  assert.deepEqual([...kept.keys()], ['a', 'b', 'c']);
+  assert.deepEqual(keeper.keys(), { chat: '' }); // the tab shows none of them
+});
+
+test('what was only typed and cleared before it rested is not kept', async (context) => {
+  const { keeper, sent } = await keeping(context);
+  keeper.follow(WRITTEN);
+  context.mock.timers.tick(299);
+  keeper.follow(CLEARED);
+  context.mock.timers.tick(9999);
+  await soon();
+  assert.equal(sent.length, 0);
+});
+
+test('a text is saved before another document takes its place', async (context) => {
+  const { keeper, kept, reply } = await keeping(context);
+  kept.set('older', { entry: { key: 'older', kind: 'chat', revision: 3 }, document: {} });
+  keeper.follow(GROWING);
+  const opening = keeper.open('older', { isShown: true, bring: false });
+  await soon();
+  reply(0, 'a');
+  assert.equal(await opening, true);
+  await soon();
+  assert.deepEqual([[...kept.keys()], keeper.keys()], [['older', 'a'], { chat: 'older' }]);
+});

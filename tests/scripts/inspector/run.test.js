@@ -45,3 +45,16 @@ test('the newest token is the last one with a text', () => {
   assert.equal(run.newest, 2);
   assert.deepEqual([0, 1, 3].map((index) => run.positionOf(index)), ['Prompt token 1 of 1', 'Token 1 of 3', 'Token 3 of 3']);
 });
+
+test('an end that was asked for is the newest token, until the text changes', () => {
+  const run = newRun();
+  run.merge(update({ since: 3, ...tokens(['<|end|>', 'control']), newest: 3 }));
+  assert.equal(run.newest, 3);
+  run.rename('write-2');
+  run.merge(update({ since: 3, ...tokens([' hill'], ['<|end|>', 'control']) }));
+  assert.equal(run.newest, 3);
+  run.merge(update({ since: 4, ...tokens([' and']), newest: 4 }));
+  run.begin('write-3');
+  run.merge(update({ ...tokens(['Once', 'prompt'], [' upon'], ['<|end|>', 'control']) }));
+  assert.equal(run.newest, 1);
+});

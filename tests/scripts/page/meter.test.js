@@ -17,5 +17,8 @@ test('a sentence says what is used and kept, and a note follows', () => {
   assert.equal(meterText(VALUE, 128, 'Chat'), '212 of 1,024 tokens used, 128 reserved for the answer');
   assert.equal(meterText({ ...VALUE, note: 'the oldest message no longer fits' }, 0, 'Chat'),
     '212 of 1,024 tokens used · the oldest message no longer fits');
+  assert.equal(meterText(VALUE, 512, 'Chat', 900), '212 of 1,024 tokens used, 512 reserved for the answer (at most half the context)');
+  assert.equal(meterText(VALUE, 512, 'Chat', 512), '212 of 1,024 tokens used, 512 reserved for the answer');
+  assert.equal(meterText({ ...VALUE, used: 900 }, 124, 'Chat', 900), '900 of 1,024 tokens used, 124 reserved for the answer');
   assert.equal(meterText(VALUE, 0, 'Compare'), 'Longest card: 212 of 1,024 tokens used');
 });

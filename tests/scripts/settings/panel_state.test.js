@@ -65,15 +65,56 @@ test('filters that are turned off can be restored until one is changed', () => {
   assert.equal(state.canRestore, false);
 });
 
-test('a model brings its method, and what was chosen in its place comes back with it', () => {
+/** Two kinds of models, and what the page says of them. */
+const CHAT = { name: 'chat', context: 512, method: 'Custom' }, TRANSLATOR = { name: 'translator', context: 128, method: 'Greedy' };
+
+/** The method and the length that a model comes with. @param {PanelState} state @param {typeof CHAT} model */
+function used(state, model) {
+  state.followModel(model);
+  return [state.method, state.values.length];
+}
+
+test('each kind of model has its own settings, which come back with it', () => {
   const state = newState();
-  state.followModel('translator', 'Greedy');
-  assert.equal(state.method, 'Greedy');
-  state.chooseMethod('Top-k');
-  state.followModel('chat', 'Custom');
-  assert.equal(state.method, 'Custom');
-  state.followModel('translator', 'Greedy');
-  assert.equal(state.method, 'Top-k');
+  state.followModel(CHAT);
+  state.change({ length: 400 }, 'Top-k');
+  assert.deepEqual(used(state, TRANSLATOR), ['Greedy', 64]); // nothing is carried over
+  state.change({ length: 100 }, 'Top-k');
+  assert.deepEqual(used(state, CHAT), ['Top-k', 400]);
+  state.chooseMethod('Custom');
+  assert.deepEqual(used(state, TRANSLATOR), ['Top-k', 100]);
+  assert.deepEqual(used(state, CHAT), ['Custom', 400]);
+  assert.deepEqual([state.all.Custom.method, state.all.Greedy.values.length], ['Custom', 100]);
+});
+
+test('after a reload the address has the settings of one kind, and those of the others come back, too', () => {
+  const before = newState();
+  before.followModel(CHAT);
+  before.change({ length: 400, temperature: 0.5 });
+  before.followModel(TRANSLATOR);
+  before.change({ length: 100 }, 'Top-k');
+
+  const inTranslate = newState();
+  inTranslate.restore(before.all);
+  inTranslate.open({ method: 'Top-k', values: { length: 100 } }, { usual: 'Greedy', model: 'translator' });
+  assert.equal(inTranslate.isAwaiting, true);
+  assert.deepEqual(used(inTranslate, CHAT), ['Custom', 400]); // the page begins with its first model
+  assert.deepEqual([inTranslate.values.temperature, inTranslate.isAwaiting], [0.5, true]);
+  assert.deepEqual(used(inTranslate, TRANSLATOR), ['Top-k', 100]);
+  assert.equal(inTranslate.isAwaiting, false);
+  assert.deepEqual(used(inTranslate, CHAT), ['Custom', 400]);
+
+  const inChat = newState();
+  inChat.restore(before.all);
+  inChat.open({ method: null, values: { length: 300 } }, { usual: 'Custom', model: null });
+  assert.deepEqual(used(inChat, CHAT), ['Custom', 300]); // the address counts
+  assert.equal(inChat.values.temperature, 1);
+  assert.deepEqual(used(inChat, TRANSLATOR), ['Top-k', 100]);
+
+  const left = newState();
+  left.open({ method: null, values: {} }, { usual: 'Greedy', model: null });
+  left.change({ seed: 3 }); // its model may never come
+  assert.equal(left.isAwaiting, false);
 });
 
 test('a method keeps its own value, and the others keep the one they share', () => {
@@ -103,28 +144,36 @@ test('the page begins with the own values of its method', () => {
   assert.equal(state.values.top_k, 0);
 });
 
-test('the method of a link belongs to the model that it names', () => {
-  const state = newState();
-  state.openWith('Top-k', 'translator');
-  state.followModel('translator', 'Greedy');
-  assert.equal(state.method, 'Top-k');
-  state.followModel('chat', 'Custom');
-  assert.equal(state.method, 'Custom');
+test('the settings of a link belong to the model that it names or, if it names none, to the first one', () => {
+  for (const model of ['translator', null]) {
+    const state = newState();
+    state.open({ method: 'Top-k', values: { length: 32 } }, { usual: null, model });
+    if (model) assert.deepEqual(used(state, CHAT), ['Top-k', 32]); // until it has come
+    assert.deepEqual(used(state, TRANSLATOR), ['Top-k', 32]);
+    assert.deepEqual(used(state, CHAT), ['Custom', 64]);
+  }
+  const unnamed = newState();
+  unnamed.open({ method: null, values: { length: 32 } }, { usual: null, model: 'translator' });
+  assert.deepEqual(used(unnamed, TRANSLATOR), ['Greedy', 32]);
+  const other = newState();
+  other.open({ method: 'Top-k', values: { length: 32 } }, { usual: null, model: 'chat' });
+  assert.deepEqual(used(other, TRANSLATOR), ['Greedy', 64]);
+  assert.deepEqual(used(other, CHAT), ['Top-k', 32]);
 });
 
 test('what a link needs a method for does not depend on the model, which is chosen after the link is read', () => {
   const state = new PanelState({ ...form(), first: { method: 'Greedy', values: FIRST } }, () => {});
   const before = state.isBeyondFirst('top_k');
-  state.followModel('chat', 'Top-k');
+  state.followModel({ ...CHAT, method: 'Top-k' });
   assert.deepEqual([before, state.isBeyondFirst('top_k')], [true, true]);
 });
 
 test('lengths end at the context of the model', () => {
   const state = newState();
   state.change({ length: 400 });
-  state.limitLengths(128);
+  state.followModel({ ...CHAT, context: 128 });
   assert.deepEqual([state.values.length, state.startOf('length')], [128, 64]);
-  state.limitLengths(32);
+  state.followModel({ ...CHAT, context: 32 });
   assert.equal(state.startOf('length'), 32);
   state.change({ length: 33 });
   assert.deepEqual(state.invalid().map(({ name }) => name), ['length']);
@@ -134,12 +183,21 @@ test('a length that was too long for a model comes back with a longer context, u
   const state = newState();
   state.change({ length: 400 });
   const lengthsIn = (...contexts) => contexts.map((context) => {
-    state.limitLengths(context);
+    state.followModel({ ...CHAT, context });
     return state.values.length;
   });
   assert.deepEqual(lengthsIn(128, 64, 512, 128), [128, 64, 400, 128]);
   state.change({ length: 100 });
   assert.deepEqual(lengthsIn(512), [100]);
+});
+
+test('a length is limited whichever kind of model the context belongs to', () => {
+  const state = newState();
+  state.followModel(CHAT);
+  state.change({ length: 400 });
+  assert.deepEqual(used(state, TRANSLATOR), ['Greedy', 64]);
+  assert.deepEqual(used(state, { ...CHAT, context: 128 }), ['Custom', 128]); // as many tokens as the translator reads
+  assert.deepEqual(used(state, CHAT), ['Custom', 400]);
 });
 
 test('in Compare all settings of a run are in sight, and there is no preview', () => {

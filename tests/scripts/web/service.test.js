@@ -56,6 +56,14 @@ test('Stop ends a run before its next token, and the run so far is a document', 
   assert.equal(document.finish_reason, 'cancelled');
 });
 
+test('what a run would refuse is said without a run', async (t) => {
+  const model = connect(t, fakeEngine(1));
+  await model.load('folder/');
+  assert.equal(await model.check('').catch((error) => error.message), 'The prompt is empty.');
+  assert.equal(await model.check('b'), undefined);
+  assert.equal((await model.run('b')).document.text, 'a');
+});
+
 test('what went wrong is said, and the next run works', async (t) => {
   const model = connect(t, fakeEngine(1));
   await model.load('folder/');

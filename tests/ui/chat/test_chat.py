@@ -38,7 +38,7 @@ def test_an_answer_streams_and_its_tokens_are_its_text(models: Models) -> None:
     session = Session()
     screens = list(chat.send(session, models, models.default, "Hi! How are you?", SAMPLE))
     assert screens[0].conversation and screens[0].conversation["turns"][-1]["state"] == "streaming"  # Stop is shown
-    assert screens[0].message == ""
+    assert all(screen.message is None for screen in screens)  # the box may have the next message already
     assert screens[-1].answer and screens[-1].answer["state"] == "done"
     assert screens[-1].seed == 3
     user, answer = session.turns

@@ -227,6 +227,12 @@ def put(*path: Any, value: object) -> Callable[[dict[str, Any]], None]:
         put("search", value=[{**NO_BEAMS, "beams": [BEAM_ENTRY], "returned": [{"step": 1, "index": 0}]}]),
         put("search", value=[{**NO_BEAMS, "beams": [BEAM_ENTRY] * 65}]),
         put("attention", value={"layers": -1, "heads": 1, "rows": []}),
+        put("attention", value={"layers": 2, "heads": 4, "rows": []}),
+        put("attention", "layers", value=3),
+        put("attention", "rows", 0, value="?" * 4),
+        put("attention", "rows", 0, value="é" * 4),
+        put("attention", "rows", 0, value="AAAA" * 1000),
+        put("attention", "rows", 1, value=""),
     ],
     ids=lambda change: change.__name__,
 )

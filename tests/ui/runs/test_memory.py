@@ -19,6 +19,8 @@ from tests.ui.inspector.test_trace import BEAM, SAMPLE, answered
 from ui.chat import actions as chat
 from ui.compare import actions as compare
 from ui.inspector.opening import open_token
+from ui.inspector.toolbar.record import saved
+from ui.inspector.toolbar.replay import opened, reopened
 from ui.limits import Limits
 from ui.runs.answers import LiveAnswer
 from ui.runs.live_run import LiveRun, answer_text
@@ -195,6 +197,22 @@ def test_compared_cards_count_and_their_table_stays(models: Models) -> None:
     assert compare.file(session, "csv") == (name, table)
     with pytest.raises(Exception, match="too large to store"):
         compare.file(session, "json")
+
+
+def test_the_file_that_was_opened_counts_and_goes_first_once_it_is_out_of_view(models: Models) -> None:
+    session = Session()
+    run = answered(models, "Hello", SAMPLE, session)
+    _, text = saved(session, models, run.id)
+    before = Ledger.of(session).total
+    opened(session, text)
+    assert session.bytes == Ledger.of(session).total >= before + len(text)
+    limit_memory(session, session.bytes - 1)
+    assert session.file is not None and not any(token.row for token in run.tokens)  # the attention has gone instead
+    session.inspected_run = run.id
+    limit_memory(session, session.bytes - 1)
+    assert session.file is None and run.trace is not None
+    with pytest.raises(Exception, match="open it again"):
+        reopened(session, models, "replay-2")
 
 
 def test_all_visitors_share_a_budget_and_the_oldest_texts_go_first(models: Models) -> None:

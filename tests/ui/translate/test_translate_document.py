@@ -49,6 +49,15 @@ def overview(session: Session, models: Models) -> TranslateUpdate:
     return translate.overview(session, models, models.current(session))
 
 
+def test_a_translation_that_was_cleared_before_it_was_kept_is_kept_all_the_same(both: Models) -> None:
+    session = translated(both, NAME)
+    document = kept(session, both)
+    translate.clear(session, both, NAME)
+    assert kept(session, both) == document
+    translated(both, NAME, "Le chien est petit.", session)
+    assert kept(session, both)["key"] != document["key"]
+
+
 def test_a_translation_that_came_back_is_the_same(both: Models) -> None:
     assert translate_document(Session()) is None
     session = translated(both, NAME)

@@ -73,6 +73,20 @@ def test_next_token_is_one_step_of_a_text_with_a_least_length(models: Models) ->
         assert sum(not token.given for token in run_of(session).tokens) == count
 
 
+def test_the_end_that_next_token_draws_is_followed_and_that_of_a_longer_text_is_not(
+    models: Models, tiny: LoadedModel
+) -> None:
+    session, ending = Session(), replace(SAMPLE, logit_bias=tuple((end, 100.0) for end in tiny.end_tokens))
+    ended = last(write.next_token(session, models, models.default, START, ending)).inspector
+    assert ended is not None and ended.get("newest") == len(run_of(session).tokens) - 1
+    for screens in (
+        write.next_token(Session(), models, models.default, START, ONE),
+        write.write(Session(), models, models.default, START, ending),
+    ):
+        other = last(screens).inspector
+        assert other is not None and "newest" not in other
+
+
 def test_one_by_one_and_at_once_give_the_same_text(models: Models) -> None:
     """A seed is one stream of draws for the whole text, however it is cut into runs."""
     at_once, one_by_one = Session(), Session()

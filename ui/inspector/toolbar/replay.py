@@ -14,6 +14,7 @@ from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.values import document_value
 from ui.kit.validation import checked_text
 from ui.runs.documents.runs import KeptRun, read_run
+from ui.runs.memory import limit_memory
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
@@ -40,6 +41,7 @@ def opened(session: Session, text: str) -> InspectorValue:
         raise AttendError(f"Not a valid run file ({error}). Choose one saved here or by generate.py --json.") from error
     session.inspected_run = None
     session.file = str(value["run"]), text
+    limit_memory(session)
     return value
 
 

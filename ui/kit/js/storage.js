@@ -34,3 +34,9 @@ export const keptOverReload = (key) => attempt(() => sessionStorage.getItem(`att
 /** @param {string} key @param {string} value "" for nothing */
 export const keepOverReload = (key, value) =>
   attempt(() => (value ? sessionStorage.setItem(`attend-${key}`, value) : sessionStorage.removeItem(`attend-${key}`)));
+
+/** Whether this visit is a reload, or Back and Forward, and no link has led here. */
+export function isReturn() {
+  const visits = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
+  return visits.some(({ type }) => type !== 'navigate');
+}

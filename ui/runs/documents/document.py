@@ -79,9 +79,14 @@ class OpenedDocument:
     runs: Mapping[str, RunRecord]  # by the names that the content has for them
 
 
-def runs_so_far(session: Session) -> dict[str, RunRecord]:
-    """The session's runs in their current state."""
-    return {name: run_so_far(run) if name in session.growing else run for name, run in list(session.runs.items())}
+def runs_so_far(session: Session, *, cleared: bool = False) -> dict[str, RunRecord]:
+    """The session's runs in their current state.
+
+    Args:
+        cleared: whether they are of a text that was cleared, perhaps while it grew: its last token may be on the way.
+    """
+    runs = list(session.runs.items())
+    return {name: run_so_far(run) if cleared or name in session.growing else run for name, run in runs}
 
 
 def first_words(text: str) -> str:

@@ -69,9 +69,11 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
     if (!typedText.trim()) throw new Error('The prompt is empty: type something first.');
     const { seed: chosen, ...shared } = /** @type {Record<string, number>} */ (settings.readShared()), name = nameRun();
     const seed = chosen === -1 ? drawSeed() : chosen;
+    /** @type {import('../../service.js').Input} */
+    const input = answer ? [{ role: 'user', content: withoutBlankEnd(typedText) }] : typedText;
     const fresh = typed.map((own, index) => {
       /** @type {Record<string, any>} */
-      const all = { ...shared, ...plain(own), seed: seedOf(seed, common ? 0 : index) };
+      const all = { ...shared, ...onCard(index, () => plain(own)), seed: seedOf(seed, common ? 0 : index) };
       /** @type {CardValue} */
       const waiting = { run: `${name}-${index + 1}`, since: 0, tokens: [], state: 'streaming', note: null, length: all.max_new_tokens, first_difference: null, metrics: form.metrics.map(() => null) };
       return { own, settings: all, value: waiting, document: null, metrics: {} };
@@ -79,9 +81,13 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
     isStopped = false;
     try {
       await model.load(); // whose download does not count in the speed of a card
+      await model.check(input, {}); // what is wrong with the prompt is no card's fault
+      for (const [index, { settings: all }] of fresh.entries()) { // before the first one writes
+        await model.check(input, all).catch((error) => onCard(index, () => { throw error; }));
+      }
       for (const card of fresh) {
         if (isStopped) break;
-        await run(card, answer ? [{ role: 'user', content: withoutBlankEnd(typedText) }] : typedText, () => {
+        await run(card, input, () => {
           [cards, text, isCommon] = [fresh, typedText, common]; // the earlier ones stay until the first token is there
           publish({ run: name, busy: true, seed, continued: answer ? '' : text.slice(-MAX_CONTINUED) });
         });
@@ -118,4 +124,18 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
   const idsOf = ({ document }) => document?.ids ?? [];
 
   return { enter: () => (cards.length ? show(cards[0]) : inspector.showExample('compare')) };
+}
+
+/**
+ * Add the number of a card to what goes wrong with it.
+ * @template Result
+ * @param {number} index
+ * @param {() => Result} work
+ */
+function onCard(index, work) {
+  try {
+    return work();
+  } catch (error) {
+    throw new Error(`Card ${index + 1}: ${/** @type {Error} */ (error).message}`, { cause: error });
+  }
 }

@@ -286,3 +286,19 @@ def test_a_document_of_before_the_second_form_is_opened_with_its_runs(kind: str)
             assert run.stored is not None and run.trace is None  # until its model is loaded
         else:
             assert run.trace is not None and run.trace.ids == run.ids[-len(run.trace.ids) :]
+
+
+def test_a_conversation_that_was_cleared_before_it_was_kept_is_kept_all_the_same(models: Models) -> None:
+    session = answered(models, SAMPLE)
+    document = kept(session, models)
+    chat.clear(session, models, models.default)
+    assert kept(session, models) == document
+    screens = chat.send(session, models, models.default, "Another", replace(LONG, max_new_tokens=100))
+    next(screens)
+    next(screens)
+    chat.clear(session, models, models.default)
+    growing = kept(session, models)
+    assert growing["key"] != document["key"]
+    assert [message["state"] for message in growing["content"]["messages"]] == ["done", "stopped"]
+    assert texts_of(reopened(growing, models))[0] == "Another"
+    assert not list(screens)[-1].answer

@@ -278,6 +278,21 @@ def compared(document: dict[str, Any]) -> dict[str, Any]:
     return {"continued": HOSTILE, "metrics": [metric], "cards": [card, card]}
 
 
+def test_a_line_end_that_differs_is_seen(browser: Browser, tmp_path: Path) -> None:
+    document = compared(small_document())
+    for card, text in zip(document["cards"], ("word", "\n"), strict=True):
+        tokens = [{"text": text, "probability": 0.5}]
+        card["result"] = {**card["result"], "tokens": tokens, "state": "done", "first_difference": None}
+    document["cards"][1]["result"]["first_difference"] = 0
+    file = tmp_path / "compared.html"
+    file.write_text(shared_file(document, "comparison"), encoding="utf-8")
+    with opened(browser, file) as alone:
+        differing = alone.locator(".at-tok.at-parted")
+        expect(differing).to_have_attribute("data-name", "↵")
+        assert differing.evaluate("one => one.getClientRects()[0].width") > 20  # its sign, beside that of a difference
+        expect(alone.locator(".at-parted-note").last).to_contain_text("“↵” instead of “word”")
+
+
 BROKEN = [
     {},
     [],

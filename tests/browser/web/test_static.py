@@ -98,7 +98,7 @@ SCROLL_UP = """box => {
   let frames = 0;
   window.scrolled = new Promise((done) => {
     const wait = () => {
-      if (box.readOnly) frames += 1;
+      if (box.readOnly || frames) frames += 1;
       if (frames < 3) return requestAnimationFrame(wait);
       box.scrollTop = 0;
       requestAnimationFrame(() => requestAnimationFrame(done));

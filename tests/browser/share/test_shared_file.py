@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from model.loaded import LoadedModel
 from tests.helpers.browsing import SHORT, Opener, serving
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, rest, say, set_number
+from tests.helpers.visitor import choose, rest, say, set_number, to_tab
 from tests.ui.share.shared_files import shared_file
 from ui.share.bundle import VIEWS
 
@@ -142,9 +143,23 @@ def test_a_shared_comparison_has_its_cards_and_each_ones_tokens(
         expect(alone.locator(".at-headline")).to_contain_text(f"Token 3 of {len(cards[1]['run']['ids'])}")
         expect(alone.locator(".at-card.at-inspected h3")).to_have_text(alone.locator(".at-card h3").nth(1).inner_text())
         expect(alone.locator("canvas.at-canvas")).to_be_visible()
+    own = page.locator(".attend-compare > .at-cards")
+    expect(own).to_be_visible()
+    to_tab(page, "Chat")
     page.locator(".attend-record input[type=file]").set_input_files(file)
-    page.get_by_role("button", name="Card 2", exact=True).click()
-    expect(page.locator(".at-opened")).to_contain_text("You’re viewing run.html, card 2, a saved run.")
+    expect(page.locator("body[data-tab='Compare']")).to_be_attached()
+    expect(page.locator(".at-headline")).to_be_visible()  # Compare's own run has come
+    section = page.get_by_role("region", name="Cards of a file")
+    expect(section.locator(".at-card .at-text")).to_have_text(own.locator(".at-text").all_text_contents())
+    expect(own).to_be_hidden()
+    for card in (1, 0):
+        section.locator(".at-card").nth(card).locator(".at-tok").nth(2).click()
+        expect(section.locator(".at-card").nth(card)).to_have_class(re.compile("at-inspected"))
+        expect(section.locator(".at-card.at-inspected")).to_have_count(1)
+        expect(page.locator(".at-headline")).to_contain_text(f"Token 3 of {len(cards[card]['run']['ids'])}")
+    section.get_by_role("button", name="Close file").click()
+    expect(section).to_be_hidden()
+    expect(own).to_be_visible()
 
 
 def test_a_shared_translation_has_its_alignment(

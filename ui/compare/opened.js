@@ -6,13 +6,12 @@
 
 import { makeFileNote } from '../inspector/notes.js';
 import { make } from '../kit/js/dom.js';
-import { openedComparison } from '../kit/js/signals.js';
 import { makeSharedCards } from './cards/shared_cards.js';
 
 export function makeOpened() {
   const node = make('section', { 'aria-label': 'Cards of a file', hidden: true });
 
-  /** @param {typeof openedComparison.latest} file */
+  /** @param {typeof import('../kit/js/signals.js').openedComparison.latest} file */
   function show({ name, comparison, open }) {
     const note = makeFileNote('a saved comparison');
     node.hidden = false;

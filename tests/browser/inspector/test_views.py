@@ -143,24 +143,27 @@ def test_a_line_does_not_end_with_the_colour_of_a_space(stage: Stage) -> None:
 
 
 def test_a_token_without_a_text_is_named_once_it_has_a_name(stage: Stage) -> None:
-    def show(state: str, **label: str) -> None:
-        answer = turn("assistant", "Hi", ["Hi", ""], state=state)
+    """But not the bytes of a character: their names say little, and the character is there."""
+
+    def show(state: str, *labels: str) -> None:
+        answer = turn("assistant", "Hi", ["Hi", "", ""], state=state)
         assert answer["tokens"] is not None
-        answer["tokens"][1] = {"text": "", "probability": 0.25, **label}  # pyright: ignore[reportArgumentType]
+        for token, label in zip(answer["tokens"][1:], labels, strict=False):
+            token["label"] = label
         stage.show(conversation=conversation(turn("user", "Hello"), answer, busy=state == "streaming"))
 
-    token = stage.find(".at-tok").nth(1)
-    width = "one => one.getBoundingClientRect().width"
+    tokens, width = stage.find(".at-tok"), "one => one.getBoundingClientRect().width"
+    piece, end = tokens.nth(1), tokens.nth(2)
     show("streaming")
-    sync_api.expect(token).to_have_attribute("data-shape", "before")
-    nameless = token.evaluate(width)
-    show("done", label="<end>")
-    sync_api.expect(token).to_have_attribute("title", "<end> · 25.00\u00a0%")
-    sync_api.expect(token).to_have_attribute("data-shape", "name")
-    assert token.evaluate(width) > nameless + 15  # it is written there
+    sync_api.expect(end).to_have_attribute("data-shape", "before")
+    nameless = end.evaluate(width)
+    show("done", "<0xF0>", "<end>")
+    sync_api.expect(piece).to_have_attribute("title", "<0xF0> · 25.00\u00a0%")
+    sync_api.expect(piece).to_have_attribute("data-shape", "before")
+    sync_api.expect(end).to_have_attribute("title", "<end> · 25.00\u00a0%")
+    sync_api.expect(end).to_have_attribute("data-shape", "name")
+    assert end.evaluate(width) > nameless + 15  # it is written there
     assert stage.find(".at-assistant .at-text").evaluate("one => one.textContent") == "Hi"  # and not copied
-    show("done", label="<0xF0>")  # a part of a character says nothing
-    sync_api.expect(token).to_have_attribute("data-shape", "name")
 
 
 def test_dropped_turns_are_set_apart(stage: Stage) -> None:

@@ -295,10 +295,11 @@ def compared(document: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_line_end_that_differs_is_seen(browser: Browser, tmp_path: Path) -> None:
     document = compared(small_document())
-    for card, text in zip(document["cards"], ("word", "\n"), strict=True):
-        tokens = [{"text": text, "probability": 0.5}]
-        card["result"] = {**card["result"], "tokens": tokens, "state": "done", "first_difference": None}
-    document["cards"][1]["result"]["first_difference"] = 0
+    card, cards = document["cards"][0], list[dict[str, Any]]()
+    for text, first_difference in (("word", None), ("\n", 0)):
+        shown = {"tokens": [{"text": text, "probability": 0.5}], "state": "done", "first_difference": first_difference}
+        cards.append({**card, "result": {**card["result"], **shown}})
+    document["cards"] = cards
     file = tmp_path / "compared.html"
     file.write_text(shared_file(document, "comparison"), encoding="utf-8")
     with opened(browser, file) as alone:

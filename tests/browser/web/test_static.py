@@ -100,8 +100,10 @@ SCROLL_UP = """box => {
     const wait = () => {
       if (box.readOnly || frames) frames += 1;
       if (frames < 3) return requestAnimationFrame(wait);
-      box.scrollTop = 0;
-      requestAnimationFrame(() => requestAnimationFrame(done));
+      setTimeout(() => { // as a wheel does, before a frame's drawing
+        box.scrollTop = 0;
+        requestAnimationFrame(() => requestAnimationFrame(done));
+      });
     };
     wait();
   });

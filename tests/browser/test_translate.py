@@ -274,6 +274,28 @@ def test_nothing_is_wider_than_a_phone(first_address: str, visit: Opener) -> Non
     expect(page.locator(".at-link[data-side='0'] .at-link-number:not(:empty)")).not_to_have_count(0)
 
 
+def test_a_long_alignment_has_a_shade_where_it_goes_on(first_address: str, visit: Opener) -> None:
+    page = visit("?max_new_tokens=40&min_new_tokens=40", at=first_address, **PHONE)
+    translate(page, "Le chat est grand et le chien est petit, le chat est noir.")
+    plane = page.locator(".at-plane.at-upright")
+    assert plane.evaluate("one => one.scrollHeight > one.clientHeight + 50")
+
+    def edges() -> list[bytes]:
+        """What is drawn at the upper and the lower edge, beside the tokens."""
+        plane.scroll_into_view_if_needed()
+        box = plane.bounding_box()
+        assert box is not None
+        x, tops = box["x"] + 2, (box["y"] + 1, box["y"] + box["height"] - 9)
+        return [page.screenshot(clip={"x": x, "y": y, "width": 4, "height": 8}) for y in tops]
+
+    plane.evaluate("one => { one.scrollTop = 0; }")
+    clear, shade_below = edges()
+    plane.evaluate("one => { one.scrollTop = one.scrollHeight; }")
+    shade_above, clear_below = edges()
+    assert clear == clear_below
+    assert len({clear, shade_above, shade_below}) == 3
+
+
 @pytest.fixture(scope="module")
 def languages(tiny: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     translator = catalog.load(str(nllb(tmp_path_factory.mktemp("page") / "nllb")))

@@ -6,13 +6,15 @@ from playwright.sync_api import Route, expect
 
 from tests.helpers.browsing import HeldPage, Opener, until_held
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, send, to_write
+from tests.helpers.visitor import rest, send, to_write, wait_for_drawing
 
 pytestmark = BROWSER
 
 _NOTE_EMPTIED = """() => new MutationObserver(() => { window.emptied ||= !document.querySelector('.at-box'); })
   .observe(document.body, { subtree: true, childList: true })"""
 
+# How far the text goes on under the lower edge of its box, in pixels.
+_BELOW = "box => box.scrollHeight - box.scrollTop - box.clientHeight"
 START = "The dog and the fox"
 MISFITS = """async step => {
   const frame = () => new Promise(requestAnimationFrame);
@@ -157,3 +159,29 @@ def test_what_is_typed_after_clear_has_its_tokens_whichever_the_server_hears_of_
     held[0].continue_()
     page.wait_for_function("() => window.emptied")
     expect(tokens.nth(5)).to_be_visible()
+
+
+def test_the_box_follows_what_is_written_unless_the_reader_scrolls_up(held: HeldPage, visit: Opener) -> None:
+    page = visit("?strategy=greedy&min_new_tokens=90&max_new_tokens=90&tab=Write", at=held.url)
+    box = page.locator("#attend-text textarea")
+    start = "\n" * 60 + START  # more lines than the box shows
+    box.fill(start)
+    expect(page.locator(".at-box").first).to_be_visible()
+    box.evaluate("box => { box.scrollTop = 0; }")
+    height = box.evaluate("box => box.scrollHeight")
+    page.locator("#attend-continue").click()
+    held.gate.let(50)
+    expect(page.locator(".at-box.at-generated")).to_have_count(51)
+    wait_for_drawing(page)
+    assert box.evaluate("box => box.scrollHeight") > height
+    assert box.evaluate(_BELOW) < 2
+    box.evaluate("box => { box.scrollTop = 0; }")
+    wait_for_drawing(page)  # the browser tells of it in the next frame
+    held.gate.open()
+    rest(page)
+    assert box.input_value().startswith(start)
+    assert box.evaluate("box => box.scrollTop") == 0
+    page.locator("#attend-next").click()  # whose token the reader wants to see
+    expect(page.locator(".at-box.at-generated")).to_have_count(91)
+    rest(page)
+    assert box.evaluate(_BELOW) < 2

@@ -14,7 +14,7 @@ import { isExample, makeExampleNote, offersExamples } from '../examples/example.
 import { helps } from '../glossary/helps.js';
 import { find, make, makeButton } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { askedComparison, classLinkWanted, comparedRun, panelSettings, settledText, shownTab, showTab } from '../kit/js/signals.js';
+import { askedComparison, classLinkWanted, comparedRun, fileClosed, openedComparison, panelSettings, settledText, shownTab, showTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy, downloadReply, notify } from '../kit/js/transfer.js';
 import { followValue, unpacked } from '../kit/js/values.js';
@@ -26,6 +26,7 @@ import { makeEditing } from './cards/editing.js';
 import { same, summary } from './cards/form.js';
 import { makeLegend, offerHelp, rangesOf } from './cards/metrics.js';
 import { linkOf, takeLinked } from './link.js';
+import { makeOpened } from './opened.js';
 import { makeProgress } from './results/progress.js';
 import { Results } from './results/results.js';
 import { sharedComparison } from './results/shared.js';
@@ -73,8 +74,9 @@ export function start(component) {
   const progress = makeProgress(note);
   const grid = make('div', { class: 'at-cards' });
   const legend = makeLegend([]);
+  const opened = makeOpened();
 
-  root.replaceChildren(...ask.nodes, ...toolbar.nodes, progress.node, requestButton, grid, legend);
+  root.replaceChildren(...ask.nodes, ...toolbar.nodes, progress.node, requestButton, opened.node, grid, legend);
   followColour(root);
   offerHelp(root);
   offerTokens(grid, (answer, index) => trigger('token', { run: answer.run(), index }), reveal);
@@ -92,6 +94,14 @@ export function start(component) {
     showTab('Compare');
     root.scrollIntoView(); // the page stands far below, at the inspector
     trigger('repeat', run);
+  });
+  fileClosed.subscribe(root, () => {
+    opened.close();
+    draw();
+  });
+  openedComparison.subscribe(root, (file) => {
+    opened.show(file);
+    draw();
   });
   followValue(component, (value) => {
     if (value.number !== undefined) questions.settle(value);
@@ -236,6 +246,7 @@ export function start(component) {
     const isBeginning = value.busy && !busy;
     busy = value.busy;
     if (isBeginning) request = null; // a comparison that was refused leaves it
+    if (isBeginning || (hadRun && value.run !== results.run)) opened.close();
     if (value.request && value.run !== results.run) adopt(value.request);
     if (!results.put(value.run, value.cards) && !busy) trigger('missing', {});
     if (value.run !== null) continued = lastWords(value.continued);
@@ -249,6 +260,7 @@ export function start(component) {
 
   /** Another tab's cards take the place of those here. */
   function takeRequest() {
+    opened.close();
     adopt(request);
     request = null;
     draw();
@@ -284,7 +296,8 @@ export function start(component) {
     if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {
       grid.replaceChildren(...nodes);
     }
-    legend.hidden = !ranges.some(Boolean);
+    grid.hidden = opened.isOpen;
+    legend.hidden = opened.isOpen || !ranges.some(Boolean);
     grid.dataset.count = String(cards.length);
     const isOwn = started.some((result) => !isExample(result.run));
     toolbar.draw({ cards: settings, busy, hasFiles: isOwn });

@@ -25,8 +25,8 @@ export function makeEmptyNote() {
   return { node, explain };
 }
 
-/** The note that the run comes from a file, with a button that closes the file. */
-export function makeFileNote() {
+/** The note that something comes from a file, with a button that closes the file. @param {string} what */
+export function makeFileNote(what = 'a saved run') {
   const words = make('span', {});
   const close = makeButton('Close file', () => fileClosed.publish(null));
   const node = make('p', { class: 'at-row at-wrap at-between at-gap-xs at-sm at-quiet at-example-note at-opened', hidden: true }, words, close);
@@ -35,7 +35,7 @@ export function makeFileNote() {
   function show(file) {
     node.hidden = !file;
     if (file) requestAnimationFrame(() => node.scrollIntoView({ block: 'center' })); // the button that opens files is far below
-    words.textContent = `You’re viewing ${visibleText(file)}, a saved run. Your own texts are still here.`;
+    words.textContent = `You’re viewing ${visibleText(file)}, ${what}. Your own texts are still here.`;
   }
 
   return { node, show };

@@ -18,6 +18,7 @@ import { isStyled } from '../kit/js/styles.js';
 import { CHAPTERS } from '../learn/course.js';
 import { hasCourse, openChapter } from '../learn/open_chapter.js';
 import { offerTour } from '../tour/offer.js';
+import { followWriting } from '../write/box.js';
 import { watchConnection } from './connection.js';
 import { keepUnsent } from './unsent.js';
 
@@ -60,6 +61,8 @@ export function start() {
   if (!mayChangeText()) for (const box of findAll(BOXES)) box.toggleAttribute('readonly', true);
   const prompt = takePart('prompt', (text) => text.length <= MAX_PROMPT);
   if (prompt) connected.subscribe(null, () => bringPrompt(prompt));
+  const text = find('#attend-text textarea');
+  if (text instanceof HTMLTextAreaElement) followWriting(text);
   keepUnsent(() => document.querySelector('#attend-message textarea'));
   const term = takePart('glossary', isTermName);
   document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be received

@@ -15,6 +15,8 @@ import { moveAlong } from '../kit/js/keys.js';
 import { selectToken, inspectedToken } from '../kit/js/signals.js';
 import { isWidthless, level, percent, shadeByAttention, visibleText } from '../kit/js/text.js';
 
+const BYTES = /^(<0x[0-9A-F]{2}>)+$/; // the name of a token that is a part of a character
+
 /** @type {WeakMap<Element, AnswerView>} by their nodes */
 const answers = new WeakMap();
 /** The token that the inspector shows, and how much it attends to the others. */
@@ -67,7 +69,7 @@ export function makeAnswer(number, onInspect = () => {}) {
     const kept = commonPrefix(drawn, tokens);
     for (const span of spans.splice(kept)) span.remove();
     tokens.slice(0, kept).forEach((token, index) => {
-      if (token.label && !drawn[index].label) spans[index].title = titleOf(token);
+      if (token.label && !drawn[index].label) nameToken(spans[index], token);
     });
     drawn = tokens;
     const fresh = tokens.slice(kept).map((token, i) => tokenSpan(token, kept + i, isWithinLine(tokens, kept + i)));
@@ -127,21 +129,30 @@ function isWithinLine(tokens, index) {
   return before >= 0 && /\S$/u.test(tokens[before].text);
 }
 
-/** @param {Token} token */
-const titleOf = ({ text, label, probability }) => `${label ?? visibleText(text)} · ${percent(probability)}`;
-
-/**
- * A token's element. If its text has no width, as that of the end token, a shape stands beside it, which is no part of the
- * text: after a combining mark, so that the mark keeps its letter, and else before it, so that a line end keeps its line.
- * @param {Token} token @param {number} index @param {boolean} inLine whether it follows a word
- */
+/** A token's element. @param {Token} token @param {number} index @param {boolean} inLine whether it follows a word */
 function tokenSpan(token, index, inLine) {
   const { text, probability } = token;
-  return make('span', {
-    class: 'at-tok', role: 'button', tabindex: -1, text, title: titleOf(token),
-    'data-shape': isWidthless(text) ? (/^\p{M}/u.test(text) ? 'after' : 'before') : null, 'data-level': level(probability), 'data-index': index,
+  const span = make('span', {
+    class: 'at-tok', role: 'button', tabindex: -1, text, 'data-level': level(probability), 'data-index': index,
     'data-space': inLine && /^ \S/u.test(text),
   });
+  nameToken(span, token);
+  return span;
+}
+
+/**
+ * Say what a token is. If its text has no width, a shape stands beside it, which is no part of the text: after a combining mark,
+ * so that the mark keeps its letter, and else before it, so that a line end keeps its line. A token without a text, such as the
+ * end token, has its name there, once it has one; bytes of a character, which the next tokens complete, have not.
+ * @param {HTMLElement} span @param {Token} token
+ */
+function nameToken(span, { text, label, probability }) {
+  const name = label ?? visibleText(text);
+  span.title = `${name} · ${percent(probability)}`;
+  if (!isWidthless(text)) return;
+  const isNamed = label !== undefined && !BYTES.test(label);
+  span.dataset.shape = isNamed ? 'name' : /^\p{M}/u.test(text) ? 'after' : 'before';
+  span.dataset.name = name;
 }
 
 /**

@@ -38,7 +38,7 @@ class Version:
 
     text: str = ""
     model: str = ""
-    tokens: tuple[TokenRecord, ...] = ()  # none for an empty box
+    tokens: tuple[TokenRecord, ...] = ()  # none for an empty box, and for a text that the model can't read
     shape: tuple[int, int] = (0, 0)
     trace: Trace | None = None
     key: str = ""  # the draft's
@@ -56,6 +56,11 @@ class Draft:
     typed: bool = True  # whether the last change was typing; all typing in a row is one change
     undo: list[Version] = field(default_factory=list)
     redo: list[Version] = field(default_factory=list)  # the next one is the last
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the box is empty; a text that the model can't read has no run."""
+        return self.run is None and not self.text
 
 
 @dataclass(slots=True, eq=False)
@@ -232,7 +237,7 @@ class Session:
         """The current state of the draft."""
         run = self.runs.get(self.draft.run or "")
         if run is None:
-            return Version()
+            return Version(self.draft.text, key=self.draft.key)
         bare = tuple(replace(token, row=None) for token in run.tokens)
         return Version(self.draft.text, run.model, bare, run.shape, run.trace, self.draft.key, run.interventions)
 

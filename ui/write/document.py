@@ -54,7 +54,7 @@ def open_text(session: Session, document: OpenedDocument) -> None:
     except InvalidDocument as error:
         raise refused(error) from error
     # nothing is refused from here on
-    if session.draft.run is not None:
+    if not session.draft.is_empty:
         session.remember_draft()
     draft = session.draft
     draft.key, draft.text, draft.run, draft.overtaken = document.key, content["text"], None, None

@@ -22,7 +22,7 @@ def update_draft(session: Session, loaded: LoadedModel, text: object) -> RunReco
     checked = checked_text(text, "The text")
     if checked:
         return draft_run(session, loaded, checked)
-    if session.draft.run is not None:
+    if not session.draft.is_empty:
         session.remember_draft(typed=True)
         empty_draft(session)
     return None
@@ -35,7 +35,8 @@ def draft_run(session: Session, loaded: LoadedModel, text: str) -> RunRecord:
     if run is not None and same_model and _lines(session.draft.text) == _lines(text):
         return run
     tokens, shape = cut(run.tokens if run is not None and same_model else (), text, loaded)
-    session.remember_draft(typed=True)
+    if run is not None or _lines(session.draft.text) != _lines(text):
+        session.remember_draft(typed=True)
     return replace_run(session, loaded, tokens, shape, text)
 
 

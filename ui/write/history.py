@@ -5,20 +5,35 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.errors import AttendError
+from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.models import Models
 from ui.runs.session import Session, Version
+from ui.write.actions import overview
 from ui.write.draft import empty_draft, replace_run, update_draft
 from ui.write.update import WriteUpdate, empty_update, update_of
 
 
 def undo(session: Session, models: Models, name: str, text: object) -> WriteUpdate:
-    """Take back the last change: typing, a continuation, an exchanged token, or Clear."""
-    _take_up(session, models, name, text)
+    """Take back the last change: typing, a continuation, an exchanged token, or Clear.
+
+    Typing is taken back even if the model can't read what was typed, as when it is too long; Redo brings that back, up
+    to the longest text that the page takes.
+    """
+    session.refuse_while_busy()
+    try:
+        _take_up(session, models, name, text)
+    except AttendError:
+        if not isinstance(text, str):
+            raise
+        if text != session.draft.text:
+            session.remember_draft(typed=True)
+            session.draft.text, session.draft.run = text[:MAX_CHARACTERS], None
     return _restore(session, models, name, "undo", session.draft.undo, session.draft.redo)
 
 
 def redo(session: Session, models: Models, name: str, text: object) -> WriteUpdate:
     """Bring back what Undo took back last, unless something else has changed since."""
+    session.refuse_while_busy()
     _take_up(session, models, name, text)
     return _restore(session, models, name, "redo", session.draft.redo, session.draft.undo)
 
@@ -26,7 +41,7 @@ def redo(session: Session, models: Models, name: str, text: object) -> WriteUpda
 def clear(session: Session, models: Models, name: str) -> WriteUpdate:
     """Empty the draft; Undo brings the text back. The page has emptied the box, and the visitor may be typing again."""
     session.cancel()
-    if session.draft.run is not None:
+    if not session.draft.is_empty:
         session.remember_draft()
     empty_draft(session)
     return replace(empty_update(session, models.get(name)), text=None)
@@ -34,7 +49,6 @@ def clear(session: Session, models: Models, name: str) -> WriteUpdate:
 
 def _take_up(session: Session, models: Models, name: str, text: object) -> None:
     """Make what was typed since the last preview a step of its own; `AttendError` if the model can't read it."""
-    session.refuse_while_busy()
     if session.draft.run is None or text != session.draft.text:
         update_draft(session, models.get(name), text)
 
@@ -52,7 +66,8 @@ def _restore(
     session.draft.typed = False
     if not version.tokens:
         empty_draft(session)
-        return empty_update(session, models.get(name))
+        session.draft.text, session.draft.key = version.text, version.key
+        return replace(overview(session, models, name), text=version.text)
     run = replace_run(
         session,
         models.require_loaded(version.model),

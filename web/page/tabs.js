@@ -15,7 +15,7 @@ export function makeTabs(names, show) {
   const parts = names.map((name) => {
     const id = name.toLowerCase();
     const tab = make('button', {
-      type: 'button', role: 'tab', id: `at-tab-${id}`, 'aria-controls': `at-panel-${id}`, text: name,
+      type: 'button', role: 'tab', id: `at-tab-${id}`, 'aria-controls': `at-panel-${id}`, 'data-name': name, text: name,
       onclick: () => { location.hash = id; },
     });
     const panel = make('section', { role: 'tabpanel', id: `at-panel-${id}`, 'aria-labelledby': tab.id }, make('h2', { class: 'at-hidden', text: name }));

@@ -7,6 +7,7 @@
 import { mayChangeText } from '../../ui/kit/address/class_part.js';
 import { makeButton } from '../../ui/kit/js/dom.js';
 import { documentToOpen } from '../../ui/kit/js/signals.js';
+import { followEnd } from '../../ui/kit/parts/follow_end.js';
 import { makeAsk } from './ask.js';
 import { nameRun } from './inspector.js';
 import { settingsOf } from './settings.js';
@@ -27,6 +28,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
     label: 'Text', placeholder: 'Type the beginning of a text and let the model continue it.', verb: 'Continue', rows: 12,
     tools: [makeButton('Next token', () => ask.submit(undefined, { single: true })), undo],
   }, proceed);
+  const end = followEnd(ask.box, 48);
   panel.append(ask.node);
   ask.box.value = prompt;
   documentToOpen.subscribe(null, ({ document }) => { if (document.kind === 'write') ask.box.value = document.content.text; });
@@ -37,16 +39,18 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
     ask.box.readOnly = true;
     const growing = nameRun();
     inspector.await(growing);
+    end.follow(true);
     try {
       const changes = single ? { max_new_tokens: 1, min_new_tokens: 0 } : {};
       const result = await model.run(branch ?? text, settingsOf(branch, { ...settings.read(), ...changes }), (tokens) => {
         ask.box.value = text + textOf(tokens);
-        ask.box.scrollTop = ask.box.scrollHeight;
+        end.follow(false);
       });
       [name, run] = [growing, result.document];
       earlier.push(before);
       undo.disabled = false;
       ask.box.value = text + textOf(result.tokens);
+      end.follow(false);
       if (!panel.hidden) inspector.show(name, run, branch?.place);
       return run;
     } catch (error) {

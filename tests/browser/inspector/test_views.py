@@ -142,12 +142,28 @@ def test_a_line_does_not_end_with_the_colour_of_a_space(stage: Stage) -> None:
     assert stage.find(".at-text").last.inner_text() == "".join(words)  # every space is still there
 
 
-def test_a_token_without_a_text_is_named_where_it_is_pointed_at(stage: Stage) -> None:
-    answer = turn("assistant", "Hi", ["Hi", ""])
-    assert answer["tokens"] is not None
-    answer["tokens"][1] = {"text": "", "probability": 0.25, "label": "<end>"}
-    stage.show(conversation=conversation(turn("user", "Hello"), answer))
-    sync_api.expect(stage.find(".at-tok").nth(1)).to_have_attribute("title", "<end> · 25.00\u00a0%")
+def test_a_token_without_a_text_is_named_once_it_has_a_name(stage: Stage) -> None:
+    """But not the bytes of a character: their names say little, and the character is there."""
+
+    def show(state: str, *labels: str) -> None:
+        answer = turn("assistant", "Hi", ["Hi", "", ""], state=state)
+        assert answer["tokens"] is not None
+        for token, label in zip(answer["tokens"][1:], labels, strict=False):
+            token["label"] = label
+        stage.show(conversation=conversation(turn("user", "Hello"), answer, busy=state == "streaming"))
+
+    tokens, width = stage.find(".at-tok"), "one => one.getBoundingClientRect().width"
+    piece, end = tokens.nth(1), tokens.nth(2)
+    show("streaming")
+    sync_api.expect(end).to_have_attribute("data-shape", "before")
+    nameless = end.evaluate(width)
+    show("done", "<0xF0>", "<end>")
+    sync_api.expect(piece).to_have_attribute("title", "<0xF0> · 25.00\u00a0%")
+    sync_api.expect(piece).to_have_attribute("data-shape", "before")
+    sync_api.expect(end).to_have_attribute("title", "<end> · 25.00\u00a0%")
+    sync_api.expect(end).to_have_attribute("data-shape", "name")
+    assert end.evaluate(width) > nameless + 15  # it is written there
+    assert stage.find(".at-assistant .at-text").evaluate("one => one.textContent") == "Hi"  # and not copied
 
 
 def test_dropped_turns_are_set_apart(stage: Stage) -> None:
@@ -214,3 +230,16 @@ def test_nothing_is_wider_than_a_phone(phone: Stage, words: list[str]) -> None:
     for selector in (".at-bubble", ".at-strip", ".at-table", ".at-map", ".at-attended", ".at-cumulative"):
         box = phone.find(selector).first.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 390, selector
+
+
+def test_on_a_phone_the_candidates_fit_their_column_and_have_room_for_tokens(phone: Stage) -> None:
+    """There the inspector is 343 pixels wide; it was 8 too few, and a token had 64."""
+    value = inspector(["<s>", "Hi", " understandably"], mode="write")
+    phone.show(inspector=value)
+    sync_api.expect(phone.find(".at-table .at-by")).to_have_count(1)
+    phone.find(".attend-inspector").evaluate("one => { one.style.width = '343px'; }")
+    widths = "selectors => selectors.map((one) => document.querySelector(one).getBoundingClientRect().width)"
+    table, column, token = phone.page.evaluate(widths, [".at-table", ".at-table-pane", ".at-table tbody th"])
+    phone.find(".attend-inspector").evaluate("one => { one.style.width = ''; }")
+    assert table <= column
+    assert token > 100

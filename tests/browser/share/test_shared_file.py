@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from model.loaded import LoadedModel
 from tests.helpers.browsing import SHORT, Opener, serving
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, rest, say, set_number
+from tests.helpers.visitor import choose, rest, say, set_number, to_tab
 from tests.ui.share.shared_files import shared_file
 from ui.share.bundle import VIEWS
 
@@ -142,9 +143,23 @@ def test_a_shared_comparison_has_its_cards_and_each_ones_tokens(
         expect(alone.locator(".at-headline")).to_contain_text(f"Token 3 of {len(cards[1]['run']['ids'])}")
         expect(alone.locator(".at-card.at-inspected h3")).to_have_text(alone.locator(".at-card h3").nth(1).inner_text())
         expect(alone.locator("canvas.at-canvas")).to_be_visible()
+    own = page.locator(".attend-compare > .at-cards")
+    expect(own).to_be_visible()
+    to_tab(page, "Chat")
     page.locator(".attend-record input[type=file]").set_input_files(file)
-    page.get_by_role("button", name="Card 2", exact=True).click()
-    expect(page.locator(".at-opened")).to_contain_text("You’re viewing run.html, card 2, a saved run.")
+    expect(page.locator("body[data-tab='Compare']")).to_be_attached()
+    expect(page.locator(".at-headline")).to_be_visible()  # Compare's own run has come
+    section = page.get_by_role("region", name="Cards of a file")
+    expect(section.locator(".at-card .at-text")).to_have_text(own.locator(".at-text").all_text_contents())
+    expect(own).to_be_hidden()
+    for card in (1, 0):
+        section.locator(".at-card").nth(card).locator(".at-tok").nth(2).click()
+        expect(section.locator(".at-card").nth(card)).to_have_class(re.compile("at-inspected"))
+        expect(section.locator(".at-card.at-inspected")).to_have_count(1)
+        expect(page.locator(".at-headline")).to_contain_text(f"Token 3 of {len(cards[card]['run']['ids'])}")
+    section.get_by_role("button", name="Close file").click()
+    expect(section).to_be_hidden()
+    expect(own).to_be_visible()
 
 
 def test_a_shared_translation_has_its_alignment(
@@ -276,6 +291,22 @@ def compared(document: dict[str, Any]) -> dict[str, Any]:
     card = {"name": [HOSTILE], "others": [HOSTILE], "result": result, "run": document}
     metric = {"name": HOSTILE, "label": HOSTILE, "unit": HOSTILE, "digits": 2, "help": HOSTILE, "term": HOSTILE}
     return {"continued": HOSTILE, "metrics": [metric], "cards": [card, card]}
+
+
+def test_a_line_end_that_differs_is_seen(browser: Browser, tmp_path: Path) -> None:
+    document = compared(small_document())
+    card, cards = document["cards"][0], list[dict[str, Any]]()
+    for text, first_difference in (("word", None), ("\n", 0)):
+        shown = {"tokens": [{"text": text, "probability": 0.5}], "state": "done", "first_difference": first_difference}
+        cards.append({**card, "result": {**card["result"], **shown}})
+    document["cards"] = cards
+    file = tmp_path / "compared.html"
+    file.write_text(shared_file(document, "comparison"), encoding="utf-8")
+    with opened(browser, file) as alone:
+        differing = alone.locator(".at-tok.at-parted")
+        expect(differing).to_have_attribute("data-name", "↵")
+        assert differing.evaluate("one => one.getClientRects()[0].width") > 20  # its sign, beside that of a difference
+        expect(alone.locator(".at-parted-note").last).to_contain_text("“↵” instead of “word”")
 
 
 BROKEN = [

@@ -94,6 +94,38 @@ def test_a_text_is_continued_in_its_box(page: Page, rounded_chat: attend.Model) 
     expect(panel.get_by_role("textbox")).to_have_value("Once upon a time")
 
 
+# Once the model writes in a box and its end has been brought into view, scroll up.
+SCROLL_UP = """box => {
+  let frames = 0;
+  window.scrolled = new Promise((done) => {
+    const wait = () => {
+      if (box.readOnly || frames) frames += 1;
+      if (frames < 3) return requestAnimationFrame(wait);
+      setTimeout(() => { // as a wheel does, before a frame's drawing
+        box.scrollTop = 0;
+        requestAnimationFrame(() => requestAnimationFrame(done));
+      });
+    };
+    wait();
+  });
+}"""
+BELOW = "box => box.scrollHeight - box.scrollTop - box.clientHeight"
+
+
+def test_the_box_follows_what_is_written_unless_the_reader_scrolls_up(page: Page) -> None:
+    panel = open_tab(page, "Write")
+    box = panel.get_by_role("textbox")
+    send(panel, "Text", "\n" * 40 + "Once upon a time", "Continue")
+    page.wait_for_function(f"box => ({BELOW})(box) < 2", arg=box.element_handle())
+    box.evaluate(SCROLL_UP)
+    panel.get_by_role("button", name="Continue").click()
+    page.evaluate("() => window.scrolled")
+    expect(panel.get_by_role("button", name="Stop")).to_be_hidden(timeout=60_000)
+    assert box.evaluate("box => box.scrollTop") == 0
+    for _ in range(2):
+        panel.get_by_role("button", name="Undo").click()
+
+
 def test_next_token_continues_by_one(page: Page, rounded_chat: attend.Model) -> None:
     panel = open_tab(page, "Write")
     send(panel, "Text", "Once upon a time", "Next token")

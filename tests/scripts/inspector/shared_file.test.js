@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { MAX_SENT, runsIn, sendable, withDocument } from '../../../ui/inspector/toolbar/shared_file.js';
+import { MAX_SENT, comparisonIn, runsIn, sendable, withDocument } from '../../../ui/inspector/toolbar/shared_file.js';
 
 const PAGE = '<!doctype html><script type="application/json" id="attend-document">{document}</script><script>{document}</script>';
 const HOSTILE = { text: '</script><script>alert(1)</script><!--', model: '$& {document}', steps: [] };
@@ -17,6 +17,13 @@ test('a comparison has the runs of its cards, in a shared file and as it is down
   const page = withDocument(PAGE, JSON.stringify({ cards: runs.map((run) => ({ run })) }));
   assert.deepEqual(runsIn(page).map((run) => JSON.parse(run)), runs);
   assert.deepEqual(runsIn(JSON.stringify({ cards: runs.map((trace) => ({ trace })) })).map((run) => JSON.parse(run)), runs);
+});
+
+test('the cards of a shared comparison are shown at once, but not those of any other file', () => {
+  const shared = { cards: [{ run: HOSTILE, result: {} }, { run: HOSTILE, result: {} }] };
+  assert.deepEqual(comparisonIn(withDocument(PAGE, JSON.stringify(shared))), shared);
+  const others = ['', '{"cards": 3}', '{"cards": []}', '{"cards": [null]}', JSON.stringify({ cards: [{ trace: HOSTILE }] }), JSON.stringify({ cards: Array(13).fill(shared.cards[0]) })];
+  for (const text of others) assert.equal(comparisonIn(text), null);
 });
 
 test('what is no document is left to the server to refuse', () => {

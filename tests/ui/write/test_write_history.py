@@ -8,6 +8,7 @@ import pytest
 
 from model.errors import AttendError
 from tests.ui.write.test_write import ONE, SAMPLE, START, last, run_of
+from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.write import actions as write
@@ -67,6 +68,25 @@ def test_undo_takes_up_words_that_the_page_had_no_time_to_tell(models: Models) -
     generated = session.draft.text
     assert history.undo(session, models, models.default, f"{generated} or not").text == generated
     assert redo(session, models).text == f"{generated} or not"
+
+
+@pytest.mark.parametrize("length", [2_000, 2 * MAX_CHARACTERS])  # more than the model reads, more than the page takes
+def test_typing_that_the_model_cant_read_is_taken_back_and_comes_with_redo(models: Models, length: int) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    generated, ids = session.draft.text, run_of(session).ids
+    unread = generated + "x" * length
+    with pytest.raises(AttendError, match="shorten it"):
+        write.preview(session, models, models.default, unread)
+    for _ in range(2):
+        screen = history.undo(session, models, models.default, unread)
+        assert (screen.text, screen.history) == (generated, (True, True))
+        assert run_of(session).ids == ids
+        assert redo(session, models).text == unread[:MAX_CHARACTERS]
+        assert write.overview(session, models, models.default).history == (True, False)
+        unread = session.draft.text
+    history.clear(session, models, models.default)
+    assert [undo(session, models).text for _ in range(3)] == [unread, generated, START]
 
 
 def test_clear_can_be_undone(models: Models) -> None:

@@ -131,7 +131,10 @@ export function makeCard(metricFields, editing = null) {
 }
 
 /** @param {Result | null} result @param {number} index */
-const wordAt = (result, index) => `“${visibleText(result?.tokens[index]?.text ?? '')}”`;
+const wordAt = (result, index) => {
+  const token = result?.tokens[index];
+  return `“${token?.label ?? visibleText(token?.text ?? '')}”`;
+};
 
 /** The inspector stands under the cards: scroll to it as far as the token stays in sight. @param {HTMLElement} token */
 export function reveal(token) {

@@ -57,9 +57,12 @@ function template(kind) {
 export const withDocument = (page, json) =>
   page.replace(PLACE, () => json.trim().replaceAll('<', '\\u003c')); // a function: in a text, $& has a meaning
 
+/** The JSON in a file: of a page, that of its document. @param {string} text */
+const jsonIn = (text) => (/^\s*<!doctype html/i.test(text) ? DOCUMENT.exec(text)?.[1] ?? text : text);
+
 /** The run documents in a file, as JSON: of a shared file or a saved run the one that it has, of a comparison those of its cards. @param {string} text */
 export function runsIn(text) {
-  const json = /^\s*<!doctype html/i.test(text) ? DOCUMENT.exec(text)?.[1] ?? text : text;
+  const json = jsonIn(text);
   try {
     const { cards } = JSON.parse(json);
     if (Array.isArray(cards) && cards.length) return cards.slice(0, MAX_RUNS).map((card) => JSON.stringify(card?.run ?? card?.trace ?? null));
@@ -67,6 +70,19 @@ export function runsIn(text) {
     // the server says that the file is not JSON
   }
   return [json];
+}
+
+/**
+ * The comparison in a shared file, whose cards have what they show beside their runs; null in any other file.
+ * @param {string} text @returns {Record<string, any> | null}
+ */
+export function comparisonIn(text) {
+  try {
+    const content = JSON.parse(jsonIn(text)), { cards } = content;
+    return cards.length > 0 && cards.length <= MAX_RUNS && cards.every(({ run, result }) => run && result) ? content : null;
+  } catch {
+    return null;
+  }
 }
 
 /**

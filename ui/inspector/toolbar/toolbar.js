@@ -10,11 +10,11 @@
 import { isExample } from '../../examples/example.js';
 import { find, make, makeButton } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
-import { answeredWhy, inspectedToken } from '../../kit/js/signals.js';
+import { answeredWhy, inspectedToken, openedComparison, selectToken, showTab } from '../../kit/js/signals.js';
 import { downloadReply } from '../../kit/js/transfer.js';
 import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeWhatIf } from './counterfactual.js';
-import { MAX_SENT, runsIn, sendable, shareRun } from './shared_file.js';
+import { MAX_SENT, comparisonIn, runsIn, sendable, shareRun } from './shared_file.js';
 
 const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
 const MAX_FILE = 20_000_000; // bytes of a file that is read at all
@@ -33,6 +33,7 @@ export function start(component) {
   let timer = 0;
   let leftOut = ''; // the part that was left out of the file that was sent last
   let missingPart = ''; // the part that was left out of the run in the inspector
+  let onOpened = (/** @type {string} */ _) => {}; // called with the name of each run from a file, until another file is opened
 
   const save = makeButton('Save run', () => {
     questions.drop(saving);
@@ -66,6 +67,7 @@ export function start(component) {
       Object.assign(run, { name, busy });
       refresh();
       begin();
+      if (isFromFile(name)) onOpened(name);
     }
     whatIf.mark(name, index);
   });
@@ -88,7 +90,7 @@ export function start(component) {
   }
 
   function refresh() {
-    const isFile = run.name?.startsWith('replay-');
+    const isFile = isFromFile(run.name);
     share.disabled = save.disabled = run.name === null || run.busy || isExample(run.name) || isFile;
     open.disabled = run.busy;
     note.textContent = !isFile ? '' : missingPart ? `Opened from a file whose ${missingPart} took too much room to be shown.` : 'Opened from a file.';
@@ -113,15 +115,32 @@ export function start(component) {
     chooser.value = '';
     if (!file) return;
     refresh(); // removes a note about another file
-    const runs = file.size <= MAX_FILE ? runsIn(await file.text()) : [''];
-    if (runs.length > 1) {
+    const content = file.size <= MAX_FILE ? await file.text() : '';
+    const [runs, comparison] = [runsIn(content), comparisonIn(content)];
+    if (comparison && showTab('Compare')) {
+      openedComparison.publish({ name: file.name, comparison, open: (card, index, onShown) => openCard(runs[card], file.size, index, onShown) });
+    } else if (runs.length > 1) {
       note.replaceChildren(`Open which card of ${file.name}?`, ...runs.map((text, index) =>
         makeButton(`${index + 1}`, () => openRun(text, { name: `${file.name}, card ${index + 1}`, size: file.size }), { 'aria-label': `Card ${index + 1}` })));
     } else openRun(runs[0], file);
   }
 
+  /**
+   * Show a token of a card of a comparison, which itself says which file it is from.
+   * @param {string} json the card's run @param {number} size of the file @param {number} index
+   * @param {(run: string) => void} onShown called with the name that the run has in the inspector
+   */
+  function openCard(json, size, index, onShown) {
+    openRun(json, { name: '', size });
+    onOpened = (name) => {
+      selectToken(name, index);
+      onShown(name);
+    };
+  }
+
   /** @param {string} json @param {{name: string, size: number}} file that it is from */
   function openRun(json, file) {
+    onOpened = () => {};
     const { text, without } = sendable(json);
     leftOut = without;
     if (text) trigger('open_file', { text, name: file.name });
@@ -132,6 +151,9 @@ export function start(component) {
     }
   }
 }
+
+/** @param {string | null} run */
+const isFromFile = (run) => Boolean(run?.startsWith('replay-'));
 
 /** @param {number} bytes */
 const megabytes = (bytes) => `${bytes / 1e6} MB`;

@@ -163,6 +163,13 @@ export const documentToOpen = new Subject();
 /** Whether the model in use also runs on the page without a server, which this one then offers. @type {Subject<boolean>} */
 export const runsInBrowser = new Subject();
 
+/**
+ * A shared comparison from a file, for Compare to show: the name of the file, and what shows a token of a card in the inspector;
+ * `onShown` hears which name the run has there.
+ * @type {Subject<{name: string, comparison: Record<string, any>, open: (card: number, index: number, onShown: (run: string) => void) => void}>}
+ */
+export const openedComparison = new Subject();
+
 /** A link of the page that is to become one for a class (ui/classroom/sheet.js). @type {Subject<string>} */
 export const classLinkWanted = new Subject();
 
@@ -180,7 +187,7 @@ export const shownTab = new Subject();
 
 /** Bring a tab into sight, as a click on its entry does. @param {string} name @returns {boolean} whether it is offered */
 export function showTab(name) {
-  const entry = /** @type {HTMLElement | null} */ (document.querySelector(`#attend-tabs [data-name="${name}"] input`));
+  const entry = /** @type {HTMLElement | null} */ (document.querySelector(`#attend-tabs [data-name="${name}"] input, [role="tab"][data-name="${name}"]`));
   if (shownTab.latest !== name) entry?.click();
   return Boolean(entry);
 }

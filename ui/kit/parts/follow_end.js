@@ -12,16 +12,23 @@ export function followEnd(box, tolerance, onScroll = () => {}, onFollow = () => 
   let isAtEnd = true;
   let followed = 0; // the position that was set last: the browser reports it when the text may have grown again
   let frame = 0;
+  let isDemanded = false; // whether the end is to be brought into view wherever the reader is
 
   box.addEventListener('scroll', () => {
     if (isAtEnd && box.scrollTop === followed) return;
     isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < tolerance;
+    if (!isAtEnd && !isDemanded) forgetFrame(); // the text has grown as the reader scrolled
     onScroll(isAtEnd);
   });
 
-  function toEnd() {
+  function forgetFrame() {
     cancelAnimationFrame(frame);
     frame = 0;
+  }
+
+  function toEnd() {
+    forgetFrame();
+    isDemanded = false;
     box.scrollTop = box.scrollHeight;
     followed = box.scrollTop;
     isAtEnd = true;
@@ -38,12 +45,13 @@ export function followEnd(box, tolerance, onScroll = () => {}, onFollow = () => 
      */
     follow(always) {
       isAtEnd ||= always;
+      isDemanded ||= always;
       if (isAtEnd) frame ||= requestAnimationFrame(toEnd);
     },
     /** The text is complete: if its end was followed, it is now read from its beginning. */
     toBeginning() {
-      cancelAnimationFrame(frame);
-      frame = 0;
+      forgetFrame();
+      isDemanded = false;
       if (isAtEnd) box.scrollTop = 0;
     },
   };

@@ -203,10 +203,13 @@ def shape(stage: Stage) -> tuple[int, int]:
     return len(stage.rows) or stage.values.shape[-2], len(stage.columns) or stage.values.shape[-1]
 
 
-def test_names_fit_the_matrices() -> None:
+def test_names_fit_the_matrices_and_padding_is_neither_a_word_nor_an_answer(lecture: ForwardTrace) -> None:
     settings = BlockSettings(source=(5, 8), answer=(6, 3, 4, 1), heads=3)
     for stage in trace_forward(settings).stages:
         assert shape(stage) == stage.values.shape[-2:], stage.name
+    # padding has no embedding and is no answer
+    assert make_model(BlockSettings()).embedding.weight[PADDING].tolist() == [0.0] * WIDTH
+    assert lecture["output.logits"].values.shape == (3, PADDING)
 
 
 def test_equal_inputs_give_equal_steps_and_changed_ones_do_not(lecture: ForwardTrace) -> None:
@@ -216,11 +219,6 @@ def test_equal_inputs_give_equal_steps_and_changed_ones_do_not(lecture: ForwardT
     changed = trace_forward(replace(BlockSettings(), first_bias=first))
     before = changed["encoder.feed_forward.before"].values - lecture["encoder.feed_forward.before"].values
     assert before[:, 0].tolist() == pytest.approx([0.5 - 0.29] * 3) and float(before[:, 1:].abs().max()) == 0
-
-
-def test_padding_has_no_embedding_and_is_no_answer(lecture: ForwardTrace) -> None:
-    assert make_model(BlockSettings()).embedding.weight[PADDING].tolist() == [0.0] * WIDTH
-    assert lecture["output.logits"].values.shape == (3, PADDING)
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -15,15 +15,12 @@ from model.loaded import LoadedModel
 EMBEDDED = pytest.mark.skipif("attend-chat" not in names.embedded(), reason="the embedded models are not there")
 
 
-def test_the_tokens_of_a_word_spell_it(tiny: LoadedModel) -> None:
+def test_the_tokens_of_a_word_spell_it_and_what_is_no_word_is_refused(tiny: LoadedModel) -> None:
     tokens = tiny.prompt("The quick brown fox jumps over it.")
     for word in ("quick", "fox", "it", "THE"):
         span = token_span(tiny, tokens, word)
         spelt = tiny.text_of(tokens[span.start : span.stop])
         assert spelt.strip(" .").lower() == word.lower()
-
-
-def test_what_is_no_word_of_it_is_refused(tiny: LoadedModel) -> None:
     for word in ("uic", "cat", "", " ", "(", "fox jumps over it. and"):
         with pytest.raises(AttendError, match="is not a word of"):
             token_span(tiny, tiny.prompt("The quick brown fox"), word)

@@ -35,15 +35,12 @@ def word_piece(tmp_path: Path) -> Path:
     return tmp_path / "tokenizer.json"
 
 
-def test_words_are_numbered_as_they_first_appear() -> None:
+def test_words_of_all_languages_are_numbered_as_they_first_appear() -> None:
     cut = tokens.by_words("The fox, the fox; don't!")
     assert cut.pieces == ("The", "fox", ",", "the", "fox", ";", "don", "'", "t", "!")
     assert cut.ids == (0, 1, 2, 3, 1, 4, 5, 6, 7, 8)
     assert cut.vocabulary_size == 9
     assert cut.joined == "The fox , the fox ; don ' t !"
-
-
-def test_words_of_all_languages() -> None:
     words = {
         "naïve Straße_2 e\u0301": ["naïve", "Straße_2", "e\u0301"],  # a mark belongs to its letter
         "हिन्दी": ["हिन्दी"],  # vowel signs too
@@ -65,7 +62,7 @@ def test_characters_and_bytes_are_their_own_ids() -> None:
 
 
 @given(ANY_TEXT)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_every_tokenization_joins_to_its_text_except_for_documented_losses(text: str) -> None:
     for cut in (tokens.by_characters(text), tokens.by_bytes(text)):
         assert cut.joined == text and len(cut.pieces) == len(cut.ids)
@@ -128,7 +125,7 @@ def test_a_damaged_file_and_one_of_more_than_a_tokenizer_are_one_sentence(tmp_pa
         huggingface_vocabulary.load(path)
 
 
-def test_tokenizers_are_ours_and_those_of_the_folder(
+def test_tokenizers_are_ours_and_those_of_the_folder_whose_files_are_read_again_when_they_change(
     tmp_path: Path, word_piece: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "many"
@@ -142,21 +139,13 @@ def test_tokenizers_are_ours_and_those_of_the_folder(
     assert present["piece-0"]() is present["piece-0"]()  # read once
     for name in names.embedded():
         assert tokens.by_tokenizer(present[name](), "How are you?").joined == "How are you?"
+    (folder / "piece-1" / "tokenizer.json").write_text("{}")
+    with pytest.raises(AttendError):
+        tokenizers.present()["piece-1"]()
+    (folder / "piece-1" / "tokenizer.json").write_bytes(word_piece.read_bytes())
+    assert tokenizers.present()["piece-1"]().vocabulary_size == len(NAMES) + 3
     monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path / "nowhere"))
     assert list(tokenizers.present()) == list(names.embedded())
-
-
-def test_a_file_that_was_changed_is_read_again(
-    tmp_path: Path, word_piece: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "one" / "mine" / "tokenizer.json"
-    path.parent.mkdir(parents=True)
-    path.write_text("{}")
-    monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path / "one"))
-    with pytest.raises(AttendError):
-        tokenizers.present()["mine"]()
-    path.write_bytes(word_piece.read_bytes())
-    assert tokenizers.present()["mine"]().vocabulary_size == len(NAMES) + 3
 
 
 @PUBLISHED

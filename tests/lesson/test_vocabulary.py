@@ -66,17 +66,14 @@ def test_a_new_word_is_cut_by_what_was_learned() -> None:
     )
 
 
-def test_it_ends_where_no_pair_occurs_twice() -> None:
+def test_it_ends_where_no_pair_occurs_twice_and_merges_letters_that_overlap_from_the_left() -> None:
     assert [merge.pair for merge in vocabulary.learn(["ab", "ab"], 200)] == [("a", "b"), ("ab", END)]
     assert vocabulary.learn(["ab", "cd"], 200) == vocabulary.learn([], 200) == ()
-
-
-def test_letters_that_overlap_are_merged_from_the_left() -> None:
     assert vocabulary.apply_merge(("a", "a", "a", END), ("a", "a")) == ("aa", "a", END)
 
 
 @given(WORDS, st.integers(0, 30))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_it_learns_what_the_plain_twin_learns(words: list[str], most: int) -> None:
     merges = vocabulary.learn(words, most)
     assert list(merges) == plainly(words, most)

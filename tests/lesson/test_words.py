@@ -71,16 +71,12 @@ def test_what_nobody_changed_is_the_default_and_what_is_sent_back_stays(chapter:
     assert CHAPTERS[chapter](models, {key: answered[key] for key in inputs}) == answered
 
 
-@pytest.mark.parametrize("chapter", ["tokens", "vocabulary"])
 @pytest.mark.usefixtures("here")
-def test_the_hardest_texts_stay_small(chapter: str, models: Models) -> None:
+def test_the_hardest_texts_and_a_long_one_of_many_words_stay_small(models: Models) -> None:
     for text in HARD:
         inputs = {"text": text[:2_000], "new": text[:200], "merges": 200}
-        assert sent(CHAPTERS[chapter](models, inputs)) < 2.5 * LARGEST
-
-
-@pytest.mark.usefixtures("here")
-def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
+        for chapter in ("tokens", "vocabulary"):
+            assert sent(CHAPTERS[chapter](models, inputs)) < 2.5 * LARGEST
     text = " ".join(f"w{number}x" for number in range(400))[:2_000]
     for merges in (0, 200):
         assert sent(vocabulary.CHAPTER.answer(models, {"text": text, "merges": merges})) < LARGEST
@@ -182,24 +178,14 @@ def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
     assert tokens.CHAPTER.answer(private, {"text": text})["cuts"][-1]["name"] != cut["name"]
 
 
-def test_a_tokenizer_named_like_a_rule_replaces_no_rule(
-    tmp_path: Path, models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("here")
+def test_a_damaged_tokenizer_leaves_the_others_and_replaces_no_rule_of_its_name(tmp_path: Path, models: Models) -> None:
     (tmp_path / "words").mkdir()
     (tmp_path / "words" / "tokenizer.json").write_text("{}")
-    monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path))
     cuts = tokens.CHAPTER.answer(models, {"text": "How are you?"})["cuts"]
-    words = [(cut["rule"], cut.get("count")) for cut in cuts if cut["name"] == "words"]
-    assert words == [(True, 4), (False, None)]  # the rule, and the file, which cannot be read
-
-
-def test_a_damaged_tokenizer_leaves_the_others(tmp_path: Path, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "tokenizer.json").write_text("{}")
-    monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path))
-    cuts = {cut["name"]: cut for cut in tokens.CHAPTER.answer(models, {})["cuts"]}
-    assert cuts["broken"]["error"].endswith("not a readable tokenizer: copy it again.")
-    assert cuts["bytes"]["error"] == "" and cuts["bytes"]["count"] > 0
+    rule, file = (cut for cut in cuts if cut["name"] == "words")
+    assert (rule["rule"], rule["count"], file["rule"], file.get("count")) == (True, 4, False, None)
+    assert file["error"].endswith("not a readable tokenizer: copy it again.") and rule["error"] == ""
 
 
 def test_a_vocabulary_is_that_of_so_many_merges(models: Models) -> None:

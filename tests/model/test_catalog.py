@@ -97,28 +97,15 @@ def test_a_folder_goes_before_the_hub(tiny_checkpoint: Path, monkeypatch: pytest
     assert catalog.load(name).name == tiny_checkpoint.name
 
 
-@pytest.mark.parametrize(
-    ("folder", "called"),
-    [
-        ("fox/model", "fox/model"),
-        ("fox/checkpoint-500", "fox/checkpoint-500"),
-        ("fox/Best_Model", "fox/Best_Model"),
-        ("fox/500", "fox/500"),
-        ("model/fox-7b", "fox-7b"),
-        ("fox/models-of-mine", "models-of-mine"),
-    ],
-)
-def test_a_folder_goes_by_its_last_part_that_says_something(
-    folder: str, called: str, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_folder_goes_by_its_last_part_that_says_something_and_other_names_are_what_people_call_them(
+    tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = tmp_path / folder
-    shutil.copytree(tiny_checkpoint, there)
-    assert catalog.load(f" {there} ").name == names.display_name(f"{there}/") == called
-    monkeypatch.chdir(there)
-    assert (catalog.load(".").name, names.display_name(".")) == (called, called)
-
-
-def test_names_of_no_folder_are_what_people_call_them(tmp_path: Path) -> None:
+    called = {name: name for name in ("fox/model", "fox/checkpoint-500", "fox/Best_Model", "fox/500")}
+    for folder, name in {**called, "model/fox-7b": "fox-7b", "fox/models-of-mine": "models-of-mine"}.items():
+        there = shutil.copytree(tiny_checkpoint, tmp_path / folder)
+        assert catalog.load(f" {there} ").name == names.display_name(f"{there}/") == name
+        monkeypatch.chdir(there)
+        assert (catalog.load(".").name, names.display_name(".")) == (name, name)
     for name in (*names.catalog(), "someone/model@v1", str(tmp_path / "nowhere" / "model"), "", "n" * 300):
         assert names.display_name(name) == name
 

@@ -33,16 +33,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return llama(tmp_path_factory.mktemp("device_config") / "llama")
 
 
-def test_a_device_or_a_precision_that_is_none_is_refused() -> None:
+def test_a_device_that_is_none_or_not_here_and_a_precision_that_is_none_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for device in ("tpu", "cuda:", "cuda:-1", "CPU", "", "cpu\n"):
         with pytest.raises(AttendError, match="choose auto, cpu, cuda, cuda:0 or mps"):
             DeviceConfig(device)
-    for dtype in ("int3", "float64", "FLOAT32", ""):
-        with pytest.raises(AttendError, match="choose one of auto, float32, bfloat16, float16"):
+    for dtype in ("int3", "int4", "float64", "FLOAT32", ""):
+        with pytest.raises(AttendError, match="choose one of auto, float32, bfloat16, float16, int8"):
             DeviceConfig("cpu", dtype)
-
-
-def test_a_device_that_is_not_here_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert DeviceConfig("cuda:1").torch_device() == torch.device("cuda:1")
@@ -173,7 +172,7 @@ def test_what_packing_takes_for_a_while_must_fit_as_well(
         assert lacking.startswith(f"needs about {in_words(needed)} of memory") == (free < needed)
 
 
-def test_a_container_has_what_its_group_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_container_has_what_its_group_has_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device_module, "_CONTROL_GROUP", tmp_path)
     monkeypatch.setattr(
         device_module.psutil, "virtual_memory", lambda: SimpleNamespace(available=50_000, total=100_000)
@@ -189,8 +188,5 @@ def test_a_container_has_what_its_group_has(tmp_path: Path, monkeypatch: pytest.
     assert (free_memory(CPU), total_memory()) == (50_000, 100_000)
     assert shortage(CPU, 50_000) == ""
     assert shortage(CPU, 51_000) == "needs about 51 kB of memory, but only 50 kB is free"
-
-
-def test_sizes_in_words() -> None:
     words = {0: "0 kB", 999_000: "999 kB", 999_500: "1 MB", 270_400_000: "270 MB", 1_140_000_000: "1.1 GB"}
     assert {size: in_words(size) for size in words} == words

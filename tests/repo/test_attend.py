@@ -192,14 +192,12 @@ def test_what_cannot_be_is_refused_in_one_sentence(model: attend.Model, call: An
     assert str(refused.value).startswith(sentence) and "\n" not in str(refused.value)
 
 
-@pytest.mark.usefixtures("counted_seeds")
-def test_a_model_that_cannot_chat_says_so(tiny_writer: LoadedModel, tiny_translator: LoadedModel) -> None:
+def test_a_model_that_cannot_chat_says_so_and_every_setting_is_a_keyword_that_reaches_the_run(
+    tiny_writer: LoadedModel, tiny_translator: LoadedModel
+) -> None:
     for loaded in (tiny_writer, tiny_translator):
         assert not attend.Model(loaded).can_chat
         with pytest.raises(attend.AttendError, match=f"{loaded.name} can't chat"):
-            attend.Model(loaded).chat("Hi!")
-
-
-def test_every_setting_is_a_keyword_and_reaches_the_run(model: attend.Model) -> None:
+            attend.Model(loaded).chat("Hi!", seed=1)
     settings = DecodingSettings(strategy="beam", num_beams=2, min_p=0.01, banned_words=("fox",), max_new_tokens=4)
-    assert model.generate("A fox", **settings.to_dict()).settings == settings
+    assert attend.Model(tiny_writer).generate("A fox", **settings.to_dict()).settings == settings

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -20,14 +22,23 @@ from model.threads import use_threads
 from tests.helpers.paths import ROOT
 
 
-def test_it_measures_comparing(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(autouse=True)
+def same_threads() -> Iterator[None]:
+    """Most of them take one thread, or as many as are fastest here."""
     threads = torch.get_num_threads()
-    try:
-        sizes = ["--cards", "3", "--prompt-tokens", "8", "--new-tokens", "6", "--rounds", "1"]
-        together.main(["--model", str(tiny_checkpoint), *sizes])
-    finally:
-        use_threads(threads)  # it takes the number that is fastest here
-    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    yield
+    use_threads(threads)
+
+
+def figures_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """The JSON line that was printed last."""
+    return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+def test_it_measures_comparing(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ["--cards", "3", "--prompt-tokens", "8", "--new-tokens", "6", "--rounds", "1"]
+    together.main(["--model", str(tiny_checkpoint), *sizes])
+    figures = figures_of(capsys)
     assert figures["benchmark"] == "together" and figures["cards"] == 3
     assert figures["same_text"] is True
     assert set(figures["seconds"]) == {together.ALONE, together.TOGETHER, together.IN_TURN}
@@ -38,42 +49,30 @@ def test_it_measures_what_the_updates_of_an_answer_send(
     tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     updates.main(["--model", str(tiny_checkpoint), "--tokens", "60"])
-    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    figures = figures_of(capsys)
     assert figures["benchmark"] == "updates"
     assert 0 < figures["bytes"]["60"]["new"] < figures["bytes"]["60"]["whole"]
 
 
 def test_it_measures_the_parts_of_a_token(capsys: pytest.CaptureFixture[str]) -> None:
-    threads = torch.get_num_threads()
-    try:
-        assert parts.main(["--dtype", "int8", "--prompt-tokens", "8", "--new-tokens", "6", "--rounds", "1"]) == 0
-        figures = json.loads(capsys.readouterr().out.splitlines()[-1])
-        assert parts.main(["--model", "attend-translate"]) == 2
-    finally:
-        use_threads(threads)  # it takes one
+    assert parts.main(["--dtype", "int8", "--prompt-tokens", "8", "--new-tokens", "6", "--rounds", "1"]) == 0
+    figures = figures_of(capsys)
+    assert parts.main(["--model", "attend-translate"]) == 2
     assert (figures["benchmark"], figures["dtype"], len(figures["us"])) == ("parts", "int8", 8)
     measured = ("unembedding", "filters and choice", "reading the prompt, shared out")  # the others are differences
     assert min(figures["us"][part] for part in measured) > 0
 
 
 def test_it_measures_the_scripts_of_the_page_without_a_server(capsys: pytest.CaptureFixture[str]) -> None:
-    threads = torch.get_num_threads()
-    try:
-        web.main(["--new-tokens", "6", "--rounds", "1"])
-    finally:
-        use_threads(threads)  # it takes one
-    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    web.main(["--new-tokens", "6", "--rounds", "1"])
+    figures = figures_of(capsys)
     assert figures["benchmark"] == "web" and figures["tokens_per_second"] > 0
     assert set(figures["by_kind"]) == {"greedy", "sampling", "four beams"}
 
 
 def test_it_measures_what_fewer_bits_cost(capsys: pytest.CaptureFixture[str]) -> None:
-    threads = torch.get_num_threads()
-    try:
-        precision.main(["--model", "attend-chat", "--new-tokens", "2", "--beside", str(names.EMBEDDED / "attend-chat")])
-    finally:
-        use_threads(threads)  # it takes one
-    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    precision.main(["--model", "attend-chat", "--new-tokens", "2", "--beside", str(names.EMBEDDED / "attend-chat")])
+    figures = figures_of(capsys)
     assert figures["beside"] == {"same": 1, "nats": 0, "same_answers": len(precision.QUESTIONS)}  # the same weights
     assert 0 < figures["int8"]["nats"] < 0.1
 
@@ -131,10 +130,6 @@ import time:       500 |      10500 | ui.page
 
 
 def test_it_measures_scoring_over_http(capsys: pytest.CaptureFixture[str]) -> None:
-    threads = torch.get_num_threads()
-    try:
-        evaluation.main(["--sentences", "6", "--batch", "4", "--rounds", "1"])
-    finally:
-        use_threads(threads)  # it takes one
-    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    evaluation.main(["--sentences", "6", "--batch", "4", "--rounds", "1"])
+    figures = figures_of(capsys)
     assert figures["benchmark"] == "evaluation" and figures["speed"] > 0 and figures["largest_gap"] < 1e-3

@@ -81,16 +81,12 @@ def test_a_long_dialogue_is_cut_at_turns_of_the_user() -> None:
     assert all(piece.loss_mask == [False] + [True] * (len(piece.ids) - 1) for piece in pieces)  # both speakers alike
 
 
-def test_a_written_dialogue_is_never_cut() -> None:
+def test_a_written_dialogue_is_never_cut_and_only_its_answers_are_learned() -> None:
     document = replace(dialogue(4), written=True)
     size = len(ids_of(document))
     assert [text.ids for text in encode(document, TOKENIZER, CHAT, size)] == [ids_of(document)]
     assert list(encode(document, TOKENIZER, CHAT, size - 1)) == []
     assert len(list(encode(replace(document, written=False), TOKENIZER, CHAT, size - 1))) == 2
-
-
-def test_of_a_written_dialogue_only_the_answers_are_learned() -> None:
-    document = replace(dialogue(4), written=True)
     (row,) = rows(encode(document, TOKENIZER, CHAT, 65))
     learned = [int(target) for target in row.targets if target != IGNORED]
     user, *turns = (CHAT.turn(message) for message in messages(document.turns))

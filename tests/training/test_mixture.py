@@ -4,7 +4,6 @@ with."""
 from __future__ import annotations
 
 import itertools
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,14 +47,14 @@ def test_answers_that_claim_a_life_are_left_out_with_what_they_cut_off() -> None
         turns = ["Hi!", "Hello!", "And you?", claim, "I have a cat.", "How nice!", "Yes.", "I think so, too.", "Bye!"]
         assert honest(keep_turns)({"turns": turns}) == turns[4:8], claim  # a user may claim what they like
         assert honest(keep_turns)({"turns": ["And you?", claim]}) is None
-
-
-def test_a_program_may_say_what_it_is() -> None:
+    # a program may say what it is
     turns = ["What are you?", "I'm a language model.", "Who?", "I am a bot, and my name is Attend."]
     assert honest(keep_turns)({"turns": turns}) == turns
 
 
-def test_a_run_begins_with_the_weights_and_the_vocabulary_that_it_is_given(talk_folder: Path, tmp_path: Path) -> None:
+def test_a_run_begins_with_the_weights_and_the_vocabulary_that_it_is_given_in_its_shape(
+    talk_folder: Path, tmp_path: Path
+) -> None:
     settings = replace(CHAT, passes=0.2)
     train(settings, talk_folder, tmp_path / "first")
     still = replace(settings, init_from=str(tmp_path / "first"), learning_rate=1e-12, weight_decay=0.0, seed=2)
@@ -64,13 +63,7 @@ def test_a_run_begins_with_the_weights_and_the_vocabulary_that_it_is_given(talk_
     assert all(torch.allclose(first[name], second[name], atol=1e-6) for name in first)
     names = [tmp_path / name / checkpoint.TOKENIZER for name in ("first", "second")]
     assert names[0].read_bytes() == names[1].read_bytes()
-
-
-def test_weights_of_another_shape_are_refused(talk_folder: Path, tmp_path: Path) -> None:
-    train(replace(CHAT, passes=0.2), talk_folder, tmp_path / "first")
-    wider = replace(CHAT, passes=0.2, width=32, init_from=str(tmp_path / "first"))
     with pytest.raises(AttendError, match="of another shape"):
-        train(wider, talk_folder, tmp_path / "second")
-    shutil.rmtree(tmp_path / "second")
+        train(replace(settings, width=32, init_from=str(tmp_path / "first")), talk_folder, tmp_path / "third")
     with pytest.raises(AttendError, match="tokenizer"):
-        train(replace(wider, init_from=str(tmp_path / "nowhere")), talk_folder, tmp_path / "second")
+        train(replace(settings, init_from=str(tmp_path / "nowhere")), talk_folder, tmp_path / "fourth")

@@ -75,35 +75,34 @@ def test_every_flag_of_the_training_is_explained_with_its_default() -> None:
     assert "(default 4,096; 2,048 for own files; 6,000 for a translator)" in printed
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_saves_and_continues_to_the_same_weights(
     data_folder: Path,
     whole: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    number: int,
 ) -> None:
-    """Ctrl-C and kill come in the middle of the third step, long before the run would save by itself."""
-    learn, steps = loop.learn, []
+    """Ctrl-C comes in the second step, kill in the fourth, long before the run would save by itself."""
+    learn, steps, signals = loop.learn, [], {2: signal.SIGINT, 4: signal.SIGTERM}
 
     def interrupted(*arguments: Any) -> float:
         steps.append(arguments)
-        if len(steps) == 3:
-            signal.raise_signal(number)
+        if len(steps) in signals:
+            signal.raise_signal(signals[len(steps)])
         return learn(*arguments)
 
-    usual = [signal.signal(one, signal.default_int_handler) for one in (signal.SIGINT, signal.SIGTERM)]
+    usual = {one: signal.signal(one, signal.default_int_handler) for one in signals.values()}
     try:
         monkeypatch.setattr(loop, "learn", interrupted)
-        assert call("train", str(data_folder), str(tmp_path / "stopped"), *SMALL) == 130
-        assert signal.getsignal(number) is signal.default_int_handler
-        printed = capsys.readouterr()
-        assert printed.out.endswith("Stopped and saved at step 3: the same command resumes from there.\n")
-        assert "Traceback" not in printed.err and len(steps) == len(losses(tmp_path / "stopped")) == 3
+        for step, number in signals.items():
+            assert call("train", str(data_folder), str(tmp_path / "stopped"), *SMALL) == 130
+            assert signal.getsignal(number) is signal.default_int_handler
+            printed = capsys.readouterr()
+            assert printed.out.endswith(f"Stopped and saved at step {step}: the same command resumes from there.\n")
+            assert "Traceback" not in printed.err and len(steps) == len(losses(tmp_path / "stopped")) == step
         assert call("train", str(data_folder), str(tmp_path / "stopped"), *SMALL) == 0
     finally:
-        for one, handler in zip((signal.SIGINT, signal.SIGTERM), usual, strict=True):
+        for one, handler in usual.items():
             signal.signal(one, handler)
     resumed, expected = (checkpoint.load(run).state_dict() for run in (tmp_path / "stopped", whole))
     assert all(torch.equal(resumed[name], expected[name]) for name in expected)
@@ -133,15 +132,12 @@ def test_the_mixture_is_learned_from_the_files_that_are_there(
 def test_the_faster_precision_is_chosen_and_reported(
     monkeypatch: pytest.MonkeyPatch, bfloat16: float, chosen: torch.dtype, words: str
 ) -> None:
+    assert machine._seconds(torch.ones(2, 2)) > 0
     seconds = {torch.bfloat16: bfloat16, torch.float32: 2.0}
     monkeypatch.setattr(machine, "_seconds", lambda matrix: seconds[matrix.dtype])
     dtype, note = loop._precision("auto", torch.device("cpu"))
     assert dtype is chosen and note.startswith(words) and note.endswith("the faster here")
     assert loop._precision("no", torch.device("cpu")) == (torch.float32, "float32")
-
-
-def test_the_time_of_a_product_is_measured() -> None:
-    assert machine._seconds(torch.ones(2, 2)) > 0
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import shutil
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -45,9 +46,22 @@ from training.translation_task import TranslationTask
 from training.vocabulary import train_pairs_vocabulary
 
 
-@pytest.fixture
-def data_folder(tmp_path: Path) -> Path:
-    return write_pairs(tmp_path)
+@pytest.fixture(scope="module")
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_pairs(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def task(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> TranslationTask:
+    return TranslationTask(TRANSLATOR, data_folder, tmp_path_factory.mktemp("task"))
+
+
+@pytest.fixture(scope="module")
+def trained(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three passes."""
+    run = tmp_path_factory.mktemp("runs") / "trained"
+    train(TRANSLATOR, data_folder, run)
+    return run
 
 
 def test_no_sentence_of_one_part_is_in_another_in_any_form() -> None:
@@ -70,8 +84,8 @@ def test_the_split_does_not_depend_on_the_order_of_the_file() -> None:
     assert all({*first[name]} == {*second[name]} for name in first)
 
 
-def test_another_file_is_learned_without_what_is_held_out(data_folder: Path, tmp_path: Path) -> None:
-    parts = split_pairs(sentences())
+def test_another_file_is_learned_without_what_is_held_out(tmp_path: Path) -> None:
+    data_folder, parts = write_pairs(tmp_path), split_pairs(sentences())
     held_out, new = parts["test"][0], Pair("Une phrase de plus", "One sentence more")
     name = next(iter(OTHER_FILES))
     pairs = (new, replace(new, source=held_out.source.upper()), replace(new, target=f"{held_out.target} !"))
@@ -86,8 +100,9 @@ def test_another_file_is_learned_without_what_is_held_out(data_folder: Path, tmp
 
 @pytest.mark.skipif("attend-translate" not in embedded(), reason="the translator is not there")
 def test_english_sentences_alone_become_pairs_by_a_model_that_translates_them(
-    data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    data_folder = write_pairs(tmp_path)
     write_lines(data_folder / back_translate.ENGLISH_FILE, ["The CAT 0 is red\tDie Katze", *["Is 9 new?\tNeu"] * 2])
     assert back_translate.main([str(data_folder), "--model", "attend-translate"]) == 0  # any translator will do
     assert capsys.readouterr().out.endswith(f"1 pair in {data_folder / BACK_TRANSLATED_FILE}\n")
@@ -105,14 +120,15 @@ def test_english_sentences_alone_become_pairs_by_a_model_that_translates_them(
     assert "attend-chat is not a translator" in capsys.readouterr().err
 
 
-def test_a_translator_goes_on_from_a_checkpoint_with_its_vocabulary(data_folder: Path, tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    train(TRANSLATOR, data_folder, first)
-    train(replace(TRANSLATOR, init_from=str(first)), data_folder, second)
-    assert (second / "tokenizer.model").read_bytes() == (first / "tokenizer.model").read_bytes()
-    assert losses(second)[0] < losses(first)[0] - 0.5
+def test_a_translator_goes_on_from_a_checkpoint_with_its_vocabulary(
+    data_folder: Path, trained: Path, tmp_path: Path
+) -> None:
+    second = tmp_path / "second"
+    train(replace(TRANSLATOR, init_from=str(trained), passes=0.5), data_folder, second)
+    assert (second / "tokenizer.model").read_bytes() == (trained / "tokenizer.model").read_bytes()
+    assert losses(second)[0] < losses(trained)[0] - 0.5
     with pytest.raises(AttendError, match="has a vocabulary of 340 tokens: leave out --vocabulary-size"):
-        train(replace(TRANSLATOR, init_from=str(first), vocabulary_size=350), data_folder, tmp_path / "third")
+        train(replace(TRANSLATOR, init_from=str(trained), vocabulary_size=350), data_folder, tmp_path / "third")
 
 
 def test_batches_have_each_pair_once_and_at_most_the_given_tokens() -> None:
@@ -138,9 +154,8 @@ def test_the_vocabulary_writes_spaces_quotes_and_accents_in_one_way(tmp_path: Pa
     assert tokenizer.special_token_id("<pad>") == tokenizer.vocabulary_size - 1 == 330
 
 
-def test_the_loss_is_that_of_each_pair_alone(data_folder: Path, tmp_path: Path) -> None:
+def test_the_loss_is_that_of_each_pair_alone(task: TranslationTask) -> None:
     """Padding costs nothing, and label smoothing spreads its part over all tokens but padding: written out."""
-    task = TranslationTask(TRANSLATOR, data_folder, tmp_path / "run")
     torch.manual_seed(0)
     model = build(TRANSLATOR.config()).eval()
     every = [pair for batch in task.batches for pair in batch]
@@ -156,8 +171,7 @@ def test_the_loss_is_that_of_each_pair_alone(data_folder: Path, tmp_path: Path) 
     assert task.target_tokens(rows) == sum(len(target) for _, target in rows)
 
 
-def test_the_decoder_never_sees_what_it_is_to_say(data_folder: Path, tmp_path: Path) -> None:
-    task = TranslationTask(TRANSLATOR, data_folder, tmp_path / "run")
+def test_the_decoder_never_sees_what_it_is_to_say(task: TranslationTask) -> None:
     model = build(TRANSLATOR.config()).eval()
     source, target = task.batches[0][0]
     changed = [*target[:-2], 5, target[-1]]
@@ -168,19 +182,17 @@ def test_the_decoder_never_sees_what_it_is_to_say(data_folder: Path, tmp_path: P
 
 
 def test_a_run_learns_and_its_mean_can_be_evaluated(
-    data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data_folder: Path, trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = tmp_path / "run"
-    train(TRANSLATOR, data_folder, run)
-    first, *_, final = losses(run)
+    first, *_, final = losses(trained)
     assert first == pytest.approx(math.log(339), abs=0.8)  # an untrained model guesses nearly evenly
     assert final < first - 1.0
-    loaded = catalog.load(str(run))
+    loaded = catalog.load(str(trained))
     assert loaded.model.decoder_start == (339,) and loaded.rules.suppress_tokens == {339}
     data = str(data_folder / SOURCE_FILE)
-    assert evaluate.main(["--model", str(run), "--beams", "1", "3", "--data", data, "--limit", "20"]) == 0
+    assert evaluate.main(["--model", str(trained), "--beams", "1", "3", "--data", data, "--limit", "10"]) == 0
     last = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert last["sentences"] == 20 and [row["num_beams"] for row in last["all"]] == [1, 3]
+    assert last["sentences"] == 10 and [row["num_beams"] for row in last["all"]] == [1, 3]
     assert 0 <= last["bleu"] <= 100 and last["chrf"] == last["all"][1]["chrf"]
 
 
@@ -190,9 +202,8 @@ def test_a_run_with_nothing_to_learn_is_refused(data_folder: Path, tmp_path: Pat
         train(replace(TRANSLATOR, **changes), data_folder, tmp_path / "run")
 
 
-def test_an_answer_is_decoded_without_padding(data_folder: Path, tmp_path: Path) -> None:
+def test_an_answer_is_decoded_without_padding(task: TranslationTask) -> None:
     """Every logit is -16 (the width) but for one token's, -8, and padding's, 0."""
-    task = TranslationTask(TRANSLATOR, data_folder, tmp_path / "run")
     model, word = build(TRANSLATOR.config()).eval(), task.tokenizer.encode("e")[-1]
     with torch.no_grad():
         model.embedding.weight[:-1] = -1.0
@@ -205,34 +216,25 @@ def test_an_answer_is_decoded_without_padding(data_folder: Path, tmp_path: Path)
     assert translated == task.tokenizer.decode([word] * 3)
 
 
-def test_more_passes_may_follow_but_not_other_lessons(data_folder: Path, tmp_path: Path) -> None:
-    train(replace(TRANSLATOR, passes=1.0), data_folder, tmp_path / "run")
-    steps = len(losses(tmp_path / "run"))
-    train(replace(TRANSLATOR, passes=2.0), data_folder, tmp_path / "run")
-    assert len(losses(tmp_path / "run")) == 2 * steps
+def test_more_passes_may_follow_but_not_other_lessons(data_folder: Path, trained: Path, tmp_path: Path) -> None:
+    run, steps = shutil.copytree(trained, tmp_path / "run"), len(losses(trained))
+    train(replace(TRANSLATOR, passes=4.0), data_folder, run)
+    assert len(losses(run)) == steps * 4 / 3
     with pytest.raises(AttendError, match="with batch_tokens 256, not 512"):
-        train(replace(TRANSLATOR, batch_tokens=512), data_folder, tmp_path / "run")
+        train(replace(TRANSLATOR, batch_tokens=512), data_folder, run)
 
 
-def test_the_mean_is_of_the_last_weights_and_is_only_lent() -> None:
+@pytest.mark.parametrize(("count", "mean"), [(2, 3.5), (1, 9.0)])  # of 2 and 5; of one, the model as it is by then
+def test_the_mean_is_of_the_last_weights_and_is_only_lent(count: int, mean: float) -> None:
     model = torch.nn.Linear(1, 1, bias=False)
-    average = Average(model, 2)
+    average = Average(model, count)
     for value in (1.0, 2.0, 5.0):
         model.weight.data.fill_(value)
         average.take()
     model.weight.data.fill_(9.0)
     with average.weights():
-        assert model.weight.item() == 3.5  # of 2 and 5
+        assert model.weight.item() == mean
     assert model.weight.item() == 9.0
-
-
-def test_the_mean_of_one_is_the_model_as_it_is() -> None:
-    model = torch.nn.Linear(1, 1, bias=False)
-    average = Average(model, 1)
-    average.take()
-    model.weight.data.fill_(9.0)  # what a step later is measured and saved
-    with average.weights():
-        assert model.weight.item() == 9.0
 
 
 def test_the_inverse_square_root_is_the_papers() -> None:
@@ -252,8 +254,5 @@ def test_every_reference_counts_and_sentences_may_have_different_numbers() -> No
     assert score_translations(translated, references).bleu == pytest.approx(100.0)
     assert score_translations(translated, [one[:1] for one in references]).bleu < 60.0
     assert score_translations(translated, references).chrf == pytest.approx(100.0)
-
-
-def test_all_translations_of_a_sentence_are_its_references() -> None:
     pairs = [Pair("Salut !", "Hi!"), Pair("Merci.", "Thanks."), Pair("Salut !", "Hello!")]
     assert by_source(pairs) == {"Salut !": ["Hi!", "Hello!"], "Merci.": ["Thanks."]}

@@ -39,10 +39,12 @@ def trace_of(
 def test_the_document_is_as_designed() -> None:
     settings = DecodingSettings(temperature=0.7, top_k=5, top_p=0.9, seed=7, max_new_tokens=6, top_candidates=4)
     trace = trace_of(settings, model=random_model(12, seed=1), request=make_request((3, 1), []))
+    assert "messages" not in trace.document()["prompt"]
+    trace.messages = [{"role": "user", "content": "3 1"}]
     document = trace.document()
     assert checked(RunDocument, json.loads(json.dumps(document, allow_nan=False))) == document
     assert (document["schema"], document["model"]) == ("attend.trace/2", "tiny")
-    assert document["prompt"] == {"text": "3 1", "ids": [3, 1]}
+    assert document["prompt"] == {"text": "3 1", "ids": [3, 1], "messages": trace.messages}
     assert document["settings"] == settings.to_dict() and document["seed"] == 7
     assert document["text"] == " ".join(map(str, document["ids"])) and len(document["ids"]) == 6
     assert document["finish_reason"] == "length"
@@ -124,13 +126,6 @@ def test_a_search_names_parents_the_leading_text_and_those_returned(stop_after: 
     returned = [list(texts[place["step"]][place["index"]]) for place in search[-1]["returned"]]
     assert returned == [sequence["ids"] for sequence in document.get("sequences", [])]
     assert len(returned) == (0 if stop_after else 2)
-
-
-@pytest.mark.usefixtures("counted_seeds")
-def test_a_conversation_is_part_of_the_document() -> None:
-    trace = trace_of(DecodingSettings(max_new_tokens=2), model=random_model(9, seed=1))
-    trace.messages = [{"role": "user", "content": "3 1"}]
-    assert trace.document()["prompt"].get("messages") == [{"role": "user", "content": "3 1"}]
 
 
 def test_a_run_without_recorded_candidates_has_no_document() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -75,12 +76,11 @@ def test_a_translation_is_scored_behind_its_source(tiny_translator: LoadedModel)
         score_text(tiny_translator, "Le chien.")
 
 
-def test_nothing_to_score_is_refused(tiny: LoadedModel) -> None:
+def test_nothing_to_score_is_refused_and_the_perplexity_of_the_all_but_impossible_is_a_number(
+    tiny: LoadedModel,
+) -> None:
     with pytest.raises(AttendError, match="There is nothing to score in ''"):
         score_text(tiny, "")
-
-
-def test_the_perplexity_of_what_is_all_but_impossible_is_a_number(tiny: LoadedModel) -> None:
     scored = score_text(tiny, "fox")
     never = [choice.chosen._replace(probabilities=(0.0,)) for choice in scored.choices]
     choices = tuple(replace(choice, candidates=(one,)) for choice, one in zip(scored.choices, never, strict=True))
@@ -99,20 +99,20 @@ class _Counting:
         pass
 
 
-@pytest.mark.parametrize("prefix", [0, 1])
-@pytest.mark.parametrize("scored", [1, 2, 9, 30])
 @pytest.mark.parametrize("piece", [1, 7, 256])
 def test_a_text_read_in_pieces_is_scored_as_in_one_pass(
-    tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch, prefix: int, scored: int, piece: int
+    tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch, piece: int
 ) -> None:
     monkeypatch.setattr(scoring, "_PIECE", piece)
     ids = [*tiny.prefix_tokens, *tiny.tokenizer.encode("The quick fox and the dog. " * 4, begins=True)][:31]
-    lock = _Counting()
-    passes = [*scoring.predictions(tiny.model, ids, scored=scored, prefix=prefix, lock=lock)]
-    assert [token for tokens, _ in passes for token in tokens] == ids[scored:]
-    expected = tiny.model.logits(ids[:scored], ids[scored:])
-    assert torch.allclose(torch.cat([logits for _, logits in passes]), expected, atol=1e-4)
-    assert lock.held == -(-(scored - 1) // piece) + -(-(len(ids) - scored) // piece)  # others get their turn between
+    for prefix, scored in itertools.product((0, 1), (1, 2, 9, 30)):
+        lock = _Counting()
+        passes = [*scoring.predictions(tiny.model, ids, scored=scored, prefix=prefix, lock=lock)]
+        assert [token for tokens, _ in passes for token in tokens] == ids[scored:]
+        expected = tiny.model.logits(ids[:scored], ids[scored:])
+        assert torch.allclose(torch.cat([logits for _, logits in passes]), expected, atol=1e-4)
+        turns = -(-(scored - 1) // piece) + -(-(len(ids) - scored) // piece)  # between which others get theirs
+        assert lock.held == turns, (prefix, scored)
 
 
 def test_of_many_long_texts_only_some_keep_a_cache(tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:

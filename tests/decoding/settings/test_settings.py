@@ -141,13 +141,6 @@ def test_unknown_names_and_other_things_than_objects_are_refused() -> None:
         DecodingSettings.from_dict({3: 1})  # pyright: ignore[reportArgumentType]
 
 
-def test_whole_numbers_may_arrive_as_floats_and_the_other_way_round() -> None:
-    settings = DecodingSettings.from_dict(json.loads('{"top_k": 40.0, "temperature": 1, "seed": 7.0}'))
-    assert (settings.top_k, type(settings.top_k)) == (40, int)
-    assert (settings.temperature, type(settings.temperature)) == (1.0, float)
-    assert (settings.seed, type(settings.seed)) == (7, int)
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.usefixtures("counted_seeds")
 def test_a_setting_that_the_strategy_does_not_use_does_nothing(strategy: str) -> None:
@@ -178,15 +171,11 @@ def test_each_strategy_is_the_one_that_was_named() -> None:
     assert isinstance(DecodingSettings(num_return_sequences=2).strategy_for(make_request()), ParallelSamples)
 
 
-def test_beams_that_sample_are_beam_search_at_temperature_0() -> None:
-    cold = DecodingSettings(strategy="beam_sample", temperature=0, top_k=2, max_new_tokens=6)
-    assert not cold.drawn and cold.seeded() is cold
-    model, request = random_model(20, seed=4), make_request(end_tokens=[1])
-    searched = DecodingSettings(strategy="beam", top_k=2, max_new_tokens=6)
-    assert decode(model, cold, request) == decode(model, searched, request)
-
-
-def test_early_stopping_is_one_of_three_words_or_a_truth_value_of_json() -> None:
+def test_numbers_and_truth_values_of_json_have_the_kind_of_their_setting() -> None:
+    settings = DecodingSettings.from_dict(json.loads('{"top_k": 40.0, "temperature": 1, "seed": 7.0}'))
+    assert (settings.top_k, type(settings.top_k)) == (40, int)
+    assert (settings.temperature, type(settings.temperature)) == (1.0, float)
+    assert (settings.seed, type(settings.seed)) == (7, int)
     for sent, word in ((True, "true"), (False, "false"), ("true", "true"), ("never", "never")):
         settings = DecodingSettings.from_dict({"early_stopping": sent})
         assert settings.early_stopping == settings.to_dict()["early_stopping"] == word
@@ -202,14 +191,18 @@ def test_temperature_0_is_greedy_and_so_is_what_float32_would_make_0(temperature
     assert all(step.hypotheses[0].choice.draw is None for step in cold)
 
 
-def test_temperature_0_leaves_beam_search_as_it_is() -> None:
+def test_temperature_0_leaves_beam_search_as_it_is_and_makes_it_of_beams_that_sample() -> None:
     """Beam search draws nothing, and dividing all log-probabilities by one number keeps their order."""
-    model = random_model(20, seed=4)
+    model, request = random_model(20, seed=4), make_request(end_tokens=[1])
     texts = set()
     for temperature in (0, 1, 0.25):
         settings = DecodingSettings(strategy="beam", temperature=temperature, max_new_tokens=6)
-        texts.add(best(decode(model, settings, make_request(end_tokens=[1]))).tokens)
+        texts.add(best(decode(model, settings, request)).tokens)
     assert len(texts) == 1
+    cold = DecodingSettings(strategy="beam_sample", temperature=0, top_k=2, max_new_tokens=6)
+    assert not cold.drawn and cold.seeded() is cold
+    searched = DecodingSettings(strategy="beam", top_k=2, max_new_tokens=6)
+    assert decode(model, cold, request) == decode(model, searched, request)
 
 
 @pytest.mark.usefixtures("counted_seeds")

@@ -148,15 +148,12 @@ def test_processors_come_first() -> None:
         assert mine.confidence == pytest.approx(choice.final_probability)
 
 
-def test_it_ends_at_an_end_token_and_at_the_context() -> None:
+def test_it_ends_at_an_end_token_and_at_the_context_and_a_model_that_hides_its_states_is_refused() -> None:
     """Four tokens fit, and the last still takes part in the comparison: the text fills the context exactly."""
     assert decode(by_hand(), contrastive(), make_request((9,), [1]))[-1].finish_reason == "stop"
     model = random_model(15, seed=3, context_length=6)
     steps = decode(model, contrastive(), make_request((3, 1), context_length=6))
     assert (len(text_of(steps)), steps[-1].finish_reason) == (4, "length")
-
-
-def test_a_model_that_hides_its_states_is_refused() -> None:
     with pytest.raises(AttendError, match="hidden states, which this model does not provide"):
         decode(TinyModel(lambda text: [0.0, 1.0]), contrastive())
 

@@ -144,6 +144,9 @@ def test_what_cannot_be_contrasted_is_refused() -> None:
         run(TinyModel(lambda text: [0.0, 1.0]), (0,), dola())
     with pytest.raises(AttendError, match=r"lists layer 5, but the layers below this model's last are 0 to 4"):
         run(random_model(9, seed=1), (0,), dola(dola_layers=[1, 5]))
+    for value in ("middle", "", "1, x", [], [1.5], -1, [1001], True, None, {"1": 2}, [[1]], list(range(101))):
+        with pytest.raises(AttendError, match="dola_layers"):
+            dola(dola_layers=value)
 
 
 @pytest.mark.parametrize(
@@ -162,12 +165,6 @@ def test_layers_come_as_words_or_numbers(value: object, meant: object, typed: st
     assert settings.to_dict()["dola_layers"] == (meant if isinstance(meant, str) else list(meant))  # type: ignore[call-overload]
     assert DecodingSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
     assert dola(dola_layers=typed) == settings
-
-
-def test_other_layers_are_refused_by_name() -> None:
-    for value in ("middle", "", "1, x", [], [1.5], -1, [1001], True, None, {"1": 2}, [[1]], list(range(101))):
-        with pytest.raises(AttendError, match="dola_layers"):
-            dola(dola_layers=value)
 
 
 def test_the_document_has_the_layer_and_the_divergences() -> None:

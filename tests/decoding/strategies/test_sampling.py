@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def slow_token_at(draw: float, logits: list[float]) -> int:
 VALUES = st.one_of(st.sampled_from([0.0, 1.0, -800.0, -math.inf]), st.floats(-20, 20, width=32))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(VALUES, min_size=1, max_size=60).filter(lambda row: max(row) > -math.inf),
     st.floats(0, 1, exclude_max=True),
@@ -71,26 +72,22 @@ def test_draws_without_replacement_fall_where_single_draws_would(row: list[float
         assert before - 1e-12 <= draw * everything <= before + left.pop(index) + 1e-12
 
 
-def test_draws_without_replacement_by_hand() -> None:
+@pytest.mark.parametrize("levels", [0, 4])
+def test_a_draw_over_a_whole_vocabulary_equals_the_full_sort(levels: int) -> None:
+    generator = torch.Generator().manual_seed(levels)
+    logits = torch.randn(1, 50257, generator=generator)
+    logits = (logits * levels).round() / levels if levels else logits
+    recording, row = record(("model",), [logits], 0)[0], logits[0].tolist()
+    for draw in (0.0, 0.6, 0.97, 1 - 2**-53):  # some lie beyond the probable tokens
+        assert token_at(draw, recording) == slow_token_at(draw, row)
+
+
+def test_draws_by_hand_and_on_an_edge_where_they_take_the_token_behind_it_or_else_the_last_one() -> None:
     # .5 .3 .2: the draw .6 falls on the second; of .5 and .2, which are 5/7 and 2/7, .72 lies behind 5/7 = .714.
     probabilities = np.array([0.2, 0.5, 0.3])
     assert draw_without_replacement([0.6, 0.72, 0.9], probabilities) == [2, 0, 1]
     assert draw_without_replacement([0.6, 0.71], probabilities) == [2, 1]
     assert draw_without_replacement([0.6, 0.71], np.array([0.0, 1.0])) == [1]  # nothing else is left
-
-
-@pytest.mark.parametrize("levels", [0, 4])
-def test_a_draw_over_a_whole_vocabulary_equals_the_full_sort(levels: int) -> None:
-    generator = torch.Generator().manual_seed(levels)
-    for _ in range(2):
-        logits = torch.randn(1, 50257, generator=generator)
-        logits = (logits * levels).round() / levels if levels else logits
-        recording = record(("model",), [logits], 0)[0]
-        for draw in (0.0, 0.2, 0.6, 0.97, 0.999, 1 - 2**-53):  # some lie beyond the probable tokens
-            assert token_at(draw, recording) == slow_token_at(draw, logits[0].tolist())
-
-
-def test_a_draw_on_an_edge_takes_the_token_behind_it_and_the_last_one_where_there_is_none() -> None:
     # four equal tokens sum to 1/4, 1/2, 3/4 and 1 exactly; ten times 0.1, summed, does not exceed 1 - 2 ** -53
     four, ten = (record(("model",), [torch.zeros(1, count)], 0)[0] for count in (4, 10))
     assert [token_at(draw, four) for draw in (0.0, 0.25, 0.5, 0.75)] == [0, 1, 2, 3]
@@ -126,7 +123,7 @@ def test_greedy_takes_the_most_probable_token_ties_by_id() -> None:
     assert choice.probability == pytest.approx(0.5, abs=1e-6) and choice.entropy == pytest.approx(1.0, abs=1e-6)
 
 
-def test_a_text_stops_at_an_end_token_at_its_limit_and_where_the_context_ends() -> None:
+def test_a_text_stops_at_an_end_token_at_its_limit_and_where_the_context_ends_and_begins_within_it() -> None:
     model = TinyModel(lambda text: [0.0, 1.0, 2.0 if len(text) == 4 else 0.0], context_length=10)
     greedy = DecodingSettings(strategy="greedy", max_new_tokens=3)
     steps = decode(model, greedy)
@@ -138,9 +135,6 @@ def test_a_text_stops_at_an_end_token_at_its_limit_and_where_the_context_ends() 
     assert len(best(steps).tokens) == 10  # 9 beside the prompt's one, and one that is not read
     assert steps[-1].finish_reason == "length"
     assert all(not step.finished and not step.hypotheses[0].finished for step in steps[:-1])
-
-
-def test_a_prompt_without_room_and_an_empty_one_are_refused() -> None:
     with pytest.raises(AttendError, match="The prompt has 11 tokens, but the model reads at most 10: shorten it"):
         make_request(prompt=range(11), context_length=10)
     with pytest.raises(AttendError, match="The prompt is empty"):
@@ -192,17 +186,17 @@ def test_log_probability_is_the_models_own_and_score_that_of_the_choice() -> Non
     assert result.score == pytest.approx(float(cold.log_softmax(-1).gather(1, chosen).sum()), abs=1e-5)
 
 
-def test_attention_is_that_of_the_pass_before_the_token() -> None:
-    model = random_model(10, seed=1)
-    steps = decode(model, DecodingSettings(seed=1, max_new_tokens=4), make_request(attention=True))
-    text = (0, *best(steps).tokens)
-    for number, step in enumerate(steps):
-        attention = step.hypotheses[0].choice.attention
-        assert attention is not None and attention.dtype == torch.float16
-        read = torch.tensor(text[: number + 1], dtype=torch.float32) + 1  # what TinyModel looks at: the text so far
-        assert attention.shape == (1, 1, number + 1)
-        assert attention[0, 0].float() == pytest.approx((read / read.sum()).numpy(), abs=1e-3)
-    assert all(step.hypotheses[0].choice.attention is None for step in decode(model, DecodingSettings(seed=1)))
+@pytest.mark.parametrize("several", [{}, {"num_return_sequences": 4}, {"strategy": "beam", "num_beams": 3}], ids=str)
+def test_attention_is_that_of_the_pass_before_the_token_in_the_row_that_it_continues(several: dict[str, Any]) -> None:
+    model, settings = random_model(10, seed=1), DecodingSettings.from_dict({"seed": 1, "max_new_tokens": 6, **several})
+    for number, step in enumerate(decode(model, settings, make_request(end_tokens=[2], attention=True))):
+        for hypothesis in step.hypotheses:
+            attention = hypothesis.choice.attention
+            assert attention is not None and attention.dtype == torch.float16
+            read = torch.tensor((0, *hypothesis.tokens[:-1]), dtype=torch.float32) + 1  # what TinyModel looks at
+            assert attention.shape == (1, 1, len(read)) and len(read) <= number + 1
+            assert attention[0, 0].float() == pytest.approx((read / read.sum()).numpy(), abs=1e-3)
+    assert all(step.hypotheses[0].choice.attention is None for step in decode(model, settings))
 
 
 def test_padding_on_the_left_never_reaches_a_step() -> None:

@@ -67,7 +67,7 @@ def ours(model: Any, prompt: Text, ends: list[int], settings: DecodingSettings) 
 @pytest.mark.parametrize("strategy", ["greedy", "sample"])
 def test_greedy_and_sampled_texts_are_transformers(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = set()
-    for seed in range(15):
+    for seed in range(10):
         chance, model, prompt, ends = situation(seed)
         chosen = case(chance, PENALTIES, *([FILTERS] if strategy == "sample" else []))
         chosen |= {"strategy": strategy, "max_new_tokens": LIMIT}
@@ -76,7 +76,7 @@ def test_greedy_and_sampled_texts_are_transformers(strategy: str, monkeypatch: p
         (mine,) = ours(model, prompt, ends, DecodingSettings.from_dict({**chosen, "seed": seed}))
         assert list(mine.tokens) == expected, seed
         texts.add(mine.tokens)
-    assert len(texts) > 10
+    assert len(texts) > 6
 
 
 # --- beams -----------------------------------------------------------------------------------------------------------
@@ -117,9 +117,9 @@ def any_beams(chance: random.Random, **chosen: Any) -> DecodingSettings:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode_of_early_stopping_returns_what_transformers_returns(mode: str) -> None:
-    for seed in range(20):
+    for seed in range(12):
         chance, model, prompt, ends = situation(seed)
-        words = {} if seed < 12 else case(chance, PENALTIES)
+        words = {} if seed < 7 else case(chance, PENALTIES)
         settings = any_beams(chance, early_stopping=mode, **words, **({"max_new_tokens": 12} if words else {}))
         check_equal(ours(model, prompt, ends, settings), reference(model, prompt, ends, settings, **words))
 
@@ -143,7 +143,7 @@ def test_the_modes_are_three() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_beams_that_sample_are_transformers_under_the_same_draws(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = set()
-    for seed in range(200, 210):
+    for seed in range(200, 207):
         chance, model, prompt, ends = situation(seed)
         filters = {
             "temperature": chance.choice((0.7, 1.0, 1.5)),
@@ -163,4 +163,4 @@ def test_beams_that_sample_are_transformers_under_the_same_draws(mode: str, monk
         mine = ours(model, prompt, ends, settings)
         check_equal(mine, reference(model, prompt, ends, settings, **filters))
         texts.add(mine[0].tokens)
-    assert len(texts) > 6
+    assert len(texts) > 4

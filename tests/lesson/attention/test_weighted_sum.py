@@ -55,13 +55,10 @@ def test_attention_alone_cannot_see_order_and_with_positions_it_can(order: list[
     assert (other.vectors - result.vectors[order]).abs().max() > 0.1
 
 
-def test_one_word_is_one_vector_wherever_it_stands() -> None:
+def test_one_word_is_one_vector_wherever_it_stands_and_another_is_another_however_it_begins() -> None:
     attended = self_attention(["the", "dog", "bites", "the", "man"], 6, positions=False)
     assert torch.equal(attended.vectors[0], attended.vectors[3])
     twin = self_attention(["man", "the", "bites", "the", "dog"], 6, positions=False)
     assert (twin.vectors[0] - attended.vectors[4]).abs().max() < 1e-6
-
-
-def test_words_that_begin_alike_have_vectors_of_their_own() -> None:
     computer, computed, again = word_vectors(["computer", "computed", "computer"], 6)
     assert torch.equal(computer, again) and not torch.equal(computer, computed)

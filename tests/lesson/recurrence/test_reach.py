@@ -116,10 +116,7 @@ def test_who_loses_it() -> None:
     assert kept[WITH_ATTENTION] < 0.02 < kept[WITHOUT_ATTENTION] < 0.2 < 0.3 < kept[VOCABULARY_OF]
     late, early = change(VOCABULARY_OF, 14), change(VOCABULARY_OF, 9)
     assert late > early * 0.9
-
-
-def test_texts_of_different_lengths_are_not_compared() -> None:
-    with pytest.raises(AttendError, match="choose another word"):
+    with pytest.raises(AttendError, match="choose another word"):  # texts of different lengths
         changes(reader(WITHOUT_ATTENTION), [1, 2, 3], [1, 2])
 
 

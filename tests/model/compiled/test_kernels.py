@@ -84,12 +84,9 @@ def test_exponentials_equal_those_of_double_precision() -> None:
     exponentials(numbers, out)
     error = np.abs(out / np.exp(numbers.astype(np.float64)) - 1)
     assert error.max() < 4e-7 and error[np.abs(numbers) <= 20].max() < 2e-7
-
-
-def test_exponentials_of_numbers_that_float32_has_none_for() -> None:
-    numbers = np.array([np.nan, -np.inf, -1e30, -87.01, 0.0, 100.0, np.inf], np.float32)
-    out = np.empty_like(numbers)
-    exponentials(numbers, out)
+    beyond = np.array([np.nan, -np.inf, -1e30, -87.01, 0.0, 100.0, np.inf], np.float32)  # what float32 has none for
+    out = np.empty_like(beyond)
+    exponentials(beyond, out)
     largest = pytest.approx(np.exp(88.0), rel=4e-7)
     assert np.isnan(out[0]) and out[1:].tolist() == [0.0, 0.0, 0.0, 1.0, largest, largest]
 
@@ -105,7 +102,7 @@ def test_memory_starts_where_a_cache_line_does() -> None:
             assert {each.data_ptr() % 64 for each in weights} == {0}
 
 
-def test_a_softmax_of_large_and_missing_scores() -> None:
+def test_a_softmax_of_large_and_missing_scores_and_of_any_length() -> None:
     scores = np.array([1000.0, 999.0, -np.inf], np.float32)
     softmax(scores)
     total = 1 + np.exp(-1.0)
@@ -114,9 +111,6 @@ def test_a_softmax_of_large_and_missing_scores() -> None:
     not_a_number = np.array([1.0, np.nan, 2.0], np.float32)
     softmax(not_a_number)
     assert np.isnan(not_a_number).all()
-
-
-def test_a_softmax_of_any_length() -> None:
     for length in (1, 7, 64, 300):
         scores = 9 * random(length)
         expected = torch.from_numpy(scores).double().softmax(dim=-1)

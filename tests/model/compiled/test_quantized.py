@@ -130,8 +130,6 @@ def test_what_cannot_be_rounded_is_refused(tmp_path: Path) -> None:
         quantize(TinyModel(lambda text: [0.0, 1.0]))
     with pytest.raises(AttendError, match=r"model can't run in int8 \(8 bits\), which works only"):
         catalog.load(str(marian_of_several(tmp_path / "model")), device_config=DeviceConfig("cpu", "int8"))
-    with pytest.raises(AttendError, match="choose one of auto, float32, bfloat16, float16, int8"):
-        DeviceConfig(dtype="int4")
 
 
 def test_without_numba_a_model_keeps_to_its_modules(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,20 +144,16 @@ def test_without_numba_a_model_keeps_to_its_modules(monkeypatch: pytest.MonkeyPa
         quantize(model)
 
 
-@pytest.mark.parametrize("compact", [False, True])
-def test_a_token_that_is_none_is_refused_before_foreign_memory_is_read(compact: bool) -> None:
-    model = quantize(random_model()) if compact else prepare_for_decoding(random_model())
-    cache = model.prefill(text(3)).cache
-    for token in (50, 10_000_000, -1):  # of a vocabulary of 50
-        with pytest.raises(IndexError):
-            model.step([token], cache)
-        with pytest.raises(IndexError):
-            model.prefill([1, token])
-
-
-def test_packed_weights_are_not_packed_again() -> None:
-    for model in (quantize(random_model()), prepare_for_decoding(random_model().bfloat16())):
-        for prepare in (prepare_for_decoding, quantize):
+def test_a_token_that_is_none_is_refused_before_foreign_memory_is_read_and_weights_are_packed_only_once() -> None:
+    whole, packed = prepare_for_decoding(random_model()), prepare_for_decoding(random_model().bfloat16())
+    for model in (whole, packed, quantize(random_model())):
+        cache = model.prefill(text(3)).cache
+        for token in (50, 10_000_000, -1):  # of a vocabulary of 50
+            with pytest.raises(IndexError):
+                model.step([token], cache)
+            with pytest.raises(IndexError):
+                model.prefill([1, token])
+        for prepare in (prepare_for_decoding, quantize) if model is not whole else ():
             with pytest.raises(ValueError, match="load it again"):
                 prepare(model)
         assert torch.isfinite(model(torch.tensor([text(4)]))).all()  # outside of inference, too

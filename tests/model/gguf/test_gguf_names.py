@@ -13,7 +13,6 @@ from model import catalog, names
 from model import device as device_module
 from model.errors import AttendError
 from model.progress import in_words
-from tests.helpers.folders import llama as llama_folder
 from tests.helpers.folders import refusal as refused
 from tests.helpers.hub_server import StandIn, commit_of
 from tests.helpers.hub_stage import fetch
@@ -69,19 +68,9 @@ def test_a_folder_with_one_file_is_that_file(file: Path, tmp_path: Path) -> None
     assert "holds only models that were split into several files (big-00001-of-00002.gguf)" in refusal(str(folder))
 
 
-def test_safetensors_go_before_gguf(file: Path, tmp_path: Path) -> None:
-    folder = llama_folder(tmp_path / "both")
-    shutil.copy(file, folder)
-    assert names.locate(str(folder)).path == folder
-    assert catalog.load(str(folder)).name == "both"
-
-
-def test_a_part_of_a_split_model_is_refused_by_its_name(file: Path, tmp_path: Path) -> None:
+def test_a_part_of_a_split_model_and_a_missing_file_are_refused_by_their_names(file: Path, tmp_path: Path) -> None:
     part = shutil.copy(file, tmp_path / "tiny-00002-of-00003.gguf")
     assert refusal(str(part)).startswith(f"{part} is one part of a model that was split into several files")
-
-
-def test_a_missing_file_is_called_a_file() -> None:
     for name in (f"/nowhere/{Q8}", "owner/name/file.gguf", "file.gguf"):
         assert refusal(name) == f"There is no file {name!r}: check its path; a file on the Hub is owner/name:FILE.gguf."
 
@@ -128,11 +117,13 @@ def test_one_of_several_is_named_as_llama_cpp_does(repository: Path, hub_server:
     assert hub_server.requests == []  # a commit never changes
 
 
-def test_safetensors_go_before_gguf_on_the_hub_as_well(
+def test_safetensors_go_before_gguf_in_a_folder_and_on_the_hub(
     hub_server: StandIn, on_the_hub: Path, file: Path, tmp_path: Path
 ) -> None:
     both = Path(shutil.copytree(on_the_hub, tmp_path / "both"))
     shutil.copy(file, both)
+    assert names.locate(str(both)).path == both
+    assert catalog.load(str(both)).name == "both"
     hub_server.repositories[REPOSITORY, "main"] = both
     assert catalog.load(f"{REPOSITORY}:Q8_0").name == f"{REPOSITORY}:Q8_0"
     assert hub_server.requested_files() == [Q8]

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from gguf import GGMLQuantizationType, GGUFReader
 
-import generate
 from model import catalog, device
 from model.errors import AttendError
 from model.huggingface.trial import reading
@@ -59,22 +58,13 @@ def overwrite(path: Path, offset: int, content: bytes) -> None:
         file.write(content)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"GGU", b"PK\x03\x04" * 50, b"ggml" * 20], ids=["empty", "cut", "zip", "ggml"]
-)
-def test_a_file_of_another_format_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_a_file_of_another_format_version_or_order_is_refused(spoilt: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
-    path.write_bytes(content)
-    assert refusal(path) == f"{path} is not a GGUF file, whatever its name: choose another file."
-
-
-def test_a_git_lfs_pointer_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    path = tmp_path / "m.gguf"
+    for content in (b"", b"GGU", b"PK\x03\x04" * 50, b"ggml" * 20):
+        path.write_bytes(content)
+        assert refusal(path) == f"{path} is not a GGUF file, whatever its name: choose another file."
     path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 98362432\n")
     assert refusal(path) == f"{path} is a Git LFS pointer without weights: run git lfs pull in its folder."
-
-
-def test_other_versions_and_orders_are_named(spoilt: Path) -> None:
     overwrite(spoilt, 4, struct.pack("<I", 1))
     assert "is GGUF version 1, but only versions 2 and 3 can be read: download it again" in refusal(spoilt)
     overwrite(spoilt, 4, struct.pack(">I", 3))
@@ -98,12 +88,14 @@ def test_counts_that_no_file_holds_are_refused_at_once(spoilt: Path) -> None:
 def test_a_file_that_ends_too_early_is_refused_wherever_it_ends(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
     rng = random.Random(5)
-    ends = [*range(5, 60), *rng.sample(range(60, len(whole) - 1), 150), len(whole) - 40]
+    ends = [*range(5, 60), *rng.sample(range(60, len(whole) - 1), 60), len(whole) - 40]
     for end in ends:
         path.write_bytes(whole[:end])
         message = reading.refusal({"path": str(path), "name": "m", "engine": "native"})  # as in a process of its own
         assert message is not None and ("damaged" in message or "incomplete" in message)
     assert "damaged" in (message := refusal(path)) or "incomplete" in message
+    path.write_bytes(b"GGUF")
+    assert refusal(path) == f"{path} is damaged or incomplete: download it again."
 
 
 def test_a_file_with_wrong_bytes_loads_or_is_refused(whole: bytes, tmp_path: Path) -> None:
@@ -210,10 +202,3 @@ def test_what_does_not_fit_in_memory_is_refused_before_it_is_dequantized(
     for engine in ("auto", "native", "adapter"):
         message = refusal(spoilt, engine)
         assert message.startswith("spoilt needs about ") and "is free: choose a smaller model" in message
-
-
-def test_the_terminal_says_it_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "m.gguf"
-    path.write_bytes(b"GGUF")
-    assert generate.main(["Hi", "--model", str(path)]) == 2
-    assert capsys.readouterr().err == f"{path} is damaged or incomplete: download it again.\n"

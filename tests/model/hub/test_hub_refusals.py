@@ -67,12 +67,8 @@ def without(*names: str, **config: Any) -> Callable[[Path], None]:
         (without(WEIGHTS), r"has only pickled weights \(pytorch_model.bin\)"),
         (without(WEIGHTS, "pytorch_model.bin"), "has no model.safetensors"),
         (without("config.json"), "has no config.json"),
+        # of the other configs that `tests/model/huggingface/test_folder.py` has, one: they are all checked at once
         (without(model_type="mine", auto_map={"AutoModelForCausalLM": "modeling.Mine"}), "code from .* is never run"),
-        (
-            without(model_type="bert", architectures=["BertForMaskedLM"]),
-            "is a BertForMaskedLM, an encoder: it was never trained",
-        ),
-        (without(model_type="llama", architectures=["LlamaForSequenceClassification"]), "can't generate text"),
         (without(hidden_size=4), "does not name a model_type"),
     ],
 )
@@ -97,18 +93,17 @@ def test_a_model_without_the_memory_is_refused_before_its_weights_come(
     assert hub_server.requested_files() == ["config.json"]
 
 
-def test_a_large_model_is_refused_with_both_numbers(hub_server: StandIn, on_the_hub: Path) -> None:
+def test_a_model_too_large_for_the_limit_or_the_disk_is_refused_before_the_download(
+    hub_server: StandIn, on_the_hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     total = sum(map(len, wanted(on_the_hub).values()))
     assert f"is {total / 1000:,.0f} kB, over the limit of 10 kB (by default" in refusal(limit=10_000)
+    usage = shutil.disk_usage("/")
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
+        assert "but only 1 kB is free: free some space" in refusal()
     assert hub_server.requested_files() == []
     assert contents(fetch(limit=total).path) == wanted(on_the_hub)  # the limit itself is allowed
-
-
-def test_a_full_disk_is_reported_before_the_download(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    usage = shutil.disk_usage("/")
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
-    assert "but only 1 kB is free: free some space" in refusal()
-    assert hub_server.requested_files() == []
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")

@@ -121,13 +121,8 @@ def test_a_config_of_an_older_transformers_is_read(tmp_path: Path) -> None:
     layout = layout_of(old)
     assert layout is not None
     assert layout.config == native({**values, "rope_parameters": LLAMA3}, weights).config
-
-
-def test_a_name_in_a_config_means_nothing(tmp_path: Path) -> None:
-    """transformers writes the second as it reads a GGUF file."""
-    values, _ = saved(LlamaForCausalLM(LlamaConfig(**SIZES)), tmp_path)
-    named = layout_of({**values, "_name_or_path": "a/fox", "_model_name_or_path": "A Fox 135M"})
-    assert named is not None and named == layout_of(values)
+    # a name means nothing; transformers writes the second as it reads a GGUF file
+    assert layout_of({**old, "_name_or_path": "a/fox", "_model_name_or_path": "A Fox 135M"}) == layout
 
 
 @torch.no_grad()
@@ -222,7 +217,7 @@ def test_a_field_that_is_absent_or_null_means_what_transformers_takes_for_it(fam
     assert equal > 20
 
 
-@pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "qwen2", "qwen3"])
+@pytest.mark.parametrize("family", ["gpt2", "llama"])  # whose names of weights the others have
 @pytest.mark.parametrize("stored", ["both", "both, equal", "the output matrix alone", "the base model"])
 def test_embeddings_are_tied_where_transformers_ties_them(family: str, stored: str, tmp_path: Path) -> None:
     """Its `tie_weights` keeps an output matrix that is stored and differs, and ties to whichever is stored alone."""

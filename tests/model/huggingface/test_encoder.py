@@ -110,30 +110,26 @@ def reading(hidden: list[list[float]]) -> Reading:
     return Reading("an apple, Apple", pieces, torch.tensor([hidden]), torch.zeros(0))
 
 
-def test_the_vector_of_a_word_is_the_mean_of_its_pieces() -> None:
+def test_the_vector_of_a_word_is_the_mean_of_its_pieces_and_vectors_meet_at_an_angle() -> None:
     read = reading([[9.0, 9.0], [5.0, 5.0], [1.0, 2.0], [3.0, 4.0], [7.0, 7.0], [8.0, 8.0]])
     assert read.pieces_of("APPLE") == (2, 3)
     assert read.vector("apple", 0).tolist() == [2.0, 3.0]  # (1 + 3) / 2 and (2 + 4) / 2
     for part in ("app", "pple", "pear", ".*"):
         with pytest.raises(AttendError, match=r"The word .* is not in"):
             read.vector(part, 0)
-
-
-def test_cosines_by_hand() -> None:
-    """(1, 0) and (1, 1) meet at 45 degrees, (1, 0) and (-2, 0) at 180; lengths do not matter."""
+    # (1, 0) and (1, 1) meet at 45 degrees, (1, 0) and (-2, 0) at 180; lengths do not matter
     table = cosines([torch.tensor(row) for row in ([1.0, 0.0], [1.0, 1.0], [-2.0, 0.0])])
     half = 0.5**0.5
     assert torch.allclose(table, torch.tensor([[1.0, half, -1.0], [half, 1.0, -half], [-1.0, -half, 1.0]]))
 
 
-def test_nothing_generates_with_an_encoder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_generates_with_an_encoder_and_its_weights_are_not_even_touched(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert generate.main(["Once upon a time", "--model", str(folder)]) == BAD_INPUT
     output = capsys.readouterr()
     assert output.out == "" and output.err.count("\n") == 1
     assert "BertForMaskedLM, an encoder" in output.err and "can't generate text; python app.py --model" in output.err
-
-
-def test_it_is_refused_before_its_weights_are_touched(tmp_path: Path) -> None:
     (bert(tmp_path) / "model.safetensors").unlink()
     with pytest.raises(EncoderOnly):
         catalog.load(str(tmp_path))

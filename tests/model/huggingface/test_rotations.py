@@ -73,7 +73,7 @@ def test_texts_beyond_it_are_those_of_transformers(name: str) -> None:
     assert model.context_length > 2 * SHORT
     for prompt in (PROMPT, [*PROMPT, *PROMPT], [*PROMPT, 7, 8, 9, 10], PROMPT[:3]):
         for strategy, beams in (("greedy", 1), ("beam", 3)):
-            chosen = {"strategy": strategy, "num_beams": beams, "max_new_tokens": 18}
+            chosen = {"strategy": strategy, "num_beams": beams, "max_new_tokens": 15}
             request = Request.of_model(model, prompt, attention=True)
             tokens = best(decode(model, DecodingSettings.from_dict(chosen), request)).tokens
             used_once = copy.deepcopy(reference)  # since transformers leaves lengths in a model
@@ -104,23 +104,20 @@ def test_rows_of_other_lengths_change_nothing(name: str) -> None:
         together, alone = forward.cache, [single.cache for single in singles]
 
 
-def test_a_model_that_kept_short_rotations_is_refused_when_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check reads over the length at which they change, at the cost of six tokens."""
-    monkeypatch.setattr("model.huggingface.causal.reads_again", lambda _: None)
-    with pytest.raises(AttendError, match="runs differently from transformers"):
-        verify.verified(HuggingFaceModel, tiny("phi3", LONG_ROPE), "a model")
-
-
-def test_rows_that_would_share_rotations_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_kept_short_rotations_is_refused_and_rows_that_would_share_them_are_kept_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The check of a load reads over the length at which they change, at the cost of six tokens."""
+    with monkeypatch.context() as patch:
+        patch.setattr("model.huggingface.causal.reads_again", lambda _: None)
+        with pytest.raises(AttendError, match="runs differently from transformers"):
+            verify.verified(HuggingFaceModel, tiny("phi3", LONG_ROPE), "a model")
     monkeypatch.setattr("model.huggingface.causal.rotate_rows_alone", lambda _: None)
     assert not verify.verified(HuggingFaceModel, tiny("llama", LONG_ROPE), "a model").joinable
 
 
-def test_dynamic_rotations_stretch_the_context_by_their_factor() -> None:
+def test_dynamic_rotations_stretch_the_context_by_their_factor_and_all_of_transformers_are_known() -> None:
+    """Of these, `dynamic` and `longrope` depend on the length of a text (`dynamic_rope_update`)."""
     assert HuggingFaceModel(tiny("llama", DYNAMIC)).context_length == 4 * SHORT
     assert HuggingFaceModel(tiny("llama", LONG_ROPE)).context_length == 3 * SHORT
-
-
-def test_all_rotations_of_transformers_are_known() -> None:
-    """Of these, `dynamic` and `longrope` depend on the length of a text (`dynamic_rope_update`)."""
     assert set(ROPE_INIT_FUNCTIONS) == {"linear", "dynamic", "yarn", "longrope", "llama3", "proportional"}

@@ -29,12 +29,10 @@ from tests.model.huggingface.test_conversion import native, saved
 
 NATIVE = ("gpt2", "llama", "mistral", "qwen2", "qwen3")
 LIMIT, ENDS = 8, [17, 30]
-METHODS: dict[str, dict[str, Any]] = {
+METHODS: dict[str, dict[str, Any]] = {  # more settings of each in `tests/decoding/strategies/test_transformers.py`
     "greedy": {"strategy": "greedy"},
-    "sampled": {"strategy": "sample"},
-    "filtered": {"strategy": "sample", "temperature": 1.3, "top_k": 30, "top_p": 0.9, "repetition_penalty": 1.2},
-    "beams": {"strategy": "beam", "num_beams": 3},
-    "short beams": {"strategy": "beam", "num_beams": 4, "length_penalty": -1.0, "no_repeat_ngram_size": 2},
+    "sampled": {"strategy": "sample", "temperature": 1.3, "top_k": 30, "top_p": 0.9, "repetition_penalty": 1.2},
+    "beams": {"strategy": "beam", "num_beams": 4, "length_penalty": -1.0, "no_repeat_ngram_size": 2},
 }
 
 
@@ -60,14 +58,14 @@ def lively(name: str) -> Any:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_texts_are_those_of_transformers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the adapter, and by our own transformer where it knows the family: of three prompts, whose texts differ."""
+    """By the adapter, and by our own transformer where it knows the family: of two prompts, whose texts differ."""
     known = lively(name)
     readers: list[LanguageModel[Any]] = [native(*saved(known, tmp_path))] if name in NATIVE else []
     readers.append(HuggingFaceModel(deepcopy(known)))
     for method in METHODS:
         texts = set()
-        for seed in range(3):
-            prompt = text(4 + 3 * seed, seed)
+        for seed in range(2):
+            prompt = text(4 + 6 * seed, seed)
             draw_as_we_do(monkeypatch, seed)
             expected = reference(known, prompt, ENDS, method)
             assert [ours(model, prompt, ENDS, method, seed) for model in readers] == [expected] * len(readers), method

@@ -58,11 +58,6 @@ def test_its_ids_are_those_that_transformers_has_for_the_text(template: str, sys
     assert prompt.ids == tuple(tokenizer.hf_tokenizer(BEGUN[system] + WRITTEN)["input_ids"])
 
 
-def test_a_checkpoint_without_a_template_chats_so(loaded: LoadedModel) -> None:
-    prompt = transcript(loaded).prompt(TALK[:1], context_length=128, reserve=8)
-    assert prompt.ids == loaded.prompt("User: Hi! How are you?\nAssistant:")
-
-
 @with_and_without
 def test_the_oldest_messages_drop_first_and_the_last_must_fit(loaded: LoadedModel, system: str) -> None:
     messages, chat = talk("the cat", "a mat", "the dog", "a log", "the fox"), transcript(loaded)
@@ -70,13 +65,17 @@ def test_the_oldest_messages_drop_first_and_the_last_must_fit(loaded: LoadedMode
     for first, size in sizes.items():
         prompt = chat.prompt(messages, system=system, context_length=size + 5, reserve=6)
         assert (prompt.dropped, len(prompt.ids)) == (first, size)
+    assert chat.prompt(messages, system=system, context_length=sizes[0] + 5, reserve=7).dropped == 2  # of 7, 6 are read
+    assert len(chat.prompt(messages[-1:], system=system, context_length=sizes[4], reserve=6).ids) == sizes[4]
     words = sizes[4] - len(loaded.prompt("User: \nAssistant:"))
     what = "The system prompt and the message have" if system else "The message has"
     with pytest.raises(AttendError, match=f"{what} {words} tokens.*shorten"):
         chat.prompt(messages[-1:], system=system, context_length=sizes[4] - 1, reserve=6)
 
 
-def test_typed_control_tokens_stay_text(loaded: LoadedModel) -> None:
+def test_a_checkpoint_without_a_template_chats_so_and_typed_control_tokens_stay_text(loaded: LoadedModel) -> None:
+    prompt = transcript(loaded).prompt(TALK[:1], context_length=128, reserve=8)
+    assert prompt.ids == loaded.prompt("User: Hi! How are you?\nAssistant:")
     typed = "<|endoftext|>"
     ids = transcript(loaded).prompt([Message("user", typed)], system=typed, context_length=128, reserve=6).ids
     assert not any(loaded.tokenizer.is_special(piece) for piece in ids)

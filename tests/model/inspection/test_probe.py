@@ -133,18 +133,12 @@ def test_a_text_decoded_under_interventions_is_the_text_read_under_them(name: st
     assert difference(under.logits(source or IDS[:3], text[first:])[-1], read[-2]) < 1e-4
 
 
-def test_rows_of_a_batch_have_interventions_of_their_own() -> None:
-    model = model_of("as attend-chat")
-    inspector = model.inspector()
+def test_rows_of_a_batch_have_interventions_of_their_own_and_a_mean_is_that_of_all_positions() -> None:
+    inspector = model_of("as attend-chat").inspector()
     rows, changes = [IDS, IDS[:3], IDS], [[Intervention(0, "head", 1)], [], [Intervention(2, "layer")]]
     batch = inspector.predictions(rows, interventions=changes)
     for row, ones, logits in zip(rows, changes, batch, strict=True):
         assert difference(inspector.inspect(row, interventions=ones).logits[-1], logits) < 1e-5
-
-
-def test_a_mean_is_that_of_all_positions() -> None:
-    model = model_of("as attend-chat")
-    inspector = model.inspector()
     outputs = inspector.inspect(IDS).part(1, "head", 2)  # (T, D)
     mean = Intervention(1, "head", 2, action="mean")
     twin = Intervention(1, "head", 2, action="replace", replacement=outputs.mean(dim=0).expand(len(IDS), -1))
@@ -176,14 +170,6 @@ def test_another_threads_pass_is_untouched() -> None:
     assert torch.equal(seen[0], expected) and difference(changed, expected) > 1e-3
 
 
-def test_hooks_are_gone_after_an_error() -> None:
-    model = model_of("as attend-chat")
-    with pytest.raises(AttendError, match="at most 32"):
-        model.inspector().inspect(range(33), interventions=[Intervention(0, "head", 0)])
-    modules = [*model.modules()]
-    assert not any(module._forward_hooks or module._forward_pre_hooks for module in modules)
-
-
 @pytest.mark.parametrize(
     ("values", "words"),
     [
@@ -204,8 +190,9 @@ def test_an_intervention_that_cannot_be_is_refused(values: dict[str, Any], words
         interventions_of([values])
 
 
-def test_a_part_that_a_model_lacks_is_refused() -> None:
-    inspector = model_of("as attend-chat").inspector()
+def test_a_part_that_a_model_lacks_is_refused_and_hooks_are_gone_after_an_error() -> None:
+    model = model_of("as attend-chat")
+    inspector = model.inspector()
     for one in (
         Intervention(3, "layer"),
         Intervention(0, "head", 4),
@@ -214,10 +201,13 @@ def test_a_part_that_a_model_lacks_is_refused() -> None:
     ):
         with pytest.raises(AttendError):
             inspector.inspect(IDS, interventions=[one])
+    with pytest.raises(AttendError, match="at most 32"):
+        inspector.inspect(range(33), interventions=[Intervention(0, "head", 0)])
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
     for action in ("mean", "replace"):
         replacement = torch.zeros(3, 4) if action == "replace" else None
         with pytest.raises(AttendError, match="zero or scale"):
-            model_of("as attend-chat").with_interventions(
+            model.with_interventions(
                 [Intervention(0, "head", 0, action=action, replacement=replacement)]  # type: ignore[arg-type]
             )
     with pytest.raises(AttendError, match="transformer"):

@@ -74,18 +74,23 @@ def test_texts_are_those_of_transformers(tokenizer: Any, answered: bool) -> None
 
 @pytest.fixture(scope="module")
 def sandbox() -> Sandbox:
-    return Sandbox("chat_template", seconds=2)
+    return Sandbox("chat_template", seconds=LONGEST)
 
 
 def rendered(sandbox: Sandbox, template: str) -> str:
     return sandbox.answer({"template": template, "variables": {"messages": MESSAGES}})
 
 
-@pytest.mark.parametrize("template", [*ENDLESS, *TOO_LARGE])
-def test_what_never_ends_or_fills_the_memory_is_ended_and_the_next_one_renders(sandbox: Sandbox, template: str) -> None:
-    with pytest.raises(OutOfBounds if template in ENDLESS else (OutOfBounds, Refused)):
-        rendered(sandbox, template)
-    assert rendered(sandbox, "{{ 1 + 1 }}") == "2"
+@pytest.mark.parametrize(("templates", "seconds"), [(ENDLESS, 0.3), (TOO_LARGE, 2.0)], ids=["endless", "too large"])
+def test_what_never_ends_or_fills_the_memory_is_ended_and_the_next_one_renders(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, templates: tuple[str, ...], seconds: float
+) -> None:
+    for template in templates:
+        with monkeypatch.context() as impatient, pytest.raises((OutOfBounds, Refused)) as ended:
+            impatient.setattr(sandbox, "_seconds", seconds)
+            rendered(sandbox, template)
+        assert templates is TOO_LARGE or ended.type is OutOfBounds, template
+        assert rendered(sandbox, "{{ 1 + 1 }}") == "2"
 
 
 def test_nothing_leads_out_of_the_sandbox(sandbox: Sandbox) -> None:
@@ -97,21 +102,17 @@ def test_nothing_leads_out_of_the_sandbox(sandbox: Sandbox) -> None:
             rendered(sandbox, f"{{{{ {call} }}}}")
 
 
-@pytest.mark.parametrize(
-    "template",
-    [
+def test_what_jinja_imports_late_works_and_errors_keep_their_words_and_lines_without_opening_a_file(
+    sandbox: Sandbox,
+) -> None:
+    for template in (
         "{{ messages | pprint }}",
         "{{ ('a b ' * 60) | wordwrap(20) | title | indent }}",
         "{{ 'see https://example.org' | urlize | striptags | truncate(9) }}",
         "{{ {'a': 1} | xmlattr }} {{ 'a' | e }} {{ '%s' | format(1) }} {{ [3, 1] | sort }} {{ 9999 | filesizeformat }}",
         "{% for role, group in messages | groupby('role') %}{{ role }}{% endfor %}",
-    ],
-)
-def test_what_jinja_imports_late_works_without_opening_a_file(sandbox: Sandbox, template: str) -> None:
-    assert rendered(sandbox, template) == render({"template": template, "variables": {"messages": MESSAGES}})
-
-
-def test_errors_keep_their_words_and_lines_without_opening_a_file(sandbox: Sandbox) -> None:
+    ):
+        assert rendered(sandbox, template) == render({"template": template, "variables": {"messages": MESSAGES}})
     with pytest.raises(Refused, match=r"^roles must alternate$"):
         rendered(sandbox, "{{ raise_exception('roles must alternate') }}")
     with pytest.raises(Refused, match="'missing' is undefined"):
@@ -121,13 +122,11 @@ def test_errors_keep_their_words_and_lines_without_opening_a_file(sandbox: Sandb
     assert refused.value.line == 2
 
 
-@pytest.mark.parametrize("template", [ENDLESS[0], TOO_LARGE[0]])
-def test_a_checkpoint_with_such_a_template_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, template: str
-) -> None:
-    monkeypatch.setattr(chat_template, "_SECONDS", 2.0)
-    with pytest.raises(AttendError, match=r"^The chat template of this model [^.]*(choose another model|MB\))\.$"):
-        catalog.load(str(gpt2(tmp_path / "evil", template)))
+def test_a_checkpoint_with_such_a_template_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, (template, seconds) in enumerate(((ENDLESS[0], 0.5), (TOO_LARGE[0], 2.0))):
+        monkeypatch.setattr(chat_template, "_SECONDS", seconds)
+        with pytest.raises(AttendError, match=r"^The chat template of this model [^.]*(choose another model|MB\))\.$"):
+            catalog.load(str(gpt2(tmp_path / f"evil-{number}", template)))
 
 
 def test_all_that_is_tried_of_a_template_shares_one_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,15 +63,12 @@ def test_neither_are_named_templates(folder: Path, tmp_path: Path, linked: str) 
         check_folder(folder)
 
 
-def test_nor_those_of_an_encoder(tmp_path: Path) -> None:
+def test_nor_those_of_an_encoder_nor_a_folder_s_gguf_file(tmp_path: Path) -> None:
     folder = bert(tmp_path / "bert")
     (folder / "tokenizer_config.json").unlink()
     (folder / "tokenizer_config.json").symlink_to(secret(tmp_path))
     with pytest.raises(AttendError, match="is a link to a file outside"):
         catalog.load_encoder(str(folder))
-
-
-def test_nor_a_folder_s_gguf_file(tmp_path: Path) -> None:
     (tmp_path / "evil").mkdir()
     (tmp_path / "evil" / "model.gguf").symlink_to(secret(tmp_path))
     with pytest.raises(AttendError, match=r"model.gguf is a link to a file outside"):

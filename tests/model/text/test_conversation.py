@@ -19,12 +19,9 @@ def labels(ids: tuple[int, ...] | list[int]) -> str:
     return "".join(TOKENIZER.label(piece) for piece in ids)
 
 
-def test_the_written_form_of_turns() -> None:
+def test_the_written_form_of_turns_and_a_prompt_that_ends_where_the_answer_begins() -> None:
     turns = [CHAT.turn(message) for message in conversation("the cat", "a mat")]
     assert [labels(turn) for turn in turns] == ["<user>the cat<end>", "<assistant>a mat<end>"]
-
-
-def test_a_prompt_ends_where_the_answer_begins() -> None:
     prompt = CHAT.prompt(conversation("the cat"), context_length=64, reserve=8)
     assert labels(prompt.ids) == "<s><user>the cat<end><assistant>"
     assert prompt.dropped == 0

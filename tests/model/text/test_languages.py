@@ -127,10 +127,6 @@ def test_a_model_of_several_tasks_says_how_a_text_names_its_own(tmp_path: Path) 
     assert catalog.load(str(config.parent)).notes[-1] == "Begin each text with its task, such as 'summarize: '."
 
 
-def test_a_language_is_no_end_of_an_answer(folders: dict[str, Path]) -> None:
-    assert catalog.load(str(folders["mbart"])).end_tokens == {2}
-
-
 def test_a_language_is_understood() -> None:
     of_nllb = {"fra_Latn": "fra_Latn", "FRA-latn": "fra_Latn", "fra": "fra_Latn", "fr": "fra_Latn"}
     of_nllb |= {"es": "spa_Latn", "ga": "gle_Latn"}  # not Estonian and Oromo, whose codes begin so
@@ -167,15 +163,13 @@ def test_the_table_of_languages_is_that_of_the_makers() -> None:
     assert not three & _THREE_LETTERS.keys()
 
 
-def test_languages_are_shown_as_far_as_they_are_chosen(folders: dict[str, Path]) -> None:
+def test_languages_are_shown_as_far_as_they_are_chosen_and_a_name_keeps_its_own(folders: dict[str, Path]) -> None:
+    assert catalog.load(str(folders["mbart"])).end_tokens == {2}  # a language is no end of an answer
     marian = catalog.load(str(folders["marian"]))
     assert marian.languages is not None and str(marian.languages) == ""
     assert str(marian.languages.with_languages("", "fr")) == "into fra"
     half = Languages({"en_XX": 1}, {"fr_XX": 2}, "en_XX")
     assert (str(half), unmarked(marked("a", half))) == ("from en_XX", ("a", ("en_XX", "")))
-
-
-def test_a_name_keeps_its_languages(folders: dict[str, Path]) -> None:
     languages = catalog.load(str(folders["mbart50"])).languages
     assert languages is not None and (languages.source, languages.target) == ("en_XX", "fr_XX")  # as it comes
     assert unmarked(marked("a [b]", languages)) == ("a [b]", ("en_XX", "fr_XX"))

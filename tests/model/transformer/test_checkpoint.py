@@ -127,7 +127,11 @@ def test_a_config_of_another_form_and_weights_cut_anywhere_are_refused(folder: P
             checkpoint.load(folder)
 
 
-def test_a_tokenizer_of_another_model_is_refused(folder: Path) -> None:
+def test_a_tokenizer_of_another_model_is_refused_in_a_home_folder_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    assert catalog.load(f"~/{folder.name}").name == folder.name
     wider = catalog.load(str(folder)).model.vocabulary_size + 1
     checkpoint.save(Transformer(TransformerConfig(wider, width=8, layers=1, heads=2, key_value_heads=2)), folder)
     with pytest.raises(AttendError, match="belong to different checkpoints"):
@@ -143,8 +147,3 @@ def test_a_pointer_of_git_lfs_a_folder_without_a_config_and_no_folder_are_named_
         catalog.load(str(folder))
     with pytest.raises(AttendError, match="There is no checkpoint at"):
         checkpoint.load(folder / "elsewhere")
-
-
-def test_a_home_folder_may_be_written_as_in_a_shell(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(folder.parent))
-    assert catalog.load(f"~/{folder.name}").name == folder.name

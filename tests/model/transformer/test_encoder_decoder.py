@@ -138,21 +138,20 @@ def test_a_model_laid_out_for_steps_can_learn_and_move_on() -> None:
     torch.testing.assert_close(logits(steps(moved, LONG)), logits(steps(slow, LONG)), atol=SAME, rtol=0)
 
 
-def test_an_empty_source_is_refused_in_a_batch_too_and_one_that_is_too_long_by_its_length() -> None:
-    with pytest.raises(ValueError, match="at least one token"):
-        random_translator(PAPER).prefill_together([[], [1]])
-    with pytest.raises(AttendError, match="41"):
-        random_translator(PAPER).prefill([1] * 41)
-
-
 @pytest.mark.parametrize("sources", [[SHORT], [SHORT, LONG[:3]]], ids=["one", "two"])
-def test_padding_that_all_sources_of_a_batch_have_is_not_seen(sources: list[list[int]]) -> None:
+def test_padding_that_all_sources_of_a_batch_have_is_not_seen_and_wrong_lengths_are_refused(
+    sources: list[list[int]],
+) -> None:
     model = random_translator(PAPER)
     taught = torch.tensor([[PADDING, *TEXT]] * len(sources))
     tight, roomy = (
         model(torch.tensor([[*source, *[PADDING] * more] for source in sources]), taught) for more in (0, 3)
     )
     torch.testing.assert_close(roomy, tight, atol=SAME, rtol=0)
+    with pytest.raises(ValueError, match="at least one token"):  # an empty source, in a batch too
+        model.prefill_together([[], *sources])
+    with pytest.raises(AttendError, match="41"):
+        model.prefill([1] * 41)
 
 
 def test_a_row_that_joins_later_reads_as_alone() -> None:

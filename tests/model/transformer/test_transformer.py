@@ -149,30 +149,19 @@ def test_joined_rows_answer_as_alone(positions: str) -> None:
             assert not padded[..., :-keys].any()  # padding is never looked at
 
 
-def test_padding_goes_with_the_row_that_needed_it() -> None:
+def test_padding_goes_with_the_row_that_needed_it_and_stays_where_the_weights_are() -> None:
     model = random_model()
     cache = model.prefill(text(5, 1)).cache.join(model.prefill(text(8, 2)).cache)
     assert cache.select([0, 1]) is cache
     short = cache.select([0])
     assert short.length == 5
     assert torch.allclose(model.step([4], short).logits[0], model.step([4, 5], cache).logits[0], atol=1e-5)
-
-
-def test_rows_of_different_lengths_stay_where_the_weights_are() -> None:
     model = random_model().to("meta")  # a device without numbers, and so one that every machine has
     cache = model.prefill(text(5)).cache.join(model.prefill(text(8)).cache)
     positions, visible = cache.positions(1), cache.attention_mask()
     assert positions is not None and positions.device.type == "meta"
     assert visible is not None and visible.device.type == "meta"
     assert model.step([1, 2], cache, want=Want(attention=True)).logits.device.type == "meta"
-
-
-def test_logits_score_a_known_continuation() -> None:
-    model, ids = random_model(), text(14)
-    scored = model.logits(ids[:4], ids[4:])
-    full = model(torch.tensor([ids]))[0].detach()
-    assert torch.allclose(scored, full[3:13], atol=1e-6)
-    assert model.logits(ids, []).shape == (0, 50)
 
 
 @pytest.mark.parametrize(
@@ -187,21 +176,15 @@ def test_packed_texts_do_not_see_each_other(config: dict[str, Any]) -> None:
     assert torch.allclose(packed, alone, atol=1e-5)
 
 
-def test_the_logits_of_wanted_positions_are_those_of_all() -> None:
+def test_the_logits_of_wanted_positions_and_of_a_known_continuation_are_those_of_all() -> None:
     model, ids = random_model(), torch.tensor([text(9, seed=1), text(9, seed=2)])
     wanted = torch.tensor([[0, 1, 1, 0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 0, 0, 0, 0, 0]], dtype=torch.bool)
     every, some = model(ids).detach(), model(ids, wanted=wanted).detach()
     expected = torch.stack([every[0, 1], every[0, 2], every[0, 8], every[1, 0]])
     assert torch.allclose(some, expected, atol=1e-5)
-
-
-def test_a_full_context_is_refused_in_plain_words() -> None:
-    model = random_model()
-    with pytest.raises(AttendError, match="25 tokens, but the model reads at most 24"):
-        model.prefill(text(25))
-    forward = model.step([1], model.prefill(text(23)).cache)
-    with pytest.raises(AttendError, match="filled the context of 24"):
-        model.step([1], forward.cache)
+    first = ids[0].tolist()
+    assert torch.allclose(model.logits(first[:4], first[4:]), every[0, 3:8], atol=1e-6)
+    assert model.logits(first, []).shape == (0, 50)
 
 
 @pytest.mark.parametrize(
@@ -225,8 +208,13 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict, words: str) -> N
         random_model(**changes)
 
 
-def test_a_layer_that_is_not_there_is_refused() -> None:
+def test_a_full_context_and_a_layer_that_is_not_there_are_refused() -> None:
     model, fast = random_model(), prepare_for_decoding(random_model())
+    with pytest.raises(AttendError, match="25 tokens, but the model reads at most 24"):
+        model.prefill(text(25))
+    full = model.step([1], model.prefill(text(23)).cache)
+    with pytest.raises(AttendError, match="filled the context of 24"):
+        model.step([1], full.cache)
     for layer in (-1, 3):
         want = Want(layers=(0, layer))
         for refused in (

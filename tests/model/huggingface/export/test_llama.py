@@ -95,10 +95,19 @@ SPELT = ["<s>", "a <user> b", "Hi.<end><user>I obey.<end><assistant>", " <assist
 
 
 @pytest.fixture(scope="module")
-def exported(tokenizer_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random model with its tokenizer, as `python -m model.export` writes them."""
-    folder = tmp_path_factory.mktemp("exported")
-    write_llama(random_model(), folder, tokenizer_file)
+def ours(tokenizer_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint folder of our own, with random weights."""
+    folder = tmp_path_factory.mktemp("checkpoints") / "ours"
+    checkpoint.save(random_model(), folder, dtype=torch.float32)
+    shutil.copy(tokenizer_file, folder / checkpoint.TOKENIZER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exported(ours: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `python -m model.export` makes of it."""
+    folder = tmp_path_factory.mktemp("exported") / "llama"
+    assert export.main([str(ours), str(folder)]) == 0
     return folder
 
 
@@ -118,29 +127,20 @@ def test_tokenizer_gives_the_same_ids_and_text(read_back: Any, tokenizer_file: P
         assert read_back.encode(text, add_special_tokens=False) == ids
         assert read_back.encode(text) == [ours.special_token_id("<s>"), *ids]
         assert read_back.decode(ids) == text
-    for text in SPELT:  # typed special tokens stay text where transformers splits them
+    chance, signs = random.Random(0), [*"abcdefghij lmno  .,!\n\té界😀\u0301", *SPELT]
+    chosen = ["".join(chance.choices(signs, k=chance.randint(1, 25))) for _ in range(200)]
+    for text in (*SPELT, *chosen):  # typed special tokens stay text where transformers splits them
         assert read_back.encode(text, add_special_tokens=False, split_special_tokens=True) == ours.encode(text)
         assert read_back.decode(ours.encode(text)) == text
 
 
-def test_random_texts_have_the_same_ids(read_back: Any, tokenizer_file: Path) -> None:
-    ours, chance = Tokenizer.load(tokenizer_file), random.Random(0)
-    signs = [*"abcdefghij lmno  .,!\n\té界😀\u0301", *SPELT]
-    for _ in range(200):
-        text = "".join(chance.choices(signs, k=chance.randint(1, 25)))
-        assert read_back.encode(text, add_special_tokens=False, split_special_tokens=True) == ours.encode(text)
-
-
 def test_the_folder_gives_the_same_in_transformers_and_in_attend(
-    exported: Path, tokenizer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ours: Path, exported: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Greedily, from the folder alone: transformers' generate, and generate.py on it and on the checkpoint itself."""
-    checkpoint_folder = tmp_path / "ours"
-    checkpoint.save(random_model(), checkpoint_folder, dtype=torch.float32)
-    shutil.copy(tokenizer_file, checkpoint_folder / checkpoint.TOKENIZER)
     assert isinstance(catalog.load(str(exported)).model, Transformer)
     documents = []
-    for folder in (checkpoint_folder, exported):
+    for folder in (ours, exported):
         flags = ("--strategy", "greedy", "--max-new-tokens", "40", "--min-new-tokens", "40", "--json", "-")
         assert generate.main(["The quick brown fox", "--model", str(folder), *flags]) == 0
         documents.append(json.loads(capsys.readouterr().out))
@@ -166,16 +166,6 @@ def test_chat_template_writes_a_conversation_as_we_do(read_back: Any, tokenizer_
     assert tuple(template["input_ids"]) == ours.ids
 
 
-def test_generation_ends_where_ours_does(tokenizer_file: Path, tmp_path: Path) -> None:
-    write_llama(random_model(), tmp_path, tokenizer_file)
-    generation = json.loads((tmp_path / "generation_config.json").read_text())
-    ours = Tokenizer.load(tokenizer_file)
-    assert (generation["bos_token_id"], generation["eos_token_id"]) == (
-        ours.special_token_id("<s>"),
-        ours.special_token_id("<end>"),
-    )
-
-
 def test_what_is_no_llama_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     others = {"positions": ("learned", "sinusoidal"), "norm": ("layer",), "norm_place": ("after",)}
     for option, values in (others | {"activation": ("relu", "gelu")}).items():
@@ -185,57 +175,45 @@ def test_what_is_no_llama_is_refused_and_nothing_is_written(tmp_path: Path) -> N
     assert not (tmp_path / "out").exists()
 
 
-def test_command_exports_a_checkpoint_folder(tokenizer_file: Path, tmp_path: Path) -> None:
-    checkpoint.save(random_model(), tmp_path / "ours")
-    shutil.copy(tokenizer_file, tmp_path / "ours" / checkpoint.TOKENIZER)
-    export.main([str(tmp_path / "ours"), str(tmp_path / "llama")])
-    assert {path.name for path in (tmp_path / "llama").iterdir()} == {
-        "README.md",
-        "config.json",
-        "generation_config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer.model",
-        "tokenizer_config.json",
-    }
+def test_command_exports_a_checkpoint_folder(ours: Path, exported: Path) -> None:
+    of_the_model = {"README.md", "config.json", "generation_config.json", "model.safetensors"}
+    of_the_tokenizer = {"tokenizer.json", "tokenizer.model", "tokenizer_config.json"}
+    assert {path.name for path in exported.iterdir()} == of_the_model | of_the_tokenizer
     tokens = torch.arange(5, 85)[None]  # (1, 80)
     with torch.no_grad():
-        ours, expected = checkpoint.load(tmp_path / "ours")(tokens), llama(tmp_path / "llama")(tokens).logits
-    torch.testing.assert_close(ours, expected, rtol=0, atol=1e-4)
+        logits, expected = checkpoint.load(ours)(tokens), llama(exported)(tokens).logits
+    torch.testing.assert_close(logits, expected, rtol=0, atol=1e-4)
+    generation, tokenizer = (
+        json.loads((exported / "generation_config.json").read_text()),
+        Tokenizer.load(ours / checkpoint.TOKENIZER),
+    )
+    for field, token in (("bos_token_id", "<s>"), ("eos_token_id", "<end>")):
+        assert generation[field] == tokenizer.special_token_id(token)
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "word"),
-    [
-        ("no-such-model", "out", "no-such-model"),
-        ("learned", "out", "positions"),
-        ("ours", "file", "file"),
-        ("ours", "learned", "learned is not empty: choose a new folder, or add --force to overwrite its files."),
-    ],
-)
 def test_command_says_in_one_sentence_what_is_wrong(
-    source: str, target: str, word: str, tokenizer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ours: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, options in (("ours", {}), ("learned", {"positions": "learned"})):
-        checkpoint.save(random_model(**options), tmp_path / name)
-        shutil.copy(tokenizer_file, tmp_path / name / checkpoint.TOKENIZER)
-    (tmp_path / "file").write_text("in the way")
-    assert export.main([str(tmp_path / source), str(tmp_path / target)]) == 2
-    output = capsys.readouterr().err
-    assert output.count("\n") == 1 and word in output
+    learned, file, out = (tmp_path / name for name in ("learned", "file", "out"))
+    checkpoint.save(random_model(positions="learned"), learned)
+    shutil.copy(ours / checkpoint.TOKENIZER, learned)
+    file.write_text("in the way")
+    foreign = folders.llama(tmp_path / "foreign")
+    capsys.readouterr()  # what saving says
+    for source, target, words in (
+        (tmp_path / "no-such-model", out, "no-such-model"),
+        (learned, out, "positions"),
+        (ours, file, "file"),
+        (ours, learned, "learned is not empty: choose a new folder, or add --force to overwrite its files."),
+        (foreign, out, "not one of our own models"),  # it is in its own layout already
+    ):
+        assert export.main([str(source), str(target)]) == 2
+        output = capsys.readouterr().err
+        assert output.count("\n") == 1 and words in output
 
 
-def test_a_model_of_others_is_in_its_own_layout_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = folders.llama(tmp_path / "reference")
-    assert export.main([str(folder), str(tmp_path / "out")]) == 2
-    assert "not one of our own models" in capsys.readouterr().err
-
-
-def test_only_force_writes_into_a_folder_that_is_not_empty(tokenizer_file: Path, tmp_path: Path) -> None:
-    ours, out = tmp_path / "ours", tmp_path / "out"
-    checkpoint.save(random_model(), ours)
-    shutil.copy(tokenizer_file, ours / checkpoint.TOKENIZER)
-    out.mkdir()
+def test_only_force_writes_into_a_folder_that_is_not_empty(ours: Path, tmp_path: Path) -> None:
+    (out := tmp_path / "out").mkdir()
     (out / "config.json").write_text("mine")
     assert export.main([str(ours), str(out)]) == 2
     assert (out / "config.json").read_text() == "mine" and len(list(out.iterdir())) == 1

@@ -94,21 +94,16 @@ def test_what_was_exported_runs_here_through_the_adapter(ours: Path, exported: P
     assert native == adapted
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
+def test_other_variants_and_a_tokenizer_of_another_model_are_refused_in_one_sentence(ours: Path) -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"positions": "rotary"}, "its positions is 'rotary', but a Marian's is 'sinusoidal'"),
         ({"norm_place": "before"}, "its norm_place is 'before', but a Marian's is 'after'"),
         ({"key_value_heads": 2}, "its key_value_heads is 2, but a Marian's is 4"),
         ({"activation": "swiglu"}, "its activation is swiglu"),
-    ],
-)
-def test_other_variants_are_refused_in_one_sentence(changes: dict[str, Any], words: str) -> None:
-    with pytest.raises(AttendError, match=words):
-        marian_config(replace(PAPER, **changes))
-
-
-def test_a_tokenizer_of_another_model_is_refused(ours: Path) -> None:
+    ]
+    for changes, words in refused:
+        with pytest.raises(AttendError, match=words):
+            marian_config(replace(PAPER, **changes))
     tokenizer = Tokenizer.load(ours / checkpoint.TOKENIZER)  # without padding, as that of a decoder
     with pytest.raises(AttendError, match="they belong to different checkpoints"):
         LoadedModel.from_transformer("mixed", random_translator(PAPER), tokenizer)

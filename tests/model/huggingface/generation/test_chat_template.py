@@ -158,18 +158,12 @@ def test_typed_control_tokens_open_no_turn(name: str, system: str) -> None:
     assert fooled
 
 
-@pytest.mark.parametrize(
-    ("messages", "words"),
-    [(talk(" \n"), "empty"), ([*talk("Hi"), *talk("the cat")], "Roles must alternate")],
-)
-def test_what_no_prompt_can_be_made_of_is_refused(messages: list[Message], words: str) -> None:
-    with pytest.raises(AttendError, match=words):
-        TEMPLATES["alternating turns"].chat.prompt(messages, context_length=64, reserve=8)
-
-
-@pytest.mark.parametrize(("name", "end"), [("ChatML", "<|im_end|>"), ("alternating turns", "</s>")])
-def test_the_end_of_a_turn_is_found(name: str, end: str) -> None:
-    assert TEMPLATES[name].chat.end_tokens == {TEMPLATES[name].tokenizer.special_token_id(end)}
+def test_what_no_prompt_can_be_made_of_is_refused_and_the_end_of_a_turn_is_found() -> None:
+    for messages, words in ((talk(" \n"), "empty"), ([*talk("Hi"), *talk("the cat")], "Roles must alternate")):
+        with pytest.raises(AttendError, match=words):
+            TEMPLATES["alternating turns"].chat.prompt(messages, context_length=64, reserve=8)
+    for name, end in (("ChatML", "<|im_end|>"), ("alternating turns", "</s>")):
+        assert TEMPLATES[name].chat.end_tokens == {TEMPLATES[name].tokenizer.special_token_id(end)}
 
 
 def test_a_refusal_keeps_no_variable_of_its_callers() -> None:
@@ -193,12 +187,9 @@ def test_a_refusal_keeps_no_variable_of_its_callers() -> None:
         gc.enable()
 
 
-def test_without_a_template_there_is_no_chat() -> None:
+def test_without_a_template_there_is_no_chat_and_a_broken_one_is_refused_at_once() -> None:
     reference = byte_level(None)
     assert TemplateChat.of(HuggingFaceTokenizer(reference, len(reference))) is None
-
-
-def test_a_broken_template_is_refused_at_once() -> None:
     for template, words in (
         ("x\n{% for %}", r"is damaged \(line 2: Expected an expression, got .*[^.]\): copy"),
         ("{{ raise_exception('Not today.') }}", r"rejects the conversation \(Not today\)\.$"),
@@ -217,27 +208,21 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
     return {path.name: catalog.load(str(path)) for path in paths}
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("tiny-chat", "it was trained without them"),
-        ("tiny-t5", "it reads each message on its own"),
-        ("tiny-gemma", "its chat template rejects them"),
-    ],
-)
-def test_a_model_that_takes_none_refuses_by_its_name(
-    name: str, reason: str, tiny: LoadedModel, others: dict[str, LoadedModel]
-) -> None:
-    loaded = {"tiny-chat": tiny, **others}[name]
-    assert loaded.no_system == reason
-    with pytest.raises(AttendError) as refused:
-        loaded.chat_prompt(talk("Hi!"), system="Be brief.", reserve=8)
+def test_a_model_that_takes_none_refuses_by_its_name(tiny: LoadedModel, others: dict[str, LoadedModel]) -> None:
     way_out = "leave the system prompt empty or choose another model."
-    assert str(refused.value) == f"{name} doesn't support system prompts, because {reason}: {way_out}"
-    assert loaded.chat is not None
-    with pytest.raises(ValueError) if name != "tiny-gemma" else pytest.raises(AttendError):
-        loaded.chat.prompt(talk("Hi!"), system="Be brief.", context_length=64, reserve=8)
-    assert loaded.chat_prompt(talk("Hi!"), reserve=8).ids
+    for loaded, reason, error in (
+        (tiny, "it was trained without them", ValueError),
+        (others["tiny-t5"], "it reads each message on its own", ValueError),
+        (others["tiny-gemma"], "its chat template rejects them", AttendError),
+    ):
+        assert loaded.no_system == reason
+        with pytest.raises(AttendError) as refused:
+            loaded.chat_prompt(talk("Hi!"), system="Be brief.", reserve=8)
+        assert str(refused.value) == f"{loaded.name} doesn't support system prompts, because {reason}: {way_out}"
+        assert loaded.chat is not None
+        with pytest.raises(error):
+            loaded.chat.prompt(talk("Hi!"), system="Be brief.", context_length=64, reserve=8)
+        assert loaded.chat_prompt(talk("Hi!"), reserve=8).ids
 
 
 def test_a_model_is_prompted_within_its_context(others: dict[str, LoadedModel], tiny_writer: LoadedModel) -> None:

@@ -136,7 +136,7 @@ def test_a_checkpoint_whose_templates_lack_a_default_opens_and_says_so(tmp_path:
     )
 
 
-def test_what_a_template_writes_is_bounded_by_the_context_before_it_is_tokenized() -> None:
+def test_what_a_template_writes_and_a_long_text_are_bounded_by_the_context_before_they_are_tokenized() -> None:
     """128 characters a token, which no common vocabulary exceeds; the first messages go before the last is refused."""
     chat = chat_of(
         CHATML + "{% if messages|length > 3 %}{% for i in range(99999) %}{{ 'word ' * 9999 }}{% endfor %}{% endif %}"
@@ -149,9 +149,6 @@ def test_what_a_template_writes_is_bounded_by_the_context_before_it_is_tokenized
     )
     with pytest.raises(AttendError, match="writes more than 65,536 characters, more than the model can read"):
         ids(endless, [Message("user", "x")])
-
-
-def test_a_long_text_is_refused_before_it_is_tokenized() -> None:
     chat = chat_of(CHATML)
     with pytest.raises(AttendError, match="The message has 65,537 characters, but this model, with its context of 512"):
         ids(chat, [Message("user", "a" * 65_537)])

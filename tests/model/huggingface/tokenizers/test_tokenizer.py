@@ -42,23 +42,15 @@ def tokenizer_of(kind: str, unused: int = 0) -> HuggingFaceTokenizer:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_has_the_ids_of_transformers_and_comes_back(kind: str) -> None:
+def test_a_text_has_the_ids_of_transformers_and_streams_back_in_whole_characters(kind: str) -> None:
     tokenizer, reference = tokenizer_of(kind), KINDS[kind]()
-    for text in TEXTS:
-        ids = tokenizer.encode(text, begins=True)
-        assert [*tokenizer.prefix_tokens, *ids] == reference(text, split_special_tokens=True).input_ids
-        assert tokenizer.decode(ids, begins=True) == reference.decode(ids) == text
-        going_on = tokenizer.encode(text)
-        assert tokenizer.decode(going_on) == text
-        assert not any(tokenizer.is_special(piece) for piece in (*ids, *going_on))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_stream_is_the_decoded_text_in_whole_characters(kind: str) -> None:
-    tokenizer = tokenizer_of(kind)
     for text, begins in itertools.product(TEXTS, (True, False)):
         stream, streamed = tokenizer.detokenizer(begins=begins), ""
         ids = tokenizer.encode(text, begins=begins)
+        assert not any(tokenizer.is_special(piece) for piece in ids)
+        if begins:
+            assert [*tokenizer.prefix_tokens, *ids] == reference(text, split_special_tokens=True).input_ids
+            assert reference.decode(ids) == text
         for count, piece in enumerate(ids, start=1):
             streamed += stream.push(piece)
             assert "\ufffd" not in streamed
@@ -124,16 +116,12 @@ def test_what_the_vocabulary_cannot_write_is_unknown_to_the_model_and_a_note_say
     assert note.endswith("reach it as <unk>.")
 
 
-def test_half_a_character_is_refused() -> None:
+def test_half_a_character_and_a_tokenizer_of_another_vocabulary_are_refused() -> None:
     with pytest.raises(AttendError, match="half a character"):
         tokenizer_of("byte-level").encode("a\ud83d")
-
-
-@pytest.mark.parametrize("size", [-1, 1000])
-def test_a_tokenizer_of_another_vocabulary_is_refused(size: int) -> None:
-    reference = byte_level()
-    with pytest.raises(AttendError, match="belong to different checkpoints"):
-        HuggingFaceTokenizer(reference, len(reference) + size)
+    for size in (-1, 1000):
+        with pytest.raises(AttendError, match="belong to different checkpoints"):
+            tokenizer_of("byte-level", size)
 
 
 def whole_words() -> Tokenizer:

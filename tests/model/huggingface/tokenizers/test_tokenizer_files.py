@@ -71,11 +71,12 @@ def written(folder: Path, kind: str, family: str, **settings: object) -> Tokeniz
 @pytest.mark.parametrize("kind", FILES)
 def test_no_class_cuts_otherwise_than_the_file(kind: str, tmp_path: Path) -> None:
     """`AutoTokenizer` takes other ids from 9 of these classes, and can't read the file under most others."""
+    reference = written(tmp_path, kind, "llama")
+    expected = [reference.encode(text).ids for text in HARD_TEXTS]
     for name in CLASSES:
-        reference = written(tmp_path, kind, "llama", tokenizer_class=name)
+        change_json(tmp_path / "tokenizer_config.json", tokenizer_class=name)
         backend = read_backend(tmp_path)
-        for text in HARD_TEXTS:
-            assert backend.encode(text).ids == reference.encode(text).ids, (name, text)
+        assert [backend.encode(text).ids for text in HARD_TEXTS] == expected, name
 
 
 @pytest.mark.parametrize(

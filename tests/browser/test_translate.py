@@ -166,6 +166,20 @@ def test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it(
         translate(page, SOURCE)
 
 
+SLOW_TO_FOLLOW = """() => {
+  const following = window.gradio_config.dependencies.filter((one) => one.trigger_after !== null).map((one) => one.id);
+  const ask = window.fetch;
+  window.fetch = async (resource, options) => {
+    const response = await ask(resource, options);
+    const joins = String(resource.url ?? resource).includes('/queue/join');
+    if (joins && following.includes(JSON.parse(options.body).fn_index)) {
+      await new Promise((later) => setTimeout(later, 3000));
+    }
+    return response;
+  };
+}"""
+
+
 def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str, visit: Opener) -> None:
     page = visit(at=address)
     take(page, "attend-translate")
@@ -192,23 +206,6 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     uses(page, "Chat", "attend-chat")
     expect(page.locator("#attend-method input:checked")).to_have_value("Greedy")
 
-
-SLOW_TO_FOLLOW = """() => {
-  const following = window.gradio_config.dependencies.filter((one) => one.trigger_after !== null).map((one) => one.id);
-  const ask = window.fetch;
-  window.fetch = async (resource, options) => {
-    const response = await ask(resource, options);
-    const joins = String(resource.url ?? resource).includes('/queue/join');
-    if (joins && following.includes(JSON.parse(options.body).fn_index)) {
-      await new Promise((later) => setTimeout(later, 3000));
-    }
-    return response;
-  };
-}"""
-
-
-def test_a_tab_appears_although_the_page_still_follows_the_model_before(address: str, visit: Opener) -> None:
-    page = visit(at=address)
     take(page, "attend-translate")
     uses(page, "Translate", "attend-translate")
     page.evaluate(SLOW_TO_FOLLOW)
@@ -236,7 +233,9 @@ def languages(tiny: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> It
         yield address
 
 
-def test_the_languages_are_chosen_under_the_model(languages: str, visit: Opener) -> None:
+def test_the_languages_are_chosen_under_the_model_and_come_back_with_a_translation(
+    languages: str, visit: Opener
+) -> None:
     page, other = visit(at=languages), visit(at=languages)
     source, target = page.get_by_label("From", exact=True), page.get_by_label("To", exact=True)
     expect(source).to_have_value("eng_Latn")
@@ -261,12 +260,11 @@ def test_the_languages_are_chosen_under_the_model(languages: str, visit: Opener)
     pick(page, "tiny-chat")
     expect(target).to_be_hidden()
 
-
-def test_the_languages_of_a_translation_come_back_with_it(languages: str, visit: Opener) -> None:
-    page = visit(at=languages)
-    source, target = page.get_by_label("From", exact=True), page.get_by_label("To", exact=True)
-    target.select_option("fra_Latn")
-    expect(page.get_by_role("button", name="Swap languages")).to_be_visible()  # the server knows
+    pick(page, "nllb")
+    uses(page, "Translate", "nllb")
+    expect(source).to_have_value("fra_Latn")  # as it was left
+    page.get_by_role("button", name="Swap languages").click()
+    expect(target).to_have_value("fra_Latn")
     translate(page, "the cat")
     pick(page, "tiny-chat")
     uses(page, "Chat", "tiny-chat")

@@ -1,23 +1,20 @@
 """The whole page as a visitor sees it: a real browser, and no request to any other host.
 
 Every test fails on an error in the browser's console and on any request to another host. One chats with the embedded
-model, as `make run` serves it; the others use small models with random weights.
+model; the others use small models with random weights.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Route, expect
 
-from model import names
-from model.arguments import DEFAULT
 from model.loaded import LoadedModel
-from tests.helpers.browsing import PHONE, SHORT, HeldPage, Opener, reload, serving, started, until_held
+from tests.browser.test_layout import edges
+from tests.helpers.browsing import PHONE, SHORT, HeldPage, Opener, reload, serving, until_held
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import WITH_TEXT, boxes, choose, rest, say, send, set_number, take, to_chat, to_write
 from tests.helpers.waiting import Gate, eventually
@@ -32,15 +29,8 @@ pytestmark = BROWSER
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script> ${alert(3)} {{x}} <end> \u05e9\u05dc\u05d5\u05dd"
 
 
-@pytest.fixture(scope="module")
-def embedded(tiny_checkpoint: Path) -> Iterator[str]:
-    """The page as `make run` serves it."""
-    with started(DEFAULT if DEFAULT in names.embedded() else str(tiny_checkpoint)) as address:
-        yield address
-
-
-def test_a_visitor_chats_and_looks_behind_every_token(embedded: str, visit: Opener) -> None:
-    page = visit(at=embedded)
+def test_a_visitor_chats_and_looks_behind_every_token(embedded_url: str, visit: Opener) -> None:
+    page = visit(at=embedded_url)
     say(page, "Hi! How are you today?")
     tokens, headline = page.locator(".at-assistant .at-tok"), page.locator(".at-headline")
     assert tokens.count() > 0
@@ -293,15 +283,6 @@ def test_hostile_text_is_only_text_and_a_refused_message_stays_in_its_box(visit:
     assert page.locator("#attend-main img, #attend-main script").count() == 0
 
 
-def test_two_visitors_never_see_each_others_text(visit: Opener) -> None:
-    first, second = visit(), visit()
-    say(first, "My secret is alpha")
-    say(second, "My secret is omega")
-    say(first, "And what is yours?")
-    assert "omega" not in first.locator("body").inner_text()
-    assert "alpha" not in second.locator("body").inner_text()
-
-
 def test_on_a_phone_in_the_dark_the_conversation_comes_first_and_a_tapped_token_brings_its_table(visit: Opener) -> None:
     page = visit(f"?__theme=dark&{SHORT}", **PHONE)
     say(page, "Hi! How are you today?")
@@ -316,6 +297,10 @@ def test_on_a_phone_in_the_dark_the_conversation_comes_first_and_a_tapped_token_
         expect(table).not_to_be_in_viewport(ratio=0.9)
         answer.locator(WITH_TEXT).first.tap()
         expect(table).to_be_in_viewport(ratio=0.95)
+    page.locator(".at-facts").evaluate("one => { one.textContent = '99.99 % · rank 1 of 4,096 · entropy 10.4 bits' }")
+    (_, top, right, _), position, buttons = edges(page, ".at-facts", ".at-position", ".at-step-buttons")
+    assert page.locator(".at-facts").evaluate("one => one.getClientRects().length") == 1  # they take one line
+    assert right <= 390 and position[3] <= top and buttons[3] <= top
     page.locator("#attend-open-settings").tap()
     expect(page.locator("#attend-method")).to_be_in_viewport()
 

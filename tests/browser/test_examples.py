@@ -70,7 +70,7 @@ def test_write_begins_with_a_text_that_can_be_continued_on_a_phone_too(embedded_
     rest(page)
 
 
-def test_compare_shows_four_finished_cards_and_a_click_runs_the_same_ones(embedded_url: str, visit: Opener) -> None:
+def test_compare_and_translate_show_finished_runs_and_a_click_takes_them_over(embedded_url: str, visit: Opener) -> None:
     page = visit("?max_new_tokens=4", at=embedded_url)
     fetched = list[str]()
     page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
@@ -109,13 +109,6 @@ def test_compare_shows_four_finished_cards_and_a_click_runs_the_same_ones(embedd
     expect(page.locator(".at-compare-status")).to_contain_text("Done")
     expect(page.locator(".at-stale")).to_have_count(0)
 
-
-def test_translate_shows_a_sentence_and_its_alignment_and_a_click_takes_it_over(
-    embedded_url: str, visit: Opener
-) -> None:
-    page = visit(at=embedded_url)
-    fetched = list[str]()
-    page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
     to_tab(page, "Translate")
     example = page.locator(".attend-translation .at-recorded")
     expect(example).to_contain_text("Mon frère a une voiture rouge.")

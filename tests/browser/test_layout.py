@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.helpers.browsing import DESK, PHONE, HeldPage, Opener
+from tests.helpers.browsing import DESK, HeldPage, Opener
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import choose, rest, say, send, to_chat, to_write, wait_for_drawing
 
@@ -117,9 +117,24 @@ BEHIND_THE_BOX = """(answer) =>
   answer.getBoundingClientRect().bottom > document.querySelector('#attend-message-row').getBoundingClientRect().top"""
 
 
-def test_nothing_is_cut_off_and_the_newest_answer_comes_into_sight_at_any_size(visit: Opener) -> None:
+def test_at_any_size_nothing_is_cut_off_and_the_message_box_and_the_newest_answer_are_in_sight(visit: Opener) -> None:
     """A zoom of 200 % halves both sides of the window, one of 300 % leaves a third."""
     page = visit("?max_new_tokens=3&min_new_tokens=3&top_k=20")
+    page.set_viewport_size({"width": 1280, "height": 320})  # lower than the suggestions
+    expect(page.locator("#attend-message textarea")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".at-example").last).not_to_be_in_viewport(ratio=1)
+    page.keyboard.press("Tab")  # from here on the focus is shown
+    above = """(one) =>
+      document.querySelector('#attend-message-row').getBoundingClientRect().top - one.getBoundingClientRect().bottom"""
+    for example in page.locator(".at-example").all():
+        example.focus()
+        assert example.evaluate(above) >= 0  # and not behind the box
+    page.mouse.move(500, 150)
+    page.mouse.wheel(0, -5000)
+    page.wait_for_function("scrollY === 0")
+    page.mouse.wheel(0, 300)  # over the conversation, which has nothing to scroll itself
+    page.wait_for_function("scrollY > 0")
+
     answers = page.locator(".at-log > .at-assistant")
     for number, (width, height) in enumerate(SIZES, 1):
         page.set_viewport_size({"width": width, "height": height})
@@ -163,30 +178,3 @@ def test_open_settings_and_long_words_cut_nothing_off(visit: Opener) -> None:
     expect(page.locator("#attend-method")).not_to_be_in_viewport()
     page.locator("#attend-open-settings").click()
     expect(page.locator("#attend-method")).to_be_in_viewport()
-
-
-def test_the_message_box_is_in_sight_on_a_low_screen(visit: Opener) -> None:
-    page = visit(viewport={"width": 1280, "height": 320})  # lower than the suggestions
-    expect(page.locator("#attend-message textarea")).to_be_in_viewport(ratio=1)
-    expect(page.locator(".at-example").last).not_to_be_in_viewport(ratio=1)
-    page.keyboard.press("Tab")  # from here on the focus is shown
-    above = """(one) =>
-      document.querySelector('#attend-message-row').getBoundingClientRect().top - one.getBoundingClientRect().bottom"""
-    for example in page.locator(".at-example").all():
-        example.focus()
-        assert example.evaluate(above) >= 0  # and not behind the box
-    page.mouse.move(500, 150)
-    page.mouse.wheel(0, -5000)
-    page.wait_for_function("scrollY === 0")
-    page.mouse.wheel(0, 300)  # over the conversation, which has nothing to scroll itself
-    page.wait_for_function("scrollY > 0")
-
-
-def test_the_facts_of_a_token_take_one_line_of_a_phone(visit: Opener) -> None:
-    page = visit("?max_new_tokens=4", **PHONE)
-    say(page, "Hello")
-    page.locator(".at-facts").evaluate("one => { one.textContent = '99.99 % · rank 1 of 4,096 · entropy 10.4 bits' }")
-    facts, position, buttons = edges(page, ".at-facts", ".at-position", ".at-step-buttons")
-    _, top, right, _ = facts
-    assert page.locator(".at-facts").evaluate("one => one.getClientRects().length") == 1
-    assert right <= 390 and position[3] <= top and buttons[3] <= top

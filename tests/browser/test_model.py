@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -66,7 +65,7 @@ def loaded(page: Page, title: str) -> None:
     expect(page.locator(".attend-model-coming")).not_to_have_attribute("data-current", "")
 
 
-def test_a_model_comes_while_others_chat_and_can_be_sent_away(
+def test_a_model_comes_while_others_chat_unseen_and_can_be_sent_away(
     page_url: str, visit: Opener, offered: Models, tiny: LoadedModel, hub_server: StandIn
 ) -> None:
     page, other = visit(at=page_url), visit(at=page_url)
@@ -84,7 +83,7 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(
       const { value } = document.querySelector('.attend-model-bar');
       return 0 < value && value < 1;
     }""")
-    say(other, "Hello")
+    say(other, "My secret is omega")
     page.locator("#attend-model-cancel").click()
     loaded(page, tiny.name)
     expect(bar).to_be_hidden()
@@ -104,6 +103,8 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(
     say(page, "And now?")
     page.locator("#attend-code").click()
     expect(page.locator("#attend-code-dialog")).to_contain_text(f"--model {LISTED}")
+    assert "omega" not in page.locator("body").inner_text()
+    assert "And now?" not in other.locator("body").inner_text()
 
 
 def reaches(page: Page, model: LoadedModel) -> None:
@@ -171,11 +172,13 @@ def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
     expect(page.locator(".attend-inspector .at-empty")).not_to_contain_text("fox/final")
 
 
-def test_a_choice_by_keyboard_triggers_one_request(
-    page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
+def test_a_choice_by_keyboard_triggers_one_request_and_a_closed_tab_lets_its_model_go(
+    page_url: str, visit: Opener, offered: Models, tiny: LoadedModel, hub_server: StandIn
 ) -> None:
     hub_server.flowing.set()
     page = visit(at=page_url)
+    assert_list_can_be_read(page)
+    page.keyboard.press("Escape")
     requests: list[str] = []
     page.on("request", lambda sent: requests.append(sent.post_data or "") if "queue/join" in sent.url else None)
     pick(page, "gpt2")  # which this Hub does not have
@@ -195,13 +198,13 @@ def test_a_choice_by_keyboard_triggers_one_request(
     page.keyboard.press("Enter")
     loaded(page, LISTED)
     assert sum(f'"{LISTED}"' in data for data in requests) == 1
+    assert offered.cached(LISTED) is not None
+    page.close()
+    eventually(lambda: offered.cached(LISTED) is None)
 
 
-@pytest.mark.parametrize("device", [{}, PHONE], ids=["desk", "phone"])
-def test_everything_in_the_list_can_be_read(page_url: str, visit: Opener, device: dict[str, Any]) -> None:
-    page = visit(at=page_url, **device)
-    if device:
-        page.locator("#attend-open-settings").tap()
+def assert_list_can_be_read(page: Page) -> None:
+    """Open the list: it is whole, and nothing in it is cut off."""
     page.locator("#attend-model-chosen").click()
     sheet = page.locator(".at-models")
     expect(sheet).to_be_visible()
@@ -218,16 +221,10 @@ def test_everything_in_the_list_can_be_read(page_url: str, visit: Opener, device
     assert "…" not in sheet.inner_text()
 
 
-def test_a_model_goes_when_the_tab_of_its_last_visitor_is_closed(
-    page_url: str, visit: Opener, offered: Models, hub_server: StandIn
-) -> None:
-    hub_server.flowing.set()
-    page = visit(at=page_url)
-    pick(page, LISTED)
-    loaded(page, LISTED)
-    assert offered.cached(LISTED) is not None
-    page.close()
-    eventually(lambda: offered.cached(LISTED) is None)
+def test_everything_in_the_list_can_be_read_on_a_phone(page_url: str, visit: Opener) -> None:
+    page = visit(at=page_url, **PHONE)
+    page.locator("#attend-open-settings").tap()
+    assert_list_can_be_read(page)
 
 
 def test_a_precision_is_chosen_and_kept_by_a_reload_a_link_and_back(visit: Opener, tiny: LoadedModel) -> None:

@@ -166,6 +166,20 @@ def test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it(
         translate(page, SOURCE)
 
 
+SLOW_TO_FOLLOW = """() => {
+  const following = window.gradio_config.dependencies.filter((one) => one.trigger_after !== null).map((one) => one.id);
+  const ask = window.fetch;
+  window.fetch = async (resource, options) => {
+    const response = await ask(resource, options);
+    const joins = String(resource.url ?? resource).includes('/queue/join');
+    if (joins && following.includes(JSON.parse(options.body).fn_index)) {
+      await new Promise((later) => setTimeout(later, 3000));
+    }
+    return response;
+  };
+}"""
+
+
 def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str, visit: Opener) -> None:
     page = visit(at=address)
     take(page, "attend-translate")
@@ -191,6 +205,15 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     to_tab(page, "Chat")
     uses(page, "Chat", "attend-chat")
     expect(page.locator("#attend-method input:checked")).to_have_value("Greedy")
+
+    take(page, "attend-translate")
+    uses(page, "Translate", "attend-translate")
+    page.evaluate(SLOW_TO_FOLLOW)
+    page.locator("#attend-tabs label", has_text="Compare").click()
+    expect(page.locator(".attend-model-coming")).to_have_attribute("data-current", "attend-chat")
+    to_tab(page, "Translate")
+    uses(page, "Translate", "attend-translate")
+    expect(page.locator("#attend-given textarea")).to_be_visible()
 
 
 def test_each_kind_of_model_keeps_its_settings_over_a_reload_in_any_tab(address: str, visit: Opener) -> None:
@@ -239,32 +262,6 @@ def test_the_settings_of_a_link_are_for_its_tab(address: str, visit: Opener) -> 
     expect(page.locator("#attend-max-new-tokens input[type=number]")).not_to_have_value("9")
 
 
-SLOW_TO_FOLLOW = """() => {
-  const following = window.gradio_config.dependencies.filter((one) => one.trigger_after !== null).map((one) => one.id);
-  const ask = window.fetch;
-  window.fetch = async (resource, options) => {
-    const response = await ask(resource, options);
-    const joins = String(resource.url ?? resource).includes('/queue/join');
-    if (joins && following.includes(JSON.parse(options.body).fn_index)) {
-      await new Promise((later) => setTimeout(later, 3000));
-    }
-    return response;
-  };
-}"""
-
-
-def test_a_tab_appears_although_the_page_still_follows_the_model_before(address: str, visit: Opener) -> None:
-    page = visit(at=address)
-    take(page, "attend-translate")
-    uses(page, "Translate", "attend-translate")
-    page.evaluate(SLOW_TO_FOLLOW)
-    page.locator("#attend-tabs label", has_text="Compare").click()
-    expect(page.locator(".attend-model-coming")).to_have_attribute("data-current", "attend-chat")
-    to_tab(page, "Translate")
-    uses(page, "Translate", "attend-translate")
-    expect(page.locator("#attend-given textarea")).to_be_visible()
-
-
 def test_nothing_is_wider_than_a_phone(first_address: str, visit: Opener) -> None:
     page = visit("?max_new_tokens=24", at=first_address, **PHONE)
     translate(page, "Le chat est grand et le chien est petit, le chat est noir.")
@@ -304,7 +301,9 @@ def languages(tiny: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> It
         yield address
 
 
-def test_the_languages_are_chosen_under_the_model(languages: str, visit: Opener) -> None:
+def test_the_languages_are_chosen_under_the_model_and_come_back_with_a_translation(
+    languages: str, visit: Opener
+) -> None:
     page, other = visit(at=languages), visit(at=languages)
     source, target = page.get_by_label("From", exact=True), page.get_by_label("To", exact=True)
     expect(source).to_have_value("eng_Latn")
@@ -329,12 +328,11 @@ def test_the_languages_are_chosen_under_the_model(languages: str, visit: Opener)
     pick(page, "tiny-chat")
     expect(target).to_be_hidden()
 
-
-def test_the_languages_of_a_translation_come_back_with_it(languages: str, visit: Opener) -> None:
-    page = visit(at=languages)
-    source, target = page.get_by_label("From", exact=True), page.get_by_label("To", exact=True)
-    target.select_option("fra_Latn")
-    expect(page.get_by_role("button", name="Swap languages")).to_be_visible()  # the server knows
+    pick(page, "nllb")
+    uses(page, "Translate", "nllb")
+    expect(source).to_have_value("fra_Latn")  # as it was left
+    page.get_by_role("button", name="Swap languages").click()
+    expect(target).to_have_value("fra_Latn")
     translate(page, "the cat")
     pick(page, "tiny-chat")
     uses(page, "Chat", "tiny-chat")

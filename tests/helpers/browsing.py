@@ -1,19 +1,16 @@
 """The whole page in a real browser, with no error in its console and no request to another host.
 
-A worker has one browser and, but for the tests that start `app.py`, serves its pages itself: to start either takes
-seconds. A page takes seconds to load as well, so tests that leave nothing behind share one (`shared_page`), and the
-others load theirs in one tab (`tab`): to begin a tab costs half as much as to load the page.
+A worker has one browser and serves its pages itself: to start either takes seconds. A page takes seconds to load as
+well, so tests that leave nothing behind share one (`shared_page`), and the others load theirs in one tab (`tab`): to
+begin a tab costs half as much as to load the page.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -25,7 +22,6 @@ from model import catalog, names
 from model.loaded import LoadedModel
 from tests.browser.chromium import CHROMIUM, FLAGS
 from tests.conftest import make_checkpoint, unused_port
-from tests.helpers.paths import ROOT
 from tests.helpers.served import models_of, served
 from tests.helpers.visitor import PATIENCE, POLLING
 from tests.helpers.waiting import Gate, eventually
@@ -40,6 +36,7 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch":
 READY = (
     "body[data-ready]:is([data-connected], :not(:has(#attend-form)))"  # its script runs, and Gradio hears its events
 )
+DRAWN = ".attend-inspector > :not([hidden])"  # what is drawn last of a page
 _left_ports: list[int] = []
 _streams: WeakKeyDictionary[Page, set[Request]] = WeakKeyDictionary()  # of replies, which are open
 SHORT = "max_new_tokens=12"  # in an address: a model with random weights hardly ever ends a text by itself
@@ -49,13 +46,14 @@ SHORT = "max_new_tokens=12"  # in an address: a model with random weights hardly
 
 
 @contextmanager
-def page_of(models: Models, port: int | None = None) -> Iterator[str]:
+def page_of(models: Models, port: int | None = None, **options: Any) -> Iterator[str]:
     """The address of a page with these models, served by this process.
 
     Without a `port` it takes one that an earlier page has left, under whose address the browser has the scripts cached.
+    `options` are those of `launch`.
     """
     at = port or (_left_ports.pop() if _left_ports else unused_port())
-    with served(build(models), at) as address:
+    with served(build(models), at, **options) as address:
         yield f"{address}/"
     if port is None:
         _left_ports.append(at)
@@ -66,19 +64,6 @@ def serving(*loaded: LoadedModel, gate: Gate | None = None) -> Iterator[str]:
     """The address of a page with these models, whose tokens wait at the gate, if there is one."""
     with page_of(models_of(*loaded, wrap=gate or (lambda decode: decode))) as address:
         yield address
-
-
-@contextmanager
-def started(model: str) -> Iterator[str]:
-    """The address of `python app.py --model MODEL` in its own process."""
-    port = unused_port()
-    command = [sys.executable, "app.py", "--port", str(port), "--model", model]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        line = server.stdout.readline()
-        assert "ready" in line and Path(model).name in line, line
-        yield f"http://127.0.0.1:{port}/"
-        server.terminate()
 
 
 @pytest.fixture(scope="session")
@@ -234,7 +219,7 @@ def forget(page: Page, at: str) -> None:
     page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
 
 
-def load(page: Page, address: str, drawn: str = ".attend-inspector > :not([hidden])") -> Page:
+def load(page: Page, address: str, drawn: str = DRAWN) -> Page:
     """Open an address and wait until the page can be used; `drawn` is what comes last."""
     page.set_default_timeout(PATIENCE)
     page.goto(address)
@@ -303,12 +288,12 @@ def visit(request: pytest.FixtureRequest, tab: Tab) -> Iterator[Opener]:
             page.set_viewport_size(options.get("viewport", DESK))
             return page
 
-        def open_page(path: str = f"?{SHORT}", at: str | None = None, **options: Any) -> Page:
+        def open_page(path: str = f"?{SHORT}", at: str | None = None, drawn: str = DRAWN, **options: Any) -> Page:
             address = at or request.getfixturevalue("url")
             page = visitor(options)
             forget(page, address)
             faults.append(left.enter_context(watch(page, address)))
-            return load(page, address + path)
+            return load(page, address + path, drawn)
 
         yield open_page
     all_faults = [fault for of_one in faults for fault in of_one]

@@ -1,8 +1,8 @@
 """The models in the browser give the run documents of Python: the same tokens, draws, counts and probabilities.
 
 Node.js runs the scripts of `web/` once for each model, on the weights that `web.export` wrote in 8 bits, and Python on
-the checkpoint that it wrote of the same weights. No draw and no edge of a
-filter lies so near to another token here that rounding decides; where it ever does, another seed will do.
+the checkpoint that it wrote of the same weights. No draw and no edge of a filter lies so near to another token here
+that rounding decides; where it ever does, another seed will do.
 """
 
 from __future__ import annotations
@@ -38,12 +38,18 @@ from web.weights import save_rounded
 TOLERANCE = 1e-4  # of probabilities, which are sums in another order; they were seen to differ by 2e-5
 
 TEXTS = (
-    *("Once upon a time", "The dog", "One day, a little girl named Mia", "Tom and Lily went to the", "She opened the"),
-    *("It was raining", "The old man smiled and said", "In the forest there", "My favourite food is", "Yesterday we"),
+    "Once upon a time",
+    "One day, a little girl named Mia",
+    "It was raining",
+    "In the forest there",
+    "Yesterday we",
 )
 MESSAGES = (
-    *("Hi! How are you?", "What do you like to do?", "Tell me a story about a cat.", "I am sad today.", "Good night!"),
-    *("Do you have a dog?", "It’s my birthday 🎉", "Where do you live?", "J’ai faim.", "What's the weather like?"),
+    "Hi! How are you?",
+    "Tell me a story about a cat.",
+    "It’s my birthday 🎉",
+    "J’ai faim.",
+    "What's the weather like?",
 )
 SETTINGS: tuple[dict[str, Any], ...] = (
     {"strategy": "greedy"},
@@ -66,14 +72,14 @@ LONG = [  # the oldest messages don't fit; a prompt that fills the context
 ]
 BRANCHES = [  # another candidate in the place of a token, and then another behind it; the seed's stream goes on
     {"input": TEXTS[0], "settings": {"strategy": "greedy", "seed": 4, "max_new_tokens": 9}, "branch": [[3, 1]]},
-    {"input": TEXTS[5], "settings": {"seed": 5, "top_k": 20, "max_new_tokens": 8}, "branch": [[2, 4], [5, 2]]},
+    {"input": TEXTS[2], "settings": {"seed": 5, "top_k": 20, "max_new_tokens": 8}, "branch": [[2, 4], [5, 2]]},
     {
-        "input": TEXTS[9],
+        "input": TEXTS[4],
         "settings": {"seed": 6, "temperature": 1.6, "top_candidates": 3, "max_new_tokens": 8},
         "branch": [[1, 0], [0, 2]],
     },
     {
-        "input": TEXTS[2],
+        "input": TEXTS[1],
         "settings": {"strategy": "beam", "num_beams": 3, "seed": 7, "max_new_tokens": 6},
         "branch": [[2, 1]],
     },

@@ -1,12 +1,10 @@
-"""Answers as formatted text: the switch, what it draws, and hostile Markdown."""
+"""Answers as formatted text: the switch, which is remembered, what it draws, and hostile Markdown."""
 
 from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.helpers.browsing import Opener, reload
 from tests.helpers.stage import BROWSER, HOSTILE, Stage, conversation, turn, update
-from tests.helpers.visitor import say
 
 pytestmark = BROWSER
 
@@ -56,8 +54,14 @@ def test_answers_are_drawn_as_formatted_text_and_as_tokens_again(fresh: Stage) -
     assert fresh.wait_for_events() == [("token", {"turn": 1, "index": 0})]
 
 
-def test_a_growing_answer_shows_tokens_until_it_is_whole(fresh: Stage) -> None:
+def test_hostile_text_stays_text_a_growing_answer_tokens_until_it_is_whole_and_the_switch_as_it_was(
+    fresh: Stage,
+) -> None:
     fresh.find("#attend-text-view label").nth(1).click()
+    fresh.show(conversation=conversation(*(turn("assistant", f"a {text} b", [f"a {text} b"]) for text in HOSTILE)))
+    expect(fresh.find(".at-assistant:has(.at-formatted p)")).to_have_count(len(HOSTILE))
+    assert fresh.find(".at-formatted :is(img, script)").count() == 0
+
     fresh.show(
         conversation=conversation(turn("user", "Hi"), turn("assistant", "*", ["*"], state="streaming"), busy=True)
     )
@@ -66,19 +70,5 @@ def test_a_growing_answer_shows_tokens_until_it_is_whole(fresh: Stage) -> None:
     expect(fresh.find(".at-formatted")).to_be_hidden()
     fresh.show(conversation=update(2, 2, ["!"], state="done", busy=False))
     expect(fresh.find(".at-formatted em")).to_have_text("I am")
-
-
-def test_hostile_text_is_drawn_as_text(fresh: Stage) -> None:
-    fresh.find("#attend-text-view label").nth(1).click()
-    fresh.show(conversation=conversation(*(turn("assistant", f"a {text} b", [f"a {text} b"]) for text in HOSTILE)))
-    expect(fresh.find(".at-assistant:has(.at-formatted p)")).to_have_count(len(HOSTILE))
-    assert fresh.find(".at-formatted :is(img, script)").count() == 0
-
-
-def test_the_browser_remembers_how_answers_are_shown(visit: Opener) -> None:
-    page = visit()
-    say(page, "Hello")
-    page.locator("#attend-text-view label", has_text="formatted").click()
-    expect(page.locator(".at-turn .at-formatted")).to_be_visible()
-    reload(page)
-    expect(page.get_by_role("radio", name="formatted")).to_be_checked()
+    fresh.page.reload()
+    expect(fresh.page.get_by_role("radio", name="formatted")).to_be_checked()

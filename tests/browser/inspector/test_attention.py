@@ -12,58 +12,60 @@ from tests.helpers.visitor import wait_for_drawing
 pytestmark = BROWSER
 
 
-def test_what_was_looked_at_is_listed_and_the_sink_can_be_hidden(fresh: Stage) -> None:
-    fresh.show(inspector=inspector(WORDS))
+def test_what_was_looked_at_is_listed_and_the_sink_can_be_hidden(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS))
     # the query of token 6 is token 5; it looks at 0 and at 4, one half each; bytes make 50 % of a half exactly
-    attended = fresh.find(".at-attended li")
+    attended = stage.find(".at-attended li")
     sync_api.expect(attended).to_have_count(2)
     assert [attended.nth(i).inner_text().split() for i in range(attended.count())] == [
         ["<s>", "50.00", "%"],
         ["␣a", "50.00", "%"],
     ]
-    tick = fresh.find(".at-sink input")
+    tick = stage.find(".at-sink input")
     tick.check()
     assert tick.evaluate("(box) => getComputedStyle(box).appearance") == "auto"  # a tick that can be seen in any theme
     sync_api.expect(attended).to_have_count(1)
-    fresh.find(".at-attended li button").click()
-    sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 3 of 5")
+    stage.find(".at-attended li button").click()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 3 of 5")
+    tick.uncheck()
 
 
-def test_a_prompt_token_says_which_tokens_attended_to_it_most(fresh: Stage) -> None:
-    fresh.show(inspector=inspector(WORDS))
-    fresh.find('.at-box[data-index="1"]').click()
-    sync_api.expect(fresh.find(".at-no-map")).to_have_text("This token was attended to most when choosing:")
+def test_a_prompt_token_says_which_tokens_attended_to_it_most(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS))
+    stage.find('.at-box[data-index="1"]').click()
+    sync_api.expect(stage.find(".at-no-map")).to_have_text("This token was attended to most when choosing:")
     # query 2, which chose token 3, is the only one that looks at token 1, with one half
-    attended = fresh.find(".at-attended li")
+    attended = stage.find(".at-attended li")
     sync_api.expect(attended).to_have_count(1)
     sync_api.expect(attended.locator(".at-number")).to_have_text("50.00\u00a0%")
-    fresh.find(".at-colours .at-switch label").nth(1).click()
-    sync_api.expect(fresh.find('.at-box[data-index="3"]')).to_have_attribute("data-attention", "10")
-    sync_api.expect(fresh.find('.at-box[data-index="4"]')).to_have_attribute("data-attention", "0")
+    stage.find(".at-colours .at-switch label").nth(1).click()
+    sync_api.expect(stage.find('.at-box[data-index="3"]')).to_have_attribute("data-attention", "10")
+    sync_api.expect(stage.find('.at-box[data-index="4"]')).to_have_attribute("data-attention", "0")
     attended.locator("button").click()
-    sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 2 of 5")
-    fresh.find('.at-box[data-index="0"]').click()
-    sync_api.expect(fresh.find(".at-attended li")).to_have_count(5)  # all attend to the first token
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 2 of 5")
+    stage.find('.at-box[data-index="0"]').click()
+    sync_api.expect(stage.find(".at-attended li")).to_have_count(5)  # all attend to the first token
     # the strongest is query 1, both of whose halves are there; a byte can't tell all from nearly all
     numbers = [">99.99\u00a0%", *["50.00\u00a0%"] * 4]
-    sync_api.expect(fresh.find(".at-attended li .at-number")).to_have_text(numbers)
+    sync_api.expect(stage.find(".at-attended li .at-number")).to_have_text(numbers)
+    stage.find(".at-colours .at-switch label").first.click()
 
 
-def test_the_prompt_of_an_answer_is_explained_once_it_is_asked_about(fresh: Stage) -> None:
-    fresh.show(inspector=inspector(WORDS, first=4))
-    fresh.find('.at-box[data-index="2"]').click()
-    fresh.find('.at-box[data-index="1"]').click()
-    assert fresh.wait_for_events() == [("explain", {"run": "r1"})]  # once, and for no other reason
-    sync_api.expect(fresh.find(".at-facts")).to_have_text("part of the prompt, not generated")
+def test_the_prompt_of_an_answer_is_explained_once_it_is_asked_about(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS, first=4, run="explained"))
+    stage.find('.at-box[data-index="2"]').click()
+    stage.find('.at-box[data-index="1"]').click()
+    assert stage.wait_for_events() == [("explain", {"run": "explained"})]  # once, and for no other reason
+    sync_api.expect(stage.find(".at-facts")).to_have_text("part of the prompt, not generated")
     steps = inspector(WORDS, first=1)["steps"][:3]
-    fresh.show(inspector=inspector(WORDS, first=4, since=5, prompt_steps=steps))
+    stage.show(inspector=inspector(WORDS, first=4, since=5, run="explained", prompt_steps=steps))
     # of the choice: 25 %, with a better one; eleven shades by the square root: 10 · √0.25 = 5
-    sync_api.expect(fresh.find(".at-facts")).to_contain_text("25.00\u00a0% · rank 2 of 4,096")
+    sync_api.expect(stage.find(".at-facts")).to_contain_text("25.00\u00a0% · rank 2 of 4,096")
     for number in (1, 2, 3):
-        sync_api.expect(fresh.find(f'.at-box[data-index="{number}"]')).to_have_attribute("data-level", "5")
-    assert fresh.find('.at-box[data-index="0"]').get_attribute("data-level") is None
-    assert fresh.find(".at-table button").count() == 0  # a token of the prompt can't be exchanged
-    sync_api.expect(fresh.find(".at-no-map")).to_have_text("This token was attended to most when choosing:")
+        sync_api.expect(stage.find(f'.at-box[data-index="{number}"]')).to_have_attribute("data-level", "5")
+    assert stage.find('.at-box[data-index="0"]').get_attribute("data-level") is None
+    assert stage.find(".at-table button").count() == 0  # a token of the prompt can't be exchanged
+    sync_api.expect(stage.find(".at-no-map")).to_have_text("This token was attended to most when choosing:")
 
 
 def test_the_map_reads_out_its_cells_and_selects_rows(stage: Stage) -> None:
@@ -121,29 +123,32 @@ def test_the_axes_of_the_map_name_tokens(stage: Stage) -> None:
     assert stage.page.evaluate(ink, ".at-axis-columns") >= 6
 
 
-def test_the_selected_row_stays_in_sight_when_the_map_gets_higher(fresh: Stage) -> None:
-    fresh.show(inspector=inspector([*WORDS, *[" on"] * 120]))  # 125 rows, of which 64 are in sight
-    fresh.find('.at-box[data-index="100"]').click()
-    sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 99 of 125")
-    fresh.page.set_viewport_size({"width": 2000, "height": 900})
-    fresh.page.wait_for_function("""() => {
+def test_the_selected_row_stays_in_sight_when_the_map_gets_higher(stage: Stage) -> None:
+    stage.show(inspector=inspector([*WORDS, *[" on"] * 120]))  # 125 rows, of which 64 are in sight
+    stage.find('.at-box[data-index="100"]').click()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 99 of 125")
+    stage.page.set_viewport_size({"width": 2000, "height": 900})
+    stage.page.wait_for_function("""() => {
       const { scrollTop, clientHeight, scrollHeight } = document.querySelector('.at-map-scroll');
       const row = (98 / 125) * scrollHeight;
       return clientHeight > 250 && scrollTop <= row && row < scrollTop + clientHeight;
     }""")
+    stage.page.set_viewport_size({"width": 1440, "height": 900})
 
 
-def test_layers_and_heads_can_be_chosen(fresh: Stage) -> None:
-    fresh.show(inspector=inspector(WORDS))
-    sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 5 of 5")
-    options = fresh.page.evaluate(
+def test_layers_and_heads_can_be_chosen(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS))
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 5 of 5")
+    options = stage.page.evaluate(
         "[...document.querySelectorAll('.at-map-pane select:not([hidden])')].map((s) => s.options.length)"
     )
     assert options == [LAYERS + 1, HEADS + 1]
-    fresh.find('select[aria-label="Layer"]').select_option("1")
-    fresh.find('select[aria-label="Head"]').select_option("2")
-    sync_api.expect(fresh.find(".at-map .at-readout")).to_have_text("layer 2, head 3")
-    sync_api.expect(fresh.find(".at-attended li")).to_have_count(2)
+    stage.find('select[aria-label="Layer"]').select_option("1")
+    stage.find('select[aria-label="Head"]').select_option("2")
+    sync_api.expect(stage.find(".at-map .at-readout")).to_have_text("layer 2, head 3")
+    sync_api.expect(stage.find(".at-attended li")).to_have_count(2)
+    for name in ("Layer", "Head"):
+        stage.find(f'select[aria-label="{name}"]').select_option("-1")
 
 
 def test_the_colour_switch_is_for_both_and_is_remembered(fresh: Stage) -> None:

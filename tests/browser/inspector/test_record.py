@@ -15,9 +15,9 @@ from decoding.counterfactual import Counterfactual, choose_again
 from decoding.settings import DecodingSettings
 from model import names
 from model.loaded import LoadedModel
-from tests.helpers.browsing import SHORT, Opener, serving, until_held
+from tests.helpers.browsing import Opener, serving, until_held
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import WITH_TEXT, choose, rest, say, send, set_number, to_write
+from tests.helpers.visitor import WITH_TEXT, choose, rest, say, send, set_number, to_tab, to_write
 from tests.helpers.waiting import Gate, steps_of
 from ui.examples.recorded import MODELS
 from ui.runs.models import Models
@@ -38,9 +38,18 @@ def url(tiny: LoadedModel, gate: Gate) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(visit: Opener, gate: Gate) -> Page:
+def page(shared_page: Page, gate: Gate) -> Page:
+    """A page without a conversation, with its settings as they were."""
     gate.open()
-    return visit(f"?method=Custom&{SHORT}")
+    to_tab(shared_page, "Chat")
+    if shared_page.locator(".at-log > .at-turn").count():
+        shared_page.locator("#attend-clear").click()
+        expect(shared_page.locator(".at-log > .at-turn")).to_have_count(0)
+    shared_page.locator(".at-whatif").evaluate("fold => { fold.open = false; }")
+    shared_page.locator(".toast-close").evaluate_all("all => all.forEach((one) => one.click())")
+    choose(shared_page, "Custom")
+    set_number(shared_page, "max-new-tokens", 12)
+    return shared_page
 
 
 def saved(page: Page) -> dict[str, Any]:
@@ -154,6 +163,7 @@ def test_what_is_pressed_before_the_reply_to_the_press_before_counts(page: Page)
     until_held(page, held, 2)  # the second follows the reply to the first
     held[1].continue_()
     expect(page.locator(".at-verdict")).to_contain_text("With temperature 0.5")
+    page.unroute_all()
 
 
 def test_after_a_refusal_the_answer_before_is_shown_again(page: Page) -> None:
@@ -180,6 +190,7 @@ def test_after_a_refusal_the_answer_before_is_shown_again(page: Page) -> None:
     route.continue_(post_data=refused)
     expect(verdict).to_contain_text("With its original settings")
     assert heat.input_value() == before
+    page.unroute_all()
 
 
 def test_it_follows_the_run_that_is_shown_and_rests_while_the_model_writes(page: Page, gate: Gate) -> None:
@@ -233,8 +244,7 @@ def test_a_what_if_can_be_computed_and_browsed_by_keyboard(page: Page, tiny: Loa
     expect(page.locator(".at-box").nth(last)).to_have_attribute("aria-selected", "true")
 
 
-def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_path: Path) -> None:
-    page = visit()
+def test_a_saved_search_shows_its_tree_and_its_texts_again(page: Page, tmp_path: Path) -> None:
     choose(page, "Beam search")
     set_number(page, "max-new-tokens", 6)
     say(page, "How are you today?")

@@ -5,17 +5,32 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.helpers.browsing import PHONE, SHORT, Opener, until_held
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, say, to_write
+from tests.helpers.visitor import choose, rest, say, to_tab, to_write
 
 pytestmark = BROWSER
 
 LAYERS, HEADS = 2, 4  # of the tests' model
 PICKED = re.compile("at-picked")
 HEAD = re.compile(r"^head \d+\.\d+$")
+
+
+@pytest.fixture
+def page(shared_page: Page) -> Page:
+    """A page with one answer, whose fold is closed."""
+    page = shared_page
+    to_tab(page, "Chat")
+    if page.locator(".at-log > .at-turn").count():
+        page.locator("#attend-clear").click()
+        expect(page.locator(".at-log > .at-turn")).to_have_count(0)
+    page.locator(".at-causes").evaluate("fold => { fold.open = false; }")
+    choose(page, "Custom")
+    say(page, "How are you today?")
+    return page
 
 
 def open_fold(page: Page, view: str = "lens") -> None:
@@ -52,12 +67,10 @@ def hold(page: Page, question: str) -> tuple[list[Route], list[str]]:
     return held, asked
 
 
-def test_layers_guesses_follow_the_token_and_the_keys(visit: Opener) -> None:
-    page = visit(f"?method=Custom&{SHORT}")
-    requests: list[str] = []
-    page.on("request", lambda one: requests.append(one.post_data or "") if "queue/join" in one.url else None)
-    say(page, "How are you today?")
-    assert not [data for data in requests if '"question"' in data]  # nothing is computed before it is opened
+def test_layers_guesses_follow_the_token_and_the_keys(page: Page) -> None:
+    _, asked = hold(page, "none")
+    say(page, "And you?")
+    assert asked == []  # nothing is computed before it is opened
     open_fold(page)
     rows = page.locator(".at-lens tbody tr")
     expect(rows.first).to_be_visible()
@@ -87,11 +100,11 @@ def test_layers_guesses_follow_the_token_and_the_keys(visit: Opener) -> None:
     page.locator(".at-causes .at-data summary").click()
     expect(page.locator(".at-causes .at-sheet").first.locator("tbody tr")).to_have_count(count)
     assert fits(page)
+    page.locator(".at-causes input[type=checkbox]").uncheck()
+    page.unroute_all()
 
 
-def test_a_pair_of_tokens_is_explained_in_three_ways(visit: Opener) -> None:
-    page = visit(f"?method=Custom&{SHORT}")
-    say(page, "How are you today?")
+def test_a_pair_of_tokens_is_explained_in_three_ways(page: Page) -> None:
     select(page, 3)
     open_fold(page, "pair")
     words, parts, inputs = (page.locator(".at-causes-part").nth(number) for number in range(3))
@@ -108,9 +121,7 @@ def test_a_pair_of_tokens_is_explained_in_three_ways(visit: Opener) -> None:
     assert rival.input_value() != page.locator(".at-causes select").first.input_value()
 
 
-def test_a_pair_that_is_changed_at_once_is_no_longer_asked_about(visit: Opener) -> None:
-    page = visit(f"?method=Custom&{SHORT}")
-    say(page, "How are you today?")
+def test_a_pair_that_is_changed_at_once_is_no_longer_asked_about(page: Page) -> None:
     select(page, 3)
     held, asked = hold(page, "words")
     open_fold(page, "pair")
@@ -121,11 +132,10 @@ def test_a_pair_that_is_changed_at_once_is_no_longer_asked_about(visit: Opener) 
     held[1].continue_()
     expect(page.locator(".at-causes-part").nth(2).locator(".at-score").first).to_be_visible()
     assert [asked.count(name) for name in ("words", "parts", "inputs")] == [2, 1, 1]
+    page.unroute_all()
 
 
-def test_the_table_asks_why_not_another_candidate(visit: Opener) -> None:
-    page = visit(f"?method=Custom&{SHORT}")
-    say(page, "How are you today?")
+def test_the_table_asks_why_not_another_candidate(page: Page) -> None:
     select(page, 3)
     expect(page.locator(".at-headline")).to_contain_text("Token 4 of")  # and its table
     row = page.locator(".at-table tbody tr:has(.at-take)").nth(2)
@@ -158,9 +168,7 @@ def test_the_head_that_a_token_depends_on_is_six_clicks_away_and_always_in_sight
     expect(page.locator(".at-without .at-changes li").first).to_be_in_viewport()
 
 
-def test_an_answer_without_a_layer_becomes_a_version_in_the_conversation(visit: Opener) -> None:
-    page = visit(f"?method=Custom&{SHORT}")
-    say(page, "How are you today?")
+def test_an_answer_without_a_layer_becomes_a_version_in_the_conversation(page: Page) -> None:
     before = page.locator(".at-assistant .at-text").inner_text()
     open_fold(page, "heads")
     expect(page.locator(".at-previewed .at-readout")).to_contain_text("Layer 1, head 1")
@@ -178,8 +186,7 @@ def test_an_answer_without_a_layer_becomes_a_version_in_the_conversation(visit: 
     expect(answer).to_have_text(before, use_inner_text=True)
 
 
-def test_a_head_is_found_opened_and_switched_off(visit: Opener) -> None:
-    page = visit(f"?method=Custom&{SHORT}")
+def test_a_head_is_found_opened_and_switched_off(page: Page) -> None:
     to_write(page)
     page.locator("#attend-text textarea").fill("The quick brown fox")
     page.locator("#attend-continue").click()

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from lesson.generation.tree import WORDS
-from model.loaded import LoadedModel
-from tests.helpers.browsing import PHONE, Opener, serving, show_predictions
+from tests.helpers.browsing import PHONE, Opener, show_predictions
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import to_chapter
-from ui.learn import course
 
 pytestmark = BROWSER
 
@@ -36,26 +32,6 @@ def test_the_switch_shows_a_side_at_once_and_what_was_typed_stays(shared_page: P
         assert not page.locator("#attend-message").is_visible()
     page.locator("#attend-tabs label", has_text="Chat").click()
     expect(page.locator("#attend-message textarea")).to_have_value("not sent yet")
-
-
-def test_after_a_fault_of_ours_nothing_is_computing_any_more(
-    visit: Opener, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waiting = threading.Event()
-
-    def fault(*_: object) -> Any:
-        waiting.wait(120)  # until the page says that something is computed
-        raise RuntimeError("a fault of ours")
-
-    monkeypatch.setattr(course, "answer", fault)
-    with serving(tiny) as address:
-        page = visit(at=address)
-        part = to_chapter(page, "Positions")
-        expect(part.locator(".at-lesson-waits")).to_have_text("Computing …")
-        waiting.set()
-        expect(page.locator(".toast-body").first).to_contain_text("Something went wrong on our side")
-        expect(part.locator(".at-lesson-waits")).to_have_text("")
-        page.close()
 
 
 def test_positions_of_any_width_and_length(shared_page: Page) -> None:

@@ -197,16 +197,6 @@ def test_the_line_covers_no_number_that_the_keys_reach(shared_page: Page) -> Non
         )
 
 
-def test_a_phone_needs_no_scrolling_sideways_and_shows_the_line(visit: Opener) -> None:
-    page = visit(**PHONE)
-    for title in (BLOCK, TRAINING):
-        chapter = learn(page, title)
-        assert page.evaluate("document.documentElement.scrollWidth") == 390, title
-        chapter.locator("tbody td").filter(has_text="0.").nth(8).tap()
-        expect(chapter.locator(".at-explanation")).to_be_in_viewport()
-        expect(chapter.locator(".at-explanation")).to_contain_text("=")
-
-
 _CUT_OFF = """() => {
   const shown = (selector) => [...document.querySelectorAll(`.at-lesson-block ${selector}`)]
     .filter((one) => one.checkVisibility());
@@ -220,9 +210,16 @@ _CUT_OFF = """() => {
 }"""
 
 
-def test_on_a_phone_no_number_formula_or_code_is_cut_off(visit: Opener) -> None:
+def test_a_phone_needs_no_scrolling_sideways_shows_the_line_and_cuts_nothing_off(visit: Opener) -> None:
     """“−0.319” needs more room than “0.32”, a long formula scrolls, and code keeps away from the edge of its box."""
     page = visit(**PHONE)
+    for title in (BLOCK, TRAINING):
+        chapter = learn(page, title)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390, title
+        chapter.locator("tbody td").filter(has_text="0.").nth(8).tap()
+        expect(chapter.locator(".at-explanation")).to_be_in_viewport()
+        expect(chapter.locator(".at-explanation")).to_contain_text("=")
+
     chapter = learn(page, BLOCK)
     show_predictions(chapter)
     page.get_by_label("Show code").check()

@@ -156,11 +156,10 @@ _TOO_WIDE = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("path", "device"), [("", PHONE), ("?__theme=dark", {})], ids=["phone", "dark"])
-def test_nothing_is_wider_than_the_page(visit: Opener, path: str, device: dict[str, object]) -> None:
-    page = visit(path, **device)
+def test_nothing_is_wider_than_the_page(shared_page: Page, visit: Opener) -> None:
     wide = {}
-    for title in (TOKENS, VOCABULARY, *([VECTORS] if "attend-chat" in names.embedded() else [])):
-        show_predictions(learn(page, title))
-        wide[title] = page.evaluate(_TOO_WIDE)
+    for page, width in ((shared_page, "desk"), (visit(**PHONE), "phone")):
+        for title in (TOKENS, VOCABULARY, *([VECTORS] if "attend-chat" in names.embedded() else [])):
+            show_predictions(learn(page, title))
+            wide[f"{title}, {width}"] = page.evaluate(_TOO_WIDE)
     assert not any(wide.values()), wide

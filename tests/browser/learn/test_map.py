@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
@@ -17,8 +17,8 @@ def url(embedded_url: str) -> str:
     return embedded_url
 
 
-def test_from_a_chapter_along_the_parts_with_the_keys_and_to_another_chapter(visit: Opener) -> None:
-    page = visit()
+def test_from_a_chapter_along_the_parts_with_the_keys_and_to_another_chapter(shared_page: Page) -> None:
+    page = shared_page
     place = to_chapter(page, "Words as vectors").locator(".at-place")
     expect(place.locator("summary")).to_have_text("You are here: embedding")
     place.get_by_role("button", name="Open the map").click()
@@ -40,7 +40,6 @@ def test_from_a_chapter_along_the_parts_with_the_keys_and_to_another_chapter(vis
     expect(part.locator(".at-model-map-place")).to_have_text("layer 3, head 1")
     part.get_by_role("button", name="Chapter: Several heads").click()
     expect(page.get_by_role("heading", name="Several heads")).to_be_focused()
-    page.close()
 
 
 ARROWS = """() => {
@@ -57,9 +56,9 @@ ARROWS = """() => {
 
 @pytest.mark.parametrize(("model", "parts"), [("attend-chat", 17), ("attend-translate", 37)])
 def test_without_a_mouse_every_part_is_reached_and_escape_leads_back_to_it(
-    visit: Opener, model: str, parts: int
+    shared_page: Page, model: str, parts: int
 ) -> None:
-    page = visit()
+    page = shared_page
     part = to_chapter(page, "Map")
     part.get_by_label("Model", exact=True).select_option(model)
     boxes = part.locator(".at-model-map-box")
@@ -79,12 +78,11 @@ def test_without_a_mouse_every_part_is_reached_and_escape_leads_back_to_it(
     expect(part.locator(".at-model-map-panel :focus")).to_have_count(1)
     page.keyboard.press("Escape")
     expect(focused.locator(".at-model-map-title")).to_have_text(name)
-    page.close()
 
 
-def test_a_sentence_that_is_too_long_is_refused_and_the_map_stays(visit: Opener) -> None:
-    page = visit()
-    part = to_chapter(page, "Map")
+def test_a_sentence_that_is_too_long_is_refused_and_the_map_stays(shared_page: Page) -> None:
+    part = to_chapter(shared_page, "Map")
+    part.get_by_label("Model", exact=True).select_option("attend-chat")
     sentence = part.get_by_label("Sentence")
     expect(sentence).to_have_value("My dog is called Max. My dog is called")
     sentence.fill("漢" * 40)
@@ -96,7 +94,6 @@ def test_a_sentence_that_is_too_long_is_refused_and_the_map_stays(visit: Opener)
     expect(part.locator(".at-picture-rows")).to_contain_text("<")
     expect(part.get_by_role("alert")).to_be_hidden()
     assert part.locator(".at-picture-rows b").count() == 0
-    page.close()
 
 
 def test_on_a_phone_both_sides_fit_and_a_chapters_place_is_one_line(visit: Opener) -> None:
@@ -113,4 +110,3 @@ def test_on_a_phone_both_sides_fit_and_a_chapters_place_is_one_line(visit: Opene
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
     part.get_by_role("button", name="Weights (8, 11, 11), no parameters, encoder").click()
     expect(part.locator(".at-model-map-panel h3")).to_be_in_viewport()
-    page.close()

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from model import catalog
 from model.loaded import LoadedModel
 from tests.conftest import make_checkpoint
-from tests.helpers.browsing import Opener, page_of, reload
+from tests.helpers.browsing import Opener, page_of, reload, revisit
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import choose, name_by_hand, pick, say
 from ui.runs.models import Models
@@ -79,20 +79,19 @@ def test_back_and_forward_lead_through_tabs_chapters_and_models(visit: Opener) -
     page.go_forward()
     seen(page, "Translate", "attend-translate")
 
-
-def test_an_entry_of_the_history_has_its_own_chapter(visit: Opener) -> None:
-    page = visit()
+    page.locator("#attend-tabs label", has_text="Chat").click()
+    seen(page, "Chat", "attend-chat")
     for tab in ("Learn", "Chat", "Learn"):
         page.locator("#attend-tabs label", has_text=tab).click()
-    page.locator(".at-lesson-list button", has_text="Positions").click()
+    page.locator(".at-lesson-list button", has_text="A vocabulary of your own").click()
     page.evaluate("history.go(-2)")
     seen(page, "Chat", "attend-chat")
     page.go_back()
-    seen(page, "Learn", "attend-chat", "Tokens, side by side")  # not the chapter that was open last
-    expect(page).to_have_url(re.compile("chapter=tokens"))
+    seen(page, "Learn", "attend-chat", "Positions")  # an entry's own chapter, not the one that was open last
+    expect(page).to_have_url(re.compile("chapter=positions"))
 
 
-def test_a_copied_link_opens_what_it_was_copied_from(visit: Opener) -> None:
+def test_a_copied_link_opens_what_it_was_copied_from_with_the_cards_of_a_comparison(visit: Opener, url: str) -> None:
     page = visit("?max_new_tokens=4")
     choose(page, "Top-k")
     say(page, 'It\'s "me" & you?')
@@ -112,10 +111,8 @@ def test_a_copied_link_opens_what_it_was_copied_from(visit: Opener) -> None:
     expect(answers[1]).to_have_text(answers[0].inner_text(), use_inner_text=True)
     expect(other.locator("#attend-seed-used")).to_contain_text(f"Reuse seed {seed}")
 
-
-def test_a_copied_link_brings_the_cards_of_a_comparison_back(visit: Opener) -> None:
     prompt = 'Say "hi" & smile'
-    page = visit("?max_new_tokens=4")
+    page.keyboard.press("Escape")
     page.locator("#attend-tabs label", has_text="Compare").click()
     page.get_by_role("button", name="Strategy", exact=True).click()
     page.locator(BOX["Compare"]).fill(prompt)
@@ -127,7 +124,7 @@ def test_a_copied_link_brings_the_cards_of_a_comparison_back(visit: Opener) -> N
     expect(page.locator(".at-files .at-copied")).to_have_text("Copied")
     link = page.evaluate("window.copied")
     assert "/work" not in link and "/tmp" not in link
-    other = visit(f"?{urlsplit(link).query}")
+    revisit(other, url, f"?{urlsplit(link).query}")
     seen(other, "Compare", "attend-chat")
     expect(other.locator(BOX["Compare"])).to_have_value(prompt)
     expect(other.get_by_label("answer as a message")).to_be_checked()

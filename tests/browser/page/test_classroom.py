@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import expect
 
-from tests.helpers.browsing import DESK, SHORT, Opener, follow, forget, load, watch
+from tests.helpers.browsing import SHORT, Opener, follow
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import rest, to_write
 
@@ -20,18 +19,9 @@ HIDDEN = "#attend-tabs label, #attend-history-button, #attend-api, #attend-setti
 BOX = "#attend-text textarea"
 
 
-@pytest.fixture(scope="module")
-def student(url: str, returning: BrowserContext) -> Iterator[tuple[Page, list[str]]]:
-    page = returning.new_page()
-    page.set_viewport_size(DESK)
-    forget(page, url)
-    with watch(page, url) as faults:
-        yield load(page, url + LINK, drawn="#attend-guessing"), faults
-    page.close()
-
-
-def test_a_class_sees_one_thing_guesses_by_keyboard_and_presents(student: tuple[Page, list[str]]) -> None:
-    page, faults = student
+def test_a_class_sees_one_thing_guesses_by_keyboard_presents_and_has_a_mean(visit: Opener, url: str) -> None:
+    """The mean is that of two students who guess the same token, and not of a third one in another class."""
+    page = visit(LINK, drawn="#attend-guessing")
     box, strip = page.locator(BOX), page.locator("#attend-guessing .at-box")
     expect(box).to_have_value(START)
     hidden = page.locator(HIDDEN).all()
@@ -62,11 +52,11 @@ def test_a_class_sees_one_thing_guesses_by_keyboard_and_presents(student: tuple[
     expect(verdict).to_be_visible()
     page.keyboard.press("Enter")
     expect(page.locator("#attend-main")).to_be_visible()
-    bits = [[float(cell) for cell in row.locator(".at-number").all_inner_texts()] for row in guesses(page)]
+    rows = page.locator("#attend-guessing .at-guesses tbody tr").all()
+    bits = [[float(cell) for cell in row.locator(".at-number").all_inner_texts()] for row in rows]
     assert len(bits) == 4 and all(len(row) == 2 for row in bits)  # three guesses and their sum, without other students
     assert bits[-1] == pytest.approx([sum(column) for column in zip(*bits[:-1], strict=True)], abs=0.2)
     assert page.locator("#attend-guessing img").count() == 0
-    assert faults == []
 
     page.locator("#attend-keys").click()
     page.get_by_role("button", name="Present this page").click()
@@ -93,16 +83,7 @@ def test_a_class_sees_one_thing_guesses_by_keyboard_and_presents(student: tuple[
     page.keyboard.press("Escape")
     expect(body).not_to_have_attribute("data-panel", "guesses")
     expect(left).to_be_visible()
-    assert faults == []
 
-
-def guesses(page: Page) -> list[Locator]:
-    return page.locator("#attend-guessing .at-guesses tbody tr").all()
-
-
-def test_the_mean_is_that_of_the_students_of_one_class(student: tuple[Page, list[str]], url: str) -> None:
-    """Two students guess the same token, a third one guesses it in another class."""
-    page, _ = student
     address = f"{url}class-scores"
     for name, bits, count, mean in (("studentann", 2, 1, 2), ("studentbob", 4, 2, 3), ("studentbob", 40, 2, 3)):
         sent = {"name": NAME, "student": name, "token": 50, "bits": bits}

@@ -18,7 +18,7 @@ def card(page: Page, name: str) -> Locator:
     return page.get_by_role("dialog", name=name, exact=True)
 
 
-def test_a_setting_explains_itself_and_leads_to_its_chapter(visit: Opener) -> None:
+def test_a_setting_explains_itself_leads_to_its_chapter_and_nothing_that_a_model_wrote_is_marked(visit: Opener) -> None:
     page = visit()
     term = page.locator("#attend-temperature .at-term").first
     expect(term).to_have_text("Temperature")
@@ -45,6 +45,23 @@ def test_a_setting_explains_itself_and_leads_to_its_chapter(visit: Opener) -> No
     expect(chapter.locator("> .at-lesson-inside > .at-lesson-text .at-term")).not_to_have_count(0)
     page.go_back()
     expect(page.locator("body")).to_have_attribute("data-tab", "Chat")
+
+    say(page, "What is attention, and what is a token?")
+    expect(page.locator(".attend-inspector .at-term").first).to_be_visible()
+    expect(page.locator(":is(.attend-conversation, .at-strip) .at-term")).to_have_count(0)
+    to_tab(page, "Learn")
+    expect(page.locator(".at-lesson-text .at-term").first).to_be_visible()
+    page.locator(".at-lesson-list button", has_text="From this block").click()
+    expect(page.locator(".at-lesson-today .at-term").first).to_be_visible()
+    unmarked = page.locator(".at-lesson-today [data-unmarked]")
+    unmarked.last.scroll_into_view_if_needed()
+    # not of one element: what the model tells of itself comes later, and is drawn anew
+    page.wait_for_function(
+        """() => ![...document.querySelectorAll('.at-lesson-today [data-unmarked]')].some((one) => {
+          const { top, bottom } = one.getBoundingClientRect();
+          return top < bottom && top < innerHeight && bottom > 0;
+        })"""
+    )
 
 
 def test_all_terms_can_be_searched_and_linked_to(visit: Opener) -> None:
@@ -106,23 +123,3 @@ def test_escape_closes_the_card_and_lets_a_text_go_on(visit: Opener, held: HeldP
     held.gate.open()
     expect(stop).to_be_hidden()
     expect(page.locator("#attend-meter")).to_contain_text("reached the length limit")  # so nothing stopped it
-
-
-def test_nothing_that_a_model_wrote_is_marked_and_hidden_tabs_wait(visit: Opener) -> None:
-    page = visit()
-    say(page, "What is attention, and what is a token?")
-    expect(page.locator(".attend-inspector .at-term").first).to_be_visible()
-    expect(page.locator(":is(.attend-conversation, .at-strip) .at-term")).to_have_count(0)
-    to_tab(page, "Learn")
-    expect(page.locator(".at-lesson-text .at-term").first).to_be_visible()
-    page.locator(".at-lesson-list button", has_text="From this block").click()
-    expect(page.locator(".at-lesson-today .at-term").first).to_be_visible()
-    unmarked = page.locator(".at-lesson-today [data-unmarked]")
-    unmarked.last.scroll_into_view_if_needed()
-    # not of one element: what the model tells of itself comes later, and is drawn anew
-    page.wait_for_function(
-        """() => ![...document.querySelectorAll('.at-lesson-today [data-unmarked]')].some((one) => {
-          const { top, bottom } = one.getBoundingClientRect();
-          return top < bottom && top < innerHeight && bottom > 0;
-        })"""
-    )

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import UNFOLD, choose, say, send, set_number
+from tests.helpers.visitor import UNFOLD, choose, enter, say, send, set_number
 
 pytestmark = BROWSER
 
@@ -65,6 +65,11 @@ def test_a_wrong_or_emptied_control_is_refused_and_the_conversation_stays(page: 
     page.locator("#attend-seed input").fill("")
     page.locator("#attend-seed input").press_sequentially("abc")  # what a box doesn't take leaves it empty
     is_refused(page)
+    set_number(page, "seed", 1)
+    page.locator("#attend-advanced summary").click()
+    enter(page.locator("#attend-logit-bias input"), "99999:3")  # which the model cannot follow
+    is_refused(page)
+    enter(page.locator("#attend-logit-bias input"), "")
     assert page.locator(".attend-conversation").inner_text() == transcript
 
 
@@ -187,10 +192,40 @@ def test_the_stages_that_are_on_can_change_their_order_and_compare_shows_what_al
     expect(page.locator("#attend-seed")).to_be_hidden()
 
 
-def test_settings_that_the_model_cannot_follow_are_refused(visit: Opener) -> None:
-    page = visit("?logit_bias=99999:3")
-    is_refused(page)
-    expect(page.locator(".at-assistant")).to_have_count(0)
+def test_a_search_leaves_the_settings_in_sight_that_it_finds(visit: Opener) -> None:
+    page = visit()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    box = page.get_by_role("searchbox", name="Search the settings")
+    fields = page.locator("#attend-form .at-field:has(> .at-head):visible")
+    sections = page.locator("#attend-advanced h3:visible")
+    expect(box).to_be_hidden()  # a method shows a few settings alone
+    choose(page, "Custom")
+    expect(box).to_be_visible()
+    box.fill("top k")
+    expect(page.locator("#attend-top-k")).to_be_visible()
+    expect(page.locator("#attend-min-p, #attend-temperature").filter(visible=True)).to_have_count(0)
+    box.fill("min_p")
+    expect(page.locator("#attend-min-p")).to_be_visible()  # its fold opens
+    expect(sections).to_have_text(["Cutting off unlikely tokens"])
+    expect(page.locator("#attend-min-p")).to_be_in_viewport(ratio=1)
+    page.locator("#attend-min-p").click(trial=True)  # the preview stands beneath it, even in a low window
+    box.fill("repetition line break")  # words of an explanation
+    expect(page.locator("#attend-dry-multiplier")).to_be_visible()
+    expect(fields).to_have_count(1)
+    box.fill("seed")
+    expect(page.locator("#attend-seed")).to_be_visible()
+    box.fill("no such thing")
+    expect(fields).to_have_count(0)
+    box.press("Escape")
+    expect(box).to_have_value("")
+    expect(page.locator("#attend-temperature")).to_be_visible()
+    expect(page.locator("#attend-min-p, #attend-seed").filter(visible=True)).to_have_count(0)  # folded as before
+    page.locator("#attend-advanced summary").click()
+    expect(sections).to_have_count(6)
+    expect(page.locator("#attend-min-p")).to_be_visible()
+    choose(page, "Top-k")
+    expect(box).to_be_hidden()
+    expect(page.locator("#attend-top-k")).to_be_visible()
 
 
 def test_escape_closes_the_settings_of_a_phone_and_the_endpoints(visit: Opener) -> None:

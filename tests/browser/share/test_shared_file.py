@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from model.loaded import LoadedModel
-from tests.helpers.browsing import SHORT, Opener, serving
+from tests.helpers.browsing import Opener, serving
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, rest, say, set_number, to_tab
+from tests.helpers.visitor import choose, rest, say, to_tab
 from tests.ui.share.shared_files import shared_file
 from ui.share.bundle import VIEWS
 
@@ -29,6 +29,17 @@ CUT_OFF = (
     "[...document.querySelectorAll('.at-strip, .at-tree')].filter((each) => each.scrollHeight > each.clientHeight + 1)"
 )
 HOSTILE = "</script><img src=https://evil.example/x onerror=document.title='caught'>"
+
+
+@pytest.fixture
+def page(shared_page: Page) -> Page:
+    """A page without a conversation."""
+    to_tab(shared_page, "Chat")
+    if shared_page.locator(".at-log > .at-turn").count():
+        shared_page.locator("#attend-clear").click()
+        expect(shared_page.locator(".at-log > .at-turn")).to_have_count(0)
+    choose(shared_page, "Custom")
+    return shared_page
 
 
 def shared(page: Page, folder: Path, button: str = "Share run") -> Path:
@@ -60,9 +71,8 @@ def document_in(file: Path) -> dict[str, Any]:
 
 
 def test_a_shared_answer_is_looked_into_without_a_server_and_opened_again(
-    visit: Opener, browser: Browser, tmp_path: Path
+    page: Page, browser: Browser, tmp_path: Path
 ) -> None:
-    page = visit(f"?method=Custom&{SHORT}")
     say(page, "How are you today?")
     page.get_by_role("button", name="Look inside the model").click()
     expect(page.locator(".at-lens-best tbody tr")).to_have_count(10)
@@ -97,9 +107,8 @@ def test_a_shared_answer_is_looked_into_without_a_server_and_opened_again(
 
 
 def test_a_shared_file_shows_every_token_and_pair_that_was_asked_about(
-    visit: Opener, browser: Browser, tmp_path: Path
+    page: Page, browser: Browser, tmp_path: Path
 ) -> None:
-    page = visit(f"?method=Custom&seed=3&{SHORT}")
     say(page, "How are you today?")
     page.get_by_role("button", name="Look inside the model").click()
     rows = page.locator(".at-lens tbody tr")
@@ -125,10 +134,8 @@ def test_a_shared_file_shows_every_token_and_pair_that_was_asked_about(
         expect(alone.locator(".at-lens-best")).to_be_visible()
 
 
-def test_a_shared_comparison_has_its_cards_and_each_ones_tokens(
-    visit: Opener, browser: Browser, tmp_path: Path
-) -> None:
-    page = visit(f"?tab=Compare&{SHORT}")
+def test_a_shared_comparison_has_its_cards_and_each_ones_tokens(page: Page, browser: Browser, tmp_path: Path) -> None:
+    to_tab(page, "Compare")
     page.locator(".attend-compare .at-primary").click()
     expect(page.get_by_role("button", name="Share", exact=True)).to_be_enabled()
     file = shared(page, tmp_path, "Share")
@@ -180,10 +187,8 @@ def test_a_shared_translation_has_its_alignment(
             expect(alone.locator(".at-headline")).to_contain_text("Token 2 of")
 
 
-def test_a_shared_search_has_its_tree_and_fits_a_phone(visit: Opener, browser: Browser, tmp_path: Path) -> None:
-    page = visit()
+def test_a_shared_search_has_its_tree_and_fits_a_phone(page: Page, browser: Browser, tmp_path: Path) -> None:
     choose(page, "Beam search")
-    set_number(page, "max-new-tokens", 6)
     say(page, "How are you today?")
     file = shared(page, tmp_path)
     phone = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}

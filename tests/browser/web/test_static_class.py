@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from model.loaded import LoadedModel
-from tests.browser.web.static_page import ADDRESS, MESSAGE, open_tab, visit, wait_until_ready
+from tests.browser.web.static_page import ADDRESS, MESSAGE, open_tab, wait_until_ready
 from tests.helpers.browsing import DESK, load
 from tests.helpers.browsing import SHORT as SHORT_LENGTH
 from tests.helpers.served import models_of, served
@@ -51,20 +51,22 @@ def test_students_of_a_class_link_made_here_see_its_text_alone_and_guess(page: P
     page.goto(own + ADDRESS)
 
 
-def test_a_class_link_has_the_message_that_was_typed_during_a_run(browser: Browser, own: str) -> None:
-    with visit(browser, own) as page:
-        panel = open_tab(page, "Chat")
-        box = panel.get_by_role("textbox", name="Message", exact=True)
-        box.fill(MESSAGE)
-        box.evaluate("""box => {
-            box.form.requestSubmit();
-            box.value = 'And mine?';
-            box.dispatchEvent(new Event('input'));
-        }""")
-        expect(panel.get_by_role("button", name="Stop")).to_be_hidden(timeout=60_000)
-        panel.get_by_role("button", name="For a class").click()
-        link = urlsplit(page.locator("#attend-class-dialog pre").inner_text())
-        assert parse_qs(link.query)["prompt"] == ["And mine?"]
+def test_a_class_link_has_the_message_that_was_typed_during_a_run(page: Page) -> None:
+    wait_until_ready(page)
+    panel = open_tab(page, "Chat")
+    box = panel.get_by_role("textbox", name="Message", exact=True)
+    box.fill(MESSAGE)
+    box.evaluate("""box => {
+        box.form.requestSubmit();
+        box.value = 'And mine?';
+        box.dispatchEvent(new Event('input'));
+    }""")
+    expect(panel.get_by_role("button", name="Stop")).to_be_hidden(timeout=60_000)
+    panel.get_by_role("button", name="For a class").click()
+    link = urlsplit(page.locator("#attend-class-dialog pre").inner_text())
+    assert parse_qs(link.query)["prompt"] == ["And mine?"]
+    sheet = page.locator("#attend-class-dialog")
+    sheet.get_by_role("button", name="Close").click()
 
 
 def test_a_page_with_a_server_leads_here_with_its_text_and_makes_class_links_to_it(

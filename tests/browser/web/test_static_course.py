@@ -1,10 +1,10 @@
-"""The course on the page without a server."""
+"""The page without a server and its course without a network, or with a bad one."""
 
 from __future__ import annotations
 
 from playwright.sync_api import Browser, expect
 
-from tests.browser.web.static_page import ADDRESS, COURSE, open_tab, visit, wait_until_ready
+from tests.browser.web.static_page import ADDRESS, COURSE, open_tab, say, visit, wait_until_ready
 from tests.helpers.stage import BROWSER
 
 pytestmark = BROWSER
@@ -17,7 +17,9 @@ KEPT = """async names => {
 }"""
 
 
-def test_the_course_opens_and_judges_exercises_without_a_network(browser: Browser, own: str) -> None:
+def test_without_a_network_the_page_opens_answers_and_judges_exercises_of_the_course(
+    browser: Browser, own: str
+) -> None:
     with visit(browser, own) as page:
         panel = open_tab(page, "Learn")
         expect(panel.get_by_role("heading", name="Tokens, side by side")).to_be_visible()
@@ -57,6 +59,7 @@ def test_the_course_opens_and_judges_exercises_without_a_network(browser: Browse
         panel.locator("[data-part='decoder.weights']").click()
         panel.get_by_label("Layer").select_option("2")
         expect(panel.locator(".at-model-map-place")).to_contain_text("layer 2")
+        say(page, "Hello!")
 
 
 def test_a_tab_that_could_not_be_fetched_opens_once_it_can_be(browser: Browser, own: str) -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 import attend
 from decoding.run.score import TextScore, score_text, score_windows
 from model.loaded import LoadedModel
-from tests.helpers.browsing import Opener, serving
+from tests.helpers.browsing import serving
 from tests.helpers.stage import BROWSER, HOSTILE
 from tests.helpers.visitor import to_tab
 from tests.helpers.waiting import eventually
@@ -28,9 +28,15 @@ LONG = "The quick brown fox jumps over the lazy dog. " * 24  # windows of the ti
 
 
 @pytest.fixture(scope="module")
-def address(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
+def url(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
     with serving(tiny, tiny_writer) as served:
         yield served
+
+
+@pytest.fixture
+def page(shared_page: Page) -> Page:
+    to_tab(shared_page, "Write")
+    return shared_page
 
 
 def press_score(page: Page, text: str) -> Locator:
@@ -50,9 +56,8 @@ def sums(panel: Locator) -> list[list[str]]:
 
 
 def test_a_text_is_scored_read_token_by_token_and_saved(
-    visit: Opener, address: str, tiny: LoadedModel, tiny_writer: LoadedModel
+    page: Page, tiny: LoadedModel, tiny_writer: LoadedModel
 ) -> None:
-    page = visit("?tab=Write", at=address)
     panel, score = press_score(page, TEXT), attend.Model(tiny).score(TEXT)
     tokens = strip(panel)
     expect(tokens.filter(has_text="fox")).to_be_visible()
@@ -101,9 +106,8 @@ def test_a_text_is_scored_read_token_by_token_and_saved(
 
 
 def test_a_long_text_is_read_in_windows_until_it_is_stopped(
-    visit: Opener, address: str, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+    page: Page, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = visit("?tab=Write", at=address)
     panel = press_score(page, LONG)
     expect(panel.get_by_text("at least 64 tokens before it")).to_be_visible()
     total = len(attend.Model(tiny).score(LONG).tokens)
@@ -132,17 +136,16 @@ def test_a_long_text_is_read_in_windows_until_it_is_stopped(
     expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
 
 
-def test_hostile_text_stays_text(visit: Opener, address: str, tiny: LoadedModel) -> None:
-    page, text = visit("?tab=Write", at=address), "a".join(HOSTILE)
+def test_hostile_text_stays_text(page: Page, tiny: LoadedModel) -> None:
+    text = "a".join(HOSTILE)
     panel = press_score(page, text)
     expect(strip(panel)).to_have_count(len(attend.Model(tiny).score(text).tokens))
-    panel.get_by_text("All tokens").click()
+    panel.locator("details", has_text="All tokens").evaluate("fold => { fold.open = true; }")
     expect(panel.locator("tbody tr").last).to_be_attached()
     assert panel.locator("script, .at-strip img, td img").count() == 0
 
 
-def test_what_is_about_another_text_says_so(visit: Opener, address: str) -> None:
-    page = visit("?tab=Write", at=address)
+def test_what_is_about_another_text_says_so(page: Page) -> None:
     panel, box = press_score(page, TEXT), page.locator("#attend-text textarea")
     again = panel.get_by_role("button", name="Score the new text")
     expect(strip(panel).first).to_be_visible()

@@ -6,28 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from decoding.settings import DecodingSettings
 from model import catalog
 from model.loaded import LoadedModel
 from tests.helpers.folders import gpt2, llama, t5
-from ui.chat import actions as chat
+from tests.ui.chat.test_message_tokens import answered
 from ui.chat.prompt_value import prompt_value
 from ui.chat.values import EXAMPLES
-from ui.runs.models import Models
 from ui.runs.session import Session
-
-SHORT = DecodingSettings(seed=1, max_new_tokens=4)
-
-
-def answered(loaded: LoadedModel, *messages: str) -> Session:
-    session, models = Session(), Models((loaded.name,), lambda *_: loaded)
-    for message in messages:
-        list(chat.send(session, models, loaded.name, message, SHORT))
-    return session
 
 
 def test_special_tokens_and_texts_are_distinguished(tiny: LoadedModel) -> None:
-    value = prompt_value(answered(tiny, "say <end> ${x}"), tiny)
+    session, _ = answered(tiny, "say <end> ${x}")
+    value = prompt_value(session, tiny)
     assert value["parts"] == [
         ("<s>", True),
         ("<user>", True),
@@ -39,12 +29,10 @@ def test_special_tokens_and_texts_are_distinguished(tiny: LoadedModel) -> None:
 
 
 def test_it_is_the_prompt_that_was_read(tiny: LoadedModel) -> None:
-    session = answered(tiny, "Hello", "How are you?")
+    session, run = answered(tiny, "Hello", "How are you?")
     parts = prompt_value(session, tiny)["parts"]
-    assert session.newest_answer is not None
-    trace = session.newest_answer.trace
-    assert trace is not None
-    read, tokenizer = trace.request.prompt, tiny.tokenizer
+    assert run.trace is not None
+    read, tokenizer = run.trace.request.prompt, tiny.tokenizer
     assert "".join(text for text, control in parts if not control) == tokenizer.decode(read)
     assert [text for text, control in parts if control] == [
         tokenizer.label(piece) for piece in read if tokenizer.is_special(piece)
@@ -53,10 +41,9 @@ def test_it_is_the_prompt_that_was_read(tiny: LoadedModel) -> None:
 
 
 def test_before_an_answer_it_is_an_examples(tiny: LoadedModel, tiny_writer: LoadedModel) -> None:
-    for session in (Session(), answered(tiny_writer)):
-        value = prompt_value(session, tiny)
-        assert value["of"] == "Prompt of an example"
-        assert (EXAMPLES[0], False) in value["parts"]
+    value = prompt_value(Session(), tiny)
+    assert value["of"] == "Prompt of an example"
+    assert (EXAMPLES[0], False) in value["parts"]
     assert prompt_value(Session(), tiny_writer) == {"manner": "", "of": "", "parts": []}
 
 

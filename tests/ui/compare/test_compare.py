@@ -130,14 +130,6 @@ def test_the_inspector_follows_the_first_card_until_another_token_is_opened(mode
     assert len(opened["rows"]) == len(opened["steps"]) == len(session.comparison.cards[2].ids)
 
 
-def test_a_message_is_answered_and_its_prompt_is_a_conversations(models: Models, tiny: LoadedModel) -> None:
-    session = Session()
-    run(session, models, text="How are you?", answer=True)
-    assert session.comparison is not None
-    assert tiny.chat is not None
-    assert session.comparison.prompt.ids[-1] == tiny.tokenizer.special_token_id("<assistant>")
-
-
 def test_a_message_goes_on_from_the_chat_as_the_chats_next_answer_would(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     greedy = DecodingSettings(strategy="greedy", max_new_tokens=6)

@@ -18,6 +18,14 @@ from ui.runs.models import Models
 from ui.runs.session import Session
 
 
+@pytest.fixture(scope="module")
+def session(tiny: LoadedModel) -> Session:
+    """With a comparison, which no refusal changes."""
+    session = Session()
+    run(session, Models((tiny.name,), lambda *_: tiny))
+    return session
+
+
 @pytest.mark.parametrize(
     ("cards", "text", "changes", "sentence"),
     [
@@ -43,10 +51,8 @@ from ui.runs.session import Session
     ],
 )
 def test_a_refusal_is_one_sentence_and_the_last_comparison_stays(
-    models: Models, cards: object, text: str, changes: dict[str, Any], sentence: str
+    models: Models, session: Session, cards: object, text: str, changes: dict[str, Any], sentence: str
 ) -> None:
-    session = Session()
-    run(session, models)
     before = full_value(session, models)
     with pytest.raises(AttendError) as refused:
         run(session, models, cards, text, **changes)
@@ -79,8 +85,6 @@ def test_nothing_else_runs_beside_it(tiny: LoadedModel) -> None:
 @pytest.mark.parametrize(
     ("identifier", "index"), [("compare-1-9", 0), ("", 0), ("compare-1-1", 500), ("compare-1-1", -1)]
 )
-def test_a_token_that_is_not_there_is_refused(models: Models, identifier: str, index: int) -> None:
-    session = Session()
-    run(session, models)
+def test_a_token_that_is_not_there_is_refused(models: Models, session: Session, identifier: str, index: int) -> None:
     with pytest.raises(AttendError, match="no longer stored"):
         comparing.open_token(session, models, identifier, index)

@@ -31,9 +31,9 @@ def differing(value: WhatIfValue) -> list[int]:
 
 
 @pytest.mark.parametrize("changes", [{"temperature": 0}, {"temperature": 1.9}, {"top_k": 2, "top_p": 0.5}], ids=str)
-def test_the_answer_is_that_of_asking_directly(models: Models, tiny: LoadedModel, changes: dict[str, float]) -> None:
-    session = Session()
-    run = answered(models, "Hello", SAMPLE, session)
+def test_the_answer_is_that_of_asking_directly(
+    models: Models, tiny: LoadedModel, session: Session, run: RunRecord, changes: dict[str, float]
+) -> None:
     value = whatif.answer(session, models, run.id, changes)
     expected = direct(tiny, run, DecodingSettings.from_dict({**SAMPLE.to_dict(), **changes}))
     ids = trace_of(run).ids
@@ -49,8 +49,7 @@ def test_the_answer_is_that_of_asking_directly(models: Models, tiny: LoadedModel
 
 
 @pytest.mark.parametrize("settings", [SAMPLE, GREEDY], ids=lambda one: one.strategy)
-def test_its_own_settings_change_nothing(models: Models, settings: DecodingSettings) -> None:
-    session = Session()
+def test_its_own_settings_change_nothing(models: Models, session: Session, settings: DecodingSettings) -> None:
     run = answered(models, "Hello", settings, session)
     value = whatif.answer(session, models, run.id, {})
     count = len(trace_of(run).ids)
@@ -58,8 +57,7 @@ def test_its_own_settings_change_nothing(models: Models, settings: DecodingSetti
     assert (value["first_difference"], differing(value)) == (None, [])
 
 
-def test_a_greedy_run_is_one_at_temperature_0(models: Models, tiny: LoadedModel) -> None:
-    session = Session()
+def test_a_greedy_run_is_one_at_temperature_0(models: Models, tiny: LoadedModel, session: Session) -> None:
     run = answered(models, "Hello", GREEDY, session)
     value = whatif.answer(session, models, run.id, {"temperature": 1.5})
     assert value["original"]["temperature"] == 0
@@ -71,17 +69,15 @@ def test_a_greedy_run_is_one_at_temperature_0(models: Models, tiny: LoadedModel)
     assert value == whatif.answer(session, models, run.id, {"temperature": 1.5})  # the same draws, whenever it is asked
 
 
-def test_a_continuation_begins_behind_what_stood_there(models: Models) -> None:
-    session = Session()
+def test_a_continuation_begins_behind_what_stood_there(models: Models, session: Session) -> None:
     run = written(models, session, "The quick", SAMPLE)
     value = whatif.answer(session, models, run.id, {})
     assert len(value["tokens"]) == len(trace_of(run).ids)
     assert run.first + value["first"] == len(run.tokens) - len(value["tokens"])  # where the inspector selects it
 
 
-def test_the_sentence_by_hand(models: Models, tiny: LoadedModel) -> None:
-    session = Session()
-    result = direct(tiny, answered(models, "Hello", SAMPLE, session), SAMPLE)
+def test_the_sentence_by_hand(tiny: LoadedModel, run: RunRecord) -> None:
+    result = direct(tiny, run, SAMPLE)
     count = len(result.choices)
     assert count > 2
 
@@ -101,8 +97,7 @@ def test_the_sentence_by_hand(models: Models, tiny: LoadedModel) -> None:
     assert whatif.in_words(SAMPLE, one) == "With its original settings, the one token stays the same."
 
 
-def test_runs_without_a_what_if_say_why(models: Models) -> None:
-    session = Session()
+def test_runs_without_a_what_if_say_why(models: Models, session: Session) -> None:
     beam = whatif.answer(session, models, answered(models, "Hello", BEAM, session).id, {})
     assert "is Beam search." in beam["sentence"]
     write.preview(session, models, models.default, "The quick")
@@ -127,17 +122,17 @@ def test_runs_without_a_what_if_say_why(models: Models) -> None:
         ({"top_p": "all"}, "top_p is 'all'"),
     ],
 )
-def test_invalid_what_ifs_are_refused(models: Models, changes: object, sentence: str) -> None:
-    session = Session()
-    run = answered(models, "Hello", SAMPLE, session)
+def test_invalid_what_ifs_are_refused(
+    models: Models, session: Session, run: RunRecord, changes: object, sentence: str
+) -> None:
     with pytest.raises(AttendError) as refused:
         whatif.answer(session, models, run.id, changes)
     assert sentence in str(refused.value)
 
 
-def test_no_what_if_while_the_model_writes_or_for_a_missing_run(models: Models) -> None:
-    session = Session()
-    run = answered(models, "Hello", SAMPLE, session)
+def test_no_what_if_while_the_model_writes_or_for_a_missing_run(
+    models: Models, session: Session, run: RunRecord
+) -> None:
     for identifier in (None, "chat-99"):
         with pytest.raises(AttendError, match="no longer stored"):
             whatif.answer(session, models, identifier, {})
@@ -146,9 +141,9 @@ def test_no_what_if_while_the_model_writes_or_for_a_missing_run(models: Models) 
         whatif.answer(session, models, run.id, {})
 
 
-def test_the_model_is_locked_during_a_what_if(models: Models, tiny: LoadedModel) -> None:
-    session = Session()
-    run = answered(models, "Hello", SAMPLE, session)
+def test_the_model_is_locked_during_a_what_if(
+    models: Models, tiny: LoadedModel, session: Session, run: RunRecord
+) -> None:
     held: list[bool] = []
     model: Any = tiny.model
     extend_logits = model.extend_logits

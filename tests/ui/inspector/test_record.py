@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -38,11 +37,16 @@ BEAM_ENTRY = {
 }
 
 
+@pytest.fixture(scope="module")
+def file(tiny: LoadedModel) -> str:
+    """A saved run."""
+    session, models = Session(), Models((tiny.name,), lambda *_: tiny)
+    return record.saved(session, models, answered(models, "Hello", SAMPLE, session).id)[1]
+
+
 @pytest.fixture
-def document(models: Models) -> dict[str, Any]:
-    session = Session()
-    run = answered(models, "Hello", SAMPLE, session)
-    return json.loads(record.saved(session, models, run.id)[1])
+def document(file: str) -> dict[str, Any]:
+    return json.loads(file)
 
 
 # --- saving ----------------------------------------------------------------------------------------------------------
@@ -240,11 +244,10 @@ def test_a_forged_run_is_refused_in_one_sentence(
     document: dict[str, Any], change: Callable[[dict[str, Any]], None]
 ) -> None:
     assert len(document["steps"][0]["stages"]) == 4  # what the wrong lists above are as long as
-    forged = copy.deepcopy(document)
-    change(forged)
+    change(document)
     session = Session(inspected_run="chat-1")
     with pytest.raises(AttendError) as refused:
-        replay.opened(session, json.dumps(forged))
+        replay.opened(session, json.dumps(document))
     assert len(str(refused.value)) < 300
     assert session.inspected_run == "chat-1"
 

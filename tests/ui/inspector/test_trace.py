@@ -64,17 +64,6 @@ def flags(settings: DecodingSettings) -> list[str]:
 
 
 @pytest.mark.parametrize("settings", [SAMPLE, GREEDY, BEAM], ids=lambda one: one.strategy)
-def test_an_answers_document_is_the_terminals(
-    models: Models, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: DecodingSettings
-) -> None:
-    document = trace_of(answered(models, "How are you?", settings)).document()
-    arguments = ["How are you?", "--chat", *flags(settings)]
-    other = from_terminal(tiny_checkpoint, tmp_path / "run.json", *arguments, monkeypatch=monkeypatch)
-    assert json.loads(json.dumps(document)) == other
-    assert document["prompt"].get("messages") == [{"role": "user", "content": "How are you?"}]
-
-
-@pytest.mark.parametrize("settings", [SAMPLE, GREEDY, BEAM], ids=lambda one: one.strategy)
 def test_a_continuations_document_is_the_terminals(
     models: Models, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: DecodingSettings
 ) -> None:

@@ -15,6 +15,7 @@ import torch
 from decoding.step import CandidateRecord, Choice, ContrastiveCandidate, LayerContrast
 from model.loaded import LoadedModel
 from tests.helpers.stage import conversation_view, inspector_view
+from tests.ui.test_theme import contrast
 from ui.inspector import values
 from ui.kit import assets
 from ui.kit.packing import packed
@@ -197,53 +198,39 @@ def test_no_file_is_left_beside_the_source() -> None:
 # ---- colours ----
 
 
-def _luminance(colour: tuple[float, float, float]) -> float:
-    """Relative luminance as WCAG 2.1 defines it."""
-    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (c / 255 for c in colour))
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
-def _contrast(one: tuple[float, float, float], other: tuple[float, float, float]) -> float:
-    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def _hex(text: str) -> tuple[float, float, float]:
-    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
-
-
 # Gradio's own text and background in its default theme, and the quiet text's share of the text colour
 THEMES = {"light": ("#27272a", "#ffffff"), "dark": ("#f4f4f5", "#0f0f11")}
+STYLE = "".join(
+    (assets.FOLDER / assets.KIT / name).read_text(encoding="utf-8") for name in ("variables.css", "tokens.css")
+)
+
+
+def _variables(theme: str) -> tuple[str, list[str]]:
+    """The variables of a theme, and the shades among them in which a probability is drawn."""
+    block = re.findall(r"\{([^}]*--at-p0:[^}]*)\}", STYLE)[theme == "dark"]
+    return block, re.findall(r"--at-p\d+: (#[0-9a-f]{6});", block)
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_tokens_can_be_read_on_every_colour(theme: str) -> None:
-    style = "".join(
-        (assets.FOLDER / assets.KIT / name).read_text(encoding="utf-8") for name in ("variables.css", "tokens.css")
-    )
-    light, dark = re.findall(r"\{([^}]*--at-p0:[^}]*)\}", style)
-    block = light if theme == "light" else dark
-    text, page = (_hex(colour) for colour in THEMES[theme])
-    shades = [_hex(colour) for colour in re.findall(r"--at-p\d+: (#[0-9a-f]{6});", block)]
+    (text, page), (block, shades) = THEMES[theme], _variables(theme)
     assert len(shades) == 11
-    colour = re.search(r"--at-attention: (\d+), (\d+), (\d+);", block)
-    assert colour
-    violet = [float(part) for part in colour.groups()]
-    for alpha in map(float, re.findall(r"var\(--at-attention\), ([\d.]+)\)", style)):
-        r, g, b = (alpha * c + (1 - alpha) * p for c, p in zip(violet, page, strict=True))
-        shades.append((r, g, b))
-    assert min(_contrast(text, shade) for shade in shades) >= 4.5
+    violet = re.search(r"--at-attention: (\d+), (\d+), (\d+);", block)
+    assert violet
+    for alpha in map(float, re.findall(r"var\(--at-attention\), ([\d.]+)\)", STYLE)):
+        mixed = (alpha * int(one) + (1 - alpha) * other for one, other in zip(violet.groups(), _rgb(page), strict=True))
+        shades.append("#" + "".join(f"{round(channel):02x}" for channel in mixed))
+    assert min(contrast(text, shade) for shade in shades) >= 4.5
 
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_unlikely_and_likely_differ_without_red_and_green(theme: str) -> None:
     """From orange to blue the blue channel, which every common colour blindness leaves, only rises against the red."""
-    style = "".join(
-        (assets.FOLDER / assets.KIT / name).read_text(encoding="utf-8") for name in ("variables.css", "tokens.css")
-    )
-    light, dark = re.findall(r"\{([^}]*--at-p0:[^}]*)\}", style)
-    shades = [_hex(c) for c in re.findall(r"--at-p\d+: (#[0-9a-f]{6});", light if theme == "light" else dark)]
-    balance = [blue - red for red, _, blue in shades]
+    balance = [blue - red for red, _, blue in map(_rgb, _variables(theme)[1])]
     assert balance == sorted(balance) and balance[0] < -90 and balance[-1] > 90
 
 

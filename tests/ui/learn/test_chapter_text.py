@@ -79,84 +79,68 @@ def test_a_text_becomes_trees_with_its_numbers_filled_in(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("minutes: 5\n", "", "lesson.md must begin with the lines ---, title, aim, minutes and ---."),
-        (
-            "{{width: Width}}",
-            "{{wdith: Width}}",
-            "lesson.md has a slot {{wdith}}, but its chapter has nothing of this name.",
-        ),
-        ("{{width: Width}} ", "", "lesson.md has no slot {{width}}, but its chapter has something to put there."),
-        ("| shares", "| share", "lesson.md has a slot {{scores}} that can't be “share”."),
-        ("Width}}", "Width | shares}}", "lesson.md has a slot {{width}} that can't be “shares”."),
+        ("minutes: 5\n", "", "must begin with the lines ---, title, aim, minutes and ---."),
+        ("{{width: Width}}", "{{wdith: Width}}", "has a slot {{wdith}}, but its chapter has nothing of this name."),
+        ("{{width: Width}} ", "", "has no slot {{width}}, but its chapter has something to put there."),
+        ("| shares", "| share", "has a slot {{scores}} that can't be “share”."),
+        ("Width}}", "Width | shares}}", "has a slot {{width}} that can't be “shares”."),
         (
             "{{scores: Scores | {words} × x, y | shares}}",
             "{{scores | columns: x, y}}",
-            "lesson.md has a slot {{scores}} that has columns but no title, by which a screen reader could call it.",
+            "has a slot {{scores}} that has columns but no title, by which a screen reader could call it.",
         ),
-        ("× x, y", "× {xy}", "lesson.md has a slot {{xy}}, but its chapter has nothing of this name."),
-        ("is {{loss}}", "is {{los}}", "lesson.md has a slot {{los}}, but its chapter has nothing of this name."),
-        ("e^{{steps}}", "e^{{stops}}", "lesson.md has a slot {{stops}}, but its chapter has nothing of this name."),
+        ("× x, y", "× {xy}", "has a slot {{xy}}, but its chapter has nothing of this name."),
+        ("is {{loss}}", "is {{los}}", "has a slot {{los}}, but its chapter has nothing of this name."),
+        ("e^{{steps}}", "e^{{stops}}", "has a slot {{stops}}, but its chapter has nothing of this name."),
         (
             "> - worse: It is worse by {{loss}}.\n",
             "",
-            "lesson.md doesn't say under {{verdict}} what it is in the case “worse”, but must.",
+            "doesn't say under {{verdict}} what it is in the case “worse”, but must.",
         ),
         (
             "> - worse",
             "> - bad: So.\n> - worse",
-            "lesson.md says under {{verdict}} what it is in the case “bad”, which is never the case.",
+            "says under {{verdict}} what it is in the case “bad”, which is never the case.",
         ),
-        (
-            "- better: It",
-            "- It",
-            "lesson.md has a line under {{verdict}} that doesn't begin with a case and a colon.",
-        ),
-        (
-            "+ {{picture}}",
-            "+ {{picture}}\n\n  ```\n  code\n  ```",
-            "lesson.md has something that no chapter can show: fence.",
-        ),
-        (
-            "### {{sum}}",
-            "### {{product}}",
-            "lesson.md has an exercise “{{product}}”, but its chapter has none of this name.",
-        ),
-        ("### {{sum}}\n", "", "lesson.md doesn't ask the exercise {{sum}}."),
+        ("- better: It", "- It", "has a line under {{verdict}} that doesn't begin with a case and a colon."),
+        ("+ {{picture}}", "+ {{picture}}\n\n  ```\n  code\n  ```", "has something that no chapter can show: fence."),
+        ("### {{sum}}", "### {{product}}", "has an exercise “{{product}}”, but its chapter has none of this name."),
+        ("### {{sum}}\n", "", "doesn't ask the exercise {{sum}}."),
         (
             "- Explanation: It is a sum.\n",
             "",
-            "lesson.md must have one question, one explanation and at most one hint in the exercise {{sum}}.",
+            "must have one question, one explanation and at most one hint in the exercise {{sum}}.",
         ),
         (
             "- Hint: Count.",
             "- Hints: Count.",
-            "lesson.md has a line “Hints” in the exercise {{sum}}: it must be one of Hint, Explanation, Option, "
+            "has a line “Hints” in the exercise {{sum}}: it must be one of Hint, Explanation, Option, "
             "Feedback, Mistake NAME, Answer.",
         ),
         (
             "- Hint: Count.",
             "- Feedback: No.",
-            "lesson.md has a line “Feedback” in the exercise {{sum}} that follows no “Option”.",
+            "has a line “Feedback” in the exercise {{sum}} that follows no “Option”.",
         ),
         (
             "## ▸ A part",
             "{{code: lesson/vocabulary.py unlearn}}\n\n## ▸ A part",
-            "lesson.md names the code lesson/vocabulary.py unlearn, but lesson/vocabulary.py doesn't define unlearn.",
+            "names the code lesson/vocabulary.py unlearn, but lesson/vocabulary.py doesn't define unlearn.",
         ),
         (
             "## ▸ A part",
             "{{code: lesson/nothing.py}}\n\n## ▸ A part",
-            "lesson.md names the code lesson/nothing.py, but there is no such file.",
+            "names the code lesson/nothing.py, but there is no such file.",
         ),
         (
             "It takes",
             "{{code: lesson/vocabulary.py}} It takes",
-            "lesson.md has {{code: lesson/vocabulary.py}} beside other words: give it its own paragraph.",
+            "has {{code: lesson/vocabulary.py}} beside other words: give it its own paragraph.",
         ),
         (
             "1 + {{steps}}",
             "1 + {{loss}}",
-            "lesson.md has a slot {{loss}} in an exercise, but its chapter has nothing of this name.",
+            "has a slot {{loss}} in an exercise, but its chapter has nothing of this name.",
         ),
     ],
 )
@@ -164,7 +148,7 @@ def test_what_a_teacher_breaks_is_named_in_one_sentence(tmp_path: Path, old: str
     assert old in WHOLE
     with pytest.raises(TextError) as refused:
         read(tmp_path, WHOLE.replace(old, new, 1))
-    assert str(refused.value) == sentence
+    assert str(refused.value) == f"lesson.md {sentence}"
 
 
 @pytest.mark.parametrize("name", course.CHAPTERS)

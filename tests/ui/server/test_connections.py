@@ -19,7 +19,6 @@ from tests.conftest import unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import LONGEST, eventually
 from ui.limits import Limits
-from ui.server.connections.addresses import counted_address
 from ui.server.connections.connection import Connections
 from ui.server.connections.server import make_server
 from ui.server.connections.sockets import address_of_page, bind
@@ -244,20 +243,6 @@ def test_nothing_is_kept_of_connections_that_have_ended(serve: Callable[[Limits]
     for sent in (b"", GET % b"", b"nonsense\r\n\r\n", POST % (b"read", b"Content-Length: 9")):
         served.connect(sent).close()
     eventually(lambda: len(served.connections) == 0 and not served.connections._idle)
-
-
-@pytest.mark.parametrize(
-    ("address", "counted"),
-    [
-        ("192.0.2.1", "192.0.2.1"),
-        ("::ffff:192.0.2.1", "192.0.2.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2::", "2001:db8:1:2::/64"),
-        ("unknown", "unknown"),
-    ],
-)
-def test_all_addresses_of_a_customer_count_as_one(address: str, counted: str) -> None:
-    assert counted_address(address) == counted
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of open files for sockets")

@@ -27,7 +27,7 @@ from ui.server import launch as serve
 from ui.server.refusals import Page
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(tiny: LoadedModel) -> Iterator[tuple[str, Page]]:
     """A page whose visitors may type folders."""
     models = Models(

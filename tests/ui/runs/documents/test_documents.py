@@ -55,6 +55,13 @@ def kept(session: Session, models: Models, known: tuple[str, ...] = ()) -> dict[
     return json.loads(json.dumps(document.value(models, known)))
 
 
+@pytest.fixture(scope="module")
+def hello(tiny: LoadedModel) -> str:
+    """A conversation as the browser has it."""
+    models = Models((tiny.name,), lambda *_: tiny)
+    return json.dumps(kept(answered(models, SAMPLE), models))
+
+
 def reopened(document: object, models: Models) -> Session:
     session = Session()
     open_chat(session, read_document(session, models, document))
@@ -167,8 +174,8 @@ def test_only_runs_that_the_browser_lacks_are_sent(models: Models) -> None:
     assert list(later["runs"]) == later["names"][1:]  # it has grown
 
 
-def test_without_its_run_an_answer_keeps_its_words(models: Models) -> None:
-    document = kept(answered(models, SAMPLE), models)
+def test_without_its_run_an_answer_keeps_its_words(models: Models, hello: str) -> None:
+    document = json.loads(hello)
     again = reopened({**document, "runs": {}}, models)
     assert again.turns[1].text == document["content"]["messages"][1]["text"]
     later = kept(again, models)
@@ -207,11 +214,10 @@ def test_while_runs_are_read_the_traces_of_the_oldest_give_way(models: Models) -
     assert all(run.tokens[-1].choice for run in runs)
 
 
-@pytest.mark.parametrize("path", [("schema",), ("kind",), ("key",), ("model",), ("content",), ("runs",)])
+@pytest.mark.parametrize("field", ["schema", "kind", "key", "model", "content", "runs"])
 @pytest.mark.parametrize("value", [None, 7, [], "x" * 500])
-def test_a_document_of_another_form_is_refused(models: Models, path: tuple[str, ...], value: object) -> None:
-    document = kept(answered(models, SAMPLE), models)
-    document[path[0]] = value
+def test_a_document_of_another_form_is_refused(models: Models, hello: str, field: str, value: object) -> None:
+    document = {**json.loads(hello), field: value}
     with pytest.raises(AttendError, match="can't be opened"):
         reopened(document, models)
 
@@ -244,8 +250,10 @@ ZEROS = [0] * 2**17  # as many tokens as a run may have
     ],
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, tuple) else "",
 )
-def test_a_run_that_cannot_be_leaves_the_words(models: Models, path: tuple[str | int, ...], value: object) -> None:
-    document = kept(answered(models, SAMPLE), models)
+def test_a_run_that_cannot_be_leaves_the_words(
+    models: Models, hello: str, path: tuple[str | int, ...], value: object
+) -> None:
+    document = json.loads(hello)
     (name,) = document["runs"]
     run: Any = json.loads(unpack(document["runs"][name], 10**7))
     *outer, last_name = path
@@ -264,8 +272,8 @@ def test_a_run_that_cannot_be_leaves_the_words(models: Models, path: tuple[str |
     assert session.turns[1].run is None and not session.runs
 
 
-def test_runs_that_unpack_to_too_much_are_refused(models: Models) -> None:
-    document = kept(answered(models, SAMPLE), models)
+def test_runs_that_unpack_to_too_much_are_refused(models: Models, hello: str) -> None:
+    document = json.loads(hello)
     (name,) = document["runs"]
     document["runs"][name] = base64.b64encode(zlib.compress(b" " * (MAX_BYTES + 1))).decode()
     with pytest.raises(AttendError, match="its runs are too large"):

@@ -68,7 +68,7 @@ def own_plan(config: TransformerConfig) -> tuple[Side, ...]:
 def _group(name: GroupName, prefix: str, first: bool, *rows: str) -> Group:
     """A sub-layer of our blocks, with its norm before or after it."""
     norm, added = f"{prefix}_norm", f"{prefix}_add"
-    return Group(name, _rows(norm, *rows, added) if first else _rows(*rows, added, norm), repeated=True)
+    return Group(name, _rows(norm, *rows, added) if first else _rows(*rows, f"{added} {norm}"), repeated=True)
 
 
 def foreign_plan(anatomy: Anatomy, counted: set[str]) -> tuple[Side, ...]:

@@ -51,6 +51,11 @@ def test_each_chapter_stands_on_the_map_and_each_part_leads_to_a_chapter() -> No
         assert set(part.chapters) <= course.CHAPTERS.keys() and part.chapters, kind
 
 
+def test_a_norm_after_the_addition_stands_beside_it() -> None:
+    _, attention, *_ = parts.forms()["both"][0]["groups"]
+    assert [part["kind"] for part in attention["rows"][-1]] == ["attention_add", "attention_norm"]
+
+
 @pytest.mark.parametrize("name", names.embedded())
 def test_the_numbers_in_the_boxes_add_up_to_the_total(name: str, models: Models) -> None:
     first = answer(models, name)

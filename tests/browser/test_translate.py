@@ -51,6 +51,13 @@ def translate(page: Page, text: str, key: str = "Enter") -> None:
     expect(page.locator("#attend-translate-stop")).to_be_hidden()
 
 
+def shorten(page: Page) -> None:
+    """Limit the length in settings that may be out of sight: the address's length is that of the other tabs."""
+    page.locator("#attend-max-new-tokens input[type=number]").evaluate(
+        "(box) => { box.value = 12; box.dispatchEvent(new Event('input', { bubbles: true })) }"
+    )
+
+
 def lit(page: Page, side: int) -> list[int]:
     """The percentages shown at the tokens of one side."""
     numbers = page.locator(f".at-link[data-side='{side}'] .at-link-number").all_text_contents()
@@ -109,6 +116,7 @@ def test_a_tab_brings_its_model_and_going_back_brings_the_one_before(address: st
     say(page, "Hello")
     to_tab(page, "Translate")
     uses(page, "Translate", "attend-translate")
+    shorten(page)
     translate(page, SOURCE)
     expect(page.locator(".attend-translation .at-note")).to_contain_text("attend-translate")
     words = page.locator(".attend-translation .at-text").inner_text()
@@ -163,6 +171,7 @@ def test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it(
         expect(box).to_be_visible()
         assert box.bounding_box() == before  # the note lies over the page
         expect(page.locator("#attend-given textarea")).to_have_value(SOURCE)
+        shorten(page)
         translate(page, SOURCE)
 
 

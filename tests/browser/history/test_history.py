@@ -9,7 +9,7 @@ from tests.browser.test_layout import SHIFTS
 from tests.conftest import unused_port
 from tests.helpers.browsing import DESK, SHORT, HeldPage, Tab, forget, load, page_of, wait_until_ready
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import WITH_TEXT, rest, say, send, to_chat, to_tab, to_write
+from tests.helpers.visitor import WITH_TEXT, rest, say, send, set_number, to_chat, to_tab, to_write
 from tests.helpers.waiting import eventually
 from ui.runs.documents.document import first_words
 from ui.runs.models import Models
@@ -233,6 +233,7 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
         kept(page, "The old house")
         to_tab(page, "Translate")
         expect(page.locator(".attend-model-coming")).to_have_attribute("data-current", "attend-translate")
+        set_number(page, "max-new-tokens", 12)
         page.locator("#attend-given textarea").fill("Le chat est grand.")
         page.keyboard.press("Enter")
         answer = page.locator(".attend-translation > .at-translated")  # not the example's

@@ -136,7 +136,8 @@ def test_the_next_translation_replaces_the_last_and_clear_empties(both: Models, 
     again = translate.overview(session, both, name)
     assert again.alignment and again.alignment["cross"] and again.translation and again.translation["turns"]
     emptied = translate.clear(session, both, name)
-    assert emptied.given == "" and emptied.alignment == no_alignment() and not session.runs
+    assert emptied.given == "" and emptied.alignment == no_alignment()
+    assert session.cleared_translation is not None and len(session.runs) == 1  # for the history, until the next one
     assert emptied.translation is not None and not emptied.translation["turns"]
     with pytest.raises(AttendError, match="no longer stored"):
         translate.open_token(session, both, 0)
@@ -168,7 +169,7 @@ def test_a_refused_text_takes_the_translation_of_another_away(both: Models, tiny
     gone = translate.withdraw(session, both, name, "Another text")
     assert gone.given is None  # what was typed stays
     assert gone.translation is not None and not gone.translation["turns"] and gone.alignment == no_alignment()
-    assert session.translation is None and not session.runs
+    assert session.translation is None and session.cleared_translation is not None  # for the history
 
 
 def test_programs_are_given_the_translator_of_the_page(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:

@@ -56,14 +56,15 @@ def new_run(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> 
 def test_what_is_counted_is_what_python_allocates(
     models: Models, tiny: LoadedModel, settings: DecodingSettings
 ) -> None:
-    """All objects of a run are made anew while the allocations are traced; those of other threads only add to them."""
+    """All objects of a run are made anew while the allocations are traced. What other threads make or free beside it
+    changes single measurements, and not the middle one of five."""
     tracemalloc.start()
     try:
         new_run(models, tiny, settings)  # what is loaded with a first run, and what Python keeps for reuse, is no run's
-        measured = [allocated_and_counted(models, tiny, settings) for _ in range(3)]
+        measured = [allocated_and_counted(models, tiny, settings) for _ in range(5)]
     finally:
         tracemalloc.stop()
-    allocated, counted = min(measured)
+    allocated, counted = sorted(measured)[2]
     assert 0.75 * allocated < counted < 1.35 * allocated
 
 

@@ -51,7 +51,7 @@ class TokenShare:
 
 
 def at_most(most: int, tokens: Sequence[int], what: str = "sentence") -> tuple[int, ...]:
-    """The tokens of what is shown whole; raises `AttendError` for more than `most`, since every pair of them is."""
+    """The tokens as a tuple; `AttendError` for more than `most`, since a picture shows every pair of them."""
     if len(tokens) > most:
         raise AttendError(f"The {what} has {len(tokens)} tokens, but at most {most} can be shown: shorten it.")
     return tuple(tokens)

@@ -19,7 +19,8 @@ from model.transformer.encoder_decoder import build
 Counts = Mapping[str, tuple[int, ...]]  # of each part: a number for each layer, or one for a part outside of them
 
 _BLOCK = re.compile(r"(encoder_)?blocks\.(\d+)\.(.*)")
-_KINDS = {  # of our parameters, by how their names in a block, or their whole names, begin, where that isn't the kind
+# Our parameters' kinds by what their names begin with, in a block or outside, where that isn't the kind's own name.
+_KINDS = {
     "attention.o_proj.": "output",
     "attention.": "projections",
     "cross.q_proj.": "cross_queries",

@@ -23,8 +23,8 @@ class KeptChat(TypedDict):
 
 
 def chat_document(session: Session, key: str = "") -> Document | None:
-    """None while there is no conversation; one that was cleared before the page's question came is the one that it
-    asked about. See `name_kept` for the key."""
+    """None while there is no conversation. If it was cleared just before the page asked, the cleared one is returned,
+    since the page asked about it. See `name_kept` for the key."""
     conversation = session.conversation
     if not conversation.messages() and session.cleared is not None:
         conversation = session.cleared

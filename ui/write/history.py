@@ -20,21 +20,24 @@ def undo(session: Session, models: Models, name: str, text: object) -> WriteUpda
     to the longest text that the page takes.
     """
     session.refuse_while_busy()
-    try:
-        _take_up(session, models, name, text)
-    except AttendError:
-        if not isinstance(text, str):
-            raise
-        if text != session.draft.text:
-            session.remember_draft(typed=True)
-            session.draft.text, session.draft.run = text[:MAX_CHARACTERS], None
+    if _is_typed(session, text):
+        loaded = models.get(name)
+        try:
+            update_draft(session, loaded, text)
+        except AttendError:
+            if not isinstance(text, str):
+                raise
+            if text != session.draft.text:
+                session.remember_draft(typed=True)
+                session.draft.text, session.draft.run = text[:MAX_CHARACTERS], None
     return _restore(session, models, name, "undo", session.draft.undo, session.draft.redo)
 
 
 def redo(session: Session, models: Models, name: str, text: object) -> WriteUpdate:
     """Bring back what Undo took back last, unless something else has changed since."""
     session.refuse_while_busy()
-    _take_up(session, models, name, text)
+    if _is_typed(session, text) and text != session.draft.text:
+        update_draft(session, models.get(name), text)
     return _restore(session, models, name, "redo", session.draft.redo, session.draft.undo)
 
 
@@ -47,10 +50,9 @@ def clear(session: Session, models: Models, name: str) -> WriteUpdate:
     return replace(empty_update(session, models.get(name)), text=None)
 
 
-def _take_up(session: Session, models: Models, name: str, text: object) -> None:
-    """Make what was typed since the last preview a step of its own; `AttendError` if the model can't read it."""
-    if session.draft.run is None or text != session.draft.text:
-        update_draft(session, models.get(name), text)
+def _is_typed(session: Session, text: object) -> bool:
+    """Whether the text of the box has no tokens yet: what was typed since the last preview, or can't be read."""
+    return session.draft.run is None or text != session.draft.text
 
 
 def _restore(

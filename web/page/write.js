@@ -51,7 +51,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
       undo.disabled = false;
       ask.box.value = text + textOf(result.tokens);
       end.follow(false);
-      if (!panel.hidden) inspector.show(name, run, branch?.place);
+      if (!panel.hidden) inspector.show(name, run, branch?.place ?? (single ? 0 : undefined));
       return run;
     } catch (error) {
       inspector.await(growing, false);

@@ -21,13 +21,12 @@ from model.inspection.inspector import Inspector
 from model.inspection.intervention import Intervention
 
 IDS, SOURCE = (5, 9, 30, 12, 40, 9), (11, 12, 13, 14)
-# Of those whose parts have the same names in the same places, one: Llama stands for Qwen2, OLMo, SmolLM3 and others.
 CAUSAL = (
-    *("gpt2", "llama", "mistral", "qwen3", "phi", "gemma2", "gemma3_text", "gpt_neox", "opt", "olmo2", "bloom"),
-    *("falcon", "gptj", "gpt_neo", "codegen", "cohere", "cohere2", "granite", "mixtral", "qwen2_moe", "glm4"),
-    *("stablelm", "starcoder2", "mpt", "phi3", "gpt_oss", "biogpt"),
+    *("gpt2", "llama", "mistral", "qwen2", "qwen3", "phi", "gemma", "gemma2", "gemma3_text", "gpt_neox", "opt", "olmo"),
+    *("olmo2", "bloom", "falcon", "gptj", "gpt_neo", "codegen", "cohere", "cohere2", "granite", "mixtral", "qwen2_moe"),
+    *("glm4", "stablelm", "starcoder2", "mpt", "phi3", "gpt_oss", "smollm3", "biogpt", "xglm", "ernie4_5", "helium"),
 )
-SEQ2SEQ = ("t5", "mt5", "bart", "mbart", "marian", "longt5", "led")
+SEQ2SEQ = ("t5", "mt5", "umt5", "bart", "mbart", "marian", "m2m_100", "pegasus", "blenderbot", "longt5", "led")
 REFUSED = ("jamba", "qwen3_next", "gemma3n_text", "roberta")  # recurrent layers, four streams, norms named otherwise
 
 
@@ -94,12 +93,10 @@ def test_the_output_layer_only_reads_what_is_asked_for(family: str) -> None:
     assert difference(rows, whole[[-1, 2]]) < 1e-5
 
 
-def test_parts_that_do_not_add_up_are_refused_and_so_is_half_precision() -> None:
-    for family in REFUSED:
-        with pytest.raises(AttendError, match="can't be opened"):
-            adapter(family).inspector()
-    with pytest.raises(AttendError, match="float32"):
-        HuggingFaceModel(random_model("llama").to(torch.bfloat16)).inspector()
+@pytest.mark.parametrize("family", REFUSED)
+def test_parts_that_do_not_add_up_are_refused(family: str) -> None:
+    with pytest.raises(AttendError, match="can't be opened"):
+        adapter(family).inspector()
 
 
 @torch.inference_mode()
@@ -122,6 +119,11 @@ def test_rows_whose_rotations_depend_on_their_length_are_read_apart() -> None:
     assert difference(inspector.predictions([long])[0], both[0]) < 1e-5
     with pytest.raises(AttendError, match="reads a growing text again"):
         model.with_interventions([Intervention(0, "head", 0)])
+
+
+def test_half_precision_is_refused_with_its_reason() -> None:
+    with pytest.raises(AttendError, match="float32"):
+        HuggingFaceModel(random_model("llama").to(torch.bfloat16)).inspector()
 
 
 def test_gradients_flow_through_models_of_transformers() -> None:

@@ -139,6 +139,7 @@ def test_branches_are_texts_alone(name: str) -> None:
 
 METHODS: tuple[dict[str, Any], ...] = (
     {"strategy": "greedy", "repetition_penalty": 1.3},
+    {"strategy": "beam", "num_beams": 3},
     {"strategy": "beam", "num_beams": 4, "length_penalty": -0.5, "no_repeat_ngram_size": 2},
     {"strategy": "sample", "temperature": 0.8, "top_k": 20, "top_p": 0.9},
 )
@@ -148,8 +149,8 @@ METHODS: tuple[dict[str, Any], ...] = (
 def test_texts_are_those_of_generate(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     reference = random_model(name)
     ours, ends = Seq2SeqModel(random_model(name)), [17, 30]
-    for method, seed in itertools.product(METHODS, range(2)):
-        source, limited = text(5 + 3 * seed, seed), method | {"max_new_tokens": 8}
+    for method, seed in itertools.product(METHODS, range(4)):
+        source, limited = text(5 + seed, seed), method | {"max_new_tokens": 8}
         draw_as_we_do(monkeypatch, seed)
         result = transformers_generate(reference, source, ends, limited).sequences[0, 1:].tolist()
         settings = DecodingSettings.from_dict({"seed": seed, **limited})
@@ -158,7 +159,7 @@ def test_texts_are_those_of_generate(name: str, monkeypatch: pytest.MonkeyPatch)
         assert not any(result[len(tokens) :])  # padding
 
 
-def test_the_attention_of_a_choice_is_the_source_and_then_the_text() -> None:
+def test_the_attention_of_a_choice_is_the_source_then_the_text() -> None:
     ours, source = Seq2SeqModel(random_model("marian")), text(6)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=4)
     for position, step in enumerate(decode(ours, settings, request_for(ours, source, []))):

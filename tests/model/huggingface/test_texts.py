@@ -29,10 +29,12 @@ from tests.model.huggingface.test_conversion import native, saved
 
 NATIVE = ("gpt2", "llama", "mistral", "qwen2", "qwen3")
 LIMIT, ENDS = 8, [17, 30]
-METHODS: dict[str, dict[str, Any]] = {  # more settings of each in `tests/decoding/strategies/test_transformers.py`
+METHODS: dict[str, dict[str, Any]] = {
     "greedy": {"strategy": "greedy"},
-    "sampled": {"strategy": "sample", "temperature": 1.3, "top_k": 30, "top_p": 0.9, "repetition_penalty": 1.2},
-    "beams": {"strategy": "beam", "num_beams": 4, "length_penalty": -1.0, "no_repeat_ngram_size": 2},
+    "sampled": {"strategy": "sample"},
+    "filtered": {"strategy": "sample", "temperature": 1.3, "top_k": 30, "top_p": 0.9, "repetition_penalty": 1.2},
+    "beams": {"strategy": "beam", "num_beams": 3},
+    "short beams": {"strategy": "beam", "num_beams": 4, "length_penalty": -1.0, "no_repeat_ngram_size": 2},
 }
 
 

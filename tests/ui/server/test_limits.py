@@ -131,8 +131,8 @@ def test_an_answer_that_is_read_slowly_goes_on_and_one_that_nobody_reads_ends(mo
 
 @pytest.fixture
 def page(tiny: LoadedModel) -> Iterator[str]:
-    """A page on which an address may have two calls, and one that nobody reads ends after five seconds."""
-    limits, port = Limits(calls=2, unread_seconds=5), unused_port()
+    """A page on which an address may have two calls, and one that nobody reads ends after ten seconds."""
+    limits, port = Limits(calls=2, unread_seconds=10), unused_port()
     models = Models((tiny.name,), lambda name, _: tiny, limits=limits, wrap=Gate(free=3))
     blocks = build(models)
     serve.launch(blocks, host="127.0.0.1", port=port, limits=limits, block=False)
@@ -148,9 +148,9 @@ def call(url: str, model: str, settings: dict[str, Any]) -> str:
 
 @pytest.mark.usefixtures("counted_seeds")
 def test_calls_whose_streams_nobody_reads_lock_nobody_out(page: str, tiny: LoadedModel) -> None:
-    """Ten of them at once, which never end by themselves; afterwards and meanwhile, others get their answers."""
+    """Thirty of them at once, which never end by themselves; afterwards and meanwhile, others get their answers."""
     before = threading.active_count()
-    for _ in range(10):
+    for _ in range(30):
         call(page, tiny.name, LONG)
     refused = httpx.get(f"{page}/gradio_api/call/chat/{call(page, tiny.name, LONG)}", timeout=30).text
     assert "2 calls from your address are still running" in json.dumps(refused)
@@ -167,21 +167,19 @@ def test_calls_whose_streams_nobody_reads_lock_nobody_out(page: str, tiny: Loade
 
 
 def test_on_a_stop_signal_a_running_answer_ends_first(free_port: int) -> None:
-    """200 tokens take the embedded model longer than the signal its way. A shell that starts it in the background lets
+    """400 tokens take the embedded model longer than the signal its way. A shell that starts it in the background lets
     it ignore Ctrl-C."""
     command = ["sh", "-c", f"trap '' INT; exec {sys.executable} app.py --port {free_port}"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        line = server.stdout.readline()
-        assert "ready" in line and "attend-chat" in line
-        settings = {"max_new_tokens": 200, "min_new_tokens": 200, "seed": 1}
+        assert server.stdout is not None and "ready" in server.stdout.readline()
+        settings = {"max_new_tokens": 400, "min_new_tokens": 400, "seed": 1}
         answer = Client(f"http://127.0.0.1:{free_port}", verbose=False).submit(
             "Hi", [], "attend-chat", settings, "", api_name="/chat"
         )
         begun: Any = next(answer)
         server.send_signal(signal.SIGTERM)
         last: Any = [begun, *answer][-1]
-        assert len(begun["tokens"]) < len(last["trace"]["ids"]) == 200
+        assert len(begun["tokens"]) < len(last["trace"]["ids"]) == 400
         assert server.wait(LONGEST) == 0
 
 

@@ -87,6 +87,16 @@ def test_typing_that_the_model_cant_read_is_taken_back_and_comes_with_redo(model
         unread = session.draft.text
     history.clear(session, models, models.default)
     assert [undo(session, models).text for _ in range(3)] == [unread, generated, START]
+    assert [redo(session, models).text for _ in range(3)] == [generated, unread, ""]
+
+
+def test_typing_is_not_taken_back_while_its_model_is_unknown(models: Models) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    before = session.draft_version
+    with pytest.raises(AttendError, match="no-such-model"):
+        history.undo(session, models, "no-such-model", f"{session.draft.text} or")
+    assert session.draft_version == before and not session.draft.redo
 
 
 def test_clear_can_be_undone(models: Models) -> None:

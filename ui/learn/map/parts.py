@@ -17,8 +17,6 @@ _GROUPS: Mapping[str, str] = {
     "cross_attention": "Cross-attention",
     "feed_forward": "Feed-forward",
 }
-
-
 _WORDS_FILE = Path(__file__).parent / "parts.md"
 
 

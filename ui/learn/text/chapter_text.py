@@ -57,9 +57,8 @@ def read_text(path: Path, slots: Mapping[str, Slot], facts: Mapping[str, str], e
     """
 
     def fact_of(slot: re.Match[str]) -> str:
-        is_heading = slot.string.endswith(
-            "### ", 0, slot.start()
-        )  # the name of an exercise, which may be that of a fact
+        # The name of an exercise may be that of a fact.
+        is_heading = slot.string.endswith("### ", 0, slot.start())
         return slot[0] if is_heading else facts.get(slot[1], slot[0])
 
     source = SLOT.sub(fact_of, path.read_text(encoding="utf-8"))

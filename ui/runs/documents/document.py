@@ -83,7 +83,7 @@ def runs_so_far(session: Session, *, cleared: bool = False) -> dict[str, RunReco
     """The session's runs in their current state.
 
     Args:
-        cleared: whether they are of a text that was cleared, perhaps while it grew: its last token may be on the way.
+        cleared: whether they are of a text that was cleared, perhaps while it grew, so its last token may still arrive.
     """
     runs = list(session.runs.items())
     return {name: run_so_far(run) if cleared or name in session.growing else run for name, run in runs}

@@ -40,6 +40,7 @@ class Child:
     stdin: IO[bytes]
     stdout: IO[bytes]
     kill: Callable[[], object]  # does nothing the second time
+    has_ended: Callable[[], bool]  # asked while it waits for a question
 
     def end(self) -> None:
         self.kill()
@@ -57,7 +58,7 @@ def start(module: str, seconds: int) -> Child:
     if not _FORKS:
         process = _popen(module, str(seconds), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdin is not None and process.stdout is not None
-        return Child(process.stdin, process.stdout, partial(_kill, process))
+        return Child(process.stdin, process.stdout, partial(_kill, process), lambda: process.poll() is not None)
     key = os.getpid(), module
     with _LOCK:
         try:
@@ -88,7 +89,8 @@ class _ForkServer:
         number = next(self._numbers)
         ours, child_end = socket.socketpair()
         with ours, child_end:  # files keep ours open
-            child = Child(ours.makefile("wb"), ours.makefile("rb"), partial(self._kill, number, ours))
+            kill, has_ended = partial(self._kill, number, ours), partial(_is_closed, ours)
+            child = Child(ours.makefile("wb"), ours.makefile("rb"), kill, has_ended)
             try:
                 socket.send_fds(self._connection, [b"%d %d" % (number, seconds)], [child_end.fileno()])
             except OSError:
@@ -118,6 +120,16 @@ def _popen(module: str, argument: str, *, stdin: int, stdout: int) -> subprocess
         env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
         start_new_session=True,  # Ctrl-C is for the page alone
     )
+
+
+def _is_closed(pipe: socket.socket) -> bool:
+    """Whether the other end is closed and everything from it has been read."""
+    try:
+        return not pipe.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:  # it is open and silent
+        return False
+    except OSError:
+        return True
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -79,6 +79,9 @@ class Sandbox:
         it could not start; after the last two, the next question starts another child.
         """
         with self._lock:
+            if self._child is not None and self._child.has_ended():  # while it was idle, as for want of memory
+                self._end_child()
+                self._child = None
             child = self._child = self._child or self._started(ends)
             line = None
             try:

@@ -135,6 +135,22 @@ def test_a_server_that_was_killed_comes_again() -> None:
     assert server(after) != killed
 
 
+def test_a_sandbox_whose_process_ended_while_idle_gets_another() -> None:
+    """As when the system needs its memory, or its fork server was killed and another of its sandboxes ends."""
+    idle, other = sandbox_of_template(), sandbox_of_template()
+    assert rendered(idle, "{{ 1 }}") == rendered(other, "{{ 1 }}") == "1"
+    ended = process(idle)
+    ended.kill()
+    eventually(lambda: not ended.is_running() or ended.status() == psutil.STATUS_ZOMBIE)
+    assert rendered(idle, "{{ 2 }}") == "2"
+    ended, killed = process(idle), server(idle)
+    killed.kill()
+    eventually(lambda: not killed.is_running() or killed.status() == psutil.STATUS_ZOMBIE)
+    other.close()
+    eventually(lambda: not ended.is_running() or ended.status() == psutil.STATUS_ZOMBIE)
+    assert rendered(idle, "{{ 3 }}") == "3"
+
+
 def test_sandboxes_of_many_threads_get_their_own_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.sandbox.fork_server._SERVERS", {})
     with ThreadPoolExecutor(16) as threads:

@@ -64,7 +64,15 @@ export function start(component) {
     run: compare, stop: () => trigger('halt', {}), type: drawIfStale, choose: draw,
   });
   const toolbar = makeToolbar(offered, {
-    fill, add: addCard, link: copyLink, classLink: (button) => withLink(button, (address) => classLinkWanted.publish(address)),
+    fill: (list) => {
+      opened.close();
+      fill(list);
+    },
+    add: () => {
+      opened.close();
+      addCard();
+    },
+    link: copyLink, classLink: (button) => withLink(button, (address) => classLinkWanted.publish(address)),
     share: (button) => questions.ask('runs', {}, ({ file }) => file && shareFile(button, 'comparison', file[0],
       JSON.stringify(sharedComparison(offered, cards, results, continued, JSON.parse(file[1]))))),
     download: (kind) => questions.ask('file', { kind }, ({ file }) => downloadReply(file, kind)),
@@ -100,6 +108,7 @@ export function start(component) {
     draw();
   });
   openedComparison.subscribe(root, (file) => {
+    if (!file) return;
     opened.show(file);
     draw();
   });
@@ -297,10 +306,11 @@ export function start(component) {
       grid.replaceChildren(...nodes);
     }
     grid.hidden = opened.isOpen;
+    progress.node.hidden = opened.isOpen;
     legend.hidden = opened.isOpen || !ranges.some(Boolean);
     grid.dataset.count = String(cards.length);
     const isOwn = started.some((result) => !isExample(result.run));
-    toolbar.draw({ cards: settings, busy, hasFiles: isOwn });
+    toolbar.draw({ cards: settings, busy, hasFiles: isOwn && !opened.isOpen });
     ask.draw(busy);
     grid.setAttribute('aria-busy', String(busy));
     note.hidden = busy || isOwn || !started.length;

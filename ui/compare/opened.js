@@ -6,12 +6,13 @@
 
 import { makeFileNote } from '../inspector/notes.js';
 import { make } from '../kit/js/dom.js';
+import { openedComparison } from '../kit/js/signals.js';
 import { makeSharedCards } from './cards/shared_cards.js';
 
 export function makeOpened() {
   const node = make('section', { 'aria-label': 'Cards of a file', hidden: true });
 
-  /** @param {typeof import('../kit/js/signals.js').openedComparison.latest} file */
+  /** @param {typeof openedComparison.latest} file */
   function show({ name, comparison, open }) {
     const note = makeFileNote('a saved comparison');
     node.hidden = false;
@@ -25,8 +26,10 @@ export function makeOpened() {
   }
 
   function close() {
+    if (node.hidden) return;
     node.hidden = true;
     node.replaceChildren();
+    openedComparison.publish(null); // so that nothing keeps the file, or shows it again
   }
 
   return { node, show, close, get isOpen() { return !node.hidden; } };

@@ -20,7 +20,7 @@ const KINDS = { control: 'special token', prompt: 'prompt', generated: 'generate
  * @param {string} label for screen readers
  */
 export function makeStrip(onSelect, label = 'Tokens of the context') {
-  const node = make('div', { class: 'at-strip at-scroll at-more', role: 'listbox', 'aria-label': label, tabindex: -1 });
+  const node = make('div', { class: 'at-strip at-scroll at-shaded-ends', role: 'listbox', 'aria-label': label, tabindex: -1 });
   /** @type {HTMLElement[]} */
   const boxes = [];
   /** @type {ShownToken[]} what each box shows */

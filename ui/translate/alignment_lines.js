@@ -21,7 +21,7 @@ export function makeAlignmentLines({ onPick }) {
   const lines = makeSvg('svg', { class: 'at-lines', 'aria-hidden': 'true' });
   const rows = ['Source', 'Translation'].map((name) => make('div', { class: 'at-row at-stretch at-gap-xs at-link-row', role: 'group', 'aria-label': name }));
   const readout = make('p', { class: 'at-sm at-quiet at-readout' });
-  const plane = make('div', { class: 'at-plane at-more' }, lines, ...rows);
+  const plane = make('div', { class: 'at-plane at-shaded-ends' }, lines, ...rows);
   const node = make('div', { class: 'at-links' }, plane, readout);
   /** @type {HTMLElement[][]} the tokens of both */
   const tokens = [[], []];

@@ -65,9 +65,18 @@ export class PageModel {
     }));
   }
 
-  /** Fail as this run would before its first step. @param {import('../service.js').Input} input @param {Record<string, any>} settings */
+  /**
+   * Say for each of these settings with which error a run of the input would fail before its first step; null where it would not.
+   * @param {import('../service.js').Input} input
+   * @param {Record<string, any>[]} settings
+   */
   check(input, settings) {
-    return this.#alone(() => this.#worker.check(input, settings));
+    return this.#alone(async () => {
+      /** @type {(Error | null)[]} */
+      const errors = [];
+      for (const each of settings) errors.push(await this.#worker.check(input, each).then(() => null, (error) => error));
+      return errors;
+    });
   }
 
   /** Give an order to the worker, which follows one at a time. @template Answer @param {() => Promise<Answer>} order */

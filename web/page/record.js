@@ -24,7 +24,7 @@ export function mountRecord(parent, inspector) {
         if (run?.schema !== SCHEMA) throw new Error(`its schema is ${run?.schema}, not ${SCHEMA}`);
         inspector.open(`replay-${opened += 1}`, run, name);
       } catch (error) {
-        problem.textContent = `${name} can’t be opened: ${/** @type {Error} */ (error).message}. Choose a run that was saved or shared.`;
+        problem.textContent = `${name || 'This card'} can’t be opened: ${/** @type {Error} */ (error).message}. Choose a run that was saved or shared.`;
       }
     },
   });

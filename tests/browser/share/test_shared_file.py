@@ -159,6 +159,8 @@ def test_a_shared_comparison_has_its_cards_and_each_ones_tokens(page: Page, brow
     section = page.get_by_role("region", name="Cards of a file")
     expect(section.locator(".at-card .at-text")).to_have_text(own.locator(".at-text").all_text_contents())
     expect(own).to_be_hidden()
+    for name in ("Share", "CSV", "JSON", "Markdown"):  # which would send the comparison that is hidden
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()
     for card in (1, 0):
         section.locator(".at-card").nth(card).locator(".at-tok").nth(2).click()
         expect(section.locator(".at-card").nth(card)).to_have_class(re.compile("at-inspected"))
@@ -167,6 +169,7 @@ def test_a_shared_comparison_has_its_cards_and_each_ones_tokens(page: Page, brow
     section.get_by_role("button", name="Close file").click()
     expect(section).to_be_hidden()
     expect(own).to_be_visible()
+    expect(page.get_by_role("button", name="Share", exact=True)).to_be_enabled()
 
 
 def test_a_shared_translation_has_its_alignment(

@@ -28,7 +28,7 @@ export function makeWhatIf(form, ask) {
   }, { title: `Temperature ${temperature}` }));
   const reset = makeButton('original', () => ask({}), { title: 'The settings this run was made with' });
   const verdict = make('p', { class: 'at-strong at-verdict', role: 'status' });
-  const text = make('div', { class: 'at-scroll at-more at-whatif-text', role: 'group', 'aria-label': 'The text, token by token' });
+  const text = make('div', { class: 'at-scroll at-shaded-ends at-whatif-text', role: 'group', 'aria-label': 'The text, token by token' });
   const settings = make('div', { class: 'at-whatif-settings' },
     ...sliders.map((slider) => slider.node),
     make('div', { class: 'at-row at-wrap at-gap-sm at-md at-quick', role: 'group', 'aria-label': 'Temperatures to try' },

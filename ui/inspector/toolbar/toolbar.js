@@ -71,6 +71,9 @@ export function start(component) {
     }
     whatIf.mark(name, index);
   });
+  openedComparison.subscribe(root, () => {
+    onOpened = () => {}; // the card that it would name is gone
+  });
   followValue(component, (/** @type {RecordReply} */ reply) => questions.settle(reply));
 
   /**
@@ -131,24 +134,29 @@ export function start(component) {
    * @param {(run: string) => void} onShown called with the name that the run has in the inspector
    */
   function openCard(json, size, index, onShown) {
-    openRun(json, { name: '', size });
+    if (!openRun(json, { name: '', size })) return; // a run that is still on its way is another card's
     onOpened = (name) => {
       selectToken(name, index);
       onShown(name);
     };
   }
 
-  /** @param {string} json @param {{name: string, size: number}} file that it is from */
+  /**
+   * @param {string} json @param {{name: string, size: number}} file that it is from; its name is "" for a card of an opened comparison
+   * @returns {boolean} whether it is small enough to be opened
+   */
   function openRun(json, file) {
     onOpened = () => {};
     const { text, without } = sendable(json);
     leftOut = without;
+    const called = file.name || 'This card';
     if (text) trigger('open_file', { text, name: file.name });
-    else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;
+    else if (!file.size) note.textContent = `${called} is empty: choose another file.`;
     else {
-      note.textContent = `${file.name} is too large: choose a file of up to ${megabytes(MAX_FILE)}, with at most `
+      note.textContent = `${called} is too large: choose a file of up to ${megabytes(MAX_FILE)}, with at most `
         + `${megabytes(MAX_SENT)} besides its attention and beams.`;
     }
+    return Boolean(text);
   }
 }
 

@@ -165,8 +165,8 @@ export const runsInBrowser = new Subject();
 
 /**
  * A shared comparison from a file, for Compare to show: the name of the file, and what shows a token of a card in the inspector;
- * `onShown` hears which name the run has there.
- * @type {Subject<{name: string, comparison: Record<string, any>, open: (card: number, index: number, onShown: (run: string) => void) => void}>}
+ * `onShown` hears which name the run has there. null: the file was closed.
+ * @type {Subject<{name: string, comparison: Record<string, any>, open: (card: number, index: number, onShown: (run: string) => void) => void} | null>}
  */
 export const openedComparison = new Subject();
 

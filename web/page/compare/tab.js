@@ -81,10 +81,11 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
     isStopped = false;
     try {
       await model.load(); // whose download does not count in the speed of a card
-      await model.check(input, {}); // what is wrong with the prompt is no card's fault
-      for (const [index, { settings: all }] of fresh.entries()) { // before the first one writes
-        await model.check(input, all).catch((error) => onCard(index, () => { throw error; }));
-      }
+      const [ofPrompt, ...ofCards] = await model.check(input, [{}, ...fresh.map((card) => card.settings)]); // before the first one writes
+      if (ofPrompt) throw ofPrompt; // what is wrong with the prompt is no card's fault
+      ofCards.forEach((error, index) => onCard(index, () => {
+        if (error) throw error;
+      }));
       for (const card of fresh) {
         if (isStopped) break;
         await run(card, input, () => {

@@ -113,6 +113,23 @@ def test_what_is_typed_before_the_answer_begins_stays(visit: Opener) -> None:
         expect(box).to_have_value(left)
 
 
+def test_a_message_whose_updates_are_lost_leaves_its_box(visit: Opener) -> None:
+    page = visit(f"?{SHORT}")
+    box, answers = page.locator("#attend-message textarea"), page.locator(".at-assistant:not(.at-recorded *)")
+
+    def lose_updates(route: Route) -> None:
+        response = route.fetch()  # once the answer is complete
+        events = [event for event in response.text().split("\n\n") if "process_generating" not in event]
+        route.fulfill(response=response, body="\n\n".join(events))
+
+    page.route("**/queue/data*", lose_updates)
+    for count in (1, 2):
+        send(page, "Hello")
+        expect(answers).to_have_count(count)
+        rest(page)
+        expect(box).to_have_value("")
+
+
 def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> None:
     page = visit("?max_new_tokens=12&min_new_tokens=12&seed=5")
     say(page, "Hello")

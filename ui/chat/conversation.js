@@ -11,7 +11,7 @@
 /** @import { ConversationValue } from './chat_contract' */
 
 import { offersExamples } from '../examples/example.js';
-import { find, iconButton, make, setText, typeInto } from '../kit/js/dom.js';
+import { around, find, iconButton, make, setText, typeInto } from '../kit/js/dom.js';
 import { answeredWithout, interruptedText, settledText, textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
@@ -24,6 +24,8 @@ import { makeBeginning } from './example.js';
 import { makeReading } from './formatted/formatted.js';
 import { formatted } from './formatted/requests.js';
 import { makeTools } from './tools.js';
+
+const messageBox = () => /** @type {HTMLTextAreaElement | null} */ (document.querySelector('#attend-message textarea'));
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
@@ -39,6 +41,7 @@ export function start(component) {
   let isRunning = false; // during a run nothing can be sent
   let isAwaited = false; // an answer has begun, and the page is to scroll to it on a small screen
   let isFormatted = false;
+  let askedText = ''; // in the message box when Enter or Send was pressed last
 
   const newest = iconButton('down', 'Newest message', () => {
     log.focus({ preventScroll: true }); // the button is about to be hidden
@@ -61,6 +64,12 @@ export function start(component) {
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
   followTurns(component, draw, rescue);
   tintMessages(() => views.map(({ turn, tint }) => ({ run: turn.run, tint })));
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && !event.shiftKey && around(event, '#attend-message')) askedText = messageBox()?.value ?? '';
+  }, true);
+  document.addEventListener('click', (event) => {
+    if (around(event, '#attend-send')) askedText = messageBox()?.value ?? '';
+  }, true);
   answeredWithout.subscribe(root, (asked) => trigger('without', asked));
   textView.subscribe(root, (name) => {
     isFormatted = name === 'formatted';
@@ -78,8 +87,8 @@ export function start(component) {
     isRunning = busy;
     const hasNewTurns = turns.length > views.length;
     const hadTurns = views.length > 0;
-    const isSent = isBeginning && turns.length > 1 && turns.at(-3)?.run === views.at(-1)?.turn.run; // behind all that was in view
-    if (isSent) takeOutOfBox(turns.at(-2).text);
+    const isBehind = hasNewTurns && turns.length > 1 && turns.at(-3)?.run === views.at(-1)?.turn.run; // all that was in view
+    if (isBehind && (isBeginning || isAsked(turns.at(-2).text))) takeOutOfBox(turns.at(-2).text);
     document.body.dataset.chat = stage(turns);
     if (turns.length) drawTurns(turns, busy);
     else drawEmpty(examples, busy);
@@ -89,9 +98,15 @@ export function start(component) {
     if (busy ? isBeginning : turns.length || hadTurns) settledText.publish({ kind: 'chat', isEmpty: !turns.length, isGrowing: busy });
   }
 
+  /** Whether Enter or Send was pressed for this message, whose update may arrive only with the whole answer. @param {string} text */
+  function isAsked(text) {
+    return askedText.trimEnd() === text.trimEnd(); // the server drops empty lines at the end
+  }
+
   /** The message was sent; what has been typed since stays. @param {string} sent */
   function takeOutOfBox(sent) {
-    const box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector('#attend-message textarea'));
+    askedText = '';
+    const box = messageBox();
     if (box?.value.startsWith(sent)) typeInto(box, box.value.slice(sent.length).trimStart());
   }
 

@@ -9,8 +9,9 @@
  *   place of what its tab shows, and returns whether it is in view; `isShown`: that tab is in sight; `bring`: the document's
  *   model is to be loaded first
  * @typedef {ReturnType<typeof makeKeeper>} Keeper
- * @typedef {{timer: number, question: number, isGrowing: boolean, isWritten: boolean}} Pending what is going to be saved of a
- *   text; `isWritten`: what the model has written of it has yet to be asked for
+ * @typedef {{timer: number, question: number, isGrowing: boolean, isWritten: boolean, isAsked: boolean}} Pending a text that is
+ *   about to be saved; `isWritten`: the model has written something that was not yet asked for; `isAsked`: that was asked for, and
+ *   the reply has yet to come
  */
 
 /** @import { Questions } from '../kit/js/questions.js' */
@@ -18,7 +19,7 @@
 /** @import { Interrupted } from './rescue.js' */
 /** @import { Store } from './store.js' */
 
-import { isSaving, keepOverReload, keptOverReload, setSaving } from '../kit/js/storage.js';
+import { isSaving, keepOverReload, keptObject, setSaving } from '../kit/js/storage.js';
 import { isSame, keysToEvict, sizeOf, withRuns } from './documents.js';
 import { rescued } from './rescue.js';
 
@@ -33,7 +34,7 @@ const GROWING_MS = 4000; // between two saved states of a growing text
  * @param {(problem: string) => void} report called with what went wrong, or with "" after a success
  */
 export function makeKeeper(store, questions, present, report) {
-  const keysInView = rememberedKeys();
+  const keysInView = /** @type {Record<string, string>} by kind */ (keptObject(SHOWN));
   /** @type {Map<string, number>} of the documents that this tab has read or written */
   const revisions = new Map();
   /** @type {Record<string, Pending>} of the text that each tab shows, by kind */
@@ -42,7 +43,7 @@ export function makeKeeper(store, questions, present, report) {
   let isKeeping = isSaving();
 
   /** @param {string} kind */
-  const pendingOf = (kind) => pending[kind] ??= { timer: 0, question: 0, isGrowing: false, isWritten: false };
+  const pendingOf = (kind) => pending[kind] ??= { timer: 0, question: 0, isGrowing: false, isWritten: false, isAsked: false };
 
   /** @param {Pending} now */
   function cancel(now) {
@@ -65,7 +66,8 @@ export function makeKeeper(store, questions, present, report) {
     if (isEmpty) leave(kind);
     const now = pendingOf(kind), hasEnded = now.isGrowing && !isGrowing;
     cancel(now);
-    Object.assign(now, { isGrowing, isWritten: isGrowing || hasEnded });
+    const isWritten = now.isWritten || now.isAsked || isGrowing || hasEnded; // the question that asked for it was just dropped
+    Object.assign(now, { isGrowing, isWritten, isAsked: false });
     if (isEmpty || !isKeeping) setKey(kind, '');
     else if (isGrowing) now.timer = window.setInterval(() => save(kind), GROWING_MS);
     else now.timer = window.setTimeout(() => save(kind), hasEnded ? 0 : DEBOUNCE_MS);
@@ -86,6 +88,7 @@ export function makeKeeper(store, questions, present, report) {
   /** @param {string} kind */
   function save(kind) {
     const now = pendingOf(kind);
+    now.isAsked ||= now.isWritten;
     now.isWritten = now.isGrowing;
     ask(kind).catch(reportFailure);
   }
@@ -121,11 +124,13 @@ export function makeKeeper(store, questions, present, report) {
   async function open(key, how) {
     const saved = await store.read(key);
     if (!saved) return false;
-    leave(saved.entry.kind);
-    revisions.set(key, saved.entry.revision);
-    if (!(await present(saved.document, how))) return false;
-    setKey(saved.entry.kind, key);
-    return true;
+    const { kind, revision } = saved.entry, { isGrowing } = pendingOf(kind);
+    leave(kind);
+    revisions.set(key, revision);
+    const isInView = await present(saved.document, how);
+    if (isInView) setKey(kind, key);
+    else if (isGrowing && !pending[kind]) follow({ kind, isEmpty: false, isGrowing }); // nothing was heard of the text meanwhile
+    return isInView;
   }
 
   /** Ask the server for a tab's document, and write it. @param {string} kind @param {string} [key] its new name */
@@ -134,6 +139,7 @@ export function makeKeeper(store, questions, present, report) {
     const before = (await store.read(keysInView[kind] ?? ''))?.document;
     const request = { kind, known: Object.keys(before?.runs ?? {}), key };
     const question = questions.ask('keep', request, ({ document, busy }) => {
+      now.isAsked = false;
       if (!busy) clearTimeout(now.timer); // nothing grows
       if (document && isKeeping) writing = writing.then(() => write(document, before, now)).catch(reportFailure);
     }, {});
@@ -178,12 +184,3 @@ export function makeKeeper(store, questions, present, report) {
 }
 
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-
-/** @returns {Record<string, string>} by kind */
-function rememberedKeys() {
-  try {
-    return JSON.parse(keptOverReload(SHOWN) || '{}');
-  } catch {
-    return {}; // another page of this address wrote it
-  }
-}

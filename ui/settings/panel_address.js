@@ -8,7 +8,7 @@
 
 import { partOf, takeParts, writeParts } from '../kit/address/address.js';
 import { isInvalid, readSetting } from '../kit/js/setting.js';
-import { isReturn, keepOverReload, keptOverReload } from '../kit/js/storage.js';
+import { isReturn, keepOverReload, keptObject } from '../kit/js/storage.js';
 import { stageNames } from './stages.js';
 
 const KEPT = 'settings'; // the name in `sessionStorage`
@@ -48,12 +48,7 @@ export function writeAddress(form, state, others = {}) {
 
 /** What the tab kept of this page's settings, unless a link has led here. @param {PanelForm} form @returns {Record<string, PanelValue>} */
 function kept(form) {
-  let all = /** @type {Record<string, any>} */ ({});
-  try {
-    if (isReturn()) all = JSON.parse(keptOverReload(KEPT) || '{}');
-  } catch {
-    // another page of this address wrote it
-  }
+  const all = isReturn() ? keptObject(KEPT) : {};
   const isKnown = (method) => Object.hasOwn(form.methods, method);
   const sets = Object.entries(all).filter(([usual, set]) => isKnown(usual) && isKnown(set?.method));
   return Object.fromEntries(sets.map(([usual, { method, values }]) => {

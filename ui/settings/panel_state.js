@@ -24,8 +24,11 @@ export class PanelState {
   /** @type {Map<string, MethodValues>} the settings for the other kinds, by their usual methods */
   #others = new Map();
   #context = 0; // tokens
-  /** @type {{model: string | null, isUsual: boolean} | null} the model that the current settings are for, where its kind is not known
-   * yet (null: any), and whether they have its usual method */
+  /**
+   * The model that the current settings were opened for, as long as its kind is not known; its name is null where any model will do.
+   * `isUsual` says that they are to have the usual method of that model.
+   * @type {{model: string | null, isUsual: boolean} | null}
+   */
   #awaitedModel = null;
   #awaitedKind = ''; // the usual method of the kind that the address's settings are for, until one of its models is in use
 

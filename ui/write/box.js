@@ -12,16 +12,25 @@ const NEAR = 48; // px from the end that still count as being there
 /** @param {HTMLTextAreaElement} box disabled while the model writes; what is typed, the browser itself keeps in view */
 export function followWriting(box) {
   const end = followEnd(box, NEAR);
-  let isWriting = false;
+  let isWriting = false; // from the click on
+  let hasBegun = false; // the server has disabled the box; a last key may be heard of between the click and that
 
   document.addEventListener('click', (event) => {
     if (!around(event, STARTS)) return;
     isWriting = true;
+    hasBegun = false;
     end.follow(true);
   });
+  box.addEventListener('input', stop); // the visitor types: the click was refused
   writtenText.subscribe(box, () => {
     if (!isWriting) return;
     end.follow(false);
-    isWriting = box.disabled; // with the last words it is enabled again
+    if (box.disabled) hasBegun = true;
+    else if (hasBegun) stop(); // with the last words it is enabled again
   });
+
+  function stop() {
+    isWriting = false;
+    hasBegun = false;
+  }
 }

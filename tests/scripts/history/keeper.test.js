@@ -29,8 +29,12 @@ test('a text that was written is saved at once, since its page may be reloaded, 
   assert.equal(saved, 2);
 });
 
-/** A keeper whose store and server are at hand: what it has asked, and what it has written. @param {any} context of the test */
-async function keeping(context) {
+/**
+ * A keeper whose store and server are at hand: what it has asked, and what it has written.
+ * @param {any} context of the test
+ * @param {import('../../../ui/history/keeper.js').Present} present
+ */
+async function keeping(context, present = async () => true) {
   Object.assign(globalThis, { window: globalThis });
   const [{ makeKeeper }, { Questions }] = await Promise.all([import('../../../ui/history/keeper.js'), import('../../../ui/kit/js/questions.js')]);
   context.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
@@ -45,7 +49,7 @@ async function keeping(context) {
     list: async () => [...kept.values()].map(({ entry }) => entry),
     remove: async () => {},
   });
-  const keeper = makeKeeper(store, questions, async () => true, () => {});
+  const keeper = makeKeeper(store, questions, present, () => {});
   /** The server's reply to a question. @param {number} index @param {string} key of its document */
   const reply = (index, key) => questions.settle({
     number: sent[index].number, busy: false,
@@ -106,4 +110,63 @@ test('a text is saved before another document takes its place', async (context) 
   assert.equal(await opening, true);
   await soon();
   assert.deepEqual([[...kept.keys()], keeper.keys()], [['older', 'a'], { chat: 'older' }]);
+});
+
+test('what was written is kept although the question for it was dropped before it is cleared', async (context) => {
+  const { keeper, sent, kept, reply } = await keeping(context);
+  keeper.follow(GROWING);
+  keeper.follow(WRITTEN);
+  context.mock.timers.tick(1);
+  await soon();
+  assert.equal(sent.length, 1);
+  keeper.follow(WRITTEN); // drawn again before the reply
+  keeper.follow(CLEARED);
+  await soon();
+  reply(0, 'dropped');
+  reply(1, 'a');
+
+  keeper.follow(GROWING);
+  keeper.follow(WRITTEN);
+  keeper.follow(WRITTEN); // drawn again before the question
+  keeper.follow(CLEARED);
+  await soon();
+  reply(2, 'b');
+  await soon();
+  assert.deepEqual([[...kept.keys()], sent.length], [['a', 'b'], 3]);
+
+  keeper.follow(GROWING);
+  keeper.follow(WRITTEN);
+  context.mock.timers.tick(1);
+  await soon();
+  reply(3, 'c');
+  await soon();
+  keeper.follow(WRITTEN); // typed, and cleared before it rested
+  keeper.follow(CLEARED);
+  await soon();
+  assert.equal(sent.length, 4);
+});
+
+test('a text that grows is still saved while it grows if the document that was to take its place is refused', async (context) => {
+  const { keeper, sent, kept } = await keeping(context, async () => false);
+  kept.set('older', { entry: { key: 'older', kind: 'chat', revision: 3 }, document: {} });
+  keeper.follow(GROWING);
+  assert.equal(await keeper.open('older', { isShown: true, bring: false }), false);
+  await soon();
+  assert.equal(sent.length, 1); // as the text was about to be left
+  context.mock.timers.tick(4000);
+  await soon();
+  assert.equal(sent.length, 2);
+  keeper.follow(WRITTEN);
+  context.mock.timers.tick(1); // its end is not taken for typing
+  await soon();
+  assert.equal(sent.length, 3);
+});
+
+test('a text that rests is not followed as one that grows if a document is refused', async (context) => {
+  const { keeper, sent, kept } = await keeping(context, async () => false);
+  kept.set('older', { entry: { key: 'older', kind: 'chat', revision: 3 }, document: {} });
+  assert.equal(await keeper.open('older', { isShown: true, bring: false }), false);
+  context.mock.timers.tick(9999);
+  await soon();
+  assert.equal(sent.length, 0);
 });

@@ -31,6 +31,20 @@ export const setSaving = (saves) => remember('history', saves ? 'kept' : 'nothin
 /** What this tab of the browser keeps over a reload; "" for nothing. @param {string} key */
 export const keptOverReload = (key) => attempt(() => sessionStorage.getItem(`attend-${key}`), '');
 
+/**
+ * The same for an object that was kept as JSON; an empty one where another page of this address has kept anything else.
+ * @param {string} key
+ * @returns {Record<string, any>}
+ */
+export function keptObject(key) {
+  try {
+    const kept = JSON.parse(keptOverReload(key) || '{}');
+    return Object.getPrototypeOf(kept) === Object.prototype ? kept : {};
+  } catch {
+    return {};
+  }
+}
+
 /** @param {string} key @param {string} value "" for nothing */
 export const keepOverReload = (key, value) =>
   attempt(() => (value ? sessionStorage.setItem(`attend-${key}`, value) : sessionStorage.removeItem(`attend-${key}`)));

@@ -23,7 +23,7 @@ from serve.remote import Handle, result_of
 from serve.text_cache import TextCache, read_again
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)  # one of its own for each model, as any network is
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)  # compared by identity, as any network is
 class RemoteNetwork:
     """A `LanguageModel` whose passes a replica computes."""
 

@@ -255,7 +255,7 @@ class Tab(View):
             boxes: components whose values the action takes; see `Frame.bound`.
 
         Returns:
-            What the last event can be followed by.
+            The listener of the last event, whose `then` adds what follows it.
         """
         function, inputs = frame.bound(action, boxes)
         make = frame.run_handler if inspect.isgeneratorfunction(action) else frame.handler

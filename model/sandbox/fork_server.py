@@ -40,7 +40,7 @@ class Child:
     stdin: IO[bytes]
     stdout: IO[bytes]
     kill: Callable[[], object]  # does nothing the second time
-    has_ended: Callable[[], bool]  # asked while it waits for a question
+    has_ended: Callable[[], bool]  # called only between two questions
 
     def end(self) -> None:
         self.kill()

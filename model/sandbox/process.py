@@ -79,17 +79,15 @@ class Sandbox:
         it could not start; after the last two, the next question starts another child.
         """
         with self._lock:
-            if self._child is not None and self._child.has_ended():  # while it was idle, as for want of memory
-                self._end_child()
-                self._child = None
+            if self._child is not None and self._child.has_ended():  # while it was idle, perhaps for lack of memory
+                self._drop_child()
             child = self._child = self._child or self._started(ends)
             line = None
             try:
                 line = _exchange(child, json.dumps(question), self._seconds, ends)
             finally:
                 if line is None:  # also after an interrupt, since the answer would be read as that to the next question
-                    self._end_child()
-                    self._child = None
+                    self._drop_child()
         if line is None:
             raise OutOfBounds
         reply = json.loads(line)
@@ -100,8 +98,11 @@ class Sandbox:
     def close(self) -> None:
         """End the child now. Without it, the child lives as long as the sandbox, which an exception may keep alive."""
         with self._lock:
-            self._end_child()
-            self._child = None
+            self._drop_child()
+
+    def _drop_child(self) -> None:
+        self._end_child()
+        self._child = None
 
     def _started(self, ends: float) -> Child:
         ends = min(ends, time.monotonic() + _STARTED_WITHIN)

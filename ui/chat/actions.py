@@ -44,7 +44,7 @@ def set_system(session: Session, models: Models, name: str, system: object) -> C
 def send(
     session: Session, models: Models, name: str, text: object, settings: DecodingSettings, *, system: object = None
 ) -> Iterator[ChatUpdate]:
-    """A new message and its answer. The page takes the message out of its box, where the next one may be typed already.
+    """A new message and its answer. The page takes the message out of its box, and keeps what was typed after it.
 
     Args:
         system: here and below, the system prompt in its box, which becomes the session's; None keeps the session's.

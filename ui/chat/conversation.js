@@ -41,7 +41,7 @@ export function start(component) {
   let isRunning = false; // during a run nothing can be sent
   let isAwaited = false; // an answer has begun, and the page is to scroll to it on a small screen
   let isFormatted = false;
-  let askedText = ''; // in the message box when Enter or Send was pressed last
+  let submittedText = ''; // in the message box when Enter or Send was pressed last
 
   const newest = iconButton('down', 'Newest message', () => {
     log.focus({ preventScroll: true }); // the button is about to be hidden
@@ -65,10 +65,10 @@ export function start(component) {
   followTurns(component, draw, rescue);
   tintMessages(() => views.map(({ turn, tint }) => ({ run: turn.run, tint })));
   document.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && !event.shiftKey && around(event, '#attend-message')) askedText = messageBox()?.value ?? '';
+    if (event.key === 'Enter' && !event.shiftKey && around(event, '#attend-message')) noteSubmitted();
   }, true);
   document.addEventListener('click', (event) => {
-    if (around(event, '#attend-send')) askedText = messageBox()?.value ?? '';
+    if (around(event, '#attend-send')) noteSubmitted();
   }, true);
   answeredWithout.subscribe(root, (asked) => trigger('without', asked));
   textView.subscribe(root, (name) => {
@@ -88,7 +88,7 @@ export function start(component) {
     const hasNewTurns = turns.length > views.length;
     const hadTurns = views.length > 0;
     const isBehind = hasNewTurns && turns.length > 1 && turns.at(-3)?.run === views.at(-1)?.turn.run; // all that was in view
-    if (isBehind && (isBeginning || isAsked(turns.at(-2).text))) takeOutOfBox(turns.at(-2).text);
+    if (isBehind && (isBeginning || isSubmitted(turns.at(-2).text))) takeOutOfBox(turns.at(-2).text);
     document.body.dataset.chat = stage(turns);
     if (turns.length) drawTurns(turns, busy);
     else drawEmpty(examples, busy);
@@ -98,14 +98,18 @@ export function start(component) {
     if (busy ? isBeginning : turns.length || hadTurns) settledText.publish({ kind: 'chat', isEmpty: !turns.length, isGrowing: busy });
   }
 
+  function noteSubmitted() {
+    submittedText = messageBox()?.value ?? '';
+  }
+
   /** Whether Enter or Send was pressed for this message, whose update may arrive only with the whole answer. @param {string} text */
-  function isAsked(text) {
-    return askedText.trimEnd() === text.trimEnd(); // the server drops empty lines at the end
+  function isSubmitted(text) {
+    return submittedText.trimEnd() === text.trimEnd(); // the server drops empty lines at the end
   }
 
   /** The message was sent; what has been typed since stays. @param {string} sent */
   function takeOutOfBox(sent) {
-    askedText = '';
+    submittedText = '';
     const box = messageBox();
     if (box?.value.startsWith(sent)) typeInto(box, box.value.slice(sent.length).trimStart());
   }

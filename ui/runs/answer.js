@@ -129,6 +129,9 @@ function isWithinLine(tokens, index) {
   return before >= 0 && /\S$/u.test(tokens[before].text);
 }
 
+/** @param {Pick<Token, 'text' | 'label'>} token */
+export const tokenName = ({ text, label }) => label ?? visibleText(text);
+
 /** A token's element. @param {Token} token @param {number} index @param {boolean} inLine whether it follows a word */
 function tokenSpan(token, index, inLine) {
   const { text, probability } = token;
@@ -143,11 +146,11 @@ function tokenSpan(token, index, inLine) {
 /**
  * Say what a token is. If its text has no width, a shape stands beside it, which is no part of the text: after a combining mark,
  * so that the mark keeps its letter, and else before it, so that a line end keeps its line. A token without a text, such as the
- * end token, has its name there, once it has one; bytes of a character, which the next tokens complete, have not.
+ * end token, has its name there, once it has one. Bytes of a character, which the next tokens complete, show only the shape.
  * @param {HTMLElement} span @param {Token} token
  */
 function nameToken(span, { text, label, probability }) {
-  const name = label ?? visibleText(text);
+  const name = tokenName({ text, label });
   span.title = `${name} · ${percent(probability)}`;
   if (!isWidthless(text)) return;
   const isNamed = label !== undefined && !BYTES.test(label);

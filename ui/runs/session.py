@@ -277,8 +277,8 @@ class Session:
         return self.seed if settings else None
 
     def drop_unused_runs(self) -> None:
-        """Forget runs that nothing can open: all but those of the conversation in all versions, of the translation, of
-        the ones that were cleared last, of the draft and of the comparison."""
+        """Forget runs that nothing can open. The conversation in all versions, the translation, those that were cleared
+        last, the draft and the comparison keep theirs."""
         conversations = [each for each in (self.conversation, self.cleared) if each]
         translations = [each for each in (self.translation, self.cleared_translation) if each]
         turns = itertools.chain(*(each.all_turns() for each in conversations), (each.answer for each in translations))

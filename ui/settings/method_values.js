@@ -16,7 +16,7 @@ export class MethodValues {
   #form;
   /** @type {Map<string, any>} the values of methods that are not chosen, by owner and parameter (`#ownerOf`) */
   #putAside = new Map();
-  /** @type {Map<string, {wanted: number, given: number}>} lengths that were too long, by parameter */
+  /** @type {Map<string, {wanted: number, most: number}>} lengths that were too long, and their limits, by parameter */
   #tooLong = new Map();
 
   /** @param {PanelForm} form @param {string} method */
@@ -50,9 +50,9 @@ export class MethodValues {
    */
   limit(name, most) {
     const before = this.values[name], cut = this.#tooLong.get(name);
-    const wanted = cut && cut.given === before ? cut.wanted : before; // it may have been changed since
+    const wanted = cut && cut.most === before ? cut.wanted : before; // it may have been changed since
     const isTooLong = wanted > most;
-    if (isTooLong) this.#tooLong.set(name, { wanted, given: most });
+    if (isTooLong) this.#tooLong.set(name, { wanted, most });
     else this.#tooLong.delete(name);
     this.values[name] = isTooLong ? most : wanted;
     return this.values[name] !== before;

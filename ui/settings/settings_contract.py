@@ -42,7 +42,7 @@ class PanelForm(TypedDict):
     methods: dict[str, MethodValue]
     presets: dict[str, dict[str, Any]]  # the values that each sets, as typed
     first: PanelValue  # of the page's first model
-    tab_methods: dict[str, str]  # by tab, the usual method of the models that it needs; not of tabs that take any model
+    tab_methods: dict[str, str]  # by tab, the usual method of the models it needs; tabs that take any model have none
     preset_method: str  # the method that every preset belongs to
     samplers: list[str]  # settings that filter tokens
     stages: dict[str, list[str]]  # for each filter, the settings that turn it on

@@ -27,7 +27,7 @@ class KeptTranslation(TypedDict):
 
 def translate_document(session: Session, key: str = "") -> Document | None:
     """None while there is no translation. If it was cleared just before the page asked, the cleared one is returned,
-    since the page asked about it. `name_kept` for the key."""
+    since the page asked about it. See `name_kept` for the key."""
     translation = session.translation or session.cleared_translation
     if translation is None:
         return None

@@ -9,7 +9,7 @@ import { followEnd } from '../kit/parts/follow_end.js';
 const STARTS = '#attend-continue, #attend-next';
 const NEAR = 48; // px from the end that still count as being there
 
-/** @param {HTMLTextAreaElement} box disabled while the model writes; what is typed, the browser itself keeps in view */
+/** @param {HTMLTextAreaElement} box disabled while the model writes; the browser itself keeps typed text in view */
 export function followWriting(box) {
   const end = followEnd(box, NEAR);
   let isWriting = false; // from the click on

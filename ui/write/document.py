@@ -23,7 +23,7 @@ class KeptText(TypedDict):
 
 def write_document(session: Session, key: str = "") -> Document | None:
     """None while the box is empty. If it was cleared just before the page asked, the cleared text is returned, since
-    the page asked about it. `name_kept` for the key."""
+    the page asked about it. See `name_kept` for the key."""
     draft = session.draft
     run = runs_so_far(session).get(draft.run or "")
     if run is not None:

@@ -113,7 +113,7 @@ class WriteTab(Tab):
         bind(self.text.input, write.preview, PREVIEW, boxes=text)
         self.empty.click(None, self.text, self.text, js=_EMPTIED, **QUIET)
         cleared = bind(self.empty.click, history.clear)
-        bind(cleared.then, write.preview, PREVIEW, boxes=text)  # of what was typed meanwhile, if it was told before
+        bind(cleared.then, write.preview, PREVIEW, boxes=text)  # of what was typed meanwhile, if its preview was first
         self.score.click(None, self.text, None, js=_SCORED, **QUIET)  # ui/write/scores hears of both
         self.text.change(None, self.text, None, js=_CHANGED, **QUIET)
         self.halt.click(halt, frame.session, None, queue=False, **QUIET)

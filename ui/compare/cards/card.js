@@ -12,9 +12,8 @@
 
 import { iconButton, make, setText } from '../../kit/js/dom.js';
 import { closeOnEscape } from '../../kit/js/keys.js';
-import { visibleText } from '../../kit/js/text.js';
 import { followEnd } from '../../kit/parts/follow_end.js';
-import { makeAnswer } from '../../runs/answer.js';
+import { makeAnswer, tokenName } from '../../runs/answer.js';
 import { makeMetrics } from './metrics.js';
 
 const LAST_WORDS = 6; // of the prompt, before each card's text
@@ -131,10 +130,7 @@ export function makeCard(metricFields, editing = null) {
 }
 
 /** @param {Result | null} result @param {number} index */
-const wordAt = (result, index) => {
-  const token = result?.tokens[index];
-  return `“${token?.label ?? visibleText(token?.text ?? '')}”`;
-};
+const wordAt = (result, index) => `“${tokenName(result?.tokens[index] ?? { text: '' })}”`;
 
 /** The inspector stands under the cards: scroll to it as far as the token stays in sight. @param {HTMLElement} token */
 export function reveal(token) {

@@ -49,7 +49,7 @@ export function keptObject(key) {
 export const keepOverReload = (key, value) =>
   attempt(() => (value ? sessionStorage.setItem(`attend-${key}`, value) : sessionStorage.removeItem(`attend-${key}`)));
 
-/** Whether this visit is a reload, or Back and Forward, and no link has led here. */
+/** Whether the visitor came by a reload, or by Back or Forward, and not by a link. */
 export function isReturn() {
   const visits = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
   return visits.some(({ type }) => type !== 'navigate');

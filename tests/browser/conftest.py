@@ -13,6 +13,7 @@ from tests.helpers.browsing import (
     shared_page,
     small_screen,
     tab,
+    two_kinds_url,
     url,
     visit,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "small_screen",
     "stage",
     "tab",
+    "two_kinds_url",
     "url",
     "visit",
 ]

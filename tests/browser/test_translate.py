@@ -15,21 +15,13 @@ from model.progress import Progress
 from tests.helpers.browsing import PHONE, Opener, page_of, reload, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.translators import marian_of_several, nllb
-from tests.helpers.visitor import choose, pick, say, set_number, take
+from tests.helpers.visitor import pick, say, set_number, take, to_tab, uses
 from tests.helpers.waiting import eventually
 from ui.runs.models import Models
 from ui.runs.models.cache import AnyModel
 
 pytestmark = BROWSER
 SOURCE = "Le chat est grand."
-
-
-@pytest.fixture(scope="module")
-def address(tiny: LoadedModel, tiny_translator: LoadedModel) -> Iterator[str]:
-    """Two small models under names of the catalogue, which says what they are for."""
-    by_name = {"attend-chat": tiny, "attend-translate": tiny_translator}
-    with page_of(Models(tuple(by_name), lambda name, _: by_name[name])) as served:
-        yield served
 
 
 @pytest.fixture(scope="module")
@@ -99,19 +91,8 @@ def test_a_sentence_is_translated_and_both_sides_light_each_other(first_address:
 ALL = ("Chat", "Write", "Translate", "Compare", "Learn")
 
 
-def to_tab(page: Page, name: str) -> None:
-    page.locator("#attend-tabs label", has_text=name).click()
-
-
-def uses(page: Page, tab: str, model: str) -> None:
-    """Wait until the tab is shown and its model is there."""
-    expect(page.locator("#attend-tabs label.selected")).to_have_text(tab)
-    expect(page.locator(".attend-model-coming")).to_have_attribute("data-current", model)
-    expect(page.locator(".attend-loading")).to_have_text("")
-
-
-def test_a_tab_brings_its_model_and_going_back_brings_the_one_before(address: str, visit: Opener) -> None:
-    page = visit(at=address, **PHONE)
+def test_a_tab_brings_its_model_and_going_back_brings_the_one_before(two_kinds_url: str, visit: Opener) -> None:
+    page = visit(at=two_kinds_url, **PHONE)
     entries(page, *ALL)
     say(page, "Hello")
     to_tab(page, "Translate")
@@ -189,8 +170,8 @@ SLOW_TO_FOLLOW = """() => {
 }"""
 
 
-def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str, visit: Opener) -> None:
-    page = visit(at=address)
+def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(two_kinds_url: str, visit: Opener) -> None:
+    page = visit(at=two_kinds_url)
     take(page, "attend-translate")
     uses(page, "Translate", "attend-translate")
     expect(page.locator("#attend-given textarea")).to_be_visible()
@@ -223,52 +204,6 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     to_tab(page, "Translate")
     uses(page, "Translate", "attend-translate")
     expect(page.locator("#attend-given textarea")).to_be_visible()
-
-
-def test_each_kind_of_model_keeps_its_settings_over_a_reload_in_any_tab(address: str, visit: Opener) -> None:
-    page = visit(at=address)
-    method = page.locator("#attend-method input:checked")
-
-    def have(chosen: str, **lengths: str) -> None:
-        expect(method).to_have_value(chosen)
-        for name, length in lengths.items():
-            number = page.locator(f"#attend-{name.replace('_', '-')} input[type=number]")
-            expect(number).to_have_value(length)
-
-    choose(page, "Custom")
-    set_number(page, "max-new-tokens", 120)
-    set_number(page, "min-new-tokens", 100)
-    to_tab(page, "Translate")
-    uses(page, "Translate", "attend-translate")
-    expect(method).to_have_value("Beam search")
-    choose(page, "Custom")
-    have("Custom", min_new_tokens="0")  # which would force the length of every translation
-    choose(page, "Greedy")
-    set_number(page, "max-new-tokens", 9)
-    expect(page).to_have_url(re.compile("max_new_tokens=9"))
-    reload(page)
-    uses(page, "Translate", "attend-translate")
-    have("Greedy", max_new_tokens="9")
-    to_tab(page, "Chat")
-    uses(page, "Chat", "attend-chat")
-    have("Custom", max_new_tokens="120", min_new_tokens="100")
-    expect(page).to_have_url(re.compile("min_new_tokens=100"))
-    reload(page)
-    uses(page, "Chat", "attend-chat")
-    have("Custom", max_new_tokens="120", min_new_tokens="100")
-    to_tab(page, "Translate")
-    uses(page, "Translate", "attend-translate")
-    have("Greedy", max_new_tokens="9")
-
-
-def test_the_settings_of_a_link_are_for_its_tab(address: str, visit: Opener) -> None:
-    page = visit("?tab=Translate&method=Greedy&max_new_tokens=9", at=address)
-    uses(page, "Translate", "attend-translate")
-    expect(page.locator("#attend-method input:checked")).to_have_value("Greedy")
-    to_tab(page, "Chat")
-    uses(page, "Chat", "attend-chat")
-    expect(page.locator("#attend-method input:checked")).to_have_value("Temperature")
-    expect(page.locator("#attend-max-new-tokens input[type=number]")).not_to_have_value("9")
 
 
 def test_nothing_is_wider_than_a_phone(first_address: str, visit: Opener) -> None:

@@ -82,6 +82,14 @@ def embedded_url(tiny: LoadedModel) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def two_kinds_url(tiny: LoadedModel, tiny_translator: LoadedModel) -> Iterator[str]:
+    """A page of two small models under names of the catalogue, which says what they are for."""
+    by_name = {"attend-chat": tiny, "attend-translate": tiny_translator}
+    with page_of(Models(tuple(by_name), lambda name, _: by_name[name])) as address:
+        yield address
+
+
 @dataclass(frozen=True, slots=True)
 class HeldPage:
     """A page whose first model cannot chat and whose second can; their tokens wait at the gate."""

@@ -78,6 +78,13 @@ def to_tab(page: Page, name: str) -> None:
     expect(page.locator(f"body[data-tab='{name}']")).to_be_attached()
 
 
+def uses(page: Page, tab: str, model: str) -> None:
+    """Wait until the tab is shown and its model is there."""
+    expect(page.locator("#attend-tabs label.selected")).to_have_text(tab)
+    expect(page.locator(".attend-model-coming")).to_have_attribute("data-current", model)
+    expect(page.locator(".attend-loading")).to_have_text("")
+
+
 def to_write(page: Page) -> None:
     to_tab(page, "Write")
     expect(page.locator("#attend-text textarea")).to_be_visible()
@@ -108,6 +115,15 @@ def to_chat(page: Page) -> None:
     take(page, "tiny-chat")
     page.locator("#attend-tabs label", has_text="Chat").click()
     expect(page.locator("#attend-message textarea")).to_be_visible()
+
+
+def to_empty_chat(page: Page) -> None:
+    """Open Chat and clear its conversation, if there is one."""
+    to_tab(page, "Chat")
+    turns = page.locator(".at-log > .at-turn")
+    if turns.count():
+        page.locator("#attend-clear").click()
+        expect(turns).to_have_count(0)
 
 
 def boxes(page: Page) -> int:

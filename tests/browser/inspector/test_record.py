@@ -17,7 +17,7 @@ from model import names
 from model.loaded import LoadedModel
 from tests.helpers.browsing import Opener, serving, until_held
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import WITH_TEXT, choose, rest, say, send, set_number, to_tab, to_write
+from tests.helpers.visitor import WITH_TEXT, choose, rest, say, send, set_number, to_empty_chat, to_write
 from tests.helpers.waiting import Gate, steps_of
 from ui.examples.recorded import MODELS
 from ui.runs.models import Models
@@ -41,10 +41,7 @@ def url(tiny: LoadedModel, gate: Gate) -> Iterator[str]:
 def page(shared_page: Page, gate: Gate) -> Page:
     """A page without a conversation, with its settings as they were."""
     gate.open()
-    to_tab(shared_page, "Chat")
-    if shared_page.locator(".at-log > .at-turn").count():
-        shared_page.locator("#attend-clear").click()
-        expect(shared_page.locator(".at-log > .at-turn")).to_have_count(0)
+    to_empty_chat(shared_page)
     shared_page.locator(".at-whatif").evaluate("fold => { fold.open = false; }")
     shared_page.locator(".toast-close").evaluate_all("all => all.forEach((one) => one.click())")
     choose(shared_page, "Custom")

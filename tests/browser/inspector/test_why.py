@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.helpers.browsing import PHONE, SHORT, Opener, until_held
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, rest, say, to_tab, to_write
+from tests.helpers.visitor import choose, rest, say, to_empty_chat, to_write
 
 pytestmark = BROWSER
 
@@ -23,10 +23,7 @@ HEAD = re.compile(r"^head \d+\.\d+$")
 def page(shared_page: Page) -> Page:
     """A page with one answer, whose fold is closed."""
     page = shared_page
-    to_tab(page, "Chat")
-    if page.locator(".at-log > .at-turn").count():
-        page.locator("#attend-clear").click()
-        expect(page.locator(".at-log > .at-turn")).to_have_count(0)
+    to_empty_chat(page)
     page.locator(".at-causes").evaluate("fold => { fold.open = false; }")
     choose(page, "Custom")
     say(page, "How are you today?")
@@ -53,24 +50,24 @@ def fits(page: Page) -> bool:
 
 def hold(page: Page, question: str) -> tuple[list[Route], list[str]]:
     """Hold what asks this question; returns what is held, and the names of all that is asked."""
-    held, asked = list[Route](), list[str]()
+    held, questions = list[Route](), list[str]()
 
     def route(one: Route) -> None:
         if found := re.search(r'"question":"(\w+)"', one.request.post_data or ""):
-            asked.append(found[1])
+            questions.append(found[1])
         if found and found[1] == question:
             held.append(one)
         else:
             one.continue_()
 
     page.route("**/queue/join*", route)
-    return held, asked
+    return held, questions
 
 
 def test_layers_guesses_follow_the_token_and_the_keys(page: Page) -> None:
-    _, asked = hold(page, "none")
+    _, questions = hold(page, "none")
     say(page, "And you?")
-    assert asked == []  # nothing is computed before it is opened
+    assert questions == []  # nothing is computed before it is opened
     open_fold(page)
     rows = page.locator(".at-lens tbody tr")
     expect(rows.first).to_be_visible()
@@ -123,7 +120,7 @@ def test_a_pair_of_tokens_is_explained_in_three_ways(page: Page) -> None:
 
 def test_a_pair_that_is_changed_at_once_is_no_longer_asked_about(page: Page) -> None:
     select(page, 3)
-    held, asked = hold(page, "words")
+    held, questions = hold(page, "words")
     open_fold(page, "pair")
     until_held(page, held, 1)
     page.locator(".at-causes select").nth(1).select_option(label="anything else")
@@ -131,7 +128,7 @@ def test_a_pair_that_is_changed_at_once_is_no_longer_asked_about(page: Page) -> 
     until_held(page, held, 2)
     held[1].continue_()
     expect(page.locator(".at-causes-part").nth(2).locator(".at-score").first).to_be_visible()
-    assert [asked.count(name) for name in ("words", "parts", "inputs")] == [2, 1, 1]
+    assert [questions.count(name) for name in ("words", "parts", "inputs")] == [2, 1, 1]
     page.unroute_all()
 
 

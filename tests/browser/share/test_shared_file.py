@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from model.loaded import LoadedModel
 from tests.helpers.browsing import Opener, serving
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, rest, say, to_tab
+from tests.helpers.visitor import choose, rest, say, to_empty_chat, to_tab
 from tests.ui.share.shared_files import shared_file
 from ui.share.bundle import VIEWS
 
@@ -34,10 +34,7 @@ HOSTILE = "</script><img src=https://evil.example/x onerror=document.title='caug
 @pytest.fixture
 def page(shared_page: Page) -> Page:
     """A page without a conversation."""
-    to_tab(shared_page, "Chat")
-    if shared_page.locator(".at-log > .at-turn").count():
-        shared_page.locator("#attend-clear").click()
-        expect(shared_page.locator(".at-log > .at-turn")).to_have_count(0)
+    to_empty_chat(shared_page)
     choose(shared_page, "Custom")
     return shared_page
 
@@ -305,8 +302,8 @@ def test_a_line_end_that_differs_is_seen(browser: Browser, tmp_path: Path) -> No
     document = compared(small_document())
     card, cards = document["cards"][0], list[dict[str, Any]]()
     for text, first_difference in (("word", None), ("\n", 0)):
-        shown = {"tokens": [{"text": text, "probability": 0.5}], "state": "done", "first_difference": first_difference}
-        cards.append({**card, "result": {**card["result"], **shown}})
+        result = {"tokens": [{"text": text, "probability": 0.5}], "state": "done", "first_difference": first_difference}
+        cards.append({**card, "result": {**card["result"], **result}})
     document["cards"] = cards
     file = tmp_path / "compared.html"
     file.write_text(shared_file(document, "comparison"), encoding="utf-8")

@@ -88,8 +88,8 @@ def test_a_short_break_is_mended_within_the_run(hub_server: StandIn, on_the_hub:
     hub_server.ranges = ranges
     hub_server.cut_after[WEIGHTS] = [10_000, 5_000] if ranges else [10_000]
     assert contents(fetch().path) == wanted(on_the_hub)
-    asked = [request.range for request in hub_server.requests if request.path.endswith(WEIGHTS)]
-    assert asked[:2] == [None, "bytes=10000-"] and (asked[2:] == ["bytes=15000-"] or not ranges)
+    range_headers = [request.range for request in hub_server.requests if request.path.endswith(WEIGHTS)]
+    assert range_headers[:2] == [None, "bytes=10000-"] and (range_headers[2:] == ["bytes=15000-"] or not ranges)
 
 
 def test_a_long_break_is_reported_and_the_next_run_resumes(hub_server: StandIn, on_the_hub: Path) -> None:

@@ -66,10 +66,10 @@ def same(one: Any, other: Any) -> bool:
 
 def test_a_shared_file_shows_what_the_server_would(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
     documents = [document_of(loaded, settings) for loaded in (tiny, tiny_translator) for settings in SETTINGS]
-    for document, shown in zip(documents, in_browser(*documents), strict=True):
+    for document, view in zip(documents, in_browser(*documents), strict=True):
         expected = json.loads(json.dumps(document_value(document, "shared")))  # pyright: ignore[reportArgumentType]
         del expected["unloaded"]
-        assert same(shown["inspector"], expected), (document["model"], document["settings"]["strategy"])
+        assert same(view["inspector"], expected), (document["model"], document["settings"]["strategy"])
 
 
 def test_a_prompt_without_labels_is_one_box(tiny: LoadedModel) -> None:

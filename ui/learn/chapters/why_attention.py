@@ -82,7 +82,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "words": [*source, *target],
         "read": len(source),
         "steps": [[*sent(step).values()] for step in read_and_write(source, target, WIDTH)],
-        "gradients": _gradients(loaded, inputs["long"].strip(), LONG),
+        "gradients": _gradients(loaded, inputs["long"].strip()),
         "noticed": _noticed(loaded, nouns, between, own=own),
         "translations": _translations(loaded, sentence),
         "sentences": [(one, {"sentence": one}) for one in SENTENCES],
@@ -152,7 +152,7 @@ def _timings(loaded: Mapping[str, LoadedModel]) -> list[list[Any]]:
     return rows
 
 
-def _gradients(loaded: Mapping[str, LoadedModel], sentence: str, own: str) -> list[dict[str, Any]]:
+def _gradients(loaded: Mapping[str, LoadedModel], sentence: str) -> list[dict[str, Any]]:
     """How much each reader's last vector depends on each token, the last first, as a share of the most."""
     tokens = _read_tokens(loaded, sentence, "The long sentence")
     readers = {"untrained": _untrained(), **{name: _reader(translator) for name, translator in loaded.items()}}
@@ -160,7 +160,7 @@ def _gradients(loaded: Mapping[str, LoadedModel], sentence: str, own: str) -> li
     for name, reader in readers.items():
         if not is_differentiable(reader):
             continue
-        norms = _keep(("gradient", name, sentence), sentence == own, partial(gradient_by_distance, reader, tokens))
+        norms = _keep(("gradient", name, sentence), sentence == LONG, partial(gradient_by_distance, reader, tokens))
         title = TITLES.get(name, "GRU before training")
         curves.append({"name": name, "title": title, "shares": sent(norms / norms.max())})
     return curves

@@ -62,6 +62,8 @@ def filtered_weights(weights: list[float], *, temperature: float, top_k: int, to
     by_word = sorted(record.candidates, key=lambda one: one.id)
     changed = filters.changed()
     return {
-        "rows": [[rounded(one.probabilities[stage], 6) for one in by_word] for stage in range(len(record.stages))],
+        "rows": [
+            [rounded(one.probabilities[stage], P_DIGITS) for one in by_word] for stage in range(len(record.stages))
+        ],
         "rowNames": ["share of all", *(f"{LABELS[name]} {short(changed[name])}" for name in record.stages[1:])],
     }

@@ -144,10 +144,10 @@ CHAT_MIXTURE = (
     Source("chat/casino", passes=0.5, span=(0.0, 0.7)),
     Source("chat/accentor_sgd", passes=0.3, span=(0.0, 0.7)),
     Source("stories/tinystories_train", passes=4),
-    Source("stories/children_books_world_pd", passes=2, span=(0.0, 0.8)),
-    Source("stories/onestopenglish_elementary", passes=2, span=(0.0, 0.8)),
-    Source("stories/pratham_books", passes=2, span=(0.0, 0.8)),
-    Source("stories/african_storybook", passes=2, span=(0.0, 0.8)),
+    Source("stories/children_books_world_pd", passes=4, span=(0.0, 0.8)),
+    Source("stories/onestopenglish_elementary", passes=3, span=(0.0, 0.8)),
+    Source("stories/pratham_books", passes=4, span=(0.0, 0.8)),
+    Source("stories/african_storybook", passes=4, span=(0.0, 0.8)),
     Source("stories/aesop", passes=2, span=(0.0, 0.8)),
 )
 

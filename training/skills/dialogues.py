@@ -12,7 +12,7 @@ from training.skills.small_talk import SmallTalk
 from training.skills.values import load_toml
 
 _WORDINGS = load_toml("wordings.toml")["seen"]
-_UNANSWERABLE = 0.13  # probability of an unanswerable question before each answerable one, and at the end
+_UNANSWERABLE = 0.15  # probability of an unanswerable question before each answerable one, and at the end
 _IN_A_HURRY = 0.25  # probability that the user writes a whole dialogue in a hurry
 _AROUND = 0.2  # probability that the user says something else in the same turn
 
@@ -65,7 +65,7 @@ def _recall(rng: random.Random, small_talk: SmallTalk) -> list[str]:
         else:
             fact = stated[-1]
             turns += [statement, fact.fill(rng.choice(fact.kind.reply["seen"]))]
-        if len(stated) == 1 and rng.random() < 0.25:
+        if len(stated) == 1 and rng.random() < 0.3:
             facts[facts.index(stated[0])] = _correct(rng, stated[0], turns)
         turns += _digression(rng, small_talk) if rng.random() < 0.2 else []
     turns += small_talk.draw(rng, rng.choice((0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6)))

@@ -15,7 +15,7 @@ _STARTS = (
     "What Where When Which Who Whose How Do Did Does Can Could Would Is Tell Say Name Give Remind Call Please Let "
     "Let's Remember Keep Don't My The There This Here It It's We You They People Everybody One No Just Originally If "
     "And In At On By From With Of For Under Are Any Note As So Some Someone That That's Instead Today Quick Wait "
-    "A An After Behind Didn't Nothing Once Tonight"
+    "A An About After Behind Didn't Nothing Once Tonight Whom Our Inside To Somebody All"
 )
 _SMALL = re.compile(rf"(?:{'|'.join(_STARTS.split())})\b")  # capitalized only at the start of a sentence
 

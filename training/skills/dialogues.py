@@ -21,7 +21,7 @@ def skill_dialogues(small_talk: SmallTalk, seed: int) -> Iterator[tuple[str, ...
     """Yield dialogues without end, user first, with no values and wordings of the test."""
     rng = random.Random(seed)
     while True:
-        write = rng.choices((_recall, _exercises, _about_model), weights=(70, 17, 13))[0]
+        write = rng.choices((_recall, _exercises, _about_model), weights=(55, 24, 21))[0]
         turns = write(rng, small_talk)
         if rng.random() < _IN_A_HURRY:
             turns[::2] = [_hurried(rng, turn) for turn in turns[::2]]

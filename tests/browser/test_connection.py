@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from model import catalog
 from tests.browser.history.test_history import turns, wait_for_turns
-from tests.browser.page.slow_page import SlowPage
 from tests.conftest import make_checkpoint, unused_port
 from tests.helpers.browsing import DESK, READY, load, wait_until_ready
+from tests.helpers.served import models_of, served
 from tests.helpers.stage import BROWSER, context_of
 from tests.helpers.visitor import rest, send, set_number, to_write
+from tests.helpers.waiting import Gate
+from ui.page.layout import build
 from ui.tour import SEEN
 
 pytestmark = BROWSER
@@ -68,23 +73,6 @@ def test_no_event_is_sent_before_the_page_watches_the_streams(browser: Browser, 
     context.close()
 
 
-@pytest.fixture(scope="module")
-def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlowPage]:
-    """A page whose process a test may kill, as long as it starts another."""
-    folder = make_checkpoint(tmp_path_factory.mktemp("mortal") / "tiny", context_length=512)
-    page = SlowPage(folder, unused_port())
-    page.start()
-    yield page
-    page.kill()
-
-
-@pytest.fixture
-def page(browser: Browser, mortal: SlowPage) -> Iterator[Page]:
-    with context_of(browser) as context:
-        context.add_init_script(SEEN)
-        yield load(context.new_page(), f"{mortal.url}?seed=7&min_new_tokens=300&max_new_tokens=300")
-
-
 def assert_lost(page: Page) -> None:
     """A line says that the server is away, which a click or a key doesn't take away, and nothing seems to go on."""
     line = page.locator(".at-offline")
@@ -103,37 +91,51 @@ def assert_back(page: Page) -> None:
     wait_until_ready(page)
 
 
-def test_an_answer_a_message_and_a_text_outlive_the_server(page: Page, mortal: SlowPage) -> None:
-    box, answer = page.locator("#attend-message textarea"), page.locator(".at-assistant")
-    send(page, "Hello")
-    expect(answer.locator(".at-tok").nth(3)).to_be_attached()
-    mortal.kill()
-    assert_lost(page)
-    expect(answer.locator(".at-note")).to_be_visible()
-    before = turns(page)
-    send(page, "Are you there?")  # into the void
-    expect(box).to_have_value("Are you there?")
-    mortal.start()
-    assert_back(page)
-    wait_for_turns(page, before)
-    expect(box).to_have_value("Are you there?")
-    set_number(page, "min-new-tokens", 2)
-    set_number(page, "max-new-tokens", 2)
-    box.press("Enter")
-    expect(answer).to_have_count(2)
-    rest(page)
+def test_an_answer_a_message_and_a_text_outlive_the_server(browser: Browser, tmp_path: Path) -> None:
+    loaded, port = catalog.load(str(make_checkpoint(tmp_path / "tiny", context_length=512))), unused_port()
 
-    set_number(page, "max-new-tokens", 300)
-    set_number(page, "min-new-tokens", 300)
-    to_write(page)
-    text = page.locator("#attend-text textarea")
-    text.fill("The fox")
-    page.locator("#attend-continue").click()
-    expect(page.locator(".at-box.at-generated").nth(3)).to_be_attached()
-    mortal.kill()
-    assert_lost(page)
-    written = text.input_value()
-    assert written.startswith("The fox") and len(written) > len("The fox")
-    mortal.start()
-    assert_back(page)
-    expect(text).to_have_value(written)
+    @contextmanager
+    def started() -> Iterator[str]:
+        """Another server at the same address, which writes no more than eight tokens and ends as if it were killed."""
+        blocks: Any = build(models_of(loaded, wrap=Gate(free=8)))
+        with served(blocks, port) as url:
+            yield f"{url}/"
+            blocks.server.should_exit = blocks.server.force_exit = True  # nobody is waited for
+            for connection in [*blocks.server.server_state.connections]:
+                connection.loop.call_soon_threadsafe(connection.abort)  # in the middle of what it sends
+
+    with context_of(browser) as context:
+        context.add_init_script(SEEN)
+        with started() as url:
+            page = load(context.new_page(), f"{url}?seed=7&min_new_tokens=300&max_new_tokens=300")
+            box, answer = page.locator("#attend-message textarea"), page.locator(".at-assistant")
+            send(page, "Hello")
+            expect(answer.locator(".at-tok").nth(3)).to_be_attached()
+        assert_lost(page)
+        expect(answer.locator(".at-note")).to_be_visible()
+        before = turns(page)
+        send(page, "Are you there?")  # into the void
+        expect(box).to_have_value("Are you there?")
+        with started():
+            assert_back(page)
+            wait_for_turns(page, before)
+            expect(box).to_have_value("Are you there?")
+            set_number(page, "min-new-tokens", 2)
+            set_number(page, "max-new-tokens", 2)
+            box.press("Enter")
+            expect(answer).to_have_count(2)
+            rest(page)
+
+            set_number(page, "max-new-tokens", 300)
+            set_number(page, "min-new-tokens", 300)
+            to_write(page)
+            text = page.locator("#attend-text textarea")
+            text.fill("The fox")
+            page.locator("#attend-continue").click()
+            expect(page.locator(".at-box.at-generated").nth(3)).to_be_attached()
+        assert_lost(page)
+        written = text.input_value()
+        assert written.startswith("The fox") and len(written) > len("The fox")
+        with started():
+            assert_back(page)
+            expect(text).to_have_value(written)

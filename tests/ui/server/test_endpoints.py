@@ -16,28 +16,25 @@ from gradio_client.exceptions import AppError
 
 from decoding.call import DecodeCall, Passes
 from model.loaded import LoadedModel
+from tests.helpers.served import models_of, served
 from tests.helpers.waiting import LONGEST
 from ui.kit.errors import OURS
 from ui.page.layout import build
 from ui.runs.models import Models
-from ui.server import launch as serve
 
 GREEDY = {"strategy": "greedy", "max_new_tokens": 8}
 
 
 @pytest.fixture(scope="module")
-def served(tiny: LoadedModel, tiny_writer: LoadedModel, free_port: int) -> Iterator[tuple[str, Models]]:
-    loaded = {tiny.name: tiny, tiny_writer.name: tiny_writer}
-    models = Models(tuple(loaded), lambda name, _: loaded[name])
-    blocks = build(models)
-    serve.launch(blocks, host="127.0.0.1", port=free_port, block=False)
-    yield f"http://127.0.0.1:{free_port}", models
-    blocks.close()
+def page(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[tuple[str, Models]]:
+    models = models_of(tiny, tiny_writer)
+    with served(build(models)) as url:
+        yield url, models
 
 
 @pytest.fixture(scope="module")
-def client(served: tuple[str, Models]) -> Client:
-    return Client(served[0], verbose=False)
+def client(page: tuple[str, Models]) -> Client:
+    return Client(page[0], verbose=False)
 
 
 def chat(client: Client, message: Any, history: Any, model: Any, settings: Any) -> list[Any]:
@@ -142,10 +139,8 @@ def test_bad_input_gets_the_plain_sentence(client: Client, tiny: LoadedModel) ->
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
-def test_numbers_that_json_does_not_have_are_refused(
-    served: tuple[str, Models], tiny: LoadedModel, number: str
-) -> None:
-    answer = answer_to(served[0], "generate", f'{{"data": ["Hi", "{tiny.name}", {{"temperature": {number}}}]}}')
+def test_numbers_that_json_does_not_have_are_refused(page: tuple[str, Models], tiny: LoadedModel, number: str) -> None:
+    answer = answer_to(page[0], "generate", f'{{"data": ["Hi", "{tiny.name}", {{"temperature": {number}}}]}}')
     assert "event: error" in answer
     assert "temperature is" in answer and "between 0 and 2" in answer
 
@@ -157,40 +152,40 @@ def test_numbers_that_json_does_not_have_are_refused(
         ("chat", "[]", "/chat was sent 0 values, but takes 5: send message, history, model, settings, system."),
     ],
 )
-def test_too_few_values_get_a_sentence(served: tuple[str, Models], endpoint: str, data: str, sentence: str) -> None:
-    assert sentence in answer_to(served[0], endpoint, f'{{"data": {data}}}')
+def test_too_few_values_get_a_sentence(page: tuple[str, Models], endpoint: str, data: str, sentence: str) -> None:
+    assert sentence in answer_to(page[0], endpoint, f'{{"data": {data}}}')
 
 
 @pytest.mark.usefixtures("counted_seeds")
-def test_half_a_character_is_refused(served: tuple[str, Models], tiny: LoadedModel) -> None:
-    answer = answer_to(served[0], "generate", f'{{"data": ["Hi \\ud800", "{tiny.name}", {{}}]}}')
+def test_half_a_character_is_refused(page: tuple[str, Models], tiny: LoadedModel) -> None:
+    answer = answer_to(page[0], "generate", f'{{"data": ["Hi \\ud800", "{tiny.name}", {{}}]}}')
     assert "half a character (code D800) at position 4" in answer
 
 
 def test_an_unexpected_error_shows_no_insides(
-    served: tuple[str, Models], client: Client, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+    page: tuple[str, Models], client: Client, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object):
         raise RuntimeError("/root/secret/path")
         yield
 
     with monkeypatch.context() as patch:
-        patch.setattr(served[1], "decode", broken)
+        patch.setattr(page[1], "decode", broken)
         with pytest.raises(AppError) as refused:
             client.predict("Hi", tiny.name, GREEDY, api_name="/generate")
     assert str(refused.value) == OURS
     assert client.predict("Hi", tiny.name, GREEDY, api_name="/generate")["text"] is not None
 
 
-def test_a_large_request_is_refused_with_the_limit(served: tuple[str, Models]) -> None:
-    answer = httpx.post(f"{served[0]}/gradio_api/call/generate", content=b"x" * 1_100_000)
+def test_a_large_request_is_refused_with_the_limit(page: tuple[str, Models]) -> None:
+    answer = httpx.post(f"{page[0]}/gradio_api/call/generate", content=b"x" * 1_100_000)
     assert answer.status_code == 413
     assert answer.json() == {"detail": "This request is larger than 1,000,000 bytes: send less at once."}
 
 
 @pytest.mark.parametrize("method", ["call", "call/v2", "run"])
-def test_an_endpoint_that_is_not_there_gets_a_sentence(served: tuple[str, Models], method: str) -> None:
-    answer = httpx.post(f"{served[0]}/gradio_api/{method}/trasnlate", json={"data": []})
+def test_an_endpoint_that_is_not_there_gets_a_sentence(page: tuple[str, Models], method: str) -> None:
+    answer = httpx.post(f"{page[0]}/gradio_api/{method}/trasnlate", json={"data": []})
     assert answer.status_code == 404
     assert answer.json() == {
         "detail": "There is no endpoint /trasnlate here: call /chat, /generate, /translate, /compare, /score, "
@@ -200,36 +195,36 @@ def test_an_endpoint_that_is_not_there_gets_a_sentence(served: tuple[str, Models
 
 @pytest.mark.parametrize("arguments", [{}, {"prompt": "Once", "temperature": 1}])
 def test_arguments_that_an_endpoint_does_not_take_get_a_sentence(
-    served: tuple[str, Models], arguments: dict[str, Any]
+    page: tuple[str, Models], arguments: dict[str, Any]
 ) -> None:
-    answer = httpx.post(f"{served[0]}/gradio_api/call/v2/generate", json=arguments)
+    answer = httpx.post(f"{page[0]}/gradio_api/call/v2/generate", json=arguments)
     assert answer.status_code == 422
     assert answer.json() == {"detail": "/generate takes prompt, model, settings: send only these, and always prompt."}
 
 
 @pytest.mark.parametrize("body", ["{bad", "[1]", '{"data": 3}', ""])
-def test_what_is_no_json_gets_a_sentence(served: tuple[str, Models], body: str) -> None:
+def test_what_is_no_json_gets_a_sentence(page: tuple[str, Models], body: str) -> None:
     headers = {"content-type": "application/json"}
-    answer = httpx.post(f"{served[0]}/gradio_api/call/generate", content=body, headers=headers)
+    answer = httpx.post(f"{page[0]}/gradio_api/call/generate", content=body, headers=headers)
     assert answer.status_code == 422
     assert answer.json() == {
         "detail": 'This is not JSON that /generate can read: send {"data": [prompt, model, settings]}.'
     }
-    missing = httpx.post(f"{served[0]}/gradio_api/call/trasnlate", content=body, headers=headers)
+    missing = httpx.post(f"{page[0]}/gradio_api/call/trasnlate", content=body, headers=headers)
     assert missing.status_code == 404 and "no endpoint /trasnlate" in missing.text
-    answer = httpx.post(f"{served[0]}/gradio_api/call/v2/generate", content="{bad", headers=headers)
+    answer = httpx.post(f"{page[0]}/gradio_api/call/v2/generate", content="{bad", headers=headers)
     assert answer.json() == {"detail": "This is not JSON that /generate can read: send {prompt, model, settings}."}
-    assert isinstance(httpx.post(f"{served[0]}/gradio_api/queue/join", content="{bad").json()["detail"], list)
+    assert isinstance(httpx.post(f"{page[0]}/gradio_api/queue/join", content="{bad").json()["detail"], list)
 
 
-def test_the_queue_cannot_be_gone_round(served: tuple[str, Models], tiny: LoadedModel) -> None:
+def test_the_queue_cannot_be_gone_round(page: tuple[str, Models], tiny: LoadedModel) -> None:
     data = {"data": ["Hi", tiny.name, GREEDY]}
-    assert httpx.post(f"{served[0]}/gradio_api/run/generate", json=data).status_code == 404
-    assert httpx.get(f"{served[0]}/monitoring").status_code == 403
+    assert httpx.post(f"{page[0]}/gradio_api/run/generate", json=data).status_code == 404
+    assert httpx.get(f"{page[0]}/monitoring").status_code == 403
 
 
-def test_every_answer_carries_the_policy(served: tuple[str, Models]) -> None:
-    assert "default-src 'self'" in httpx.get(served[0]).headers["content-security-policy"]
+def test_every_answer_carries_the_policy(page: tuple[str, Models]) -> None:
+    assert "default-src 'self'" in httpx.get(page[0]).headers["content-security-policy"]
 
 
 @pytest.mark.usefixtures("counted_seeds")
@@ -239,9 +234,9 @@ def test_all_but_the_text_may_be_left_out(client: Client) -> None:
 
 
 def test_a_program_that_leaves_ends_its_run(
-    served: tuple[str, Models], tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+    page: tuple[str, Models], tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url, models = served
+    url, models = page
     decode, ended = models.decode, threading.Event()
 
     def endless(*arguments: Any) -> Generator[Any, None, None]:
@@ -264,10 +259,10 @@ def test_a_program_that_leaves_ends_its_run(
 
 @pytest.mark.usefixtures("counted_seeds")
 def test_all_calls_from_one_address_count_for_one_visitor(
-    served: tuple[str, Models], client: Client, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+    page: tuple[str, Models], client: Client, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a session hash, which a program may invent, or without one."""
-    url, models = served
+    url, models = page
     decode, visitors = models.decode, list[str]()
 
     def recorded(call: DecodeCall) -> Passes:
@@ -281,9 +276,9 @@ def test_all_calls_from_one_address_count_for_one_visitor(
     assert visitors == ["127.0.0.1"] * 3
 
 
-def test_a_request_that_grows_too_large_during_the_response_ends_it(served: tuple[str, Models]) -> None:
+def test_a_request_that_grows_too_large_during_the_response_ends_it(page: tuple[str, Models]) -> None:
     """A heartbeat answers before the body has come. A second status would be an error, and cut the response off."""
-    host, port = served[0].removeprefix("http://").split(":")
+    host, port = page[0].removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=60) as connection:
         head = f"GET /gradio_api/heartbeat/a HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n"
         connection.sendall(head.encode())

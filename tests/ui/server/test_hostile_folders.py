@@ -17,13 +17,12 @@ from model import catalog
 from model.arguments import ModelArguments
 from model.huggingface.generation import chat_template
 from model.loaded import LoadedModel
-from tests.conftest import unused_port
 from tests.helpers.folders import gpt2
+from tests.helpers.served import served
 from tests.helpers.waiting import LONGEST, eventually
 from tests.model.sandbox.test_chat_template import ENDLESS
 from ui.page.layout import build
 from ui.runs.models import Models
-from ui.server import launch as serve
 from ui.server.refusals import Page
 
 
@@ -35,10 +34,9 @@ def page(tiny: LoadedModel) -> Iterator[tuple[str, Page]]:
         lambda name, progress: tiny if name == tiny.name else catalog.load_another(ModelArguments(), name, progress),
         any_name=True,
     )
-    blocks, port = build(models), unused_port()
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
-    yield f"http://127.0.0.1:{port}", blocks
-    blocks.close()
+    blocks = build(models)
+    with served(blocks) as url:
+        yield url, blocks
 
 
 def type_folder(page: tuple[str, Page], folder: Path, visit: str) -> str:

@@ -14,12 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from model.loaded import LoadedModel
-from tests.conftest import unused_port
+from tests.helpers.served import models_of, served
 from ui.kit.errors import OURS
 from ui.limits import Limits
 from ui.page.layout import build
-from ui.runs.models import Models
-from ui.server import launch as serve
 from ui.server.refusals import Page
 
 FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
@@ -64,18 +62,12 @@ NO_FILES = "This page takes no files: send text."
 
 
 @pytest.fixture(scope="module")
-def served(tiny: LoadedModel) -> Iterator[tuple[str, Page, httpx.Client, Log]]:
-    page, port, log = (
-        build(Models((tiny.name,), lambda name, _: tiny, limits=Limits(run_seconds=5.0))),
-        unused_port(),
-        Log(),
-    )
-    serve.launch(page, host="127.0.0.1", port=port, block=False)
+def target(tiny: LoadedModel) -> Iterator[tuple[str, Page, httpx.Client, Log]]:
+    page, log = build(models_of(tiny, limits=Limits(run_seconds=5.0))), Log()
     logging.getLogger("attend").addHandler(log)
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}/gradio_api", timeout=60) as client:
-        yield f"http://127.0.0.1:{port}", page, client, log
+    with served(page) as url, httpx.Client(base_url=f"{url}/gradio_api", timeout=60) as client:
+        yield url, page, client, log
     logging.getLogger("attend").removeHandler(log)
-    page.close()
 
 
 def sent(value: object) -> dict[str, Any]:
@@ -85,9 +77,9 @@ def sent(value: object) -> dict[str, Any]:
 
 @pytest.mark.parametrize("endpoint", ["chat", "generate", "translate", "compare", "inspect", "attribute", "patch"])
 def test_an_endpoint_answers_any_values(
-    served: tuple[str, Page, httpx.Client, Log], endpoint: str, capfd: pytest.CaptureFixture[str]
+    target: tuple[str, Page, httpx.Client, Log], endpoint: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    _, page, client, log = served
+    _, page, client, log = target
     count = next(len(fn.inputs) for fn in page.fns.values() if fn.api_name == endpoint)
 
     @CHEAP
@@ -106,9 +98,9 @@ def test_an_endpoint_answers_any_values(
 
 @pytest.mark.parametrize("method", ["call", "call/v2", "queue/join", "run", "cancel", "component_server", "reset"])
 def test_any_body_is_answered(
-    served: tuple[str, Page, httpx.Client, Log], method: str, capfd: pytest.CaptureFixture[str]
+    target: tuple[str, Page, httpx.Client, Log], method: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    _, _, client, log = served
+    _, _, client, log = target
     address = f"/{method}" + ("/generate" if method in ("call", "call/v2", "run") else "")
     fields = ("data", "fn_index", "session_hash", "event_data", "event_id", "component_id", "fn_name", "prompt")
 
@@ -122,10 +114,10 @@ def test_any_body_is_answered(
 
 
 def test_an_event_of_the_page_answers_any_values(
-    served: tuple[str, Page, httpx.Client, Log], capfd: pytest.CaptureFixture[str]
+    target: tuple[str, Page, httpx.Client, Log], capfd: pytest.CaptureFixture[str]
 ) -> None:
     """All of them, in one visit, as by a page that was forged."""
-    url, page, client, log = served
+    url, page, client, log = target
     numbers = [number for number, fn in page.fns.items() if fn.fn is not None and fn.api_visibility == "private"]
     assert len(numbers) > 40
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import gradio as gr
 import httpx
 import pytest
 from starlette.routing import Route
@@ -16,9 +17,9 @@ from starlette.types import Receive, Scope, Send
 
 from model.loaded import LoadedModel
 from tests.conftest import unused_port
+from tests.helpers.served import models_of, served
 from ui.kit import assets
 from ui.page.layout import build
-from ui.runs.models import Models
 from ui.server import launch as serve
 from ui.server.hosts import is_own, own_names
 from ui.server.security import CheckForwarded
@@ -71,12 +72,8 @@ def test_not_its_own(host: str, origin: str | None, names: frozenset[str]) -> No
 @pytest.fixture(scope="module", params=[False, True], ids=["local", "public"])
 def page(request: pytest.FixtureRequest, tiny: LoadedModel) -> Iterator[tuple[str, bool]]:
     """An address, and whether the page there is public."""
-    public, port = request.param, unused_port()
-    blocks = build(Models((tiny.name,), lambda name, _: tiny))
-    names = None if public else own_names("127.0.0.1")
-    serve.launch(blocks, host="127.0.0.1", port=port, names=names, block=False)
-    yield f"http://127.0.0.1:{port}", public
-    blocks.close()
+    with served(build(models_of(tiny)), names=None if request.param else LOCAL) as url:
+        yield url, request.param
 
 
 def test_a_served_page_refuses_foreign_names_unless_it_is_public(page: tuple[str, bool]) -> None:
@@ -169,13 +166,10 @@ def test_a_public_page_believes_the_proxies_that_are_listed(monkeypatch: pytest.
 
 def test_nothing_that_may_hold_a_text_is_stored(tiny: LoadedModel) -> None:
     """Every route there is, with its parameters as they stand in its path."""
-    blocks, port = build(Models((tiny.name,), lambda name, _: tiny)), unused_port()
-    serve.launch(blocks, host="127.0.0.1", port=port, names=LOCAL, block=False)
-    included = [getattr(route, "original_router", None) for route in blocks.app.routes]
-    routes = [*blocks.app.routes, *(route for router in included if router for route in router.routes)]
-    requests = {(method, each.path) for each in routes if isinstance(each, Route) for method in each.methods or ()}
-    assert len(requests) > 60
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+    blocks = build(models_of(tiny))
+    with served(blocks) as url, httpx.Client(base_url=url) as client:
+        requests = routes_of(blocks)
+        assert len(requests) > 60
         for method, path in [*sorted(requests), ("GET", "/nowhere"), ("DELETE", "/config"), ("GET", "/assets/none.js")]:
             with client.stream(method, path) as answer:  # some never end
                 assert answer.headers.get_list("cache-control") == ["no-store"], (method, path)
@@ -183,7 +177,13 @@ def test_nothing_that_may_hold_a_text_is_stored(tiny: LoadedModel) -> None:
         stored = [f"/{script}", re.findall(r"/(assets/[\w-]+\.js)", client.get("/").text)[0]]
         for path in stored:
             assert "immutable" in client.get(path).headers["cache-control"]
-    blocks.close()
+
+
+def routes_of(page: gr.Blocks) -> set[tuple[str, str]]:
+    """The method and the path of every route of a served page."""
+    included = [getattr(route, "original_router", None) for route in page.app.routes]
+    routes = [*page.app.routes, *(route for router in included if router for route in router.routes)]
+    return {(method, each.path) for each in routes if isinstance(each, Route) for method in each.methods or ()}
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_nothing_that_may_hold_a_text_is_stored(tiny: LoadedModel) -> None:
 def test_a_page_is_served_at_any_address(host: str, names: list[str], tiny: LoadedModel) -> None:
     if ":" in host and not has_ipv6():
         pytest.skip("this machine has no IPv6")
-    blocks, port = build(Models((tiny.name,), lambda name, _: tiny)), unused_port()
+    blocks, port = build(models_of(tiny)), unused_port()
     printed: list[str] = []
     serve.launch(blocks, host=host, port=port, names=own_names(host), ready=printed.append, block=False)
     assert [httpx.get(f"http://{name}:{port}/config").status_code for name in names] == [200] * len(names)

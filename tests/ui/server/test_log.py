@@ -11,11 +11,9 @@ import pytest
 from gradio import queueing, route_utils, routes
 
 from model.loaded import LoadedModel
-from tests.conftest import unused_port
+from tests.helpers.served import models_of, served
 from ui.limits import Limits
 from ui.page.layout import build
-from ui.runs.models import Models
-from ui.server import launch as serve
 from ui.server.connections.log import OncePerMinute, limit_log
 
 
@@ -88,11 +86,10 @@ def test_requests_that_fail_do_not_fill_the_log(
     limited: None, tiny: LoadedModel, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Twenty of each kind; the first of a kind may have its traceback."""
-    blocks, port = build(Models((tiny.name,), lambda name, _: tiny)), unused_port()
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
+    blocks = build(models_of(tiny))
     event = next(fn for fn in blocks.fns.values() if not fn.queue and fn.fn is not None)
     capfd.readouterr()
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+    with served(blocks) as url, httpx.Client(base_url=url) as client:
         for number in range(20):
             client.post("/gradio_api/run/predict", json={"fn_index": event._id, "data": [{"a": 1}] * 99})
             client.post("/gradio_api/run/predict", json={"fn_index": event._id, "data": [], "session_hash": "x" * 101})
@@ -102,7 +99,6 @@ def test_requests_that_fail_do_not_fill_the_log(
             client.get("/", headers={"upgrade": "websocket", "connection": "upgrade"})
             client.get("/gradio_api/file=/etc/passwd")
             client.get("/monitoring")
-    blocks.close()
     out, err = capfd.readouterr()
     assert "injected" not in out
     assert (out + err).count("Traceback") <= 10
@@ -110,14 +106,13 @@ def test_requests_that_fail_do_not_fill_the_log(
 
 def test_an_address_at_its_limit_is_refused_and_others_are_not(tiny: LoadedModel) -> None:
     """This machine is a trusted proxy by default, so it may forward the addresses of others."""
-    blocks, port = build(Models((tiny.name,), lambda name, _: tiny)), unused_port()
-    serve.launch(blocks, host="127.0.0.1", port=port, limits=Limits(connections=3), block=False)
     same = ("2001:db8:1:2::1", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2:ffff::")  # one customer
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client, ExitStack() as pages:
+    page = served(build(models_of(tiny)), limits=Limits(connections=3), names=None)
+    with page as url, httpx.Client(base_url=url) as client, ExitStack() as pages:
         for number, address in enumerate(same):
             headers = {"x-forwarded-for": address}
-            page = pages.enter_context(client.stream("GET", f"/gradio_api/heartbeat/{number}", headers=headers))
-            assert page.status_code == 200
+            opened = pages.enter_context(client.stream("GET", f"/gradio_api/heartbeat/{number}", headers=headers))
+            assert opened.status_code == 200
         refused = client.get("/config", headers={"x-forwarded-for": "2001:db8:1:2::9"})
         assert refused.status_code == 503
         assert "3 connections from your address are in use" in refused.json()["detail"]
@@ -126,4 +121,3 @@ def test_an_address_at_its_limit_is_refused_and_others_are_not(tiny: LoadedModel
         assert long.status_code == 422 and "100 characters" in long.json()["detail"]
         event = {"fn_index": 0, "data": [], "session_hash": "x" * 101}
         assert "100 characters" in client.post("/gradio_api/queue/join", json=event).json()["detail"]
-    blocks.close()

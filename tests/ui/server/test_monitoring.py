@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-import gradio as gr
 import httpx
 import pytest
 from gradio_client import Client
@@ -18,13 +17,11 @@ from decoding.call import DecodeCall, Passes
 from decoding.observer import Observer, Outcome, observing
 from decoding.scheduled_run import Pass
 from model.loaded import LoadedModel
-from tests.conftest import unused_port
+from tests.helpers.served import models_of, served
 from tests.helpers.waiting import eventually
 from ui.limits import Limits
 from ui.page.layout import build
 from ui.runs import stream
-from ui.runs.models import Models
-from ui.server import launch as serve
 from ui.server import monitoring
 from ui.server.metrics import Metrics
 
@@ -42,12 +39,10 @@ def numbers(text: str) -> dict[str, float]:
 def page(tiny: LoadedModel) -> Iterator[str]:
     """The address of a page, with the numbers that `python app.py` adds."""
     metrics = Metrics()
-    models = Models((tiny.name,), lambda name, _: tiny, limits=Limits(request_mb=0.1), observer=metrics)
+    models = models_of(tiny, limits=Limits(request_mb=0.1), observer=metrics)
     metrics.gauge("runs_waiting", "Runs that have not begun.", lambda: models.schedulers.waiting)
-    blocks: gr.Blocks = build(models)
-    serve.launch(blocks, host="127.0.0.1", port=unused_port(), limits=models.limits, metrics=metrics, block=False)
-    yield str(blocks.local_url).rstrip("/")
-    blocks.close()
+    with served(build(models), limits=models.limits, metrics=metrics) as url:
+        yield url
 
 
 def test_the_numbers_of_a_page_are_those_of_what_it_did_and_hold_no_text(page: str, tiny: LoadedModel) -> None:

@@ -15,13 +15,11 @@ from gradio.queueing import Event
 from gradio_client import Client
 
 from model.loaded import LoadedModel
-from tests.conftest import unused_port
+from tests.helpers.served import models_of, served
 from tests.helpers.waiting import eventually
 from ui.limits import Limits
 from ui.page.layout import build
-from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.server import launch as serve
 from ui.server import sessions
 from ui.server.callers import ADDRESS
 from ui.server.queue import PROGRAMS, FairQueue
@@ -123,10 +121,9 @@ LIMITS = Limits(visits=4, events=3, waiting=6, calls=2)
 @pytest.fixture(scope="module")
 def page(tiny: LoadedModel) -> Iterator[tuple[str, Page]]:
     """A real page with small limits."""
-    blocks, port = build(Models((tiny.name,), lambda name, _: tiny, limits=LIMITS)), unused_port()
-    serve.launch(blocks, host="127.0.0.1", port=port, limits=LIMITS, block=False)
-    yield f"http://127.0.0.1:{port}", blocks
-    blocks.close()
+    blocks = build(models_of(tiny, limits=LIMITS))
+    with served(blocks, limits=LIMITS) as url:
+        yield url, blocks
 
 
 def event(page: Page, name: str) -> int:

@@ -15,15 +15,13 @@ import httpx
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AuthenticationError
-from starlette.routing import Route
 
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from tests.conftest import unused_port
+from tests.helpers.served import models_of, served
+from tests.ui.server.test_hosts import routes_of
 from ui.limits import Limits
 from ui.page.layout import build
-from ui.runs.models import Models
-from ui.server import launch as serve
 from ui.server.accounts import VARIABLE, Accounts, SignIns
 from ui.server.responses import is_program_path
 from ui.server.sign_in import OPEN, SignIn
@@ -92,11 +90,9 @@ def test_a_file_that_cannot_be_one_is_refused_at_once(kind: str, tmp_path: Path)
 @pytest.fixture(scope="module")
 def page(tiny: LoadedModel) -> Iterator[gr.Blocks]:
     """A served page that only NAME may open."""
-    blocks = build(Models((tiny.name,), lambda name, _: tiny))
-    accounts = Accounts.read("", {VARIABLE: f"{NAME}:{PASSWORD}"})
-    serve.launch(blocks, host="127.0.0.1", port=unused_port(), accounts=accounts, block=False)
-    yield blocks
-    blocks.close()
+    blocks = build(models_of(tiny))
+    with served(blocks, accounts=Accounts.read("", {VARIABLE: f"{NAME}:{PASSWORD}"})):
+        yield blocks
 
 
 @pytest.fixture
@@ -106,13 +102,9 @@ def url(page: gr.Blocks) -> str:
 
 def test_strangers_get_one_sentence_whatever_they_ask_for(page: gr.Blocks, url: str) -> None:
     """Every route there is, with its parameters as they stand in its path."""
-    included = [getattr(route, "original_router", None) for route in page.app.routes]
-    routes = [*page.app.routes, *(route for router in included if router for route in router.routes)]
-    requests = [(method, each.path) for each in routes if isinstance(each, Route) for method in each.methods or ()]
+    open_to_all = (*OPEN, "/login", "")
     files = ("/upload", "/deep_link")  # which nobody may send
-    closed = [
-        each for each in requests if each[1].rstrip("/") not in (*OPEN, "/login", "") and not each[1].endswith(files)
-    ]
+    closed = [each for each in routes_of(page) if each[1].rstrip("/") not in open_to_all if not each[1].endswith(files)]
     assert len(closed) > 60
     with httpx.Client(base_url=url) as stranger:
         for method, path in closed:

@@ -6,21 +6,25 @@ import ast
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 import yaml
+from gradio_client import Client
 
 import app
 from tests.conftest import unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import LONGEST
 from tests.repo.test_readme import COMMANDS, FRONT
+from ui.limits import variable
 
 TEXT = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 LINES = [line for line in TEXT.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
@@ -78,17 +82,26 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_page_starts_from_the_copied_files_is_healthy_and_stops_on_a_signal(folder: Path) -> None:
-    """With the very entry point and health check."""
+def test_the_page_starts_from_the_copied_files_is_healthy_and_ends_its_answer_on_a_stop_signal(folder: Path) -> None:
+    """With the very entry point and health check. 100 tokens take the model longer than the signal its way. A shell
+    that starts it in the background lets it ignore Ctrl-C."""
     port = unused_port()
     python, *arguments = json.loads(of("ENTRYPOINT")[0])
     _, *checking = json.loads(of("HEALTHCHECK")[0].partition("CMD ")[2])
-    environment = {**os.environ, "PORT": str(port), "PYTHONPATH": str(folder / "without")}
-    command = [sys.executable, *arguments]
+    patience = {variable("finish_seconds"): f"{LONGEST:g}"}
+    environment = {**os.environ, **patience, "PORT": str(port), "PYTHONPATH": str(folder / "without")}
+    command = ["sh", "-c", f"trap '' INT; exec {shlex.join([sys.executable, *arguments])}"]
     with subprocess.Popen(command, cwd=folder / "app", env=environment, stdout=subprocess.PIPE, text=True) as server:
         assert python == "python" and server.stdout is not None and "ready" in server.stdout.readline()
         assert subprocess.run([sys.executable, *checking], env=environment, timeout=LONGEST).returncode == 0
         assert httpx.get(f"http://localhost:{port}/config").status_code == 200
+        settings = {"max_new_tokens": 100, "min_new_tokens": 100, "seed": 1}
+        answer = Client(f"http://localhost:{port}", verbose=False).submit(
+            "Hi", [], "attend-chat", settings, "", api_name="/chat"
+        )
+        begun: Any = next(answer)
         server.send_signal(signal.SIGTERM)
+        last: Any = [begun, *answer][-1]
+        assert len(begun["tokens"]) < len(last["trace"]["ids"]) == 100
         assert server.wait(LONGEST) == 0
     assert subprocess.run([sys.executable, *checking], env=environment, capture_output=True).returncode != 0

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Generator, Iterator
 from dataclasses import fields
@@ -21,8 +18,8 @@ from gradio_client.exceptions import AppError
 from decoding.stop import TOKEN_LIMIT
 from model.errors import AttendError
 from model.loaded import SCORED_AT_ONCE, LoadedModel
-from tests.conftest import unused_port
 from tests.helpers.paths import ROOT
+from tests.helpers.served import models_of, served
 from tests.helpers.waiting import LONGEST, Gate, eventually
 from ui.inspector.why import question
 from ui.kit.validation import MAX_CHARACTERS
@@ -33,7 +30,6 @@ from ui.runs.documents import document
 from ui.runs.models import Models
 from ui.runs.prompts import MAX_MESSAGES
 from ui.runs.versions import conversation
-from ui.server import launch as serve
 from ui.server.callers import ConcurrencyLimiter, ReadTimeout
 from ui.server.openai.body import MAX_CHOICES, MAX_PROMPTS
 from ui.write.score import MAX_TEXTS
@@ -131,13 +127,10 @@ def test_an_answer_that_is_read_slowly_goes_on_and_one_that_nobody_reads_ends(mo
 
 @pytest.fixture
 def page(tiny: LoadedModel) -> Iterator[str]:
-    """A page on which an address may have two calls, and one that nobody reads ends after ten seconds."""
-    limits, port = Limits(calls=2, unread_seconds=10), unused_port()
-    models = Models((tiny.name,), lambda name, _: tiny, limits=limits, wrap=Gate(free=3))
-    blocks = build(models)
-    serve.launch(blocks, host="127.0.0.1", port=port, limits=limits, block=False)
-    yield f"http://127.0.0.1:{port}"
-    blocks.close()
+    """A page on which an address may have two calls, and one that nobody reads ends after four seconds."""
+    limits = Limits(calls=2, unread_seconds=4)
+    with served(build(models_of(tiny, limits=limits, wrap=Gate(free=3))), limits=limits) as url:
+        yield url
 
 
 def call(url: str, model: str, settings: dict[str, Any]) -> str:
@@ -164,23 +157,6 @@ def test_calls_whose_streams_nobody_reads_lock_nobody_out(page: str, tiny: Loade
 
     eventually(answers)
     eventually(lambda: threading.active_count() <= before + 60)
-
-
-def test_on_a_stop_signal_a_running_answer_ends_first(free_port: int) -> None:
-    """400 tokens take the embedded model longer than the signal its way. A shell that starts it in the background lets
-    it ignore Ctrl-C."""
-    command = ["sh", "-c", f"trap '' INT; exec {sys.executable} app.py --port {free_port}"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None and "ready" in server.stdout.readline()
-        settings = {"max_new_tokens": 400, "min_new_tokens": 400, "seed": 1}
-        answer = Client(f"http://127.0.0.1:{free_port}", verbose=False).submit(
-            "Hi", [], "attend-chat", settings, "", api_name="/chat"
-        )
-        begun: Any = next(answer)
-        server.send_signal(signal.SIGTERM)
-        last: Any = [begun, *answer][-1]
-        assert len(begun["tokens"]) < len(last["trace"]["ids"]) == 400
-        assert server.wait(LONGEST) == 0
 
 
 def test_once_it_is_to_stop_nothing_new_begins(monkeypatch: pytest.MonkeyPatch) -> None:

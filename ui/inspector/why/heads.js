@@ -117,16 +117,16 @@ export function makeView({ answerTo }) {
     offer(sort, ['', ...answer.patterns, ...(effects ? ['effect'] : [])].map((value) => [value, SORTED[value]]));
     offer(filter, [['', 'all heads'], ...answer.patterns.map((name) => /** @type {[string, string]} */ ([name, `mostly ${PATTERNS[name]}`]))]);
     sort.hidden = filter.hidden = !answer.patterns.length && !effects;
-    const shown = [...Array(count()).keys()].filter((number) => !filter.value || strongestOf(number) === filter.value);
-    if (sort.value) shown.sort((one, other) => (sort.value === 'effect' ? valueOf('effect', one) - valueOf('effect', other) : valueOf(sort.value, other) - valueOf(sort.value, one)));
+    const listed = [...Array(count()).keys()].filter((number) => !filter.value || strongestOf(number) === filter.value);
+    if (sort.value) listed.sort((one, other) => (sort.value === 'effect' ? valueOf('effect', one) - valueOf('effect', other) : valueOf(sort.value, other) - valueOf(sort.value, one)));
     thumbnails.draw({
-      maps, rows: answer.rows, columns: answer.columns, order: shown, across: answer.heads,
+      maps, rows: answer.rows, columns: answer.columns, order: listed, across: answer.heads,
       nameOf: (number) => {
         const note = sort.value === 'effect' ? nats(valueOf('effect', number)) : sort.value ? percent(valueOf(sort.value, number), 0) : SHORT[strongestOf(number)] ?? '';
         return `${nameOf(number)} ${note}`;
       },
     });
-    first = shown[0] ?? 0;
+    first = listed[0] ?? 0;
     describe(locked);
     data.draw();
   }

@@ -21,7 +21,7 @@ const NAMES = { attention: 'attention', cross_attention: 'cross-attention', feed
 /** @param {Asking} asking */
 export function makeView({ answerTo, isRecorded = false }) {
   let place = /** @type {Place | null} */ (null);
-  let shown = ''; // what was answered last
+  let answeredKey = ''; // what was answered last
   let steps = STEPS;
   /** @type {{words?: WordsAnswer, parts?: PartsAnswer, inputs?: InputsAnswer}} about the pair that is chosen */
   let answers = {};
@@ -52,7 +52,7 @@ export function makeView({ answerTo, isRecorded = false }) {
     place = next;
     if (isNew) offer();
     if (next.pair) [chosen.value, rival.value] = [String(next.pair.chosen), String(next.pair.rival ?? ALONE)];
-    if (shown !== keyOf() || !answers.inputs) refresh();
+    if (answeredKey !== keyOf() || !answers.inputs) refresh();
   }
 
   /** Offer the step's candidates; at first what was chosen and its rival. */
@@ -69,7 +69,7 @@ export function makeView({ answerTo, isRecorded = false }) {
   const pair = () => ({ chosen: Number(chosen.value), rival: rival.value === ALONE ? null : Number(rival.value) });
 
   async function refresh() {
-    shown = keyOf();
+    answeredKey = keyOf();
     answers = {};
     const mine = answers;
     for (const section of [words, parts, inputs]) section.body.replaceChildren();
@@ -128,19 +128,19 @@ export function makeView({ answerTo, isRecorded = false }) {
 
   /** @returns {Sheet[]} */
   function sheets() {
-    const found = [];
-    if (answers.words) found.push({ title: 'Words', head: ['word', 'change without it, nats'], rows: answers.words.words.map(({ text, change }) => [JSON.stringify(text), change ?? '']) });
+    const tables = [];
+    if (answers.words) tables.push({ title: 'Words', head: ['word', 'change without it, nats'], rows: answers.words.words.map(({ text, change }) => [JSON.stringify(text), change ?? '']) });
     if (answers.parts) {
       const { heads, cross_heads: cross } = answers.parts;
-      found.push({ title: 'Parts', head: ['part', 'share of the difference'], rows: [...partsOf(answers.parts).map(({ name, value }) => [name, value]), ['total', answers.parts.total]] });
+      tables.push({ title: 'Parts', head: ['part', 'share of the difference'], rows: [...partsOf(answers.parts).map(({ name, value }) => [name, value]), ['total', answers.parts.total]] });
       const listed = (values, kind) => (values ?? []).flatMap((line, layer) => line.map((value, head) => [kind, layer + 1, head + 1, value]));
-      found.push({ title: 'Heads', head: ['kind', 'layer', 'head', 'share of the difference'], rows: [...listed(heads, 'attention'), ...listed(cross, 'cross-attention')] });
+      tables.push({ title: 'Heads', head: ['kind', 'layer', 'head', 'share of the difference'], rows: [...listed(heads, 'attention'), ...listed(cross, 'cross-attention')] });
     }
     if (answers.inputs) {
       const { ids, labels, scores } = answers.inputs;
-      found.push({ title: steps ? 'Integrated gradients' : 'Gradient × input', head: ['token', 'score'], rows: ids.map((id, i) => [JSON.stringify(labels[id]), scores[i]]) });
+      tables.push({ title: steps ? 'Integrated gradients' : 'Gradient × input', head: ['token', 'score'], rows: ids.map((id, i) => [JSON.stringify(labels[id]), scores[i]]) });
     }
-    return found;
+    return tables;
   }
 
   return { node, show };

@@ -12,7 +12,7 @@ from decoding.run.writer import ids_in, search_entries, step_entry
 from decoding.step import CandidateRecord, Choice
 from ui.inspector.inspector_contract import InspectorValue, SearchValue
 from ui.runs.documents.runs import run_of
-from ui.runs.run import RunRecord, TokenLabels, TokenRecord
+from ui.runs.run import RunRecord, StoredRun, TokenLabels, TokenRecord
 from ui.runs.runs_contract import RunMode, TokenKind
 from ui.runs.values import MAX_ROWS, short, short_share
 
@@ -81,25 +81,8 @@ def empty_inspector(mode: RunMode, *, unloaded: str = "") -> InspectorValue:
         mode: the tab, whose example the page shows instead where it has one.
         unloaded: the model that wrote the text, where it is no longer loaded.
     """
-    return {
-        "unloaded": unloaded,
-        "run": None,
-        "mode": mode,
-        "ids": [],
-        "kinds": [],
-        "probabilities": [],
-        "labels": {},
-        "source": 0,
-        "first": 0,
-        "steps": [],
-        "layers": 0,
-        "heads": 0,
-        "rows": [],
-        "rows_from": 0,
-        "search": None,
-        "selected": None,
-        "busy": False,
-    }
+    value = inspector_value(RunRecord("", "write", "", []), StoredRun("", {}, frozenset()), busy=False)
+    return {**value, "run": None, "mode": mode, "unloaded": unloaded}
 
 
 def document_value(document: RunDocument, name: str) -> InspectorValue:

@@ -82,9 +82,9 @@ export function makeGrid({ rows, columns, values, title, describe, onPick = () =
   });
   const heads = across ? [makeSvg('text', { class: 'at-tick', x: left, y: 12 }, across)] : [];
   const frame = makeSvg('rect', { class: 'at-cell-here', width: wide, height: high, visibility: 'hidden' });
-  const svg = makeSvg('svg', { class: 'at-cells', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', tabindex: 0, 'aria-label': `${title}; use the arrow keys to move, Enter to choose` },
+  const svg = makeSvg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', tabindex: 0, 'aria-label': `${title}; use the arrow keys to move, Enter to choose` },
     ...heads, ...rowNames, ...columnNames, ...cells, frame);
-  const readout = make('p', { class: 'at-sm at-quiet at-grid-readout', 'aria-live': 'polite', text: title });
+  const readout = make('p', { class: 'at-sm at-quiet', 'aria-live': 'polite', text: title });
   let here = /** @type {{row: number, column: number} | null} */ (null);
   const point = (cell) => {
     here = cell;

@@ -95,7 +95,7 @@ def document_value(document: RunDocument, name: str) -> InspectorValue:
     value = inspector_value(run, run.stored, busy=False)
     if (entries := document.get("search")) is not None:
         value["search"] = {"first": len(run.tokens) - len(document["ids"]), "since": 0, "steps": entries}
-    return {**value, "mode": "file", "labels": names}
+    return {**value, "mode": "file", "labels": names, "rows_from": run.first - 1}
 
 
 def step_value(choice: Choice, origin: TokenOrigin = "chosen") -> StepEntry:

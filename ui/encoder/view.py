@@ -110,11 +110,11 @@ class EncoderView(View):
                 return packed(action(encoder_of(*inputs[:count]), *inputs[count:]))
             return gr.skip()
 
-        def read_text(*given: Any) -> Any:
-            return answered(actions.read, given)
+        def read_text(*values: Any) -> Any:
+            return answered(actions.read, values)
 
-        def compare_words(*given: Any) -> Any:  # Gradio names a call by its function, and /compare is an endpoint
-            return answered(actions.compare, given)
+        def compare_words(*values: Any) -> Any:  # Gradio names a call by its function, and /compare is an endpoint
+            return answered(actions.compare, values)
 
         reads = [self.text.submit, self.read.click]
         gr.on(reads, read_text, [*known_by, self.text], self.reading, **_NEWEST)

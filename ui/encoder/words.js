@@ -15,7 +15,7 @@ export function start(component) {
   const root = find(component.element, '.attend-words');
   const caption = make('p', { class: 'at-quiet' });
   const table = make('div', {
-    class: 'at-scroll at-cosines-scroll', tabindex: 0, role: 'region', 'aria-label': 'Cosine similarities',
+    class: 'at-scroll', tabindex: 0, role: 'region', 'aria-label': 'Cosine similarities',
   });
   let value = /** @type {WordsValue | null} */ (null);
   const data = makeData(() => (value ? [cosineSheet(value), vectorSheet(value)] : []));
@@ -40,7 +40,7 @@ export function start(component) {
   /** @param {[string, string, string]} sentence @param {number} index */
   function sentenceRow([before, word, behind], index) {
     return make('tr', {},
-      make('th', { scope: 'row' }, make('span', { class: 'at-quiet at-cosine-number', text: index + 1 }),
+      make('th', { scope: 'row' }, make('span', { class: 'at-quiet', text: index + 1 }),
         make('span', { dir: 'auto' }, before, make('mark', { text: word }), behind)),
       ...value.cosines[index].map(cosineCell));
   }

@@ -6,7 +6,6 @@
  * (ui/history/history.css), and the page is not called ready (ui/page/page.js).
  */
 
-/** @import { HistoryForm } from './history_contract' */
 /** @import { Keeper, Present } from './keeper.js' */
 /** @import { Entry, Store } from './store.js' */
 
@@ -24,7 +23,7 @@ import { openStore } from './store.js';
 export function start(component) {
   const { element, props, trigger } = component;
   const root = find(element, '.attend-history');
-  const { tabs } = /** @type {HistoryForm} */ (unpacked(props.form));
+  const tabs = /** @type {Record<string, string>} the entry in the switch of each kind of tab */ (unpacked(props.tabs));
   const questions = new Questions(trigger);
   let attempts = 0; // to show a document
   const notice = make('p', { class: 'at-md at-optional at-kept-notice', role: 'alert' });

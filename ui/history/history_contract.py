@@ -9,19 +9,13 @@ class DocumentValue(TypedDict):
     """The document of one tab; made by `ui.runs.documents.document.Document.value`."""
 
     schema: str
-    kind: str  # the kind of the tab, as in `HistoryForm`
+    kind: str  # of the tab, such as "chat"
     key: str  # its permanent name
     title: str  # its first words
     model: str
     content: dict[str, Any]  # in the tab's own form
     names: list[str]  # of the runs in the content
     runs: dict[str, str]  # packed, by their names, without those that the page already has
-
-
-class HistoryForm(TypedDict):
-    """What the script needs to know; it never changes."""
-
-    tabs: dict[str, str]  # kind of the tab → its entry in the switch
 
 
 class HistoryReply(TypedDict):

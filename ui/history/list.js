@@ -80,7 +80,7 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   /** @param {HTMLElement} item @param {Entry} entry */
   function rename(item, entry) {
     const field = make('input', { type: 'text', class: 'at-text-field at-grow', value: displayName(entry), 'aria-label': 'New name', maxlength: 200 });
-    const form = make('form', { class: 'at-row at-wrap at-grow at-md at-kept-rename' }, field, make('button', { type: 'submit', class: 'at-plain', text: 'Rename' }));
+    const form = make('form', { class: 'at-row at-wrap at-grow at-md' }, field, make('button', { type: 'submit', class: 'at-plain', text: 'Rename' }));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       act(() => store.rename(entry.key, field.value.trim()));

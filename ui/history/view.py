@@ -13,7 +13,6 @@ import gradio as gr
 
 from model.errors import AttendError
 from ui.frame import Frame, Tab
-from ui.history.history_contract import HistoryForm
 from ui.kit.component import component
 from ui.kit.events import QUICK, field, reply
 from ui.kit.packing import packed
@@ -35,8 +34,8 @@ class History(View):
 
     def lay_out(self) -> None:
         """Add the component to the current Gradio context; it opens above the page."""
-        form: HistoryForm = {"tabs": {kind: tab.name for kind, tab in self._tabs.items()}}
-        self.component = component("history/history.js", "keep", "open", form=form)
+        entries = {kind: tab.name for kind, tab in self._tabs.items()}  # of the switch
+        self.component = component("history/history.js", "keep", "open", tabs=entries)
 
     @property
     def parts(self) -> Mapping[str, Part]:

@@ -47,9 +47,9 @@ def cause_endpoints(models: Models) -> Mapping[str, Callable[..., dict[str, Any]
         Returns:
             {"tokens", "source", "columns", "guesses", "probabilities", "following", "decided", "heads", "head"}
         """
-        given, between = _text(text, "The text"), checked_switch(sublayers, "sublayers")
+        read, between = _text(text, "The text"), checked_switch(sublayers, "sublayers")
         inspection = causes(model).inspect(
-            given, source=_source(source), interventions=interventions or (), sublayers=between, head=_head(head)
+            read, source=_source(source), interventions=interventions or (), sublayers=between, head=_head(head)
         )
         return inspection.document()
 

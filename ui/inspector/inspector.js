@@ -183,7 +183,6 @@ export function start(component) {
     clearTimeout(timer);
     timer = 0;
     refreshed = performance.now();
-    root.classList.toggle('at-busy', run.isBusy);
     if (!run.tokens.length) {
       empty.explain(unloaded);
       root.replaceChildren(...(exampleModes.has(run.mode) && !unloaded ? [] : [empty.node]));

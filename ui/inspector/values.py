@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from decoding.run.document import RunDocument, StepEntry, TokenOrigin
-from decoding.run.reader import read_choice
 from decoding.run.trace import Trace
 from decoding.run.writer import ids_in, search_entries, step_entry
 from decoding.step import CandidateRecord, Choice
 from ui.inspector.inspector_contract import InspectorValue, SearchValue
-from ui.runs.run import RunRecord, TokenLabels
+from ui.runs.documents.runs import run_of
+from ui.runs.run import RunRecord, StoredRun, TokenLabels, TokenRecord
 from ui.runs.runs_contract import RunMode, TokenKind
 from ui.runs.values import MAX_ROWS, short, short_share
 
@@ -81,59 +81,21 @@ def empty_inspector(mode: RunMode, *, unloaded: str = "") -> InspectorValue:
         mode: the tab, whose example the page shows instead where it has one.
         unloaded: the model that wrote the text, where it is no longer loaded.
     """
-    return {
-        "unloaded": unloaded,
-        "run": None,
-        "mode": mode,
-        "ids": [],
-        "kinds": [],
-        "probabilities": [],
-        "labels": {},
-        "source": 0,
-        "first": 0,
-        "steps": [],
-        "layers": 0,
-        "heads": 0,
-        "rows": [],
-        "rows_from": 0,
-        "search": None,
-        "selected": None,
-        "busy": False,
-    }
+    value = inspector_value(RunRecord("", "write", "", []), StoredRun("", {}, frozenset()), busy=False)
+    return {**value, "run": None, "mode": mode, "unloaded": unloaded}
 
 
 def document_value(document: RunDocument, name: str) -> InspectorValue:
     """A run from a file under this name. A prompt without labels, as earlier files have it, is one box."""
-    source, steps, names = document.get("source", []), document["steps"], dict(document["labels"])
-    ids = [*source, *document["prompt"]["ids"], *document["ids"]]
-    ids = ids[: len(ids) - len(steps)]
-    if not ids or any(str(token) not in names for token in ids):
-        ids, source = [-1], []
+    run, names = run_of(document, name, "write", None), dict(document["labels"])
+    assert run.stored is not None
+    if not run.first or any(str(token.id) not in names for token in run.tokens[: run.first]):
+        run.source, run.tokens[: run.first] = (), [TokenRecord(-1, "given")]
         names["-1"] = document["prompt"]["text"]
-    special = set(document.get("special", ()))
-    given = [*(True for _ in ids), *(step["origin"] == "given" for step in steps)]
-    ids = [*ids, *(step["id"] for step in steps)]
-    first = len(ids) - len(steps)
-    choices, attention = [read_choice(step) for step in steps], document.get("attention")
-    search: SearchValue | None = None
+    value = inspector_value(run, run.stored, busy=False)
     if (entries := document.get("search")) is not None:
-        search = {"first": len(ids) - len(document["ids"]), "since": 0, "steps": entries}
-    return {
-        **empty_inspector("file"),
-        "run": name,
-        "ids": ids,
-        "kinds": [_kind(token in special, is_given) for token, is_given in zip(ids, given, strict=True)],
-        "probabilities": [*(None for _ in ids[:first]), *map(_probability, choices)],
-        "labels": names,
-        "source": len(source),
-        "first": first,
-        "steps": [step_value(choice, step["origin"]) for choice, step in zip(choices, steps, strict=True)],
-        "layers": attention["layers"] if attention else 0,
-        "heads": attention["heads"] if attention else 0,
-        "rows": attention["rows"] if attention else [],
-        "rows_from": first - 1,
-        "search": search,
-    }
+        value["search"] = {"first": len(run.tokens) - len(document["ids"]), "since": 0, "steps": entries}
+    return {**value, "mode": "file", "labels": names, "rows_from": run.first - 1}
 
 
 def step_value(choice: Choice, origin: TokenOrigin = "chosen") -> StepEntry:

@@ -4,40 +4,40 @@
 
 /** @import { LanguagesValue } from './models_contract' */
 
-import { find } from '../kit/js/dom.js';
-import { followValue } from '../kit/js/values.js';
+import { make } from '../kit/js/dom.js';
 
 const NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** @param {import('../kit/js/gradio').Component} component */
-export function start(component) {
-  const { element, trigger } = component;
-  const box = find(element, '.attend-languages');
-  const source = find(element, '.at-source', HTMLSelectElement);
-  const target = find(element, '.at-target', HTMLSelectElement);
-  const swap = find(element, '.at-swap', HTMLButtonElement);
+/** @param {(source: string, target: string) => void} choose */
+export function makeLanguages(choose) {
+  const source = make('select', { 'aria-label': 'From', onchange: () => request(source.value, target.value) });
+  const target = make('select', { 'aria-label': 'To', onchange: () => request(source.value, target.value) });
+  const swap = make('button', {
+    type: 'button', class: 'at-plain at-swap', title: 'Swap languages', 'aria-label': 'Swap languages', text: '⇄', onclick: () => request(target.value, source.value),
+  });
+  const from = make('label', {}, 'From ', source);
+  const node = make('div', { class: 'at-row at-gap-sm attend-languages', hidden: true }, from, swap, make('label', {}, 'To ', target));
   let drawnKey = '';
 
-  followValue(component, (/** @type {LanguagesValue} */ value) => {
+  /** @param {LanguagesValue} value */
+  function draw(value) {
     const key = JSON.stringify(value);
     if (key === drawnKey) return; // an open list stays open while a model is loading
     drawnKey = key;
-    box.hidden = !value.targets.length;
-    document.body.toggleAttribute('data-languages', !box.hidden); // for the styles of what stands around it
+    node.hidden = !value.targets.length;
     fill(source, value.sources, value.source, 'any');
     fill(target, value.targets, value.target, 'model’s choice');
-    source.parentElement.hidden = !value.sources.length;
+    from.hidden = !value.sources.length;
     swap.hidden = !value.sources.length || !value.target;
-  });
-
-  /** @param {string} from @param {string} to */
-  function choose(from, to) {
-    drawnKey = ''; // should the choice be refused, the next value restores the lists
-    trigger('translate', { source: from, target: to });
   }
 
-  for (const select of [source, target]) select.addEventListener('change', () => choose(source.value, target.value));
-  swap.addEventListener('click', () => choose(target.value, source.value));
+  /** @type {typeof choose} */
+  function request(...languages) {
+    drawnKey = ''; // should the choice be refused, the next value restores the lists
+    choose(...languages);
+  }
+
+  return { node, draw };
 }
 
 /** @param {HTMLSelectElement} select @param {string[]} codes @param {string} chosen @param {string} none what stands for "" */

@@ -1,8 +1,9 @@
 /**
- * The model in use, its precision, and the progress of one that is loading.
+ * The model in use, its precision, a translator's languages, and the progress of a model that is loading.
  *
- * Events: 'choose' (`typed` for a name from the box), 'cancel' and 'differs' (a link was made with other weights). It publishes
- * the model's context length and default decoding method for the settings, and what links say of it.
+ * Events: 'choose' (`typed` for a name from the box), 'cancel', 'translate' (between other languages) and 'differs' (a link was
+ * made with other weights). It publishes the model's context length and default decoding method for the settings, and what links
+ * say of it.
  *
  * The address names only models of the page's own list, so no link can make a page load a folder or another model. The
  * browser's history keeps those, for a reload and for Back.
@@ -15,6 +16,7 @@ import { find, make, makeButton, setText } from '../kit/js/dom.js';
 import { connected, currentModel } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';
 import { makeInBrowserLink } from './in_browser.js';
+import { makeLanguages } from './languages.js';
 import { choiceLines, makeSheet } from './sheet.js';
 
 const PRECISION = / \[(32|16|8) bits\]$/; // at the end of a name, see `with_precision` of model/names.py
@@ -45,8 +47,9 @@ export function start({ element, props, trigger, watch }) {
   const status = make('p', { class: 'at-sm at-quiet attend-model-status' });
   const cancel = makeButton('Cancel', () => trigger('cancel'), { id: 'attend-model-cancel' });
   const notes = make('ul', { class: 'at-sm at-quiet attend-model-notes' });
+  const languages = makeLanguages((source, target) => trigger('translate', { source, target }));
   root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), button, sheet.node, precisionRow, inBrowser.node, title, bar, status,
-    cancel, notes);
+    cancel, notes, languages.node);
 
   function draw() {
     if (!props.value) return;
@@ -59,6 +62,7 @@ export function start({ element, props, trigger, watch }) {
     if (value.share === null) bar.removeAttribute('value');
     else bar.value = value.share;
     notes.replaceChildren(...value.notes.map((text) => make('li', { text })));
+    languages.draw(value.languages);
     if (value.clears_input) sheet.clearBox();
     const key = JSON.stringify([name, choices, precisions]);
     if (drawnKey !== key) {

@@ -2,47 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import gradio as gr
 from gradio.events import Dependency
 
 from ui.examples.recorded import MODELS
 from ui.frame import Frame
-from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.errors import warn
 from ui.kit.events import LOADING, QUICK, QUIET, field
 from ui.kit.packing import packed
 from ui.models import select
-from ui.models.models_contract import ModelValue
 from ui.models.select import PickerUpdate
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.view import Changes, Output, View
+from ui.view import Output, Part, View
 
 Load = Callable[[Session, gr.EventData], Iterator[PageUpdate]]
 
 
 @dataclass(frozen=True, slots=True)
 class Picker(View):
-    """The controls, once they are on the page."""
+    """The component, once it is on the page."""
 
+    shows = PickerUpdate
     model: gr.HTML
-    languages: gr.HTML
 
     @property
-    def outputs(self) -> list[Output]:
-        return [self.model, self.languages]
-
-    def render(self, update: PageUpdate) -> Changes:
-        """Always update both components, since Gradio's page may lose one that a generator leaves out."""
-        if not isinstance(update, PickerUpdate) or update.model is None:
-            return {}
-        return {self.model: _without_languages(update.model), self.languages: packed(update.model["languages"])}
+    def parts(self) -> Mapping[str, Part]:
+        return {"model": Part(self.model, packed)}
 
     def wire(self, page: gr.Blocks, frame: Frame) -> list[Dependency]:
         """Connect the events to their functions.
@@ -64,7 +55,7 @@ class Picker(View):
             return select.translate(session, models, field(event, "source", str), field(event, "target", str))
 
         chosen = self.loads(self.model.choose, frame, choose)
-        translated = self.languages.translate(
+        translated = self.model.translate(
             frame.handler((self,), outputs, set_languages), frame.session, outputs, trigger_mode="multiple", **QUICK
         )
 
@@ -103,20 +94,7 @@ class Picker(View):
 
 def build(models: Models) -> Picker:
     """Add the picker to the current Gradio context."""
-    value = select.picker_value(Session.using(models.default), models)
     form = {"any_name": models.any_name, "in_browser": [name for name in MODELS if name in models.names]}
-    model = component("models/picker.js", "choose", "cancel", "differs", name="model", form=form)
-    model.value = _without_languages(value)
-    languages = gr.HTML(
-        packed(value["languages"]),
-        html_template=assets.template("models/languages.html"),
-        js_on_load=assets.loader("models/languages.js", "translate"),
-        apply_default_css=False,
-        elem_id="attend-languages",
-    )
-    return Picker(model, languages)
-
-
-def _without_languages(value: ModelValue) -> str:
-    choice: dict[str, Any] = {key: part for key, part in value.items() if key != "languages"}
-    return packed(choice)
+    model = component("models/picker.js", "choose", "cancel", "translate", "differs", name="model", form=form)
+    model.value = packed(select.picker_value(Session.using(models.default), models))
+    return Picker(model)

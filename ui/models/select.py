@@ -16,9 +16,9 @@ from model.errors import AttendError
 from model.gguf import choice
 from model.loaded import LoadedModel
 from model.progress import in_words
+from model.transformer.decoder import Transformer
 from ui.kit.validation import checked_text
-from ui.models.models_contract import ChoiceValue, LanguagesValue, ModelValue
-from ui.models.precisions import precisions
+from ui.models.models_contract import ChoiceValue, LanguagesValue, ModelValue, PrecisionValue
 from ui.page_update import PageUpdate
 from ui.runs.documents.document import complete_runs
 from ui.runs.models import Models
@@ -26,6 +26,8 @@ from ui.runs.models.cache import AnyModel, LoadProgress
 from ui.runs.prompts import is_translator, task_of
 from ui.runs.session import Choosing, Session
 from ui.settings.methods import default_method
+
+_BITS = {"auto": 32, **{dtype: bits for bits, dtype in names.PRECISIONS.items()}}  # of models with a compiled step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +198,23 @@ def choices(models: Models, *in_use: str, loading: str = "") -> list[ChoiceValue
         availability = "loading" if name == loading else availability
         values.append({"name": name, "title": title, "about": about, "availability": availability})
     return values
+
+
+def precisions(models: Models, name: str, loaded: LoadedModel) -> list[PrecisionValue]:
+    """The precisions in which a visitor can have a model, which in each counts as a model of its own.
+
+    Without a compiled step there is no choice, since fewer bits slow the model down. A model in the precision of the
+    command line has its plain name.
+    """
+    network = loaded.model
+    if not isinstance(network, Transformer) or network.compiled is None:
+        return []
+    plain, _ = names.without_precision(name)
+    of_bits = {bits: names.with_precision(plain, bits) for bits in names.PRECISIONS}
+    for dtype, its_name in ((models.first.dtype, plain), (loaded.dtype, name)):
+        if dtype in _BITS:  # float16 is not
+            of_bits[_BITS[dtype]] = its_name
+    return [{"name": each, "title": f"{bits} bits"} for bits, each in of_bits.items()]
 
 
 def _location(name: str, display_name: str) -> str:

@@ -45,12 +45,8 @@ class Ledger:
     @classmethod
     def of(cls, session: Session) -> Self:
         ledger = cls()
-        for run in list(session.runs.values()):
-            ledger.add(_of_tokens(run.tokens))
-            ledger.add(_of_trace(run.trace))
-        for version in (*session.draft.undo, *session.draft.redo):
-            ledger.add(_of_tokens(version.tokens))
-            ledger.add(_of_trace(version.trace))
+        for text in (*session.runs.values(), *session.draft.undo, *session.draft.redo):
+            ledger.add(_of_text(text))
         ledger.add(_of_file(session))
         return ledger
 
@@ -63,6 +59,13 @@ class Ledger:
         for identity, size in objects:
             self._holders[identity] -= 1
             self.total -= 0 if self._holders[identity] else size
+
+    def drop(self, run: RunRecord, forget: Callable[[], None]) -> bool:
+        """Let a run forget something, and count what is left of it."""
+        self.release(_of_text(run))
+        forget()
+        self.add(_of_text(run))
+        return True
 
 
 def limit_memory(session: Session, most: int | None = None, *, most_of_all: int | None = None) -> None:
@@ -102,79 +105,62 @@ class TraceBudget:
         self._runs.append(run)
         self._ledger.add(_of_trace(run.trace))
         while self._ledger.total > self._most:
-            _forget_trace(self._runs.popleft(), self._ledger)
+            oldest = self._runs.popleft()
+            self._ledger.release(_of_trace(oldest.trace))
+            oldest.forget_trace()
 
 
 def _limit(session: Session, most: int) -> None:
     ledger = Ledger.of(session)
-    for let_go in _releases(session, ledger):
-        if ledger.total <= most:
-            break
-        let_go()
+    drops = _drops(session, ledger)
+    while ledger.total > most and next(drops, False):
+        pass
     session.bytes = ledger.total
 
 
-def _releases(session: Session, ledger: Ledger) -> Iterator[Callable[[], None]]:
-    """What can be dropped, in this order."""
+def _drops(session: Session, ledger: Ledger) -> Iterator[bool]:
+    """Drops one thing after another, in this order; yields True after each."""
     inspected = session.inspected_run or session.draft.run
     ended = [run for run in list(session.runs.values()) if run.id not in session.growing]
     others, on_screen = [run for run in ended if run.id != inspected], [run for run in ended if run.id == inspected]
     histories = (session.draft.undo, session.draft.redo)
     if session.inspected_run is not None:
-        yield lambda: _forget_file(session, ledger)
+        yield _forget_file(session, ledger)
     for run in others:
-        yield lambda run=run: _forget_attention(run, ledger)
+        yield ledger.drop(run, run.forget_attention)
     for history in histories:
-        for number in range(len(history)):
-            yield lambda history=history, number=number: _forget_state_trace(history, number, ledger)
+        for number, version in enumerate(history):
+            ledger.release(_of_trace(version.trace))
+            history[number] = replace(version, trace=None)
+            yield True
     for run in others:
-        yield lambda run=run: _forget_trace(run, ledger)
+        yield ledger.drop(run, run.forget_trace)
     for history in histories:
-        for _ in range(len(history)):
-            yield lambda history=history: _forget_oldest_state(history, ledger)
+        while history:
+            ledger.release(_of_text(history.pop(0)))
+            yield True
     for run in others:
-        yield lambda run=run: _forget_explanations(run, ledger)
+        yield ledger.drop(run, run.forget_explanations)
     for run in on_screen:
-        yield lambda run=run: _forget_trace(run, ledger)
-        yield lambda run=run: _forget_attention(run, ledger)
-    yield lambda: _forget_file(session, ledger)
+        yield ledger.drop(run, run.forget_trace)
+        yield ledger.drop(run, run.forget_attention)
+    yield _forget_file(session, ledger)
 
 
-def _forget_attention(run: RunRecord, ledger: Ledger) -> None:
-    ledger.release(_of_tokens(run.tokens))
-    run.forget_attention()
-    ledger.add(_of_tokens(run.tokens))
-
-
-def _forget_trace(run: RunRecord, ledger: Ledger) -> None:
-    ledger.release(_of_trace(run.trace))
-    run.forget_trace()
-
-
-def _forget_explanations(run: RunRecord, ledger: Ledger) -> None:
-    ledger.release(_of_tokens(run.tokens))
-    run.forget_explanations()
-    ledger.add(_of_tokens(run.tokens))
-
-
-def _forget_state_trace(history: list[Version], number: int, ledger: Ledger) -> None:
-    ledger.release(_of_trace(history[number].trace))
-    history[number] = replace(history[number], trace=None)
-
-
-def _forget_oldest_state(history: list[Version], ledger: Ledger) -> None:
-    ledger.release(_of_tokens(history[0].tokens))
-    del history[0]
-
-
-def _forget_file(session: Session, ledger: Ledger) -> None:
+def _forget_file(session: Session, ledger: Ledger) -> bool:
     ledger.release(_of_file(session))
     session.file = None
+    return True
 
 
 def _of_file(session: Session) -> Sizes:
     if session.file is not None:
         yield id(session.file[1]), sys.getsizeof(session.file[1])
+
+
+def _of_text(text: RunRecord | Version) -> Sizes:
+    yield from _of_tokens(text.tokens)
+    yield from _of_trace(text.trace)
 
 
 def _of_tokens(tokens: Sequence[TokenRecord]) -> Sizes:

@@ -51,11 +51,6 @@ class Visit(SessionState):
     def _update_value_in_config(self, key: int, value: Any) -> None:
         pass
 
-    @property
-    def session(self) -> Session | None:
-        """Our session, once an event has needed it."""
-        return next((value for value in self.state_data.values() if isinstance(value, Session)), None)
-
 
 class Visits(StateHolder):
     """All visits, by the session hash that Gradio's page makes up for each."""
@@ -155,8 +150,10 @@ class Visits(StateHolder):
             self.drop(visit)
 
     def _session(self, visit: str) -> Session | None:
+        """Our session, once an event of the visit has needed it."""
         state = self.session_data.get(visit)
-        return state.session if isinstance(state, Visit) else None
+        values = () if state is None else state.state_data.values()
+        return next((value for value in values if isinstance(value, Session)), None)
 
     def delete_all_expired_state(self) -> None:
         """Drop the visits that were closed too long ago; Gradio calls this every second."""

@@ -141,31 +141,11 @@ class LeasedModel:
     """
 
     def __init__(self, name: str, model: LanguageModel[Any], zero_gpu: ZeroGpu) -> None:
-        self._name, self._model, self._zero_gpu = name, model, zero_gpu
-
-    @property
-    def vocabulary_size(self) -> int:
-        return self._model.vocabulary_size
-
-    @property
-    def context_length(self) -> int:
-        return self._model.context_length
-
-    @property
-    def source_length(self) -> int:
-        return getattr(self._model, "source_length", self.context_length)
-
-    @property
-    def decoder_start(self) -> tuple[int, ...]:
-        return self._model.decoder_start
-
-    @property
-    def joinable(self) -> bool:
-        return self._model.joinable
-
-    @property
-    def layer_count(self) -> int:
-        return self._model.layer_count
+        self._name, self._zero_gpu = name, zero_gpu
+        self._model = model  # `ZeroGpu` itself keeps none in memory
+        self.vocabulary_size, self.context_length = model.vocabulary_size, model.context_length
+        self.source_length: int = getattr(model, "source_length", model.context_length)
+        self.decoder_start, self.joinable, self.layer_count = model.decoder_start, model.joinable, model.layer_count
 
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[Any]:
         return self._zero_gpu.model(self._name).prefill(prompt, want=want)

@@ -17,7 +17,7 @@ def translate_reproduction(
     session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings
 ) -> Reproduction:
     """The text in the box, as the one message."""
-    given = text if text.strip() else [*examples(loaded.address), _EXAMPLE][0]
+    source = text if text.strip() else [*examples(loaded.address), _EXAMPLE][0]
     chosen = chat_settings(loaded, with_last_seed(session, settings))
-    turns = (Turn("user", given),)
-    return Reproduction(loaded.address, chosen, given, loaded.languages, loaded.dtype, turns, translates=True)
+    turns = (Turn("user", source),)
+    return Reproduction(loaded.address, chosen, source, loaded.languages, loaded.dtype, turns, translates=True)

@@ -41,7 +41,7 @@ def ask(session: Session, models: Models, question: str, run: RunRecord, **field
 
 
 def answer_to(question: str, session: Session, models: Models, fields: Mapping[str, Any]) -> Any:
-    *_, last = events.QUESTIONS[question](Question(session, models, fields))
+    *_, last = events.answered(question, Question(session, models, fields))
     assert "answer" in last
     return json.loads(json.dumps(last["answer"]))
 
@@ -203,7 +203,7 @@ def test_a_translation_is_explained_from_its_source(tiny: LoadedModel, tiny_tran
 def test_what_cannot_be_asked(models: Models, session: Session, run: RunRecord) -> None:
     def refused(question: str, **fields: Any) -> str:
         with pytest.raises(AttendError) as error:
-            list(events.QUESTIONS[question](Question(session, models, {"run": run.id, "index": TOKEN, **fields})))
+            list(events.answered(question, Question(session, models, {"run": run.id, "index": TOKEN, **fields})))
         return str(error.value)
 
     assert "Nothing predicted this token" in refused("lens", index=-1)
@@ -268,10 +268,10 @@ def test_a_run_opened_from_a_file_is_explained_by_the_model_that_it_names(
     forged["labels"]["399999"] = "?"
     fields["run"] = replay.opened(other, json.dumps(forged))["run"]
     with pytest.raises(AttendError, match="can't have written the run"):
-        list(events.QUESTIONS["lens"](Question(other, models, fields)))
+        list(events.answered("lens", Question(other, models, fields)))
     fields["run"] = replay.opened(other, json.dumps({**forged, "model": "another"}))["run"]
     with pytest.raises(AttendError, match="another"):
-        list(events.QUESTIONS["lens"](Question(other, models, fields)))
+        list(events.answered("lens", Question(other, models, fields)))
 
 
 def test_an_answer_ends_where_the_visitor_goes_on(models: Models, session: Session, run: RunRecord) -> None:

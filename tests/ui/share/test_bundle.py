@@ -68,7 +68,6 @@ def test_a_shared_file_shows_what_the_server_would(tiny: LoadedModel, tiny_trans
     documents = [document_of(loaded, settings) for loaded in (tiny, tiny_translator) for settings in SETTINGS]
     for document, view in zip(documents, in_browser(*documents), strict=True):
         expected = json.loads(json.dumps(document_value(document, "shared")))  # pyright: ignore[reportArgumentType]
-        del expected["unloaded"]
         assert same(view["inspector"], expected), (document["model"], document["settings"]["strategy"])
 
 

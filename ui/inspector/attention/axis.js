@@ -11,6 +11,21 @@ const ROOM = { rows: 8, columns: 4 }; // pixels between the names and the edges 
 const NAME = { high: 14, font: '10.5px sans-serif' }; // the picture of a name
 const MAX_PICTURES = 2000;
 
+/**
+ * Give a canvas its size on the page, and as many pixels as the screen has there, unless it has them already.
+ * @param {HTMLCanvasElement} canvas @param {number} wide @param {number} high
+ * @returns {number} pixels of the screen for one of the page
+ */
+export function fitCanvas(canvas, wide, high) {
+  const ratio = window.devicePixelRatio || 1;
+  const [across, down] = [Math.round(wide * ratio), Math.round(high * ratio)];
+  if (canvas.width !== across || canvas.height !== down) {
+    Object.assign(canvas, { width: across, height: down });
+    Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
+  }
+  return ratio;
+}
+
 /** @param {'rows' | 'columns'} axis */
 export function makeAxis(axis) {
   const node = make('canvas', { class: `at-axis at-axis-${axis}`, 'aria-hidden': 'true' });
@@ -23,15 +38,9 @@ export function makeAxis(axis) {
    */
   function draw({ count, size, offset, length, breadth = COLUMNS, marked, colour, bright, name }) {
     const context = node.getContext('2d');
-    const ratio = window.devicePixelRatio || 1;
-    const [wide, high] = upright ? [length, breadth] : [breadth, length];
+    const ratio = upright ? fitCanvas(node, length, breadth) : fitCanvas(node, breadth, length);
     const room = breadth - ROOM[axis];
-    const [across, down] = [Math.round(wide * ratio), Math.round(high * ratio)];
-    if (node.width !== across || node.height !== down) {
-      Object.assign(node, { width: across, height: down });
-      Object.assign(node.style, { width: `${wide}px`, height: `${high}px` });
-    }
-    context.clearRect(0, 0, across, down);
+    context.clearRect(0, 0, node.width, node.height);
     const every = Math.ceil(APART / size);
     const first = Math.max(0, Math.floor(offset / size));
     const end = Math.min(count, Math.ceil((offset + length) / size));

@@ -7,7 +7,7 @@
 
 import { make, setText } from '../../kit/js/dom.js';
 import { addCellCursor } from '../../kit/js/keys.js';
-import { makeAxis } from './axis.js';
+import { fitCanvas, makeAxis } from './axis.js';
 
 const CELL = { narrowest: 3, widest: 36 };
 const STOPS = 5;
@@ -71,12 +71,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
       cell: Math.min(CELL.widest, Math.max(CELL.narrowest, width / keys())),
       row: Math.min(CELL.widest, Math.max(CELL.narrowest, rowHeight(height - 4, rows()))),
     };
-    const ratio = window.devicePixelRatio || 1;
-    const [wide, high] = [Math.floor(size.cell * keys()), Math.ceil(size.row * rows())];
-    const [across, down] = [Math.round(wide * ratio), Math.round(high * ratio)];
-    if (canvas.width === across && canvas.height === down) return;
-    Object.assign(canvas, { width: across, height: down });
-    Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
+    fitCanvas(canvas, Math.floor(size.cell * keys()), Math.ceil(size.row * rows()));
   }
 
   function measure() {

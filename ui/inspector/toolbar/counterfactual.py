@@ -6,22 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from decoding.counterfactual import Counterfactual, choose_again
 from decoding.parameters.parameter import quoted
-from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings, parameters
 from decoding.strategies.registry import SPECS
 from model.errors import AttendError
 from model.inspection.inspector import under
-from model.loaded import LoadedModel
 from ui.inspector.toolbar.replay import is_replay
 from ui.inspector.toolbar.toolbar_contract import WhatIfForm, WhatIfValue
 from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
 from ui.runs.models import Models
-from ui.runs.run import RunRecord
 from ui.runs.session import Session
 
 VARIED = ("temperature", "top_k", "top_p")
@@ -55,7 +51,22 @@ def answer(session: Session, models: Models, identifier: str | None, changes: ob
     loaded = models.require_loaded(run.model)
     with loaded.lock:
         result = choose_again(under(loaded.model, run.interventions), trace.request, trace.choices(), altered)
-    return _value(run, trace, original, result, loaded)
+    label = loaded.tokenizer.label
+    return {
+        "run": run.id,
+        "sentence": in_words(original, result),
+        "settings": {name: getattr(result.settings, name) for name in VARIED},
+        "first": len(trace.request.attended) - run.first,
+        "tokens": [
+            {
+                "text": label(token),
+                "instead": None if choice.token == token else label(choice.token),
+                "probability": choice.final_probability,
+            }
+            for token, choice in zip(trace.ids, result.choices, strict=True)
+        ],
+        "first_difference": result.first_difference,
+    }
 
 
 def original_settings(settings: DecodingSettings) -> DecodingSettings:
@@ -89,39 +100,5 @@ def in_words(original: DecodingSettings, result: Counterfactual) -> str:
     return f"{having}, the first {'token stays' if first == 1 else f'{first:,} tokens stay'} the same; then"
 
 
-def _value(
-    run: RunRecord, trace: Trace, original: DecodingSettings, result: Counterfactual, loaded: LoadedModel
-) -> WhatIfValue:
-    label = loaded.tokenizer.label
-    return {
-        "run": run.id,
-        "sentence": in_words(original, result),
-        "settings": _varied(result.settings),
-        "original": _varied(original),
-        "first": len(trace.request.attended) - run.first,
-        "tokens": [
-            {
-                "text": label(token),
-                "instead": None if choice.token == token else label(choice.token),
-                "probability": choice.final_probability,
-            }
-            for token, choice in zip(trace.ids, result.choices, strict=True)
-        ],
-        "first_difference": result.first_difference,
-    }
-
-
 def _refusal(run: str, why: str) -> WhatIfValue:
-    return {
-        "run": run,
-        "sentence": why,
-        "settings": {},
-        "original": {},
-        "first": 0,
-        "tokens": [],
-        "first_difference": None,
-    }
-
-
-def _varied(settings: DecodingSettings) -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in VARIED}
+    return {"run": run, "sentence": why, "settings": {}, "first": 0, "tokens": [], "first_difference": None}

@@ -27,10 +27,10 @@ def build() -> gr.HTML:
     return component("inspector/toolbar/toolbar.js", "save", "change_settings", "open_file", name="record", form=form)
 
 
-def wire(session: gr.State, shown: gr.HTML, inspector: gr.HTML, models: Models) -> None:
+def wire(session: gr.State, view: gr.HTML, inspector: gr.HTML, models: Models) -> None:
     """
     Args:
-        shown: the record's component.
+        view: the record's component.
         inspector: where a run that is opened from a file appears.
     """
 
@@ -51,6 +51,6 @@ def wire(session: gr.State, shown: gr.HTML, inspector: gr.HTML, models: Models) 
             return packed({**replay.opened(visitor, text), "file": name[:MAX_NAME], "number": number})
         return gr.skip()
 
-    shown.save(save, session, shown, trigger_mode="multiple", **QUICK)
-    shown.change_settings(change, session, shown, **QUICK)  # one at a time: what comes twice was asked again
-    shown.open_file(open_file, session, inspector, trigger_mode="multiple", **QUICK)
+    view.save(save, session, view, trigger_mode="multiple", **QUICK)
+    view.change_settings(change, session, view, **QUICK)  # one at a time: what comes twice was asked again
+    view.open_file(open_file, session, inspector, trigger_mode="multiple", **QUICK)

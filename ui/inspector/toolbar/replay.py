@@ -13,7 +13,7 @@ from model.errors import AttendError
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.values import document_value
 from ui.kit.validation import checked_text
-from ui.runs.documents.runs import KeptRun, read_run
+from ui.runs.documents.runs import run_of
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
@@ -53,7 +53,6 @@ def reopened(session: Session, models: Models, identifier: str) -> RunRecord:
     document = read_run_document(parse(session.file[1]))
     loaded = models.require_loaded(document["model"])
     try:
-        kept: KeptRun = {"key": identifier, "dropped": 0, "layers": 0, "heads": 0, "run": {**document}}
-        return read_run(kept, identifier, "write", loaded)
+        return run_of(document, identifier, "write", loaded)
     except InvalidDocument as error:
         raise AttendError(f"{loaded.name} can't have written the run of this file ({error}).") from error

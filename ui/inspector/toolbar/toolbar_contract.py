@@ -28,7 +28,6 @@ class WhatIfValue(TypedDict):
     run: str
     sentence: str  # continues with the first token that differs, if any
     settings: dict[str, Any]  # those applied; empty if the run does not allow any, and the sentence says why
-    original: dict[str, Any]  # those of the run
     first: int  # the number, among the inspector's explained tokens, of the first one here
     tokens: list[WhatIfToken]
     first_difference: int | None

@@ -14,8 +14,8 @@ from model.causes.reading import words as cut_into_words
 from model.errors import AttendError
 from model.inspection.attribution import attribute_directly, attribute_inputs
 from model.inspection.lens import column_count, positions_at_once, read_layers, read_position
-from model.inspection.words import Span, leave_out
-from ui.inspector.why.question import ExplainedToken, Question, Replies, in_turn, short
+from model.inspection.words import leave_out
+from ui.inspector.why.question import ExplainedToken, Progress, Question, reported, short
 from ui.inspector.why.why_contract import (
     InputsAnswer,
     LensAnswer,
@@ -33,7 +33,7 @@ _WORDS = 240  # that are left out at most: the newest
 _GRADIENT_TOKENS, _STEPS = 600, 30  # of a text whose gradients are taken, and points at which they are
 
 
-def lens(question: Question) -> Replies:
+def lens(question: Question) -> LensAnswer:
     """Every layer's guesses at the tokens of an answer; of a long one, at those around the token."""
     target, middle = question.target(), bool(question.fields.get("middle"))
     at_once = positions_at_once(target.inspector, target.loaded.model.vocabulary_size, sublayers=middle)
@@ -64,17 +64,16 @@ def lens(question: Question) -> Replies:
         }
         for position, token in enumerate(target.run.ids[first:end])
     ]
-    answer: LensAnswer = {
+    return {
         "columns": list(read.columns),
         "first": first - target.run.first,
         "total": len(target.run.tokens) - begin,
         "rows": rows,
         "labels": target.labels({token for row in rows for token in (row["id"], *row["top"])}),
     }
-    yield {"answer": answer}
 
 
-def lens_cell(question: Question) -> Replies:
+def lens_cell(question: Question) -> LensCell:
     """The ten best guesses of every layer in the place of one token, and how the pinned ones rise and fall."""
     target, pinned = question.target(), question.fields.get("pinned", [])
     if not isinstance(pinned, list) or len(pinned) > _PINNED:
@@ -91,7 +90,7 @@ def lens_cell(question: Question) -> Replies:
             ids=ids,
             sublayers=bool(question.fields.get("middle")),
         )
-    answer: LensCell = {
+    return {
         "columns": list(read.columns),
         "top": read.top.tolist(),
         "probabilities": [short(column) for column in read.probabilities.tolist()],
@@ -99,30 +98,26 @@ def lens_cell(question: Question) -> Replies:
         "curves": [short(curve) for curve in read.curves.T.tolist()],  # (ids, columns)
         "labels": target.labels({*ids, *read.top.flatten().tolist()}),
     }
-    yield {"answer": answer}
 
 
-def words(question: Question) -> Replies:
+def words(question: Question) -> Progress[WordsAnswer]:
     """How the choice changes without each earlier word or, for an encoder-decoder, without each word of the source."""
     target = question.target()
     chosen, rival = _pair(question, target)
     changed = target.source or target.before
     tokenizer = target.loaded.tokenizer
     left_out = left_out_words(tokenizer, changed)[-_WORDS:]
-    changes: dict[Span, float] = {}
     removals = leave_out(target.inspector, target.before, left_out, chosen, rival, source=target.source)
-    for one in in_turn(removals, target.loaded.lock):
-        changes = dict(zip(left_out, short(one.changes.tolist()), strict=True))
-        yield {"progress": (one.done, one.total)}
+    last = yield from reported(removals, target.loaded.lock)
+    changes = {} if last is None else dict(zip(left_out, short(last.changes.tolist()), strict=True))
     words: list[Word] = [
         {"text": "".join(map(tokenizer.label, changed[slice(*span)])), "change": changes.get(span)}
         for span in cut_into_words(tokenizer, changed)
     ]
-    answer: WordsAnswer = {"words": words}
-    yield {"answer": answer}
+    return {"words": words}
 
 
-def parts(question: Question) -> Replies:
+def parts(question: Question) -> PartsAnswer:
     """What each part of the model wrote into the choice."""
     target = question.target()
     chosen, rival = _pair(question, target)
@@ -132,7 +127,7 @@ def parts(question: Question) -> Replies:
     def rows(values: Tensor | None) -> list[list[float]] | None:
         return None if values is None else [short(row) for row in values.tolist()]
 
-    answer: PartsAnswer = {
+    return {
         "embedding": significant(attribution.embedding),
         "names": list(target.inspector.anatomy.names),
         "sublayers": [short(row) for row in attribution.sublayers.tolist()],
@@ -144,10 +139,9 @@ def parts(question: Question) -> Replies:
         "total": significant(attribution.total),
         "gap": significant(attribution.gap, 2),
     }
-    yield {"answer": answer}
 
 
-def inputs(question: Question) -> Replies:
+def inputs(question: Question) -> InputsAnswer:
     """What each token's embedding added to the choice, by gradients."""
     target, steps = question.target(), question.whole("steps")
     chosen, rival = _pair(question, target)
@@ -163,14 +157,13 @@ def inputs(question: Question) -> Replies:
         attribution = attribute_inputs(
             target.inspector, target.before, chosen, rival, source=target.source, steps=steps
         )
-    answer: InputsAnswer = {
+    return {
         "ids": list(read),
         "scores": short(attribution.scores.tolist()),
         "total": significant(attribution.total),
         "gap": significant(attribution.gap),
         "labels": target.labels(read),
     }
-    yield {"answer": answer}
 
 
 def _pair(question: Question, target: ExplainedToken) -> tuple[int, int | None]:

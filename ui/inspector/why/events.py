@@ -7,7 +7,7 @@ view is chosen, so that an answer that nobody waits for any more ends before its
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +15,8 @@ import gradio as gr
 
 from model.errors import AttendError
 from ui.inspector.why import answers, heads, patch
-from ui.inspector.why.question import Question, Replies
+from ui.inspector.why.question import Progress, Question
+from ui.inspector.why.why_contract import WhyReply
 from ui.kit import events
 from ui.kit.component import component
 from ui.kit.errors import for_people
@@ -23,7 +24,7 @@ from ui.kit.events import QUICK, QUIET, field
 from ui.runs.models import Models
 from ui.runs.session import Session
 
-QUESTIONS: Mapping[str, Callable[[Question], Replies]] = MappingProxyType(
+QUESTIONS: Mapping[str, Callable[[Question], Mapping[str, Any] | Progress[Any]]] = MappingProxyType(
     {
         "lens": answers.lens,
         "lens_cell": answers.lens_cell,
@@ -47,7 +48,7 @@ def build() -> gr.HTML:
     return component("inspector/why/why.js", "ask", "leave", name="why")
 
 
-def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
+def wire(session: gr.State, fold: gr.HTML, models: Models) -> None:
     def ask(visitor: Session, event: gr.EventData) -> Iterator[Any]:
         yield from events.replies(event, lambda: replies(visitor, models, event))
 
@@ -55,18 +56,18 @@ def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
         with for_people():
             visitor.causes = max(visitor.causes, field(event, "turn", int))
 
-    shown.ask(ask, session, shown, **_ASKING)
-    shown.leave(go_on, session, None, trigger_mode="multiple", **QUICK)
+    fold.ask(ask, session, fold, **_ASKING)
+    fold.leave(go_on, session, None, trigger_mode="multiple", **QUICK)
 
 
-def replies(visitor: Session, models: Models, event: gr.EventData) -> Replies:
+def replies(visitor: Session, models: Models, event: gr.EventData) -> Iterator[WhyReply]:
     """What a question is replied to until the visitor goes on."""
-    turn, answer = field(event, "turn", int), QUESTIONS.get(field(event, "question", str))
-    if answer is None:
+    turn, name = field(event, "turn", int), field(event, "question", str)
+    if name not in QUESTIONS:
         raise AttendError("This page is out of date: reload it.")
     visitor.causes = max(visitor.causes, turn)
     deadline = time.monotonic() + models.limits.run_seconds
-    for reply in answer(Question(visitor, models, event._data)):
+    for reply in answered(name, Question(visitor, models, event._data)):
         if visitor.causes != turn:
             return
         if "answer" not in reply and time.monotonic() > deadline:
@@ -74,3 +75,14 @@ def replies(visitor: Session, models: Models, event: gr.EventData) -> Replies:
                 f"This took longer than the limit of {models.limits.run_seconds:.0f} seconds: ask about a shorter text."
             )
         yield reply
+
+
+def answered(name: str, question: Question) -> Iterator[WhyReply]:
+    """The progress of an answer that takes long, and last the answer."""
+    answer = QUESTIONS[name](question)
+    while isinstance(answer, Generator):
+        try:
+            yield {"progress": next(answer)}
+        except StopIteration as ended:
+            answer = ended.value
+    yield {"answer": answer}

@@ -11,7 +11,7 @@ import { makeData } from '../../kit/js/data.js';
 import { percent } from '../../kit/js/text.js';
 import { whenThemed } from '../../kit/js/theme.js';
 import { makeHead } from './head.js';
-import { makeGrid, nats, pictureButton, roomBeside } from './plots.js';
+import { makeHeadGrid, nats, roomBeside } from './plots.js';
 import { makeThumbnails, unpackCells } from './thumbnails.js';
 import { makeWithout } from './without.js';
 
@@ -96,37 +96,35 @@ export function makeView({ answerTo }) {
     open();
   }
 
-  const count = () => answer.layers * answer.heads;
-  /** @param {number} number @returns {[number, number]} layer and head */
+  /** @param {number} number of a head, layer after layer @returns {[number, number]} layer and head */
   const placeOf = (number) => [Math.floor(number / answer.heads), number % answer.heads];
   /** @param {number} number */
   const nameOf = (number) => placeOf(number).map((at) => at + 1).join('.');
-  /** @param {number} number */
-  const strongestOf = (number) => {
+  /** @param {number[][]} values by layer and head @param {number} number */
+  function valueOf(values, number) {
     const [layer, at] = placeOf(number);
-    return answer.strongest ? answer.patterns[answer.strongest[layer][at]] : '';
-  };
-  /** @param {string} by @param {number} number */
-  function valueOf(by, number) {
-    const [layer, at] = placeOf(number);
-    return by === 'effect' ? effects?.[layer][at] ?? 0 : answer.scores[by][layer][at];
+    return values[layer][at];
   }
+  /** @param {number} number */
+  const strongestOf = (number) => (answer.strongest ? answer.patterns[valueOf(answer.strongest, number)] : '');
+  const numbers = () => [...Array(answer.layers * answer.heads).keys()];
 
   /** Offer what the heads can be sorted and filtered by, and draw those that are wanted. */
   function arrange() {
     offer(sort, ['', ...answer.patterns, ...(effects ? ['effect'] : [])].map((value) => [value, SORTED[value]]));
     offer(filter, [['', 'all heads'], ...answer.patterns.map((name) => /** @type {[string, string]} */ ([name, `mostly ${PATTERNS[name]}`]))]);
     sort.hidden = filter.hidden = !answer.patterns.length && !effects;
-    const shown = [...Array(count()).keys()].filter((number) => !filter.value || strongestOf(number) === filter.value);
-    if (sort.value) shown.sort((one, other) => (sort.value === 'effect' ? valueOf('effect', one) - valueOf('effect', other) : valueOf(sort.value, other) - valueOf(sort.value, one)));
+    const listed = numbers().filter((number) => !filter.value || strongestOf(number) === filter.value);
+    const isEffect = sort.value === 'effect', values = isEffect ? effects : answer.scores[sort.value];
+    if (values) listed.sort((one, other) => (valueOf(values, other) - valueOf(values, one)) * (isEffect ? -1 : 1));
     thumbnails.draw({
-      maps, rows: answer.rows, columns: answer.columns, order: shown, across: answer.heads,
+      maps, rows: answer.rows, columns: answer.columns, order: listed, across: answer.heads,
       nameOf: (number) => {
-        const note = sort.value === 'effect' ? nats(valueOf('effect', number)) : sort.value ? percent(valueOf(sort.value, number), 0) : SHORT[strongestOf(number)] ?? '';
+        const note = !values ? SHORT[strongestOf(number)] ?? '' : isEffect ? nats(valueOf(values, number)) : percent(valueOf(values, number), 0);
         return `${nameOf(number)} ${note}`;
       },
     });
-    first = shown[0] ?? 0;
+    first = listed[0] ?? 0;
     describe(locked);
     data.draw();
   }
@@ -137,8 +135,8 @@ export function makeView({ answerTo }) {
     preview.hidden = false;
     thumbnails.paintOn(preview, number);
     const [layer, at] = placeOf(number);
-    const shares = answer.patterns.map((name) => `${PATTERNS[name]} ${percent(answer.scores[name][layer][at], 0)}`).join(', ');
-    const effect = effects ? ` Without it, this token’s log-probability changes by ${nats(effects[layer][at])}.` : '';
+    const shares = answer.patterns.map((name) => `${PATTERNS[name]} ${percent(valueOf(answer.scores[name], number), 0)}`).join(', ');
+    const effect = effects ? ` Without it, this token’s log-probability changes by ${nats(valueOf(effects, number))}.` : '';
     const hint = locked < 0 ? ' Point at a head to see it larger; click to open it.' : '';
     setText(readout, `Layer ${layer + 1}, head ${at + 1}${shares && `: ${shares}`}.${effect}${hint}`);
   }
@@ -170,18 +168,16 @@ export function makeView({ answerTo }) {
     if (!reply) return;
     [effects, effectsOf] = [reply.effects, of];
     const values = effects;
-    const picture = makeGrid({
-      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, at) => String(at + 1)), across: 'head', room: roomBeside(node.clientWidth),
+    const picture = makeHeadGrid({
+      room: roomBeside(node.clientWidth), file: ['heads', 'off'],
       values: values.map((line) => line.map((change) => -change)), // blue speaks for the token, as with the words of a pair
       title: 'Blue heads speak for this token: without them its log-probability falls. Other heads may take over what one no longer does',
       describe: (layer, at) => `Without layer ${layer + 1}, head ${at + 1}: ${nats(values[layer][at])}`,
       onPick: (layer, at) => pick(layer * answer.heads + at),
     });
-    picture.append(pictureButton(() => picture, ['heads', 'off']));
-    const [most] = [...values.flat().keys()].toSorted((one, other) => values.flat()[one] - values.flat()[other]);
-    const [layer, at] = placeOf(most);
-    ranking.replaceChildren(make('p', { class: 'at-md' }, ...(values[layer][at] < 0
-      ? ['Of all heads, this token depends most on ', makeButton(`head ${nameOf(most)}`, () => pick(most)), `: without it, its log-probability changes by ${nats(values[layer][at])}.`]
+    const least = Math.min(...values.flat()), most = values.flat().indexOf(least);
+    ranking.replaceChildren(make('p', { class: 'at-md' }, ...(least < 0
+      ? ['Of all heads, this token depends most on ', makeButton(`head ${nameOf(most)}`, () => pick(most)), `: without it, its log-probability changes by ${nats(least)}.`]
       : ['No head makes this token likelier: without any one of them, it would be at least as likely.'])), picture);
     offer(sort, ['', ...answer.patterns, 'effect'].map((value) => [value, SORTED[value]]));
     sort.value = 'effect';
@@ -192,10 +188,9 @@ export function makeView({ answerTo }) {
   /** @returns {Sheet[]} */
   function sheets() {
     if (!answer) return [];
-    const rows = [...Array(count()).keys()].map((number) => {
-      const [layer, at] = placeOf(number);
-      return [layer + 1, at + 1, PATTERNS[strongestOf(number)] ?? '', ...answer.patterns.map((name) => answer.scores[name][layer][at]), ...(effects ? [effects[layer][at]] : [])];
-    });
+    const columns = [...answer.patterns.map((name) => answer.scores[name]), ...(effects ? [effects] : [])];
+    const rows = numbers().map((number) =>
+      [...placeOf(number).map((at) => at + 1), PATTERNS[strongestOf(number)] ?? '', ...columns.map((values) => valueOf(values, number))]);
     return [{ title: 'Heads', head: ['layer', 'head', 'mostly', ...answer.patterns, ...(effects ? ['effect without it, nats'] : [])], rows }, ...without.sheets()];
   }
 

@@ -22,7 +22,7 @@ from model.errors import AttendError
 from model.inspection.ablation import switch_off_each
 from model.inspection.heads import PATTERNS, score_heads, score_induction
 from model.interface import Attention
-from ui.inspector.why.question import ExplainedToken, Question, Replies, in_turn, short
+from ui.inspector.why.question import ExplainedToken, Progress, Question, reported, short
 from ui.inspector.why.why_contract import EffectsAnswer, HeadAnswer, HeadsAnswer, Rewritten, SwitchedOff
 from ui.kit.packing import packed_bytes, significant
 from ui.runs.attention import attention_row
@@ -37,7 +37,7 @@ _SEED, _REPEATED = 1, 50  # of the random tokens, read twice, that show which he
 _REPORT_SECONDS = 0.2  # between two reports of progress
 
 
-def heads(question: Question) -> Replies:
+def heads(question: Question) -> Progress[HeadsAnswer]:
     """Thumbnails of the attention of all heads over the run's text, and what each head does most."""
     target, kind = _whole_text(question), _kind(question)
     attention = _attention(target, kind)  # (L, H, T, K)
@@ -49,13 +49,13 @@ def heads(question: Question) -> Replies:
         scores = {name: [short(row) for row in getattr(head_scores, name).tolist()] for name in PATTERNS}
         strongest = head_scores.strongest().tolist()
         if not target.source:  # what repeats is clearer in random tokens than in a text
-            yield {"progress": (1, 2)}
+            yield 1, 2
             with target.loaded.lock:
                 length = min(_REPEATED, target.loaded.model.context_length // 2)
                 induction = score_induction(target.inspector, seed=_SEED, length=length)
             scores["induction"] = [short(row) for row in induction.tolist()]
     layers, count = attention.shape[:2]
-    answer: HeadsAnswer = {
+    return {
         "layers": layers,
         "heads": count,
         "rows": math.ceil(attention.shape[2] / block),
@@ -67,7 +67,6 @@ def heads(question: Question) -> Replies:
         "strongest": strongest,
         "has_source": bool(target.source),
     }
-    yield {"answer": answer}
 
 
 def thumbnails(attention: Tensor, *, is_triangular: bool) -> tuple[str, int]:
@@ -88,7 +87,7 @@ def thumbnails(attention: Tensor, *, is_triangular: bool) -> tuple[str, int]:
     return packed_bytes(even[::2] * 16 + even[1::2]), block
 
 
-def open_head(question: Question) -> Replies:
+def open_head(question: Question) -> HeadAnswer:
     """The attention of one head in full; of a long text, the rows around the token."""
     target, kind = question.target(), _kind(question)
     position = target.position
@@ -102,7 +101,7 @@ def open_head(question: Question) -> Replies:
     first = max(0, min(position - size // 2, tokens - size))
     rows = attention[layer, head, first : first + size]  # (size, K)
     ends = [query + 1 if kind == "self" else rows.shape[1] for query in range(first, first + size)]
-    answer: HeadAnswer = {
+    return {
         "rows": [attention_row(row[:end]) for row, end in zip(rows, ends, strict=True)],
         "rows_from": first,
         "ids": list(target.run.ids[len(target.source) :]),
@@ -110,10 +109,9 @@ def open_head(question: Question) -> Replies:
         "offset": len(target.source) - target.run.first,
         "labels": target.labels(target.run.ids),
     }
-    yield {"answer": answer}
 
 
-def switch_off(question: Question) -> Replies:
+def switch_off(question: Question) -> SwitchedOff:
     """The token's table as it was, and with some parts of the model switched off or scaled."""
     target, changes = question.target(), question.changes()
     before = target.run.interventions
@@ -126,16 +124,15 @@ def switch_off(question: Question) -> Replies:
     shares = logits.softmax(dim=-1).cpu()  # (2, V)
     listed = dict.fromkeys([target.token, *shares.topk(min(_LISTED, shares.shape[-1])).indices.flatten().tolist()])
     ids = sorted(listed, key=lambda token: -float(shares[0, token]))
-    answer: SwitchedOff = {
+    return {
         "ids": ids,
         "before": [significant(float(shares[0, token])) for token in ids],
         "after": [significant(float(shares[1, token])) for token in ids],
         "labels": target.labels(ids),
     }
-    yield {"answer": answer}
 
 
-def write_without(question: Question) -> Replies:
+def write_without(question: Question) -> Progress[Rewritten]:
     """The whole continuation again with the same settings and random draws, under the changes."""
     run, changes = question.run(), question.changes()
     trace = run.require_trace()
@@ -150,19 +147,17 @@ def write_without(question: Question) -> Replies:
                 again.add(arrived.steps[0])
             if time.monotonic() - reported > _REPORT_SECONDS:
                 reported = time.monotonic()
-                yield {"progress": (min(len(again.ids), len(trace.ids)), len(trace.ids))}
+                yield min(len(again.ids), len(trace.ids)), len(trace.ids)
     pairs = enumerate(zip_longest(trace.ids, again.ids))
-    answer: Rewritten = {
+    return {
         "ids": list(trace.ids),
         "again": list(again.ids),
-        "first": len(trace.request.attended) - run.first,
         "first_difference": next((number for number, (one, other) in pairs if one != other), None),
         "labels": {str(token): loaded.tokenizer.label(token) for token in {*trace.ids, *again.ids}},
     }
-    yield {"answer": answer}
 
 
-def rank_heads(question: Question) -> Replies:
+def rank_heads(question: Question) -> Progress[EffectsAnswer]:
     """How the token's log-probability changes without each head, one at a time."""
     target, kind = question.target(), _kind(question)
     target.refuse_changed()
@@ -174,12 +169,9 @@ def rank_heads(question: Question) -> Replies:
         source=target.source,
         part="head" if kind == "self" else "cross_head",
     )
-    last = None
-    for last in in_turn(effects, target.loaded.lock):
-        yield {"progress": (last.done, last.total)}
+    last = yield from reported(effects, target.loaded.lock)
     assert last is not None  # every model has heads
-    answer: EffectsAnswer = {"effects": [short(row) for row in last.effects.tolist()]}
-    yield {"answer": answer}
+    return {"effects": [short(row) for row in last.effects.tolist()]}
 
 
 def _whole_text(question: Question) -> ExplainedToken:

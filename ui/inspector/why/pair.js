@@ -11,7 +11,7 @@ import { makeData } from '../../kit/js/data.js';
 import { percent, signed, visibleText } from '../../kit/js/text.js';
 import { makeRadioSwitch } from '../../kit/parts/radio_switch.js';
 import { ranked, rivalOf } from '../step.js';
-import { makeBars, makeGrid, makeScoredText, nats, pictureButton, roomBeside } from './plots.js';
+import { makeBars, makeHeadGrid, makeScoredText, nats, roomBeside } from './plots.js';
 
 const ALONE = ''; // in the place of a rival
 const STEPS = 30;
@@ -21,7 +21,7 @@ const NAMES = { attention: 'attention', cross_attention: 'cross-attention', feed
 /** @param {Asking} asking */
 export function makeView({ answerTo, isRecorded = false }) {
   let place = /** @type {Place | null} */ (null);
-  let shown = ''; // what was answered last
+  let answeredKey = ''; // what was answered last
   let steps = STEPS;
   /** @type {{words?: WordsAnswer, parts?: PartsAnswer, inputs?: InputsAnswer}} about the pair that is chosen */
   let answers = {};
@@ -52,7 +52,7 @@ export function makeView({ answerTo, isRecorded = false }) {
     place = next;
     if (isNew) offer();
     if (next.pair) [chosen.value, rival.value] = [String(next.pair.chosen), String(next.pair.rival ?? ALONE)];
-    if (shown !== keyOf() || !answers.inputs) refresh();
+    if (answeredKey !== keyOf() || !answers.inputs) refresh();
   }
 
   /** Offer the step's candidates; at first what was chosen and its rival. */
@@ -69,7 +69,7 @@ export function makeView({ answerTo, isRecorded = false }) {
   const pair = () => ({ chosen: Number(chosen.value), rival: rival.value === ALONE ? null : Number(rival.value) });
 
   async function refresh() {
-    shown = keyOf();
+    answeredKey = keyOf();
     answers = {};
     const mine = answers;
     for (const section of [words, parts, inputs]) section.body.replaceChildren();
@@ -112,12 +112,10 @@ export function makeView({ answerTo, isRecorded = false }) {
 
   /** @param {number[][]} values @param {number[]} rest @param {string} title */
   function headGrid(values, rest, title) {
-    const picture = makeGrid({
-      rows: values.map((_, layer) => `layer ${layer + 1}`), columns: values[0].map((_, head) => String(head + 1)), values, title, across: 'head', room: roomBeside(parts.body.clientWidth),
+    return makeHeadGrid({
+      values, title, room: roomBeside(parts.body.clientWidth), file: ['heads', place.step.nameOf(pair().chosen)],
       describe: (row, column) => `Layer ${row + 1}, head ${column + 1}: ${nats(values[row][column])}; the output projection’s bias adds ${nats(rest[row])} in this layer`,
     });
-    picture.append(pictureButton(() => picture, ['heads', place.step.nameOf(pair().chosen)]));
-    return picture;
   }
 
   /** @param {InputsAnswer} answer */
@@ -130,19 +128,19 @@ export function makeView({ answerTo, isRecorded = false }) {
 
   /** @returns {Sheet[]} */
   function sheets() {
-    const found = [];
-    if (answers.words) found.push({ title: 'Words', head: ['word', 'change without it, nats'], rows: answers.words.words.map(({ text, change }) => [JSON.stringify(text), change ?? '']) });
+    const tables = [];
+    if (answers.words) tables.push({ title: 'Words', head: ['word', 'change without it, nats'], rows: answers.words.words.map(({ text, change }) => [JSON.stringify(text), change ?? '']) });
     if (answers.parts) {
       const { heads, cross_heads: cross } = answers.parts;
-      found.push({ title: 'Parts', head: ['part', 'share of the difference'], rows: [...partsOf(answers.parts).map(({ name, value }) => [name, value]), ['total', answers.parts.total]] });
+      tables.push({ title: 'Parts', head: ['part', 'share of the difference'], rows: [...partsOf(answers.parts).map(({ name, value }) => [name, value]), ['total', answers.parts.total]] });
       const listed = (values, kind) => (values ?? []).flatMap((line, layer) => line.map((value, head) => [kind, layer + 1, head + 1, value]));
-      found.push({ title: 'Heads', head: ['kind', 'layer', 'head', 'share of the difference'], rows: [...listed(heads, 'attention'), ...listed(cross, 'cross-attention')] });
+      tables.push({ title: 'Heads', head: ['kind', 'layer', 'head', 'share of the difference'], rows: [...listed(heads, 'attention'), ...listed(cross, 'cross-attention')] });
     }
     if (answers.inputs) {
       const { ids, labels, scores } = answers.inputs;
-      found.push({ title: steps ? 'Integrated gradients' : 'Gradient × input', head: ['token', 'score'], rows: ids.map((id, i) => [JSON.stringify(labels[id]), scores[i]]) });
+      tables.push({ title: steps ? 'Integrated gradients' : 'Gradient × input', head: ['token', 'score'], rows: ids.map((id, i) => [JSON.stringify(labels[id]), scores[i]]) });
     }
-    return found;
+    return tables;
   }
 
   return { node, show };

@@ -9,7 +9,7 @@
 import { make, makeButton } from '../../kit/js/dom.js';
 import { makeData } from '../../kit/js/data.js';
 import { signed, tokenChip, visibleText } from '../../kit/js/text.js';
-import { makeGrid, nats, pictureButton } from './plots.js';
+import { makeGrid, makeHeadGrid, nats } from './plots.js';
 
 const FIELDS = {
   clean: 'First text', corrupted: 'Second text', beginning: 'The answer begins', answer: 'First text’s answer', rival: 'Second text’s answer',
@@ -88,15 +88,14 @@ export function makeView({ answerTo }) {
       const names = clean.slice(first).map((token, at) => (token === corrupted[first + at] ? visibleText(token) : `${visibleText(token)}/${visibleText(corrupted[first + at])}`));
       const share = (value) => signed(value.toFixed(2));
       const byPosition = makeGrid({
-        rows: positions.map((_, layer) => `layer ${layer + 1}`), columns: names, values: positions, room: node.clientWidth, onPick: openData, title: 'The stream after a layer, at one token: how much of the answer it brings back',
+        rows: positions.map((_, layer) => `layer ${layer + 1}`), columns: names, values: positions, room: node.clientWidth, onPick: openData, file: ['patch', 'positions'],
+        title: 'The stream after a layer, at one token: how much of the answer it brings back',
         describe: (layer, at) => `After layer ${layer + 1}, at ${names[at]}: ${share(positions[layer][at])}`,
       });
-      byPosition.append(pictureButton(() => byPosition, ['patch', 'positions']));
-      const byHead = makeGrid({
-        rows: heads.map((_, layer) => `layer ${layer + 1}`), columns: heads[0].map((_, head) => String(head + 1)), values: heads, room: node.clientWidth, onPick: openData, title: 'One head, at all tokens: how much of the answer it brings back', across: 'head',
+      const byHead = makeHeadGrid({
+        values: heads, room: node.clientWidth, onPick: openData, file: ['patch', 'heads'], title: 'One head, at all tokens: how much of the answer it brings back',
         describe: (layer, head) => `Layer ${layer + 1}, head ${head + 1}: ${share(heads[layer][head])}`,
       });
-      byHead.append(pictureButton(() => byHead, ['patch', 'heads']));
       result.replaceChildren(...texts, make('p', { class: 'at-md' }, 'log p(', tokenChip(wanted), ') − log p(', tokenChip(rival),
         `) is ${nats(differences[0])} after the first text and ${nats(differences[1])} after the second.`), byPosition, byHead);
     }

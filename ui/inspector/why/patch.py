@@ -14,7 +14,7 @@ from model.inspection.patching import patch
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.inspector.endpoints import MAX_PATCHED
-from ui.inspector.why.question import Question, Replies, in_turn, short
+from ui.inspector.why.question import Progress, Question, reported, short
 from ui.inspector.why.why_contract import PatchAnswer, PatchBeginning, PatchForm
 from ui.kit.packing import significant
 from ui.kit.validation import checked_start, checked_text
@@ -45,14 +45,13 @@ class _Text:
     source: tuple[int, ...] = ()
 
 
-def patch_form(question: Question) -> Replies:
+def patch_form(question: Question) -> PatchBeginning:
     """Two texts to begin with, for the model of the run."""
     mode = _mode_of(_loaded(question))
-    answer: PatchBeginning = {"mode": mode, "example": _EXAMPLES.get(mode)}
-    yield {"answer": answer}
+    return {"mode": mode, "example": _EXAMPLES.get(mode)}
 
 
-def patch_texts(question: Question) -> Replies:
+def patch_texts(question: Question) -> Progress[PatchAnswer]:
     """Which positions and heads carry the difference between the texts, as shares of it that a patch restores."""
     loaded = _loaded(question)
     inspector = opened(loaded.model).inspector()
@@ -79,8 +78,7 @@ def patch_texts(question: Question) -> Replies:
         "differences": [],
     }
     if len(result["clean"]) != len(result["corrupted"]):
-        yield {"answer": result}  # the page shows both tokenizations
-        return
+        return result  # the page shows both tokenizations
     if len(result["clean"]) > MAX_PATCHED:
         raise AttendError(
             f"The texts have {len(result['clean'])} tokens, but at most {MAX_PATCHED} fit, since each is patched "
@@ -95,14 +93,12 @@ def patch_texts(question: Question) -> Replies:
         source=clean.source,
         corrupted_source=corrupted.source,
     )
-    last = None
-    for last in in_turn(steps, loaded.lock):
-        yield {"progress": (last.done, last.total)}
+    last = yield from reported(steps, loaded.lock)
     assert last is not None  # every model has heads
     result["positions"] = [short(row) for row in last.positions.tolist()]
     result["heads"] = [short(row) for row in last.heads.tolist()]
     result["differences"] = [significant(last.clean, 4), significant(last.corrupted, 4)]
-    yield {"answer": result}
+    return result
 
 
 def _loaded(question: Question) -> LoadedModel:

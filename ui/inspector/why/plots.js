@@ -57,12 +57,12 @@ export function makeCurves({ columns, lines, marked, title, width, onPick }) {
 }
 
 /**
- * A grid of coloured cells, orange below zero and blue above.
+ * A grid of coloured cells, orange below zero and blue above, which can be saved.
  * @param {{rows: string[], columns: string[], values: number[][], title: string, describe: (row: number, column: number) => string,
- *   onPick?: (row: number, column: number) => void, across?: string, room: number}} about `values` by row and column; `across`
- *   names the columns; `room`: the width that there is, in pixels
+ *   onPick?: (row: number, column: number) => void, across?: string, room: number, file: string[]}} about `values` by row and
+ *   column; `across` names the columns; `room`: the width that there is, in pixels; `file`: what names it
  */
-export function makeGrid({ rows, columns, values, title, describe, onPick = () => {}, across = '', room }) {
+export function makeGrid({ rows, columns, values, title, describe, onPick = () => {}, across = '', room, file }) {
   const [left, top, high] = [56, across ? 20 : 4, rows.length > 16 ? 12 : 18];
   const isSlanted = columns.some((name) => name.length > 3);
   const wide = Math.min(40, Math.max(isSlanted ? 14 : 10, (Math.min(580, room) - left - 8) / columns.length));
@@ -82,9 +82,9 @@ export function makeGrid({ rows, columns, values, title, describe, onPick = () =
   });
   const heads = across ? [makeSvg('text', { class: 'at-tick', x: left, y: 12 }, across)] : [];
   const frame = makeSvg('rect', { class: 'at-cell-here', width: wide, height: high, visibility: 'hidden' });
-  const svg = makeSvg('svg', { class: 'at-cells', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', tabindex: 0, 'aria-label': `${title}; use the arrow keys to move, Enter to choose` },
+  const svg = makeSvg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', tabindex: 0, 'aria-label': `${title}; use the arrow keys to move, Enter to choose` },
     ...heads, ...rowNames, ...columnNames, ...cells, frame);
-  const readout = make('p', { class: 'at-sm at-quiet at-grid-readout', 'aria-live': 'polite', text: title });
+  const readout = make('p', { class: 'at-sm at-quiet', 'aria-live': 'polite', text: title });
   let here = /** @type {{row: number, column: number} | null} */ (null);
   const point = (cell) => {
     here = cell;
@@ -109,8 +109,15 @@ export function makeGrid({ rows, columns, values, title, describe, onPick = () =
     point,
     pick: ({ row, column }) => onPick(row, column),
   });
-  return make('div', { class: 'at-drawn' }, make('div', { class: 'at-scroll' }, svg), readout);
+  const node = make('div', { class: 'at-drawn' }, make('div', { class: 'at-scroll' }, svg), readout);
+  node.append(pictureButton(() => node, file));
+  return node;
 }
+
+/** A grid of all heads: `values` by layer and head. @param {Omit<Parameters<typeof makeGrid>[0], 'rows' | 'columns' | 'across'>} about */
+export const makeHeadGrid = (about) => makeGrid({
+  ...about, rows: about.values.map((_, layer) => `layer ${layer + 1}`), columns: about.values[0].map((_, head) => String(head + 1)), across: 'head',
+});
 
 /** The width of one of two columns, or of the only one, as why.css has them. @param {number} width */
 export const roomBeside = (width) => (width >= TWO_COLUMNS ? width / 2 - COLUMN_GAP : width);

@@ -5,26 +5,28 @@ Knows nothing of gradio.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from model.errors import AttendError
+from model.inspection.ablation import Ablation
 from model.inspection.inspector import Inspector, opened
 from model.inspection.intervention import Intervention, interventions_of
+from model.inspection.patching import Patching
+from model.inspection.words import LeftOut
 from model.loaded import FairLock, LoadedModel
 from ui.inspector.toolbar.replay import is_replay, reopened
-from ui.inspector.why.why_contract import WhyReply
 from ui.kit.packing import significant
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
 
-Replies = Iterator[WhyReply]  # those about its progress, and last the answer
-
 LONGEST = 2_000  # tokens of a text that is looked into
 
-T = TypeVar("T")
+AnswerT = TypeVar("AnswerT")
+StepT = TypeVar("StepT", Ablation, LeftOut, Patching)
+Progress = Generator[tuple[int, int], None, AnswerT]  # yields how much is done of how much, and returns the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +132,17 @@ class Question:
         return interventions_of(values)
 
 
-def in_turn(results: Iterator[T], lock: FairLock) -> Iterator[T]:
-    """Results of a long computation; the lock is only held while one is computed, so that others come in between."""
+def reported(steps: Iterator[StepT], lock: FairLock) -> Progress[StepT | None]:
+    """The last step of a long computation, if it has any; the lock is only held while one is computed, so that others
+    come in between."""
+    last = None
     while True:
         with lock:
-            result = next(results, None)
-        if result is None:
-            return
-        yield result
+            step = next(steps, None)
+        if step is None:
+            return last
+        last = step
+        yield step.done, step.total
 
 
 def short(values: Iterable[float]) -> list[float]:

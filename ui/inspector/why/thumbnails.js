@@ -8,6 +8,7 @@ import { make } from '../../kit/js/dom.js';
 import { addCellCursor } from '../../kit/js/keys.js';
 import { fitting } from '../../kit/js/text.js';
 import { download } from '../../kit/js/transfer.js';
+import { fitCanvas } from '../attention/axis.js';
 import { readColours } from '../attention/map.js';
 
 const MAX_ACROSS = 12;
@@ -65,10 +66,7 @@ export function makeThumbnails({ point, pick }) {
     width = node.clientWidth;
     if (!width || !about.maps.length) return;
     room.style.height = `${total()}px`;
-    const ratio = window.devicePixelRatio || 1;
-    const visible = Math.min(total(), node.clientHeight || total());
-    Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(visible * ratio) });
-    Object.assign(canvas.style, { width: `${width}px`, height: `${visible}px` });
+    fitCanvas(canvas, width, Math.min(total(), node.clientHeight || total()));
     paint();
   }
 

@@ -47,7 +47,7 @@ export function start(component) {
   let rival = /** @type {number | null} */ (null); // that the visitor asked about, until a view has it
   let isAsked = false; // the visitor has opened it, and it is to be scrolled into view
   /** @type {Partial<Record<string, Promise<WhyView>>>} */
-  const made = {};
+  const openedViews = {};
   let turn = 0;
   let open = 0; // the number of the open question
   let answered = Promise.resolve();
@@ -118,8 +118,8 @@ export function start(component) {
       return;
     }
     const [mine, place] = [turn, { run, index, step, text: `${run}/${grown}` }];
-    made[chosen] ??= VIEWS[chosen].fetch().then((module) => module.makeView({ answerTo }));
-    const view = await made[chosen];
+    openedViews[chosen] ??= VIEWS[chosen].fetch().then((module) => module.makeView({ answerTo }));
+    const view = await openedViews[chosen];
     if (mine !== turn) return;
     if (view.node.parentNode !== body) body.replaceChildren(view.node);
     view.show({ ...place, pair: rival === null ? null : { chosen: place.step.id, rival } });

@@ -133,7 +133,6 @@ class Rewritten(TypedDict):
 
     ids: list[int]
     again: list[int]
-    first: int  # the number, among the explained tokens, of the first one
     first_difference: int | None
     labels: dict[str, str]
 

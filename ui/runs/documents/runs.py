@@ -10,6 +10,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -86,18 +87,28 @@ def parsed_run(written: bytes) -> KeptRun:
 
 
 def read_run(kept: KeptRun, identifier: str, mode: Mode, loaded: LoadedModel | None, *, packed: str = "") -> RunRecord:
-    """A run under a new identifier; `InvalidDocument` if the model could not have made it.
+    """A kept run under a new identifier; see `run_of`."""
+    run = run_of(read_run_document(kept["run"]), identifier, mode, loaded, packed=packed)
+    run.key, run.dropped, run.shape = kept["key"], kept["dropped"], (kept["layers"], kept["heads"])
+    return run
+
+
+def run_of(
+    document: RunDocument, identifier: str, mode: Mode, loaded: LoadedModel | None, *, packed: str = ""
+) -> RunRecord:
+    """The run of a checked document; `InvalidDocument` if the model could not have made it.
 
     Args:
         loaded: its model; None if it isn't loaded.
         packed: what the run was unpacked from, to be read again once the model is loaded.
     """
-    document = read_run_document(kept["run"])
-    source = document.get("source", [])
+    source, attention = document.get("source", []), document.get("attention")
     ids = [*source, *document["prompt"]["ids"], *document["ids"]]
     first = len(ids) - len(document["steps"])
+    rows = attention["rows"] if attention else [None] * len(document["steps"])
     tokens = [TokenRecord(token, "given") for token in ids[:first]]
-    tokens += [TokenRecord(step["id"], step["origin"], read_choice(step)) for step in document["steps"]]
+    for step, row in zip(document["steps"], rows, strict=True):
+        tokens.append(TokenRecord(step["id"], step["origin"], read_choice(step), row))
     if not tokens:
         raise InvalidDocument("it has no tokens")
     run = RunRecord(
@@ -105,10 +116,8 @@ def read_run(kept: KeptRun, identifier: str, mode: Mode, loaded: LoadedModel | N
         mode,
         document["model"] if loaded is None else loaded.name,
         tokens,
-        shape=(kept["layers"], kept["heads"]),
-        dropped=kept["dropped"],
+        shape=(attention["layers"], attention["heads"]) if attention else (0, 0),
         source=tuple(source),
-        key=kept["key"],
     )
     if loaded is None:
         labels = {int(token): label for token, label in document["labels"].items()}
@@ -118,7 +127,7 @@ def read_run(kept: KeptRun, identifier: str, mode: Mode, loaded: LoadedModel | N
         choices = run.trace.choices()
         start = len(tokens) - len(choices)
         run.tokens[start:] = [
-            TokenRecord(token.id, token.origin, choice) for token, choice in zip(tokens[start:], choices, strict=True)
+            replace(token, choice=choice) for token, choice in zip(tokens[start:], choices, strict=True)
         ]  # which shares the records with the trace, so that they count once
     else:
         check_vocabulary(document, loaded.model.vocabulary_size)

@@ -114,8 +114,8 @@ def agent_tools(models: Models) -> Sequence[Callable[..., Any]]:
         """Split a text into the tokens of a model. Lists the first 200 of them, and counts all."""
         loaded = models.get(named(model))
         ids = loaded.tokenizer.encode(checked_start(text, "The text"), begins=True)
-        shown = [int(token) for token in ids[:MAX_LISTED]]
-        return {"count": len(ids), "ids": shown, "texts": [loaded.tokenizer.label(token) for token in shown]}
+        listed = [int(token) for token in ids[:MAX_LISTED]]
+        return {"count": len(ids), "ids": listed, "texts": [loaded.tokenizer.label(token) for token in listed]}
 
     def explain(
         text: Annotated[str, Field(description="The text before the token. In a chat, the answer so far.")],
@@ -132,17 +132,17 @@ def agent_tools(models: Models) -> Sequence[Callable[..., Any]]:
         if token and token == instead_of:
             raise AttendError(f"token and instead_of are both {token[:80]!r}: name two different tokens.")
         ids = _ids(loaded, text, message)
-        found = causes["attribute"](ids, named(model), token or None, instead_of or None, steps=None)
+        attributed = causes["attribute"](ids, named(model), token or None, instead_of or None, steps=None)
         layers = causes["inspect"](ids, named(model))
-        return explained(loaded.name, found, layers)
+        return explained(loaded.name, attributed, layers)
 
     return generate, chat, score, tokenize, explain
 
 
 def _chosen(length: int, max_new_tokens: int | None, settings: dict[str, Any] | None) -> dict[str, Any]:
     """The settings of a run, whose length is that of the argument, of the settings, or `length`."""
-    given = {} if max_new_tokens is None else {"max_new_tokens": max_new_tokens}
-    return {"max_new_tokens": length, **(settings or {}), **given}
+    argument = {} if max_new_tokens is None else {"max_new_tokens": max_new_tokens}
+    return {"max_new_tokens": length, **(settings or {}), **argument}
 
 
 def _written(trace: dict[str, Any]) -> Written:

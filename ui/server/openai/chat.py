@@ -53,10 +53,6 @@ class Chat(Generation):
     def notes(self) -> Mapping[str, str]:
         return {_DROPPED: f"{self._dropped}"} if self._dropped else {}
 
-    @property
-    def prompt_tokens(self) -> int:
-        return len(self.runs[0].prompt.ids)
-
     def first_choices(self) -> Iterator[dict[str, Any]]:
         for index in self.runs[0].indexes:
             yield _in_chunk(index, {"role": "assistant", "content": ""})

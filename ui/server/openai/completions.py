@@ -31,7 +31,7 @@ from ui.server.openai.body import (
 from ui.server.openai.choices import Choices, Prompt, Written, written_tokens
 from ui.server.openai.errors import RequestError
 from ui.server.openai.generation import Generation, check_time
-from ui.server.openai.log_probabilities import TokenColumns
+from ui.server.openai.log_probabilities import token_columns
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -90,10 +90,6 @@ class Completion(Generation):
             )
         if self._echo and is_translator(loaded):
             raise RequestError(f"{loaded.name} answers its prompt with another text: leave out echo.", field="echo")
-
-    @property
-    def prompt_tokens(self) -> int:
-        return sum(len(run.prompt.ids) for run in self.runs)
 
     def run(self, models: Models, visitor: str) -> Generator[list[Written], None, None]:
         """With `echo`, the prompts are scored first, all of them; a single new token comes from the same pass."""
@@ -171,12 +167,7 @@ class Completion(Generation):
         self, index: int, tokens: Sequence[Written], finish_reason: str | None, length: int = 0
     ) -> dict[str, Any]:
         """A text, or those of its tokens that follow its first `length` characters."""
-        logprobs = None
-        if self._logprobs:
-            columns = TokenColumns(self.loaded.tokenizer, self._top, length=length)
-            for each in tokens:
-                columns.add(each)
-            logprobs = columns.value()
+        logprobs = token_columns(self.loaded.tokenizer, tokens, self._top, length) if self._logprobs else None
         text = "".join(each.text for each in tokens)
         return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": finish_reason}
 

@@ -43,10 +43,6 @@ class Generation(ABC):
             "system_fingerprint": fingerprint(loaded),
         }
 
-    @property
-    @abstractmethod
-    def prompt_tokens(self) -> int: ...
-
     @abstractmethod
     def token_choice(self, written: Written) -> dict[str, Any]:
         """A token in a chunk."""
@@ -127,12 +123,9 @@ class Generation(ABC):
         return {**self._head, "object": self.chunk_object, "choices": [choice]}
 
     def _usage(self) -> dict[str, int]:
+        read = sum(len(run.prompt.ids) for run in self.runs)
         generated = sum(len(trace.ids) for run in self.runs for trace in run.finished())
-        return {
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": generated,
-            "total_tokens": self.prompt_tokens + generated,
-        }
+        return {"prompt_tokens": read, "completion_tokens": generated, "total_tokens": read + generated}
 
 
 def check_time(end: float, done: int, prompts: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from decoding.run.document import TokenOrigin
@@ -32,42 +33,30 @@ def chat_token(tokenizer: TextTokenizer, choice: Choice, top: int) -> dict[str, 
     return {**entry(choice.token, choice.probability), "top_logprobs": best}
 
 
-@dataclass(slots=True)
-class TokenColumns:
-    """`logprobs` of a completion: a column for each kind of number, a row for each token."""
+def token_columns(tokenizer: TextTokenizer, tokens: Sequence[Written], top: int, length: int) -> dict[str, Any]:
+    """`logprobs` of a completion: a column for each kind of number, a row for each token.
 
-    tokenizer: TextTokenizer
-    top: int
-    tokens: list[str] = field(default_factory=list)
-    token_logprobs: list[float | None] = field(default_factory=list)
-    top_logprobs: list[dict[str, float] | None] = field(default_factory=list)
-    text_offset: list[int] = field(default_factory=list)
-    length: int = 0  # of the text so far, in characters
+    Args:
+        length: of the text before, in characters.
+    """
+    offsets = accumulate((len(written.text) for written in tokens), initial=length)
+    return {
+        "tokens": [tokenizer.label(written.token) for written in tokens],
+        "token_logprobs": [written.choice and in_nats(written.choice.probability) for written in tokens],
+        "top_logprobs": [_best(tokenizer, written.choice, top) for written in tokens] if top else None,
+        "text_offset": [offset for offset, _ in zip(offsets, tokens, strict=False)],
+    }
 
-    def add(self, written: Written) -> None:
-        """Add the row of a token."""
-        label, choice = self.tokenizer.label(written.token), written.choice
-        self.tokens.append(label)
-        self.text_offset.append(self.length)
-        self.length += len(written.text)
-        if choice is None:
-            self.token_logprobs.append(None)
-            self.top_logprobs.append(None)
-            return
-        self.token_logprobs.append(in_nats(choice.probability))
-        best: dict[str, float] = {}
-        for candidate in choice.candidates[: self.top]:  # of two tokens with the same name, the likelier counts
-            best.setdefault(self.tokenizer.label(candidate.id), in_nats(candidate.probabilities[0]))
-        best.setdefault(label, in_nats(choice.probability))
-        self.top_logprobs.append(best)
 
-    def value(self) -> dict[str, Any]:
-        return {
-            "tokens": self.tokens,
-            "token_logprobs": self.token_logprobs,
-            "top_logprobs": self.top_logprobs if self.top else None,
-            "text_offset": self.text_offset,
-        }
+def _best(tokenizer: TextTokenizer, choice: Choice | None, top: int) -> dict[str, float] | None:
+    """The likeliest candidates and the chosen one; of two tokens with the same name, the likelier counts."""
+    if choice is None:
+        return None
+    best: dict[str, float] = {}
+    for candidate in choice.candidates[:top]:
+        best.setdefault(tokenizer.label(candidate.id), in_nats(candidate.probabilities[0]))
+    best.setdefault(tokenizer.label(choice.token), in_nats(choice.probability))
+    return best
 
 
 def explained(choice: Choice | None, origin: TokenOrigin, explanation: Explanation) -> dict[str, Any] | None:

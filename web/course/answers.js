@@ -63,7 +63,7 @@ export class Course {
     switch (about) {
       case 'text': return noted(file, await sectionsOf(name));
       case 'sheet': return sheetOf(file, inputs.solved === true);
-      case 'exercises': return judge(name, file, inputs, (state) => this.#chapter(name, file, state));
+      case 'exercises': return judge(file, inputs, (state) => this.#chapter(name, file, state));
       default: return this.#chapter(name, file, inputs);
     }
   }

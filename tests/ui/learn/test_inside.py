@@ -49,7 +49,7 @@ def test_the_first_example_shows_what_the_text_says(ours: Models) -> None:
     loaded = ours.get(READER)
     likeliest = loaded.model.prefill(loaded.prompt(SENTENCE)).logits[0].softmax(dim=-1)
     assert result["with_head"][0][0]["token"] == loaded.tokenizer.label(int(likeliest.argmax()))
-    assert result["before"] == pytest.approx(likeliest.max().item(), rel=1e-3)
+    assert result["switched_off"]["before"] == pytest.approx(likeliest.max().item(), rel=1e-3)
     assert result["answer"] == "Max" and result["other_answer"] == "Tom"
     effects = [
         (value, layer, head) for layer, row in enumerate(result["effects"], 1) for head, value in enumerate(row, 1)

@@ -193,7 +193,7 @@ CHAPTER = Chapter(
         ),
         "most_lopsided": ChoiceExercise(_first_weights, 3),
         "half_of_the_weight": ChangeExercise(
-            lambda result: result["asking"] == 2 and result["six_scored"]["weights"][0][4] > 0.5,
+            [("asking", "==", 2), ("six_scored.weights.0.4", ">", 0.5)],
             {"six_vectors": [*SIX_VECTORS[:4], [2.0, 2.0, 2.0], SIX_VECTORS[5]]},
         ),
         "dot_product": NumberExercise(_DOT, digits=2, mistakes={"crosswise": lambda _: 0.5 * 0.9 + 0.4 * 0.6}),

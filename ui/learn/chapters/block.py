@@ -19,7 +19,6 @@ from ui.learn.exercises.exercise import (
     ChoiceExercise,
     Compute,
     NumberExercise,
-    Result,
     nearness,
     value_of,
 )
@@ -81,6 +80,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "head_counts": HEADS,
         "longest": LONGEST,
         **{stage.name: _stage(stage, settings, inputs) for stage in traced.stages},
+        "sharpest": plain(float(traced["encoder.self.weights"].values.max())),
         "loss": plain(traced.loss),
         "average_loss": decimals(traced.loss, DIGITS),
         **sent(two_layers(*(torch.tensor(inputs[name]) for name in ("number", "one_matrix", "other_matrix")))),
@@ -146,10 +146,6 @@ def _divisor(compute: Compute) -> float:
     return float(before[largest] / after[largest])
 
 
-def _sharpest(result: Result) -> float:
-    return max(max(row) for head in result["encoder.self.weights"]["rows"] for row in head)
-
-
 _FEED_FORWARD_OF_512 = value_of({"width": 512}, "feed_forward")
 _OUTCOMES = (-3, 0, 3, 6)  # of the number −3, of which one is right
 
@@ -208,9 +204,9 @@ CHAPTER = Chapter(
             },
         ),
         "sharp": ChangeExercise(
-            lambda result: _sharpest(result) > _SHARP,
+            [("sharpest", ">", _SHARP)],
             {"embeddings": _louder_you()},
-            {"nearly": lambda result: _sharpest(result) > _SHARPEST_AT_FIRST + 0.01},
+            {"nearly": [("sharpest", ">", _SHARPEST_AT_FIRST + 0.01)]},
         ),
     },
     facts={

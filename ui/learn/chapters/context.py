@@ -15,7 +15,8 @@ from lesson.context import similarities_by_layer, word_in_context
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, nearness, needed
+from ui.learn.exercises.checks import needed
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, nearness
 from ui.learn.inputs import Inputs, checked_by_chapter, matrix, offered, text
 from ui.learn.text.slots import cases, field, select
 from ui.learn.wording import counted, decimals, product_sum, rounded, sent, short, vector
@@ -171,7 +172,7 @@ def _gaps(compute: Compute) -> list[float]:
 
 
 def _likeness(compute: Compute) -> list[float]:
-    cosines = needed(compute({})["cosines"], "attend-chat")
+    cosines = needed(compute({})["cosines"])
     return [cosines[one][other] for one, other in _PAIRS]
 
 
@@ -199,9 +200,9 @@ CHAPTER = Chapter(
             },
         ),
         "points_elsewhere": ChangeExercise(
-            lambda result: result["alike"] < 0.9,
+            [("alike", "<", 0.9)],
             {"with_phone": [[0.5, 5, 7], [0.5, 6, 0]]},
-            {"closer": lambda result: result["alike"] > 0.99},
+            {"closer": [("alike", ">", 0.99)]},
         ),
         "furthest_apart": ChoiceExercise(_gaps, len(_WORDS)),
         "closest": ChoiceExercise(_likeness, len(_PAIRS)),

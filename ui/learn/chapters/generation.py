@@ -18,7 +18,7 @@ from ui.learn.chapters.views.filters import FOUR_WEIGHTS, VOCABULARY, bars_of, c
 from ui.learn.chapters.views.greedy_texts import greedy_texts, looping_text
 from ui.learn.chapters.views.loop import MAX_CHARACTERS, MODES, loop_words, run_of_loop, text_probability_words
 from ui.learn.chapters.views.word_search import check_words, word_search
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
 from ui.learn.inputs import Input, Inputs, checked_by_chapter, choice, matrix, setting, switch, whole, without_slot
 from ui.learn.text.slots import button, cases, drawing, field, options, presets
 from ui.learn.wording import percent, short
@@ -131,18 +131,6 @@ def _goes_on(compute: Compute) -> list[int]:
     return [compute({})["recorded_loop"].count(words) for words in _GOES_ON]
 
 
-def _greedy_wins(result: Result) -> bool:
-    search = result["search"]
-    allowed = search["beams"] == 2 and not _changes_others(result)
-    return allowed and search["found"]["path"] == search["greedy"]["path"]
-
-
-def _changes_others(result: Result) -> bool:
-    """Whether a number is changed that doesn't stand after “dog”."""
-    rows = zip(map(list, result["search"]["tree"]), map(list, WEIGHTS), strict=True)
-    return any(row != before for index, (row, before) in enumerate(rows) if index != 2)
-
-
 # ---- the chapter ----
 
 _OFF = {one.name: one.default for one in SLIDERS}
@@ -206,9 +194,13 @@ CHAPTER = Chapter(
         ),
         "reorders": ChoiceExercise(_reorders, len(_SETTINGS)),
         "greedy_wins": ChangeExercise(
-            _greedy_wins,
+            [
+                ("beams", "==", 2),
+                ("search.changes_others", "==", False),
+                ("search.found.path", "==", "search.greedy.path"),
+            ],
             {"tree": [*WEIGHTS[:2], (0.4, 0.3, 0.3), WEIGHTS[3]]},
-            {"one_beam": lambda result: result["beams"] != 2, "other_numbers": _changes_others},
+            {"one_beam": [("beams", "!=", 2)], "other_numbers": [("search.changes_others", "==", True)]},
         ),
     },
     facts={"highest_temperature": short(TEMPERATURE.maximum)},

@@ -12,7 +12,7 @@ from lesson.heads import ArrayShape, head_maps, previous_shares, shapes, three_m
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
 from ui.learn.inputs import Inputs, checked_by_chapter, text, whole
 from ui.learn.text.slots import cases, select, slider
 from ui.learn.wording import bare_labels, percent, sent
@@ -137,10 +137,6 @@ def _effect_of_more_heads(compute: Compute) -> list[float]:
     return [float(after > before), float(after == before), float(after < before)]
 
 
-def _rests_on_the_first_token(result: Result) -> bool:
-    return needed(result["maps"]["one"], READER)[-1][0] > 0.5
-
-
 CHAPTER = Chapter(
     compute,
     INPUTS,
@@ -171,9 +167,9 @@ CHAPTER = Chapter(
             },
         ),
         "rests_on_the_first_token": ChangeExercise(
-            _rests_on_the_first_token,
+            [("maps.one.-1.0", ">", 0.5)],
             {"one": [4, 4]},
-            mistakes={"some": lambda result: result["maps"]["one"][-1][0] > 0.2},
+            {"some": [("maps.one.-1.0", ">", 0.2)]},
         ),
     },
     facts={

@@ -240,13 +240,7 @@ def _bars(neighbours: Sequence[Neighbour], baseline: Baseline | None) -> list[tu
     ]
 
 
-def _needs_its_step(result: Result) -> bool:
-    analogy = result["analogy"]
-    return not _is_on_a_button(result) and analogy["rank"] == 1 and (analogy["rank_without"] or 1) > 1
-
-
-def _is_on_a_button(result: Result) -> bool:
-    return result["analogy"]["words"][0] in {words[0] for words in ANALOGIES}
+_ON_BUTTONS = [words[0] for words in ANALOGIES]
 
 
 def _similarities_to_dog(compute: Compute) -> list[float]:
@@ -302,12 +296,16 @@ CHAPTER = Chapter(
         ),
         "nearest_of_dog": ChoiceExercise(_similarities_to_dog, len(GUESSES), predicted=True),
         "needs_its_step": ChangeExercise(
-            _needs_its_step,
+            [
+                ("analogy.words.0", "not in", _ON_BUTTONS),
+                ("analogy.rank", "==", 1),
+                ("analogy.rank_without", ">", 1),
+            ],
             {"a": "playing", "b": "play", "c": "eat", "expected": "eating"},
-            mistakes={
-                "a_button": _is_on_a_button,
-                "by_itself": lambda result: result["analogy"]["rank"] == result["analogy"]["rank_without"] == 1,
-                "not_first": lambda result: (result["analogy"]["rank"] or 0) > 1,
+            {
+                "a_button": [("analogy.words.0", "in", _ON_BUTTONS)],
+                "by_itself": [("analogy.rank", "==", 1), ("analogy.rank_without", "==", 1)],
+                "not_first": [("analogy.rank", ">", 1)],
             },
         ),
     },

@@ -296,7 +296,7 @@ CHAPTER = Chapter(
         ),
         "passed_on": ChoiceExercise(_passed_on, 3),
         "longer_than_wide": ChangeExercise(
-            lambda result: result["counts"]["attention"][0] > result["counts"]["recurrent"][0],
+            [("counts.attention.0", ">", "counts.recurrent.0")],
             {"length": 600, "width": 512},
         ),
     },

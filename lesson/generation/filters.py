@@ -40,17 +40,13 @@ SLIDERS: Parameters = (
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The settings that a step's distribution passes through; `AttendError` for one out of its range in `SLIDERS`."""
+    """The settings that a step's distribution passes through."""
 
     temperature: float = TEMPERATURE.default
     top_k: int = TOP_K.default
     top_p: float = TOP_P.default
     frequency_penalty: float = FREQUENCY_PENALTY.default
     presence_penalty: float = PRESENCE_PENALTY.default
-
-    def __post_init__(self) -> None:
-        for parameter in SLIDERS:
-            object.__setattr__(self, parameter.name, parameter.checked(getattr(self, parameter.name)))
 
     def changed(self) -> Mapping[str, float]:
         """The settings that do something, by their names."""

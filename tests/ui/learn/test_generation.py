@@ -197,6 +197,8 @@ def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
         ({"mode": ["text"]}, "Mode is ['text'], but must be one of message, text."),
         ({"sample": 1}, "Random draws is 1, but must be true or false."),
         ({"seed": -1}, "Seed is -1, but must be a whole number from 0 to"),
+        ({"temperature": 5.1}, "Temperature is 5.1, but must be a number from 0.1 to 5."),
+        ({"top_p": math.nan}, "Top p is nan, but must be a number from 0 to 1."),
         ({"temperature": 0}, "Temperature is 0, but must be a number from 0.1 to 5."),
         ({"top_k": 2.5}, "Top k is 2.5, but must be a whole number from 0 to 9."),
         ({"top_p": "0.9"}, "Top p is '0.9', but must be a number from 0 to 1."),

@@ -77,7 +77,7 @@ def test_a_chats_tokens_and_the_cache_of_its_model(ours: Models) -> None:
 @pytest.mark.parametrize(
     ("chapter", "inputs", "sentence"),
     [
-        ("heads", {"split": 4}, "4 heads can't share six columns evenly: choose one of 1, 2, 3, 6."),
+        ("heads", {"split": 4}, "Split is 4, but must be one of 1, 2, 3, 6."),
         ("heads", {"width": 4097}, "Width is 4097, but must be a whole number from 1 to 4,096."),
         ("heads", {"head_width": "2"}, "Head width is '2', but must be a whole number"),
         ("heads", {"one": [7, 1]}, "Layer is 7, but must be a whole number from 1 to 6."),

@@ -13,7 +13,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
-from ui.learn.inputs import Inputs, checked_by_chapter, text, whole
+from ui.learn.inputs import Inputs, checked_by_chapter, choice, text, whole
 from ui.learn.text.slots import cases, select, slider
 from ui.learn.wording import bare_labels, percent, sent
 from ui.runs.models import Models
@@ -27,7 +27,7 @@ LOOKUP = [6, 5]  # looks up what it was told, see checkpoints/attend-chat/README
 LAYER, HEAD = 3, 1
 _LOOK = {"maxlength": MAX_CHARACTERS, "wide": True}
 INPUTS = {  # layers and heads are counted from 1
-    "split": checked_by_chapter(2, select("splits")),
+    "split": choice(2, HEADS, select("splits")),
     "time": whole(SIZES["time"], 1, 512),
     "width": whole(SIZES["width"], 1, 4096, slider(1, 512)),
     "heads": whole(SIZES["heads"], 1, 64, slider(1, 16)),
@@ -43,13 +43,9 @@ INPUTS = {  # layers and heads are counted from 1
 
 
 def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
-    split = whole(2, 1, HEADS[-1]).read(inputs, "split")
-    if split not in HEADS:
-        raise AttendError(f"{split} heads can't share six columns evenly: choose one of {', '.join(map(str, HEADS))}.")
-    traced = trace_forward(BlockSettings(heads=split))
+    traced = trace_forward(BlockSettings(heads=inputs["split"]))
     arrays = shapes(batch=1, **{name: inputs[name] for name in SIZES})
     return {
-        "split": split,
         "splits": HEADS,
         "stages": {name: sent(traced[f"encoder.self.{name}"].values) for name in STAGES},
         "words": traced["encoder.self.queries"].rows,

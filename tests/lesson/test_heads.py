@@ -29,17 +29,17 @@ def test_the_count_is_that_of_pytorch(width: int, heads: int) -> None:
 
 
 def test_a_head_that_looks_ahead_is_there_in_the_encoder_alone(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
-    alone = head_maps(tiny, "The quick brown fox", 16)
-    assert alone.weights.triu(1).abs().max() == 0
-    maps = three_maps(tiny_translator, "the cat sat", "the cat", 32)
-    assert maps.text[: len(tiny_translator.model.decoder_start)] == tuple(tiny_translator.model.decoder_start)
+    assert head_maps(tiny, "The quick brown fox", 16)[1].triu(1).abs().max() == 0
+    source, text, maps = three_maps(tiny_translator, "the cat sat", "the cat", 32)
+    assert text[: len(tiny_translator.model.decoder_start)] == tuple(tiny_translator.model.decoder_start)
+    assert maps.encoder is not None and maps.cross is not None
     assert maps.decoder.triu(1).abs().max() == 0 < maps.encoder.triu(1).abs().max()
     for weights, shape in (
-        (maps.encoder, (len(maps.source), len(maps.source))),
-        (maps.decoder, (len(maps.text), len(maps.text))),
-        (maps.cross, (len(maps.text), len(maps.source))),
+        (maps.encoder, (len(source), len(source))),
+        (maps.decoder, (len(text), len(text))),
+        (maps.cross, (len(text), len(source))),
     ):
-        assert weights.shape[2:] == shape and (weights.sum(-1) - 1).abs().max() < 1e-5
+        assert weights.shape[3:] == shape and (weights.sum(-1) - 1).abs().max() < 1e-5
 
 
 def test_a_long_text_is_refused(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:

@@ -105,7 +105,7 @@ def test_the_end_token_has_a_probability_at_every_step(tiny: LoadedModel) -> Non
     state = run_loop(LoopStart(tiny.model, prompt, tiny.end_tokens), [5, 6], most=10, sample=False, seed=0)
     expected = tiny.model.inspect((*prompt, 5, 6)).logits[len(prompt) - 1 :].double().softmax(dim=-1)  # (3, V)
     assert [written.probability for written in state.written] == pytest.approx(expected[[0, 1], [5, 6]].tolist())
-    ends = [*(written.end_probability for written in state.written), state.end_probability]
+    ends = [*(written.end_probability for written in state.written), sum(state.next_ends.values())]
     assert ends == pytest.approx(expected[:, end].tolist())
     assert state.next is not None and state.next.token == int(expected[2].argmax())
 
@@ -117,7 +117,7 @@ def test_a_text_ends_by_its_end_token_or_its_length() -> None:
     assert [one.probability for one in finished.written] == pytest.approx([0.5, 0.4, 1])
     assert [one.end_probability for one in finished.written] == [0, 0, 1]
     cut = run_loop(start, [], most=1, sample=False, seed=0, to_end=True)
-    assert (len(cut.written), cut.ended, cut.next, cut.end_probability) == (1, "length", None, None)
+    assert (len(cut.written), cut.ended, cut.next, cut.next_ends) == (1, "length", None, {})
     assert run_loop(start, [1], most=1, sample=False, seed=0) == cut
     with pytest.raises(AttendError, match="after its end token"):
         run_loop(start, [END, 1], most=10, sample=False, seed=0)

@@ -30,7 +30,7 @@ def test_mixtral_has_the_parameters_of_its_paper() -> None:
 
 def test_the_latent_cache_is_as_small_as_its_paper_says() -> None:
     """DeepSeek-V2, 2024, section 2.1.4: 4.5 head widths, "equal to GQA with only 2.25 groups"; groups: 2 n_g d_h."""
-    every, groups, one, latent = (kind.numbers for kind in cache_kinds(**DEEPSEEK))
+    every, groups, one, latent = cache_kinds(**DEEPSEEK).values()
     width = DEEPSEEK["head_width"]
     assert latent == 4.5 * width == 2 * 2.25 * width
     assert (every, groups, one) == (2 * 128 * width, 2 * 8 * width, 2 * width)

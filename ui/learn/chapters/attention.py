@@ -131,7 +131,7 @@ def _order(inputs: Inputs) -> dict[str, Any]:
         random.Random(shuffle).shuffle(order)
     shuffled = [words[index] for index in order]
     before, after = (
-        self_attention(order_of_words, WIDTH, positions=positions).vectors for order_of_words in (words, shuffled)
+        self_attention(order_of_words, WIDTH, positions=positions) for order_of_words in (words, shuffled)
     )  # (N, W) each
     moved = float((after - before[order]).abs().max())  # of every word to itself at its other place
     changed = "unchanged" if moved < 1e-5 else "changed with positions" if positions else "changed"

@@ -64,23 +64,23 @@ def _two_heads(models: Models, inputs: Inputs) -> dict[str, Any]:
     if READER not in models.names:
         return {"one": PREVIOUS, "other": LOOKUP, "maps": {"one": None, "other": None}, "picked": []}
     loaded = models.get(READER)
-    attention = head_maps(loaded, inputs["sentence"], MAX_TOKENS)
-    layers, heads = attention.weights.shape[:2]
+    tokens, weights = head_maps(loaded, inputs["sentence"], MAX_TOKENS)
+    layers, heads = weights.shape[:2]
     chosen = {name: _head(inputs.get(name, INPUTS[name].first), layers, heads) for name in ("one", "other")}
-    maps = {name: sent(attention.weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
+    maps = {name: sent(weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
     return {
         **chosen,
-        "maps": {"tokens": bare_labels(loaded, attention.tokens), "layers": layers, "heads": heads, **maps},
+        "maps": {"tokens": bare_labels(loaded, tokens), "layers": layers, "heads": heads, **maps},
         **_picked(loaded),
     }
 
 
 def _picked(loaded: LoadedModel) -> dict[str, Any]:
     """How the two heads that the chapter begins with compare with all others, on its own sentence."""
-    attention = head_maps(loaded, INPUTS["sentence"].first, MAX_TOKENS)
-    tokens = bare_labels(loaded, attention.tokens)
+    ids, weights = head_maps(loaded, INPUTS["sentence"].first, MAX_TOKENS)
+    tokens = bare_labels(loaded, ids)
     name = tokens.index(tokens[-1]) + 1  # what followed "called" the first time: the beginning of the name
-    previous, last = previous_shares(attention.weights), attention.weights[:, :, -1]  # (L, H), (L, H, T)
+    previous, last = previous_shares(weights), weights[:, :, -1]  # (L, H), (L, H, T)
     (layer, head), (other_layer, other_head) = PREVIOUS, LOOKUP
     return {
         "picked": "measured",
@@ -98,11 +98,12 @@ def _three_kinds(models: Models, inputs: Inputs) -> dict[str, Any]:
     if TRANSLATOR not in models.names:
         return {"layer": LAYER, "head": HEAD, "kinds": kinds}
     loaded = models.get(TRANSLATOR)
-    attentions = three_maps(loaded, inputs["source"], inputs["translation"], MAX_TOKENS)
-    layers, heads = min(len(attentions.encoder), len(attentions.decoder)), attentions.decoder.shape[1]
+    source, text, attention = three_maps(loaded, inputs["source"], inputs["translation"], MAX_TOKENS)
+    weights = {name: getattr(attention, name)[0].float() for name in kinds}
+    layers, heads = min(map(len, weights.values())), len(weights["decoder"][0])
     layer, head = whole(LAYER, 1, layers).read(inputs, "layer"), whole(HEAD, 1, heads).read(inputs, "head")
-    maps = {name: sent(getattr(attentions, name)[layer - 1, head - 1]) for name in kinds}
-    labels = {"source_tokens": bare_labels(loaded, attentions.source), "tokens": bare_labels(loaded, attentions.text)}
+    maps = {name: sent(of[layer - 1, head - 1]) for name, of in weights.items()}
+    labels = {"source_tokens": bare_labels(loaded, source), "tokens": bare_labels(loaded, text)}
     return {"layer": layer, "head": head, "kinds": {**maps, **labels, "layers": layers, "heads": heads}}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from lesson.positions import Scheme, criteria, likeness, schemes, shift
+from lesson.positions import criteria, likeness, schemes, shift, steps
 from model.transformer.positions import sinusoids
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
@@ -61,10 +61,11 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _scheme(scheme: Scheme) -> dict[str, Any]:
-    steps = scheme.steps.tolist()
-    least, most = decimals(min(steps)), decimals(max(steps))
-    return {**sent(scheme), "steps": sent(steps), "apart": least if least == most else f"{least} to {most}"}
+def _scheme(vectors: Tensor) -> dict[str, Any]:
+    distances = steps(vectors).tolist()
+    least, most = decimals(min(distances)), decimals(max(distances))
+    apart = least if least == most else f"{least} to {most}"
+    return {"vectors": sent(vectors), "steps": sent(distances), "apart": apart}
 
 
 def picture(values: Tensor) -> str:

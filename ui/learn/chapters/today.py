@@ -197,13 +197,21 @@ def _eight_bits(weights: list[float]) -> dict[str, Any]:
 def _caches(tokens: int) -> dict[str, Any]:
     """Four caches of DeepSeek-V2's size, for a text, two bytes a number."""
     kinds = cache_kinds(**DEEPSEEK)
-    rows = []
-    for kind in kinds:
-        size = kind.numbers * DEEPSEEK_LAYERS * tokens * 2 / MEBIBYTE
-        rows.append(
-            (kind.name, f"{kind.numbers:,}", {"bar": kind.numbers / kinds[0].numbers, "text": f"{short(size, 3)} MiB"})
-        )
-    return {"cache_kinds": rows, "latent_share": percent(kinds[-1].numbers / kinds[0].numbers, 1)}
+    most, *_, latent = kinds.values()
+    return {
+        "cache_kinds": [
+            (
+                name,
+                f"{numbers:,}",
+                {
+                    "bar": numbers / most,
+                    "text": f"{short(numbers * DEEPSEEK_LAYERS * tokens * 2 / MEBIBYTE, 3)} MiB",
+                },
+            )
+            for name, numbers in kinds.items()
+        ],
+        "latent_share": percent(latent / most, 1),
+    }
 
 
 def _judged(inputs: Inputs, reader: LoadedModel | None) -> dict[str, Any]:

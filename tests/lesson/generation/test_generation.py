@@ -16,7 +16,7 @@ from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
-from lesson.generation.filters import Filters, filter_step
+from lesson.generation.filters import chain_of, filter_step
 from lesson.generation.loop import LoopStart, run_loop
 from lesson.generation.search import greedy_path, search_tree
 from lesson.generation.tree import DEPTH, END, ROOT, WORDS, TokenPath, TreeModel, WordTree, children
@@ -32,7 +32,7 @@ NONE_USED = [0] * len(VOCABULARY)
 # ---- the settings of one step ----
 
 
-def after(filters: Filters, used: Sequence[int] = NONE_USED) -> Mapping[str, float]:
+def after(used: Sequence[int] = NONE_USED, **filters: float) -> Mapping[str, float]:
     """Each word's probability after all filters."""
     record = filter_step(torch.tensor(LOGITS), used, filters)
     return {VOCABULARY[one.id]: one.probabilities[-1] for one in record.candidates}
@@ -44,27 +44,25 @@ def test_temperature_is_that_of_the_book() -> None:
         (0.1, {"forward": 0.990987, "toward": 0.009013}),
         (5.0, {"forward": 0.242052}),
     ):
-        probabilities = after(Filters(temperature=temperature))
+        probabilities = after(temperature=temperature)
         assert {word: probabilities[word] for word in expected} == pytest.approx(expected, abs=1e-6)
         assert sum(probabilities.values()) == pytest.approx(1)
 
 
 def test_top_k_and_top_p_are_those_of_the_book() -> None:
-    left = after(Filters(top_k=3))  # REFERENCE
+    left = after(top_k=3)  # REFERENCE
     kept = {"closer": 0.061485, "forward": 0.577547, "toward": 0.360968}
     assert {word: p for word, p in left.items() if p} == pytest.approx(kept, abs=1e-6)
-    nucleus = after(Filters(top_p=0.9))
+    nucleus = after(top_p=0.9)
     assert {word for word, p in nucleus.items() if p} == {"forward", "toward"}  # REFERENCE: p = .9 keeps 2
 
 
 def test_penalties_subtract_once_or_for_every_use() -> None:
     """forward was used twice, toward once: 6.75 - 2 * 0.5 - 0.3 and 6.28 - 0.5 - 0.3, and closer stays at 4.51."""
-    left = after(Filters(frequency_penalty=0.5, presence_penalty=0.3), USED)
+    left = after(USED, frequency_penalty=0.5, presence_penalty=0.3)
     assert left["forward"] / left["closer"] == pytest.approx(math.exp(6.75 - 1.3 - 4.51), rel=1e-5)
     assert left["toward"] / left["closer"] == pytest.approx(math.exp(6.28 - 0.8 - 4.51), rel=1e-5)
-    assert after(Filters(frequency_penalty=2, presence_penalty=2)) == pytest.approx(
-        after(Filters())
-    )  # nothing was used
+    assert after(frequency_penalty=2, presence_penalty=2) == pytest.approx(after())  # nothing was used
 
 
 def test_the_chain_is_the_one_that_decoding_builds() -> None:
@@ -78,7 +76,7 @@ def test_the_chain_is_the_one_that_decoding_builds() -> None:
             "frequency_penalty": rng.choice([0.0, -0.5, 1.0]),
             "presence_penalty": rng.choice([0.0, 0.4]),
         }
-        assert Filters(**settings).chain() == DecodingSettings(seed=1, **settings).options(request).processors
+        assert chain_of(settings) == DecodingSettings(seed=1, **settings).options(request).processors
 
 
 # ---- the loop ----
@@ -187,6 +185,6 @@ def test_what_no_probabilities_can_be_is_refused(row: tuple[float, ...], message
 
 
 def test_a_step_records_every_word_and_stage() -> None:
-    record: Choice = filter_step(torch.tensor(LOGITS), USED, Filters(temperature=2, top_k=2, frequency_penalty=1))
+    record: Choice = filter_step(torch.tensor(LOGITS), USED, {"temperature": 2, "top_k": 2, "frequency_penalty": 1})
     assert record.stages == ("model", "frequency_penalty", "temperature", "top_k")
     assert (len(record.candidates), record.kept) == (9, (9, 9, 9, 2))

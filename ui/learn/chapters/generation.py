@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 import torch
 
 from decoding.processors.temperature import TEMPERATURE
-from lesson.generation.filters import SLIDERS, Filters, filter_step
+from lesson.generation.filters import SLIDERS, changed, filter_step
 from lesson.generation.recorded import RECORDINGS
 from lesson.generation.tree import WEIGHTS, WORDS, WordTree
 from ui.learn.chapter import Chapter
@@ -58,7 +58,7 @@ INPUTS = {
 
 
 def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
-    filters = Filters(**{slider.name: inputs[slider.name] for slider in SLIDERS})
+    filters = {slider.name: inputs[slider.name] for slider in SLIDERS}
     tree = WordTree(tuple(map(tuple, inputs["tree"])), inputs["words"])
     beams, logits, used = inputs["beams"], inputs["logits"], inputs["used"]
     check_table(logits[0], used[0])
@@ -73,26 +73,26 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         **text_probability_words([p for _, p, _ in loop["written"]]),
         **greedy_texts(models, inputs["recorded"], loop["model"]),
         **looping_text(models, loop["model"]),
-        "by_hand": filtered_weights(inputs["weights"][0], **by_hand),
+        "by_hand": filtered_weights(inputs["weights"][0], by_hand),
         "filters": {"bars": bars_of(record), "stages": stages},
         "vocabulary": VOCABULARY,
         "stages": [(name, kept, percent(1 - (mass or 0))) for name, kept, mass in stages],
         **word_search(tree, beams),
         "cards": cards,
-        "limit": ["temperature"] if filters.temperature > TEMPERATURE.maximum else [],
+        "limit": ["temperature"] if filters["temperature"] > TEMPERATURE.maximum else [],
     }
 
 
-def _cards(filters: Filters, beams: int) -> list[dict[str, Any]]:
+def _cards(filters: Mapping[str, float], beams: int) -> list[dict[str, Any]]:
     """The settings of this chapter as cards of a comparison: what is not as it is by default."""
-    changed = dict(filters.changed())
-    if "temperature" in changed:  # which has a limit there
-        changed["temperature"] = min(changed["temperature"], TEMPERATURE.maximum)
+    card = changed(filters)
+    if "temperature" in card:  # which has a limit there
+        card["temperature"] = min(card["temperature"], TEMPERATURE.maximum)
     return [
         {"strategy": "greedy"},
         *([{"strategy": "beam", "num_beams": beams}] if beams > 1 else []),
         {},
-        *([changed] if changed else []),
+        *([card] if card else []),
     ]
 
 

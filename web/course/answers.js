@@ -48,9 +48,9 @@ export class Course {
    */
   async answer(about, inputs) {
     try {
-      return { chapter: about, error: '', result: await this.#result(about, inputs) };
+      return { error: '', result: await this.#result(about, inputs) };
     } catch (error) {
-      return { chapter: about, error: /** @type {Error} */ (error).message, result: null };
+      return { error: /** @type {Error} */ (error).message, result: null };
     }
   }
 

@@ -14,10 +14,9 @@ from lesson.parts.layers import gradients_through, layer_size, two_layers
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import (
     ChangeExercise,
-    ChoiceExercise,
     Compute,
     NumberExercise,
-    nearness,
+    nearest,
     value_of,
 )
 from ui.learn.inputs import Inputs, choice, ids, matrix, read_all, switch, whole, without_slot
@@ -134,12 +133,6 @@ def _divisor(compute: Compute) -> float:
 
 
 _FEED_FORWARD_OF_512 = value_of({"width": 512}, "feed_forward")
-_OUTCOMES = (-3, 0, 3, 6)  # of the number −3, of which one is right
-
-
-def _absolutes(compute: Compute) -> list[float]:
-    """How near each option is to what comes out."""
-    return nearness(_OUTCOMES, compute({})["with_relu"][0][0])
 
 
 def _louder_you() -> list[list[float]]:
@@ -166,7 +159,7 @@ CHAPTER = Chapter(
     "stack_parameters gradients",
     slots={**{name: numbers_of(key) for name, key in EDITABLE.items()}, "sizes": presets(_SIZES)},
     exercises={
-        "absolute": ChoiceExercise(_absolutes, len(_OUTCOMES), predicted=True),
+        "absolute": nearest((-3, 0, 3, 6), value_of({}, "with_relu", 0, 0), predicted=True),
         "divisor": NumberExercise(
             _divisor,
             digits=2,

@@ -16,7 +16,7 @@ from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.checks import needed
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, nearness
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, nearest, value_of
 from ui.learn.inputs import Inputs, checked_by_chapter, matrix, offered, text
 from ui.learn.text.slots import cases, field, select
 from ui.learn.wording import counted, decimals, product_sum, rounded, sent, short, vector
@@ -146,13 +146,7 @@ _WORDS = tuple(RECORDED["words"])  # the options of the choice
 _PAIRS = tuple(combinations(range(len(TEXTS)), 2))
 
 
-_AT_FIRST = (1.0, 0.66, 0.0)  # options of a prediction
 _PHONE = [5.0, 7.0], [6.0, 0.0]
-
-
-def _before_attention(compute: Compute) -> list[float]:
-    """How near each option is to the cosine of two meanings at layer 0."""
-    return nearness(_AT_FIRST, compute({})["layers"][0]["different"])
 
 
 def _weighted_sum(compute: Compute, weights: tuple[float, float] = (0.7, 0.3)) -> float:
@@ -182,7 +176,7 @@ CHAPTER = Chapter(
     values="fruit_sum phone_sum cosine missing word_read recorded_from examples reader cosines",
     slots={"source": cases("missing", "recorded", "computed"), "no_reader": cases("no reader")},
     exercises={
-        "before_attention": ChoiceExercise(_before_attention, len(_AT_FIRST), predicted=True),
+        "before_attention": nearest((1.0, 0.66, 0.0), value_of({}, "layers", 0, "different"), predicted=True),
         "weighted_sum": NumberExercise(
             _weighted_sum,
             digits=1,

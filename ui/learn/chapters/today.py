@@ -20,7 +20,7 @@ from ui.learn.exercises.exercise import (
     ChoiceExercise,
     Compute,
     NumberExercise,
-    nearness,
+    nearest,
     value_of,
 )
 from ui.learn.inputs import Inputs, checked_by_chapter, choice, matrix, offered, switch, text, whole
@@ -251,14 +251,6 @@ def _depths(compute: Compute) -> list[float]:
     return [-min(curves[kind]) for kind in _KINDS]
 
 
-_SIZES = (7e9, 13e9, 47e9, 56e9)  # options of a prediction
-
-
-def _sizes(compute: Compute) -> list[float]:
-    """How near each size is to that of all experts together."""
-    return nearness(_SIZES, compute({})["mixtral"][0])
-
-
 _SCORES, _OUTPUTS = [1.0, 3.0, 0.0, 2.0], [5.0, 10.0, 7.0, 30.0]  # of four experts
 
 
@@ -288,7 +280,7 @@ CHAPTER = Chapter(
         "questions": presets(PRESETS),
     },
     exercises={
-        "size_of_mixtral": ChoiceExercise(_sizes, len(_SIZES), predicted=True),
+        "size_of_mixtral": nearest((7e9, 13e9, 47e9, 56e9), value_of({}, "mixtral", 0), predicted=True),
         "rms_of_a_constant": NumberExercise(
             _RMS_OF_A_CONSTANT,
             digits=2,

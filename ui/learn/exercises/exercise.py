@@ -222,9 +222,9 @@ def value_of(inputs: Inputs, *path: str | int) -> Callable[[Compute], Any]:
     return value
 
 
-def nearness(options: Sequence[float], number: float) -> list[float]:
-    """How near each option is to a number, for a choice between numbers."""
-    return [-abs(option - number) for option in options]
+def nearest(options: Sequence[float], number: Callable[[Compute], float], *, predicted: bool = False) -> ChoiceExercise:
+    """A choice between numbers, of which the nearest to one is right."""
+    return ChoiceExercise(lambda compute: [-abs(one - number(compute)) for one in options], len(options), predicted)
 
 
 def once(compute: Compute) -> Compute:

@@ -204,7 +204,7 @@ _CUT_OFF = """() => {
   return [
     ...shown('.at-matrix input').filter((field) => field.scrollWidth > field.clientWidth).map((field) => field.value),
     ...shown('.at-formula').filter((one) => one.getBoundingClientRect().right > right).map((one) => one.textContent),
-    ...shown('.at-code pre').filter((one) => parseFloat(getComputedStyle(one).paddingTop) < 6)
+    ...shown('.at-references pre').filter((one) => parseFloat(getComputedStyle(one).paddingTop) < 6)
       .map((one) => one.ariaLabel),
   ];
 }"""

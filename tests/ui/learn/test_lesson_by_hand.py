@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,23 +14,11 @@ import torch
 from lesson.block import WORDS, BlockSettings
 from lesson.forward_trace import trace_forward
 from lesson.training import StepSettings, train
-from ui.learn import course
-from ui.runs.models import Models
+from tests.helpers.course import NONE
+from tests.helpers.course import ask as course_asked
+from tests.helpers.course import refusal as course_refusal
 
-NONE = Models(("none",), lambda name, _: pytest.fail(f"these chapters need no model, but asked for {name}"))
-
-
-def ask(chapter: str, **inputs: Any) -> dict[str, Any]:
-    """Ask as the page does, through JSON both ways."""
-    answer = course.answer(NONE, chapter, json.loads(json.dumps(inputs)))
-    assert answer["error"] == "", answer["error"]
-    return json.loads(json.dumps(answer["result"], allow_nan=False))
-
-
-def refusal(chapter: str, **inputs: Any) -> str:
-    answer = course.answer(NONE, chapter, inputs)
-    assert answer["result"] is None
-    return answer["error"]
+ask, refusal = partial(course_asked, NONE), partial(course_refusal, NONE)
 
 
 def test_the_steps_arrive_complete_and_in_order() -> None:

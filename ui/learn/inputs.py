@@ -55,24 +55,23 @@ def checked_by_chapter(first: Any = None, slot: Slot | None = None) -> Input:
 
 def whole(first: int, least: int, most: int, slot: Slot | None = None) -> Input:
     """A whole number between two limits."""
-
-    def check(name: str, value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise _refusal(_subject(name), value, f"a whole number from {least:,} to {most:,}")
-        return value
-
-    return Input(first, check, slot or slider(least, most))
+    return _number(first, least, most, slot or slider(least, most), int)
 
 
 def real(first: float, least: float, most: float, step: float = 1) -> Input:
     """A number between two limits."""
+    return _number(first, least, most, slider(least, most, step), float)
+
+
+def _number(first: float, least: float, most: float, slot: Slot, kind: type[int] | type[float]) -> Input:
+    wanted = f"a {'whole number' if kind is int else 'number'} from {_decimal(least)} to {_decimal(most)}"
 
     def check(name: str, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            raise _refusal(_subject(name), value, f"a number from {_decimal(least)} to {_decimal(most)}")
-        return float(value)
+        if isinstance(value, bool) or not isinstance(value, (int, kind)) or not least <= value <= most:
+            raise _refusal(_subject(name), value, wanted)
+        return kind(value)
 
-    return Input(first, check, slider(least, most, step))
+    return Input(first, check, slot)
 
 
 def setting(parameter: Parameter[Any]) -> Input:

@@ -205,7 +205,9 @@ def _list(learned: Vectors, inputs: Inputs) -> dict[str, Any]:
         "cosines": sent(cosines([word.vector for word in words])),
         "points": points[: len(words)],
         "neighbours": [(token.text, number, *point) for (number, token), point in neighbours],
-        "shares": sent(plane.shares),
+        "share_across": percent(plane.shares[0], 0),
+        "share_up": percent(plane.shares[1], 0),
+        "share_unseen": percent(max(0, 1 - sum(plane.shares)), 0),
     }
 
 
@@ -262,6 +264,7 @@ CHAPTER = Chapter(
     values="product_sum cosine_sum layer_sum y "
     "scored.powers scored.shares lead sigmoid yardsticks controls frequent_cosine rare_cosine "
     "tokens numbers chance.words chance.mean chance.low chance.high nearest listed cosines "
+    "share_across share_up share_unseen "
     "sum analogy_first third rank_alone expected_word rank analogy_nearest word_pieces analogy_pieces words_pieces",
     slots={
         "learned_from": cases("attend-translate"),

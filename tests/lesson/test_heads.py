@@ -10,14 +10,6 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 
 
-def test_the_learned_shapes_are_those_of_keras() -> None:
-    """Of `MultiHeadAttention(num_heads=3, key_dim=2)`, width 16: (16, 3, 2), (3, 2), three times; (3, 2, 16), (16,)."""
-    attention = shapes(batch=1, time=5, width=16, heads=3, head_width=2)
-    assert [weight.shape for weight in attention.weights] == [*[(16, 3, 2), (3, 2)] * 3, (3, 2, 16), (16,)]
-    assert attention.parameters == 3 * (96 + 6) + 96 + 16
-    assert all(len(array.axes) == len(array.shape) for array in (*attention.computed, *attention.weights))
-
-
 @pytest.mark.parametrize(("width", "heads"), [(16, 4), (512, 8), (6, 1)])
 def test_the_count_is_that_of_pytorch(width: int, heads: int) -> None:
     module = torch.nn.MultiheadAttention(width, heads)

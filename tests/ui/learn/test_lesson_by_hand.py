@@ -204,10 +204,10 @@ def test_attention_begins_with_the_lectures_numbers() -> None:
     )
     phone = ask("attention", pair="apple phone", similarities=[[1, 1 / 9]], vectors=[[5, 7], [6, 0]])
     assert (phone["division"]["weights"], phone["division"]["vector"]) == ([[0.9, 0.1]], [[5.1, 6.3]])
-    # softmax of 1 and .25, as the page says: 1 / (1 + e^-.75) = .68
-    assert first["softmax"]["weights"][0] == pytest.approx([0.68, 0.32], abs=0.005)
+    share = 1 / (1 + math.exp(0.25 - 1))  # softmax of 1 and .25
+    assert first["softmax"]["weights"][0] == pytest.approx([share, 1 - share], abs=5e-5)
     assert first["score_sum"] == "0.7 · 0.8 + 0.3 · 0.2 = 0.62"
-    assert first["products"][0] == [0.56, 0.14]
+    assert first["products"][0] == [0.56, 0.14]  # 0.7 · (0.8, 0.2)
     six = first["six_scored"]
     assert six["scores"][0] == pytest.approx([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865], abs=6e-5)
     assert six["weights"][0] == pytest.approx([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581], abs=6e-5)
@@ -219,6 +219,7 @@ def test_attention_by_hand_begins_with_the_lectures_numbers() -> None:
     first = ask("attention_by_hand")
     assert first["scaling.scaled"] == [[14, 12]]
     assert first["scaling.weights"][0] == pytest.approx([0.88, 0.12], abs=0.005)
+    assert first["scaling.unscaled"][0][0] == pytest.approx(1, abs=2e-7)  # e^-16
     assert [row.count(None) for row in first["masking.mask"]] == [3, 2, 1, 0]
     assert first["masking.weights"][0] == [1, 0, 0, 0]
     student = first["cross"]["weights"][3]

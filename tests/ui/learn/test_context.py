@@ -11,9 +11,9 @@ import pytest
 
 from model import catalog, names
 from model.loaded import LoadedModel
-from tests.helpers.course import ask as course_asked
-from tests.helpers.course import refusal as course_refusal
 from tests.helpers.folders import bert
+from tests.ui.learn.asking import ask as course_asked
+from tests.ui.learn.asking import refusal as course_refusal
 from ui.learn import course
 from ui.learn.chapters.context import RECORDED
 from ui.runs.models import Models

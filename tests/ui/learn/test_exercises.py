@@ -15,7 +15,7 @@ from torch.nn import functional
 from lesson.block import BlockSettings, make_model
 from model import catalog, names
 from model.loaded import LoadedModel
-from tests.helpers.course import ask as course_asked
+from tests.ui.learn.asking import ask as course_asked
 from ui.learn import course
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.vectors import GUESSES

@@ -13,8 +13,8 @@ from lesson.generation.recorded import repeated
 from lesson.generation.tree import WEIGHTS, WORDS
 from model.loaded import LoadedModel
 from model.text.conversation import Message
-from tests.helpers.course import ask as course_asked
-from tests.helpers.course import refusal as course_refusal
+from tests.ui.learn.asking import ask as course_asked
+from tests.ui.learn.asking import refusal as course_refusal
 from ui.compare.running import checked_cards
 from ui.learn.chapters.generation import LOGITS
 from ui.learn.chapters.views.filters import VOCABULARY

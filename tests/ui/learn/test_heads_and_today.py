@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model import catalog, names
-from tests.helpers.course import NONE, ask, refusal
+from tests.ui.learn.asking import NONE, ask, refusal
 from ui.learn.chapters.today import PRESETS
 from ui.runs.models import Models
 

@@ -9,9 +9,9 @@ import pytest
 from lesson.inside import MAX_TOKENS, look_inside, patch_word
 from model import catalog, names
 from model.errors import AttendError
-from tests.helpers.course import NONE
-from tests.helpers.course import ask as course_asked
-from tests.helpers.course import refusal as course_refusal
+from tests.ui.learn.asking import NONE
+from tests.ui.learn.asking import ask as course_asked
+from tests.ui.learn.asking import refusal as course_refusal
 from ui.learn.chapters.inside import HEAD, LAYER, OTHER, READER, SENTENCE
 from ui.runs.models import Models
 

@@ -14,9 +14,9 @@ import torch
 from lesson.block import WORDS, BlockSettings
 from lesson.forward_trace import trace_forward
 from lesson.training import StepSettings, train
-from tests.helpers.course import NONE
-from tests.helpers.course import ask as course_asked
-from tests.helpers.course import refusal as course_refusal
+from tests.ui.learn.asking import NONE
+from tests.ui.learn.asking import ask as course_asked
+from tests.ui.learn.asking import refusal as course_refusal
 
 ask, refusal = partial(course_asked, NONE), partial(course_refusal, NONE)
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from model import catalog, names
-from tests.helpers.course import NONE
-from tests.helpers.course import ask as course_asked
-from tests.helpers.course import refusal as course_refusal
+from tests.ui.learn.asking import NONE
+from tests.ui.learn.asking import ask as course_asked
+from tests.ui.learn.asking import refusal as course_refusal
 from ui.learn.chapters import why_attention
 from ui.runs.models import Models
 

@@ -69,10 +69,8 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         **_outcome(step, inputs["step"]),
         **_by_hand(inputs),
         "losses": sent(step.losses),
-        "lowest_losses": [
-            min(step.losses[: _GOAL_STEPS + 1]),
-            min(step.losses),
-        ],  # within the steps to the goal, of all
+        # with the steps of an exercise, and with all
+        "lowest_losses": sent((min(step.losses[: _GOAL_STEPS + 1]), min(step.losses))),
         "norms": sent(step.norms),
         "update": _update(step.update, inputs["matrix"]),
         "curves": sent(recorded(), 3) or None,

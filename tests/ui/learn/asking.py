@@ -1,4 +1,4 @@
-"""The course, asked as the page asks it, through JSON both ways."""
+"""The course, asked by the tests as the page asks it, through JSON both ways."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from lesson.sentences import check_continues, token_span
+from lesson.sentences import token_span
 from lesson.vectors import plane
 from model.encoder import Encoder, Reading, cosines
 from model.errors import AttendError
@@ -97,11 +97,10 @@ def _others(reading: Reading, word: str, layer: int) -> list[Tensor]:
 
 
 def word_in_context(loaded: LoadedModel, text: str, word: str, most: int) -> WordInContext:
-    """The last layer's vector of a word, and the `most` most probable next tokens after it.
+    """The last layer's vector of a word, and the `most` most probable next tokens after it, of a decoder-only model.
 
-    Raises `AttendError` for a word that does not occur, and for an encoder-decoder model, which doesn't continue texts.
+    Raises `AttendError` for a word that does not occur.
     """
-    check_continues(loaded)
     tokens = loaded.prompt(text)
     end = token_span(loaded, tokens, word).stop
     with loaded.lock:

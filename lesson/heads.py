@@ -11,8 +11,10 @@ from math import prod
 from torch import Tensor
 
 from lesson.sentences import at_most
-from model.errors import AttendError
+from model.interface import Attention
 from model.loaded import LoadedModel
+
+Ids = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +62,11 @@ def shapes(*, batch: int, time: int, width: int, heads: int, head_width: int) ->
     return MultiHeadShapes(computed, weights, sum(prod(weight.shape) for weight in weights))
 
 
-@dataclass(frozen=True, slots=True)
-class HeadMaps:
-    """The attention of a decoder to its text."""
-
-    tokens: tuple[int, ...]
-    weights: Tensor  # (L, H, T, T)
-
-
-@dataclass(frozen=True, slots=True)
-class ThreeMaps:
-    """The three attentions of an encoder-decoder; a row belongs to the token that was read last."""
-
-    source: tuple[int, ...]
-    text: tuple[int, ...]  # what the decoder read: its start, then the words of the translation
-    encoder: Tensor  # (L, H, S, S)
-    decoder: Tensor  # (L, H, T, T)
-    cross: Tensor  # (L, H, T, S)
-
-
-def head_maps(loaded: LoadedModel, text: str, most: int) -> HeadMaps:
-    """Every head's map of a text of at most `most` tokens; raises `AttendError` for a longer one."""
+def head_maps(loaded: LoadedModel, text: str, most: int) -> tuple[Ids, Tensor]:
+    """The tokens of a text, and every head's map of it, (L, H, T, T); `AttendError` for more than `most` tokens."""
     tokens = at_most(most, loaded.prompt(text))
     with loaded.lock:
-        attention = loaded.model.inspect(tokens).attention.decoder
-    return HeadMaps(tokens, attention[0].float())
+        return tokens, loaded.model.inspect(tokens).attention.decoder[0].float()
 
 
 def previous_shares(attention: Tensor) -> Tensor:
@@ -92,15 +74,12 @@ def previous_shares(attention: Tensor) -> Tensor:
     return attention.diagonal(-1, -2, -1).mean(-1)  # (L, H, T - 1), then (L, H)
 
 
-def three_maps(loaded: LoadedModel, source: str, text: str, most: int) -> ThreeMaps:
-    """The maps of an encoder-decoder that has read a source and a translation of it; raises `AttendError` for more than
-    `most` tokens of either."""
+def three_maps(loaded: LoadedModel, source: str, text: str, most: int) -> tuple[Ids, Ids, Attention]:
+    """What an encoder-decoder has read, a source and what it has written of a translation, and its three attentions.
+
+    A row belongs to the token that was read last. Raises `AttendError` for more than `most` tokens of either.
+    """
     source_ids = at_most(most, loaded.prompt(source))
     read = at_most(most, (*loaded.model.decoder_start, *loaded.tokenizer.encode(text)), "translation")
     with loaded.lock:
-        attention = loaded.model.inspect(read, source=source_ids).attention
-    if attention.encoder is None or attention.cross is None:
-        raise AttendError(f"{loaded.name} does not provide its encoder's attention: choose another model.")
-    maps = (attention.encoder, attention.decoder, attention.cross)
-    encoder, decoder, cross = (weights[0].float() for weights in maps)
-    return ThreeMaps(source_ids, read, encoder, decoder, cross)
+        return source_ids, read, loaded.model.inspect(read, source=source_ids).attention

@@ -18,16 +18,9 @@ from model.transformer.positions import rotary_tables, rotate, sinusoids
 _SAME = 1e-4  # of two distances, but for rounding
 
 
-@dataclass(frozen=True, slots=True)
-class Scheme:
-    """A position encoding of T positions."""
-
-    vectors: Tensor  # (T, W)
-
-    @property
-    def steps(self) -> Tensor:
-        """Distances of neighbouring positions, (T - 1,)."""
-        return (self.vectors[1:] - self.vectors[:-1]).norm(dim=-1)  # (T - 1,)
+def steps(vectors: Tensor) -> Tensor:
+    """The distances of neighbouring positions, (T, W) → (T - 1,)."""
+    return (vectors[1:] - vectors[:-1]).norm(dim=-1)  # (T - 1,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +37,26 @@ def criteria(width: int) -> dict[str, Criteria]:
     """Each scheme on texts of 8 and of as many positions as W binary digits can tell apart."""
     short, long = schemes(8, width), schemes(2**width, width)
     by_scheme = {}
-    for name, scheme in long.items():
-        near = short[name].steps
+    for name, vectors in long.items():
+        near, far = steps(short[name]), steps(vectors)
         by_scheme[name] = Criteria(
-            unique=len(torch.unique(scheme.vectors, dim=0)) == len(scheme.vectors),
-            even=bool((scheme.steps - scheme.steps[0]).abs().max() < _SAME),
-            same=bool((scheme.steps[: len(near)] - near).abs().max() < _SAME),
-            bounded=bool(scheme.vectors.abs().max() <= 1),
+            unique=len(torch.unique(vectors, dim=0)) == len(vectors),
+            even=bool((far - far[0]).abs().max() < _SAME),
+            same=bool((far[: len(near)] - near).abs().max() < _SAME),
+            bounded=bool(vectors.abs().max() <= 1),
         )
     return by_scheme
 
 
-def schemes(length: int, width: int) -> dict[str, Scheme]:
+def schemes(length: int, width: int) -> dict[str, Tensor]:
     """Encodes T positions in four ways: the first two with one number each, the last two with W."""
     positions = torch.arange(length).float()  # (T,)
     bits = torch.arange(length)[:, None] >> torch.arange(width) & 1  # (T, W), least significant bit first
     return {
-        "range": Scheme((positions / max(1, length - 1))[:, None]),  # (T, 1)
-        "counting": Scheme(positions[:, None]),  # (T, 1)
-        "binary": Scheme(bits.float()),  # (T, W)
-        "sinusoids": Scheme(sinusoids(length, width)),  # (T, W)
+        "range": (positions / max(1, length - 1))[:, None],  # (T, 1)
+        "counting": positions[:, None],  # (T, 1)
+        "binary": bits.float(),  # (T, W)
+        "sinusoids": sinusoids(length, width),  # (T, W)
     }
 
 

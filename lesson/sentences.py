@@ -57,12 +57,6 @@ def at_most(most: int, tokens: Sequence[int], what: str = "sentence") -> tuple[i
     return tuple(tokens)
 
 
-def check_continues(loaded: LoadedModel) -> None:
-    """Raises `AttendError` for an encoder-decoder model, which doesn't continue texts."""
-    if loaded.model.decoder_start:
-        raise AttendError(f"{loaded.name} is an encoder-decoder model: choose one that continues texts.")
-
-
 def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> WordAttention:
     """The attention of a word to a text: to all of it in an encoder, to the tokens before it in a decoder.
 

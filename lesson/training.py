@@ -18,7 +18,6 @@ from torch.nn import functional
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from lesson.block import BlockSettings, make_model
-from model.errors import AttendError
 from model.transformer.encoder_decoder import EncoderDecoder
 
 MAX_STEPS = 100  # half a second
@@ -46,22 +45,12 @@ MATRICES: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class StepSettings:
-    """What is learned, how fast, and the matrix to look at; `AttendError` if a value is out of range."""
+    """What is learned, how fast, and the matrix to look at."""
 
     block: BlockSettings = field(default_factory=BlockSettings)  # its encoder_mask is only for the forward trace
     learning_rate: float = 0.01
-    step: int = 1  # the one that is shown, counted from 1
+    step: int = 1  # the one that is shown, from 1 to MAX_STEPS
     matrix: str = "decoder W2"
-
-    def __post_init__(self) -> None:
-        if not 0 < self.learning_rate <= MAX_RATE:
-            raise AttendError(
-                f"The learning rate is {self.learning_rate:g}, but must be above 0 and at most {MAX_RATE:g}."
-            )
-        if not 1 <= self.step <= MAX_STEPS:
-            raise AttendError(f"The step is {self.step}, but must be from 1 to {MAX_STEPS}: start again.")
-        if self.matrix not in MATRICES:
-            raise AttendError(f"There is no matrix {self.matrix!r}: choose one of {', '.join(MATRICES)}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ class Vectors:
         rows = _normalized([self.of_token(word) for word in words])  # (N, W)
         one, other = torch.triu_indices(len(words), len(words), offset=1)
         cosines = (rows @ rows.T)[one, other].sort().values  # (N (N - 1) / 2,)
-        low, high = (_quantile(cosines, share) for share in (0.05, 0.95))
+        low, high = torch.quantile(cosines, torch.tensor((0.05, 0.95))).tolist()
         return Baseline(len(words), float(cosines.mean()), low, high, cosines)
 
     def quarters(self) -> list[float]:
@@ -198,14 +198,6 @@ class Vectors:
     def _is_word(self, token: int) -> bool:
         text = self._tokenizer.label(token)
         return text.startswith(" ") and len(text) > 2 and text[1:].isalpha()
-
-
-def _quantile(ordered: Tensor, share: float) -> float:
-    """The quantile of numbers (N,), lowest first, interpolated as by `torch.quantile`, which sorts again."""
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    few = ordered[below : below + 2].tolist()
-    return few[0] + (place - below) * (few[-1] - few[0])
 
 
 def _rank(token: int, neighbours: Iterable[Neighbour]) -> int | None:

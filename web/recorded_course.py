@@ -305,4 +305,5 @@ def _judged(exercises: Exercises, name: str, compute: Compute, model: str) -> di
             solutions = [exercise.solve(with_model), *exercise.from_shown(with_model)]
             return {**shared, "digits": exercise.digits, "solutions": solutions, "mistakes": mistakes}
         case ChangeExercise():
-            return {**shared, "mistakes": dict(text.mistakes)}
+            mistakes = [[checks, text.mistakes[one]] for one, checks in exercise.mistakes.items()]
+            return {**shared, "holds": exercise.holds, "mistakes": mistakes}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.transformer.attention import attend, attention_weights
+from model.transformer.attention import attend
 from model.transformer.positions import sinusoids
 
 
@@ -69,16 +69,8 @@ def word_vectors(words: list[str], width: int) -> Tensor:
     return torch.stack(rows)  # (N, W)
 
 
-@dataclass(frozen=True, slots=True)
-class SelfAttentionOutput:
-    """The weights and the output of self-attention."""
-
-    weights: Tensor  # (N, N)
-    vectors: Tensor  # (N, W)
-
-
-def self_attention(words: list[str], width: int, *, positions: bool) -> SelfAttentionOutput:
-    """Self-attention without parameters: every word's vector is its query, its key and its value.
+def self_attention(words: list[str], width: int, *, positions: bool) -> Tensor:
+    """Self-attention without parameters, (N, W): every word's vector is its query, its key and its value.
 
     Args:
         positions: add the sinusoids first; without them the order makes no difference.
@@ -88,4 +80,4 @@ def self_attention(words: list[str], width: int, *, positions: bool) -> SelfAtte
         inputs = inputs + sinusoids(len(words), width)
     heads = inputs[None, None]  # (1, 1, N, W): one row, one head
     output, _ = attend(heads, heads, heads, attention_mask=None, causal=False, capture=0)  # (1, 1, N, W)
-    return SelfAttentionOutput(attention_weights(heads, heads, None)[0, 0], output[0, 0])
+    return output[0, 0]

@@ -5,13 +5,13 @@ Shapes: V is the vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
 
-from decoding.parameters.parameter import Parameter, Parameters
+from decoding.parameters.parameter import Parameters
 from decoding.processors import (
     Context,
     FrequencyPenalty,
@@ -38,50 +38,38 @@ SLIDERS: Parameters = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """The settings that a step's distribution passes through; `AttendError` for one out of its range in `SLIDERS`."""
-
-    temperature: float = TEMPERATURE.default
-    top_k: int = TOP_K.default
-    top_p: float = TOP_P.default
-    frequency_penalty: float = FREQUENCY_PENALTY.default
-    presence_penalty: float = PRESENCE_PENALTY.default
-
-    def __post_init__(self) -> None:
-        for parameter in SLIDERS:
-            object.__setattr__(self, parameter.name, parameter.checked(getattr(self, parameter.name)))
-
-    def changed(self) -> Mapping[str, float]:
-        """The settings that do something, by their names."""
-        values: dict[str, float] = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in values.items() if value != _PARAMETERS[name].neutral}
-
-    def chain(self) -> tuple[Processor, ...]:
-        """The processors of the settings that do something, in the usual order."""
-        stages: Mapping[str, Processor] = {
-            "frequency_penalty": FrequencyPenalty(self.frequency_penalty),
-            "presence_penalty": PresencePenalty(self.presence_penalty),
-            "temperature": Temperature(self.temperature),
-            "top_k": TopK(max(1, self.top_k)),
-            "top_p": TopP(self.top_p),
-        }
-        changed = self.changed()
-        return tuple(stage for name, stage in stages.items() if name in changed)
+# The processor of each, in the usual order.
+_PROCESSORS: Mapping[str, Callable[[Any], Processor]] = {
+    "frequency_penalty": FrequencyPenalty,
+    "presence_penalty": PresencePenalty,
+    "temperature": Temperature,
+    "top_k": TopK,
+    "top_p": TopP,
+}
+_NEUTRAL = {parameter.name: parameter.neutral for parameter in SLIDERS}
 
 
-_PARAMETERS: Mapping[str, Parameter[Any]] = {parameter.name: parameter for parameter in SLIDERS}
+def changed(filters: Mapping[str, float]) -> dict[str, float]:
+    """The settings that do something, by their names."""
+    return {name: value for name, value in filters.items() if value != _NEUTRAL[name]}
 
 
-def filter_step(logits: Tensor, used: Sequence[int], filters: Filters) -> Choice:
+def chain_of(filters: Mapping[str, float]) -> tuple[Processor, ...]:
+    """The processors of the settings that do something."""
+    values = changed(filters)
+    return tuple(make(values[name]) for name, make in _PROCESSORS.items() if name in values)
+
+
+def filter_step(logits: Tensor, used: Sequence[int], filters: Mapping[str, float]) -> Choice:
     """The record of one step: every token's probability before the filters and after each of them.
 
     Args:
         logits: (V,).
         used: how often each token occurs in the text so far, V numbers.
+        filters: settings of `SLIDERS`, by their names.
     """
     written = tuple(token for token, count in enumerate(used) for _ in range(count))
-    chain = filters.chain()
+    chain = chain_of(filters)
     stages = run_chain(chain, logits[None].float(), Context(prompt=(), tokens=(written,)))  # (1, V) each
     names = ("model", *(processor.name for processor in chain))
     return record(names, stages, len(logits))[0].choice(int(stages[-1][0].argmax()))

@@ -52,11 +52,6 @@ class LoopState:
     next_ends: Mapping[int, float]  # the probability of each end token as the next one; empty if the text has ended
     ended: Ended | None
 
-    @property
-    def end_probability(self) -> float | None:
-        """The probability that an end token comes next; None if the text has ended."""
-        return None if self.next is None else sum(self.next_ends.values())
-
 
 def run_loop(
     start: LoopStart, tokens: Sequence[int], *, most: int, sample: bool, seed: int, to_end: bool = False

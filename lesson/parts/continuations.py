@@ -7,16 +7,11 @@ from collections.abc import Sequence
 import torch
 
 from lesson.generation.probability import TextProbability, text_probability
-from lesson.sentences import check_continues
 from model.loaded import LoadedModel
 
 
 def judge(loaded: LoadedModel, text: str, continuations: Sequence[str]) -> list[TextProbability]:
-    """How probable each continuation is after the text, a space between them.
-
-    Raises `AttendError` for an encoder-decoder model, which doesn't continue texts.
-    """
-    check_continues(loaded)
+    """How probable each continuation is after the text, a space between them, to a decoder-only model."""
     prompt = loaded.prompt(text)
     return [_judged(loaded, prompt, loaded.tokenizer.encode(f" {one.strip()}")) for one in continuations]
 

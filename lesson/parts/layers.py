@@ -28,10 +28,9 @@ _SEED = 3
 class TwoLayers:
     """Two linear layers without biases, one after the other, with and without ReLU between them."""
 
-    product: Tensor  # (I, O): both matrices as one
     inner: Tensor  # (T, F)
     linear: Tensor  # (T, O)
-    at_once: Tensor  # (T, O): the inputs times the product, equal to `linear`
+    at_once: Tensor  # (T, O): the inputs times both matrices as one, equal to `linear`
     rectified: Tensor  # (T, F): max(0, inner)
     with_relu: Tensor  # (T, O)
 
@@ -40,8 +39,7 @@ def two_layers(inputs: Tensor, first: Tensor, second: Tensor) -> TwoLayers:
     """Inputs (T, I) through matrices (I, F) and (F, O), written as on paper."""
     inner = inputs @ first  # (T, F)
     rectified = functional.relu(inner)  # (T, F)
-    product = first @ second  # (I, O)
-    return TwoLayers(product, inner, inner @ second, inputs @ product, rectified, rectified @ second)
+    return TwoLayers(inner, inner @ second, inputs @ (first @ second), rectified, rectified @ second)
 
 
 @cache

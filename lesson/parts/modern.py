@@ -69,28 +69,20 @@ MIXTRAL = MixtureShape(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CacheKind:
-    """A way to keep keys and values."""
-
-    name: str
-    numbers: int  # for each token in each layer
-
-
-def cache_kinds(*, heads: int, head_width: int, groups: int, latent: int, rotary: int) -> tuple[CacheKind, ...]:
-    """Four caches for the same query heads.
+def cache_kinds(*, heads: int, head_width: int, groups: int, latent: int, rotary: int) -> dict[str, int]:
+    """Four caches for the same query heads, and how many numbers each keeps for a token in a layer.
 
     Args:
         groups: heads of keys and values that groups of query heads share.
         latent: the width of the vector from which keys and values are computed again, of multi-head latent attention.
         rotary: the width of the part of a key that has its position, which latent attention keeps beside it.
     """
-    return (
-        CacheKind("a key and a value for each head", 2 * heads * head_width),
-        CacheKind(f"{groups} shared by groups of heads", 2 * groups * head_width),
-        CacheKind("one shared by all heads", 2 * head_width),
-        CacheKind("one latent vector", latent + rotary),
-    )
+    return {
+        "a key and a value for each head": 2 * heads * head_width,
+        f"{groups} shared by groups of heads": 2 * groups * head_width,
+        "one shared by all heads": 2 * head_width,
+        "one latent vector": latent + rotary,
+    }
 
 
 DEEPSEEK_LAYERS = 60

@@ -9,7 +9,6 @@ Shapes: R rows, T tokens, W width.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -91,18 +90,8 @@ def read(model: Reader, inputs: Tensor) -> Tensor:
     return model.encoder_norm(hidden).view(rows, length, -1)  # (R, T, W)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingTime:
-    """How long a translator takes to read a text and to begin its answer, in seconds: the quickest of a few tries."""
-
-    tokens: int
-    seconds: float
-
-
-def time_reading(loaded: LoadedModel, lengths: Sequence[int], *, tries: int = 5) -> list[ReadingTime]:
-    """Measured now and on this machine, on texts of one repeated token; others use the model between two passes."""
+def time_reading(loaded: LoadedModel, lengths: Sequence[int], *, tries: int = 5) -> list[float]:
+    """The seconds that a translator takes to read texts of these lengths and to begin its answer: the quickest of a few
+    tries, now and on this machine, on texts of one repeated token; others use the model between two passes."""
     model: Any = loaded.model
-    return [
-        ReadingTime(length, quickest(loaded, lambda length=length: model.prefill([1] * length), tries))
-        for length in lengths
-    ]
+    return [quickest(loaded, lambda length=length: model.prefill([1] * length), tries) for length in lengths]

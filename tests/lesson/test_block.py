@@ -13,7 +13,6 @@ from torch import Tensor
 
 from lesson.block import EMBEDDINGS, HEADS, PADDING, WIDTH, WORDS, BlockSettings, blocks_of, make_model
 from lesson.forward_trace import ForwardTrace, Stage, trace_forward
-from model.errors import AttendError
 from model.transformer.attention import ForwardContext
 
 
@@ -219,20 +218,3 @@ def test_equal_inputs_give_equal_steps_and_changed_ones_do_not(lecture: ForwardT
     changed = trace_forward(replace(BlockSettings(), first_bias=first))
     before = changed["encoder.feed_forward.before"].values - lecture["encoder.feed_forward.before"].values
     assert before[:, 0].tolist() == pytest.approx([0.5 - 0.29] * 3) and float(before[:, 1:].abs().max()) == 0
-
-
-def test_what_cannot_be_is_refused() -> None:
-    wrong = (math.nan,) + (0.0,) * 5
-    refused: list[tuple[dict[str, Any], str]] = [
-        ({"source": ()}, "The source has 0 words, but must have 1 to 5."),
-        ({"source": (5,) * 6}, "The source has 6 words, but must have 1 to 5."),
-        ({"source": (PADDING,)}, "The source contains the id 10, but ids must be from 0 to 9."),
-        ({"answer": (6, -1)}, "The answer contains the id -1"),
-        ({"heads": 4}, "heads is 4, but must be one of 1, 2, 3, 6."),
-        ({"first_bias": (0.0,) * 5}, "The first bias must have 1 rows of 6 numbers."),
-        ({"first_bias": wrong}, "The first bias can't contain nan: each must be a number from −100 to 100."),
-        ({"embeddings": EMBEDDINGS[1:]}, "The embeddings must have 10 rows of 6 numbers."),
-    ]
-    for changes, words in refused:
-        with pytest.raises(AttendError, match=words):
-            BlockSettings(**changes)

@@ -7,14 +7,14 @@ import math
 import pytest
 import torch
 
-from lesson.positions import criteria, likeness, rotary_scores, schemes, shift
+from lesson.positions import criteria, likeness, rotary_scores, schemes, shift, steps
 from model.transformer.positions import sinusoids
 
 
 def test_the_sinusoids_are_the_papers() -> None:
     """PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same (Vaswani et al., 2017), each alone."""
     for length, width in ((3, 6), (20, 7), (128, 128)):
-        table = schemes(length, width)["sinusoids"].vectors
+        table = schemes(length, width)["sinusoids"]
         for position in range(length):
             for number in range(width):
                 angle = position / 10000 ** ((number - number % 2) / width)
@@ -23,23 +23,20 @@ def test_the_sinusoids_are_the_papers() -> None:
 
 
 def test_binary_digits_read_as_their_position() -> None:
-    digits = schemes(16, 4)["binary"].vectors
+    digits = schemes(16, 4)["binary"]
     assert (digits @ torch.tensor([1.0, 2.0, 4.0, 8.0])).tolist() == list(range(16))
 
 
 def test_the_statements_about_the_schemes_are_true() -> None:
     """From 0 to 1 a step depends on the length, counting grows without end, digits jump, waves do neither."""
     short, long = schemes(4, 4), schemes(16, 4)
-    assert short["range"].steps[0].item() == pytest.approx(1 / 3) and long["range"].steps[0].item() == pytest.approx(
-        1 / 15
-    )
-    assert long["counting"].vectors.max() == 15
-    assert (
-        long["binary"].steps.min() == 1 and long["binary"].steps.max() == 2
-    )  # 7 to 8 changes all four digits: sqrt(4)
+    assert (steps(short["range"])[0].item(), steps(long["range"])[0].item()) == pytest.approx((1 / 3, 1 / 15))
+    assert long["counting"].max() == 15
+    digits = steps(long["binary"])
+    assert digits.min() == 1 and digits.max() == 2  # 7 to 8 changes all four digits: sqrt(4)
     waves = schemes(16, 64)["sinusoids"]
-    assert waves.vectors.abs().max() <= 1
-    assert (waves.steps - waves.steps[0]).abs().max() < 1e-5  # |sin, cos| pairs turn by the same angle everywhere
+    assert waves.abs().max() <= 1
+    assert (steps(waves) - steps(waves)[0]).abs().max() < 1e-5  # |sin, cos| pairs turn by the same angle everywhere
 
 
 def test_only_sinusoids_fulfil_all_four_criteria() -> None:

@@ -10,8 +10,7 @@ from torch.nn import functional
 
 from lesson.block import PADDING, BlockSettings, make_model
 from lesson.forward_trace import trace_forward
-from lesson.training import MATRICES, MAX_STEPS, StepSettings, train
-from model.errors import AttendError
+from lesson.training import MATRICES, StepSettings, train
 from model.transformer.encoder_decoder import EncoderDecoder
 
 OTHER = BlockSettings(source=(2, 8), answer=(6, 7, 4, 1), heads=3)
@@ -105,14 +104,3 @@ def test_the_loss_goes_down_and_padding_stays_zero() -> None:
     step = train(StepSettings(step=30, matrix="embedding"))
     assert len(step.losses) == 31 and step.losses[-1] < 0.5 < step.losses[0]  # 2.86 before the first
     assert step.update.after[PADDING].tolist() == [0.0] * 6
-
-
-def test_what_cannot_be_is_refused() -> None:
-    for rate, words in ((0.0, "0"), (math.nan, "nan")):
-        with pytest.raises(AttendError, match=f"The learning rate is {words}, but must be above 0 and at most 1"):
-            StepSettings(learning_rate=rate)
-    for step in (0, MAX_STEPS + 1):
-        with pytest.raises(AttendError, match=f"The step is {step}, but must be from 1 to 100: start again"):
-            StepSettings(step=step)
-    with pytest.raises(AttendError, match=r"There is no matrix 'W9': choose one of embedding, .*, decoder W2.$"):
-        StepSettings(matrix="W9")

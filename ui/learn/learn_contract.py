@@ -8,7 +8,6 @@ from typing import Any, TypedDict
 class LessonAnswer(TypedDict):
     """What a chapter of the lesson answered; made by `ui.learn.course.answer`."""
 
-    chapter: str
     error: str  # why it could not answer; "" where it could
     result: dict[str, Any] | None  # as the chapter's own file says; None leaves what is shown
 

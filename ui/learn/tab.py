@@ -36,7 +36,7 @@ class LearnTab(Tab):
             cached = models.with_embedded_cache(session.model.lesson)
             with for_people():
                 chapter, inputs = field(event, "chapter", str), field(event, "inputs", dict)
-                broken = {"chapter": chapter, "error": "", "result": None}
+                broken = {"error": "", "result": None}
                 return reply(event, lambda: course.answer(cached, chapter, inputs, session.model.name), broken)
             return gr.skip()
 

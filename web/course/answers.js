@@ -48,9 +48,9 @@ export class Course {
    */
   async answer(about, inputs) {
     try {
-      return { chapter: about, error: '', result: await this.#result(about, inputs) };
+      return { error: '', result: await this.#result(about, inputs) };
     } catch (error) {
-      return { chapter: about, error: /** @type {Error} */ (error).message, result: null };
+      return { error: /** @type {Error} */ (error).message, result: null };
     }
   }
 
@@ -63,7 +63,7 @@ export class Course {
     switch (about) {
       case 'text': return noted(file, await sectionsOf(name));
       case 'sheet': return sheetOf(file, inputs.solved === true);
-      case 'exercises': return judge(name, file, inputs, (state) => this.#chapter(name, file, state));
+      case 'exercises': return judge(file, inputs, (state) => this.#chapter(name, file, state));
       default: return this.#chapter(name, file, inputs);
     }
   }

@@ -2,28 +2,27 @@
  * Attempts at the exercises of the course, judged as ui/learn/exercises/exercise.py does. The solutions are computed there
  * and recorded; an exercise that is solved by a change is judged by its condition.
  *
+ * @typedef {[place: string, how: string, to: any]} Check a comparison of what stands at a place of a result, as in ui/learn/exercises/checks.py
  * @typedef {{predicted: boolean, reveal: Reply, explanation: string, replies?: Reply[], digits?: number, solutions?: number[],
- *   mistakes?: [number, string][] | Record<string, string>}} Exercise `replies`: to each option; `mistakes`: the numbers that
- *   they lead to, or by the names of their conditions
+ *   holds?: Check[], mistakes?: [number, string][] | [Check[], string][]}} Exercise `replies`: to each option; `holds`: what a change is to bring
+ *   about; `mistakes`: the numbers that they lead to, or what they bring about
  * @typedef {import('../../ui/learn/exercises/exercises.js').ExerciseReply} Reply
  * @typedef {import('./answers.js').ChapterFile} ChapterFile
  * @typedef {import('./answers.js').Inputs} Inputs
  * @typedef {import('./answers.js').Result} Result
  */
 
-import { CONDITIONS } from './conditions.js';
-
 export const OUT_OF_DATE = 'This page is out of date: reload it.'; // it asks for something that no file has
 const WRONG = 'Not yet. Try again, or take the hint.'; // where nothing more can be said
 const MAX = 1e12; // of a typed number
 
 /**
- * @param {string} chapter @param {ChapterFile} file
+ * @param {ChapterFile} file
  * @param {Inputs} attempt `exercise` and `state`, with either `answer` or `reveal`
  * @param {(state: Inputs) => Promise<Result>} compute the chapter
  * @returns {Promise<Reply>}
  */
-export async function judge(chapter, file, { exercise: name, state = {}, answer, reveal }, compute) {
+export async function judge(file, { exercise: name, state = {}, answer, reveal }, compute) {
   if (!Object.hasOwn(file.exercises, name)) throw new Error(OUT_OF_DATE);
   const exercise = exerciseOf(file.exercises[name], state.model ?? file.own.inputs.model);
   if (!exercise) throw new Error(OUT_OF_DATE);
@@ -33,7 +32,7 @@ export async function judge(chapter, file, { exercise: name, state = {}, answer,
     return exercise.replies[answer];
   }
   if (exercise.solutions && typeof answer !== 'number') throw new Error('Type a number first.');
-  const wrong = exercise.solutions ? feedback(exercise, answer) : unfulfilled(CONDITIONS[chapter][name], exercise, await compute(state), file);
+  const wrong = exercise.solutions ? feedback(exercise, answer) : unfulfilled(exercise, await compute(state));
   const { predicted, explanation, reveal: { solution } } = exercise;
   if (predicted) return { right: !wrong, feedback: wrong === WRONG ? '' : wrong, explanation, solution };
   return { right: !wrong, feedback: wrong, explanation: wrong ? '' : explanation, solution: '' };
@@ -61,15 +60,30 @@ function feedback({ digits, solutions, mistakes }, answer) {
   return WRONG;
 }
 
-/**
- * What is wrong with a change; "" if it fulfils the condition.
- * @param {Record<string, import('./conditions.js').Condition>} conditions @param {Exercise} exercise @param {Result} result @param {ChapterFile} file
- */
-function unfulfilled({ holds, ...others }, { mistakes }, result, file) {
-  if (holds(result, file)) return '';
-  const mistake = Object.keys(mistakes).find((name) => others[name](result, file));
-  return mistake ? mistakes[mistake] : WRONG;
+/** What is wrong with a change; "" if it fulfils the condition. @param {Exercise} exercise @param {Result} result */
+function unfulfilled({ holds, mistakes }, result) {
+  if (fulfilled(holds, result)) return '';
+  const mistake = /** @type {[Check[], string][]} */ (mistakes).find(([checks]) => fulfilled(checks, result));
+  return mistake ? mistake[1] : WRONG;
 }
+
+/** @type {Record<string, (one: any, other: any) => boolean>} */
+const COMPARE = {
+  '==': (one, other) => JSON.stringify(one) === JSON.stringify(other),
+  '!=': (one, other) => !COMPARE['=='](one, other),
+  '<': (one, other) => one !== null && one < other,
+  '>': (one, other) => one !== null && one > other,
+  in: (one, other) => other.includes(one),
+  'not in': (one, other) => !other.includes(one),
+};
+
+/** Whether all hold. @param {Check[]} checks @param {Record<string, any>} result */
+export const fulfilled = (checks, result) => checks.every(([place, how, to]) =>
+  COMPARE[how](valueAt(result, place), typeof to === 'string' ? valueAt(result, to) : to));
+
+/** @param {Record<string, any>} result @param {string} place */
+const valueAt = (result, place) => place.split('.').reduce((/** @type {any} */ value, step) =>
+  (Array.isArray(value) ? value.at(Number(step)) : value?.[step]), result);
 
 /** The exercises as they are printed. @param {ChapterFile} file @param {boolean} isSolved */
 export function sheetOf({ page, title, exercises, own }, isSolved) {

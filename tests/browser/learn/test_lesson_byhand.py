@@ -120,11 +120,11 @@ def test_what_is_no_number_or_too_large_stays_as_it_was_typed(shared_page: Page)
         expect(chapter.get_by_role("alert").filter(has_text=message)).to_be_visible()
     first.fill("1e9")  # a number, which the server refuses by its limit
     first.press("Enter")
-    limit = "Embeddings can't contain 1000000000: each must be a number from −1,000,000 to 1,000,000."
+    limit = "Embeddings can't contain 1000000000: each must be a number from −100 to 100."
     expect(chapter.get_by_role("alert").filter(has_text=limit)).to_be_visible()
     first.fill("1000")
     first.press("Enter")
-    refused = "The embeddings can't contain 1000: each must be a number from −100 to 100."
+    refused = "Embeddings can't contain 1000: each must be a number from −100 to 100."
     expect(chapter.get_by_role("alert").filter(has_text=refused)).to_be_visible()
     expect(first).to_have_value("1000")
     expect(sums).to_have_text("−0.25")
@@ -204,7 +204,7 @@ _CUT_OFF = """() => {
   return [
     ...shown('.at-matrix input').filter((field) => field.scrollWidth > field.clientWidth).map((field) => field.value),
     ...shown('.at-formula').filter((one) => one.getBoundingClientRect().right > right).map((one) => one.textContent),
-    ...shown('.at-code pre').filter((one) => parseFloat(getComputedStyle(one).paddingTop) < 6)
+    ...shown('.at-references pre').filter((one) => parseFloat(getComputedStyle(one).paddingTop) < 6)
       .map((one) => one.ariaLabel),
   ];
 }"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from lesson.map.code import _WHERE, code_of
 from lesson.map.model_map import ModelMap
 from lesson.map.tree import module_tree
 from model import catalog, names
@@ -132,19 +130,6 @@ def test_both_sides_of_the_translator(translate: ModelMap) -> None:
 def test_a_text_beyond_the_limit_is_refused(translate: ModelMap) -> None:
     with pytest.raises(AttendError, match=r"The translation has \d+ tokens, but at most 4"):
         translate.read("Oui.", "one two three four five", 4)
-
-
-def test_every_part_has_a_line_that_stands_where_it_says(chat: ModelMap, translate: ModelMap) -> None:
-    kinds = {part.partition(".")[2] for part in parts(chat) | parts(translate)} - {"positions", "probabilities"}
-    assert kinds <= set(_WHERE)
-    for kind, (function, snippet) in _WHERE.items():
-        line = code_of(kind)
-        assert line is not None
-        file = (ROOT / line.path).read_text(encoding="utf-8").splitlines()
-        assert file[line.number - 1].strip() == line.line == line.source[line.at].strip()
-        lines = [one for one in inspect.getsource(function).splitlines() if snippet in one]
-        assert len(lines) == 1, f"{kind}: {snippet!r} names one line"
-    assert code_of("probabilities") is None
 
 
 def test_the_tree_names_every_shape_once(translate: ModelMap) -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from lesson.attention.weighted_sum import by_softmax, word_vectors
+from lesson.attention.weighted_sum import word_vectors
 from lesson.recurrence.by_hand import GruWeights, by_dot_product, by_small_network, gru_step, read_and_write
 from model.recurrent.network import Recurrent, RecurrentConfig
 
@@ -44,16 +44,6 @@ def test_the_decoder_gets_the_encoders_last_state_and_nothing_else() -> None:
     torch.testing.assert_close(steps[-1].after, state, atol=SAME, rtol=0)
     assert len(steps) == 7 and not steps[0].before.any()
     assert all(torch.equal(step.before, last.after) for last, step in itertools.pairwise(steps))
-
-
-def test_lectures_numbers() -> None:
-    """../shared/REFERENCE.md, "Attention, by hand"."""
-    state, other = torch.tensor([0.8, 0.2]), torch.tensor([0.7, 0.3])
-    assert by_dot_product(state, other[None]).scores.tolist() == pytest.approx([0.62])
-    scores = torch.tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
-    printed = [0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581]
-    assert by_softmax(scores, scores[:, None]).weights.tolist() == pytest.approx(printed, abs=6e-5)
-    assert (0.7 * state).tolist() == pytest.approx([0.56, 0.14])
 
 
 def test_scores_become_weights_and_a_context_vector() -> None:

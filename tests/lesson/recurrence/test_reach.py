@@ -122,4 +122,4 @@ def test_who_loses_it() -> None:
 
 def test_times_are_of_the_lengths_that_were_asked() -> None:
     times = time_reading(translator(WITHOUT_ATTENTION), (4, 8), tries=1)
-    assert [one.tokens for one in times] == [4, 8] and all(one.seconds > 0 for one in times)
+    assert len(times) == 2 and all(seconds > 0 for seconds in times)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -12,20 +12,14 @@ import pytest
 from model import catalog, names
 from model.loaded import LoadedModel
 from tests.helpers.folders import bert
+from tests.ui.learn.asking import ask as course_asked
+from tests.ui.learn.asking import refusal as course_refusal
 from ui.learn import course
 from ui.learn.chapters.context import RECORDED
 from ui.runs.models import Models
 from ui.runs.models.cache import when_loaded
 
-
-def refusal(models: Models, **inputs: Any) -> str:
-    return course.answer(models, "context", json.loads(json.dumps(inputs)))["error"]
-
-
-def ask(models: Models, **inputs: Any) -> dict[str, Any]:
-    answer = course.answer(models, "context", json.loads(json.dumps(inputs)))
-    assert answer["error"] == "", answer["error"]
-    return json.loads(json.dumps(answer["result"], allow_nan=False))
+ask, refusal = partial(course_asked, about="context"), partial(course_refusal, about="context")
 
 
 def test_a_neighbour_moves_the_word_as_in_the_lecture(models: Models) -> None:

@@ -15,6 +15,7 @@ from torch.nn import functional
 from lesson.block import BlockSettings, make_model
 from model import catalog, names
 from model.loaded import LoadedModel
+from tests.ui.learn.asking import ask as course_asked
 from ui.learn import course
 from ui.learn.chapter import Chapter
 from ui.learn.chapters.vectors import GUESSES
@@ -124,10 +125,7 @@ def elsewhere(tiny: LoadedModel) -> Models:
 
 
 def ask(models: Models, chapter: str, **inputs: Any) -> dict[str, Any]:
-    """Ask as the page does, through JSON both ways."""
-    answer = course.answer(models, "exercises", json.loads(json.dumps({"chapter": chapter, **inputs})))
-    assert answer["error"] == "", answer["error"]
-    return json.loads(json.dumps(answer["result"], allow_nan=False))
+    return course_asked(models, "exercises", chapter=chapter, **inputs)
 
 
 def right_answer(models: Models, chapter: str, exercise: Exercise) -> Any:

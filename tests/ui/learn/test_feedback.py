@@ -70,7 +70,7 @@ def test_a_typical_mistake_is_answered_as_such(answer: float, feedback: str | No
 def test_a_wrong_option_and_a_wrong_change_are_answered_for_themselves() -> None:
     choice = ChoiceExercise(lambda _: [3, 1, 2], 3)
     assert [choice.feedback(lambda _: {}, option, {}, BY_HAND) for option in range(3)] == [None, "Not b.", WRONG]
-    change = ChangeExercise(lambda result: result["x"] == 2, {"x": 2}, {"product": lambda result: result["x"] == 4})
+    change = ChangeExercise([("x", "==", 2)], {"x": 2}, {"product": [("x", "==", 4)]})
     assert [change.feedback(lambda inputs: inputs, None, {"x": x}, BY_HAND) for x in (2, 3, 4)] == [
         *(None, WRONG, "You multiplied.")
     ]

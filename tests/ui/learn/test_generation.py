@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,8 +13,9 @@ from lesson.generation.recorded import repeated
 from lesson.generation.tree import WEIGHTS, WORDS
 from model.loaded import LoadedModel
 from model.text.conversation import Message
+from tests.ui.learn.asking import ask as course_asked
+from tests.ui.learn.asking import refusal as course_refusal
 from ui.compare.running import checked_cards
-from ui.learn import course
 from ui.learn.chapters.generation import LOGITS
 from ui.learn.chapters.views.filters import VOCABULARY
 from ui.learn.chapters.views.loop import MAX_TOKENS
@@ -26,11 +27,7 @@ def models(tiny: LoadedModel) -> Models:
     return Models(("tiny",), lambda *_: tiny)
 
 
-def ask(models: Models, **inputs: Any) -> dict[str, Any]:
-    """Ask as the page does, through JSON both ways."""
-    answer = course.answer(models, "generation", json.loads(json.dumps(inputs)))
-    assert answer["error"] == "", answer["error"]
-    return json.loads(json.dumps(answer["result"], allow_nan=False))
+ask, refusal = partial(course_asked, about="generation"), partial(course_refusal, about="generation")
 
 
 def test_an_answer_is_a_valid_question(models: Models) -> None:
@@ -143,10 +140,6 @@ def test_a_recording_gives_way_to_its_checkpoint(models: Models, tiny: LoadedMod
     assert live["recording_state"] == "live" and live["recorded_table"] == recorded["own_table"]
 
 
-def refusal(models: Models, **inputs: Any) -> str:
-    return course.answer(models, "generation", inputs)["error"]
-
-
 def test_the_search_arrives_in_numbers_that_can_be_read(models: Models) -> None:
     search = ask(models)["search"]
     assert (search["greedy"]["factors"], search["greedy"]["p"]) == ([0.5, 0.4], 0.2)
@@ -165,8 +158,7 @@ def test_other_words_replace_them_in_the_search(models: Models, tiny_translator:
     assert result["loop"]["read"] == ["Das"]
     assert [label for label, _, _ in result["loop"]["written"]] == [" " + "a" * 20, " New York", "<end>"]
     changed = [[1, 1, 7], *WEIGHTS[1:]]
-    refused = course.answer(models, "generation", {"words": own, "tree": changed})["error"]
-    assert refused == "A number after “Das” is 7, but must be from 0 to 1."
+    assert refusal(models, words=own, tree=changed) == "A number after “Das” is 7, but must be from 0 to 1."
 
 
 def words(changed: str) -> list[str]:
@@ -197,6 +189,8 @@ def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
         ({"mode": ["text"]}, "Mode is ['text'], but must be one of message, text."),
         ({"sample": 1}, "Random draws is 1, but must be true or false."),
         ({"seed": -1}, "Seed is -1, but must be a whole number from 0 to"),
+        ({"temperature": 5.1}, "Temperature is 5.1, but must be a number from 0.1 to 5."),
+        ({"top_p": math.nan}, "Top p is nan, but must be a number from 0 to 1."),
         ({"temperature": 0}, "Temperature is 0, but must be a number from 0.1 to 5."),
         ({"top_k": 2.5}, "Top k is 2.5, but must be a whole number from 0 to 9."),
         ({"top_p": "0.9"}, "Top p is '0.9', but must be a number from 0 to 1."),
@@ -230,6 +224,4 @@ def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
     ],
 )
 def test_what_no_page_of_ours_sends_is_refused(models: Models, inputs: dict[str, Any], message: str) -> None:
-    answer = course.answer(models, "generation", inputs)
-    assert answer["result"] is None
-    assert answer["error"].startswith(message)
+    assert refusal(models, **inputs).startswith(message)

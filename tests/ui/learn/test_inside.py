@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from functools import partial
 
 import pytest
 
 from lesson.inside import MAX_TOKENS, look_inside, patch_word
 from model import catalog, names
 from model.errors import AttendError
-from ui.learn import course
+from tests.ui.learn.asking import NONE
+from tests.ui.learn.asking import ask as course_asked
+from tests.ui.learn.asking import refusal as course_refusal
 from ui.learn.chapters.inside import HEAD, LAYER, OTHER, READER, SENTENCE
 from ui.runs.models import Models
 
-NONE = Models(("none",), lambda name, _: pytest.fail(f"without its model the chapter asked for {name}"))
 EMBEDDED = pytest.mark.skipif(READER not in names.embedded(), reason="the embedded model is not there")
 
 
-def ask(models: Models, **inputs: Any) -> dict[str, Any]:
-    answer = course.answer(models, "inside", json.loads(json.dumps(inputs)))
-    assert answer["error"] == "", answer["error"]
-    return json.loads(json.dumps(answer["result"], allow_nan=False))
+ask, refusal = partial(course_asked, about="inside"), partial(course_refusal, about="inside")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +34,7 @@ def test_without_its_model_the_chapter_says_so() -> None:
 def test_tiny_numbers_give_finite_ones_or_are_refused() -> None:
     assert ask(NONE, two_shares=[[0.6, 1e-310]])["change"] == -713.3  # ln 1e-310 − ln 0.6 = −713.801 + 0.511
     assert ask(NONE, three_differences=[[1e-6, 0, 1e6]])["restored"] == 1e12
-    refused = course.answer(NONE, "inside", {"three_differences": [[1e-310, 0, 1]]})["error"]
+    refused = refusal(NONE, three_differences=[[1e-310, 0, 1]])
     assert refused.startswith("The differences of both sentences must be at least 0.000001 apart")
 
 
@@ -49,7 +46,7 @@ def test_the_first_example_shows_what_the_text_says(ours: Models) -> None:
     loaded = ours.get(READER)
     likeliest = loaded.model.prefill(loaded.prompt(SENTENCE)).logits[0].softmax(dim=-1)
     assert result["with_head"][0][0]["token"] == loaded.tokenizer.label(int(likeliest.argmax()))
-    assert result["before"] == pytest.approx(likeliest.max().item(), rel=1e-3)
+    assert result["switched_off"]["before"] == pytest.approx(likeliest.max().item(), rel=1e-3)
     assert result["answer"] == "Max" and result["other_answer"] == "Tom"
     effects = [
         (value, layer, head) for layer, row in enumerate(result["effects"], 1) for head, value in enumerate(row, 1)
@@ -86,4 +83,4 @@ def test_texts_that_cannot_be_looked_into_are_refused(ours: Models) -> None:
     ):
         with pytest.raises(AttendError, match=words):
             patch_word(loaded, text, other)
-    assert course.answer(ours, "inside", {"layer": 7})["error"]
+    assert refusal(ours, layer=7)

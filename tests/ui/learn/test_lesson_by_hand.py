@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,23 +14,11 @@ import torch
 from lesson.block import WORDS, BlockSettings
 from lesson.forward_trace import trace_forward
 from lesson.training import StepSettings, train
-from ui.learn import course
-from ui.runs.models import Models
+from tests.ui.learn.asking import NONE
+from tests.ui.learn.asking import ask as course_asked
+from tests.ui.learn.asking import refusal as course_refusal
 
-NONE = Models(("none",), lambda name, _: pytest.fail(f"these chapters need no model, but asked for {name}"))
-
-
-def ask(chapter: str, **inputs: Any) -> dict[str, Any]:
-    """Ask as the page does, through JSON both ways."""
-    answer = course.answer(NONE, chapter, json.loads(json.dumps(inputs)))
-    assert answer["error"] == "", answer["error"]
-    return json.loads(json.dumps(answer["result"], allow_nan=False))
-
-
-def refusal(chapter: str, **inputs: Any) -> str:
-    answer = course.answer(NONE, chapter, inputs)
-    assert answer["result"] is None
-    return answer["error"]
+ask, refusal = partial(course_asked, NONE), partial(course_refusal, NONE)
 
 
 def test_the_steps_arrive_complete_and_in_order() -> None:
@@ -116,17 +105,22 @@ def test_a_probability_is_sent_so_exactly_that_it_says_the_loss(step: int) -> No
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ({"source": "how"}, "The source is 'how', but must be a list of whole numbers, the words' ids."),
-        ({"source": [5, 8.5]}, "The source is [5, 8.5], but must be a list of whole numbers, the words' ids."),
-        ({"source": [[5]]}, "The source is [[5]], but must be a list of whole numbers, the words' ids."),
-        ({"answer": [6] * 6}, "The answer has 6 words, but must have 1 to 5."),
-        ({"answer": [10]}, "The answer contains the id 10, but ids must be from 0 to 9."),
-        ({"heads": True}, "heads is True, but must be one of 1, 2, 3, 6."),
-        ({"heads": 4}, "heads is 4, but must be one of 1, 2, 3, 6."),
+        (
+            {"source": "how"},
+            "Source is 'how', but must be a list of 1 to 5 whole numbers from 0 to 9, the ids of words.",
+        ),
+        ({"source": [5, 8.5]}, "Source is [5, 8.5], but must be a list"),
+        ({"source": [[5]]}, "Source is [[5]], but must be a list"),
+        ({"source": []}, "Source is [], but must be a list"),
+        ({"answer": [6] * 6}, "Answer is [6, 6, 6, 6, 6, 6], but must be a list"),
+        ({"answer": [10]}, "Answer is [10], but must be a list"),
+        ({"answer": [6, -1]}, "Answer is [6, -1], but must be a list"),
+        ({"heads": True}, "Heads is True, but must be one of 1, 2, 3, 6."),
+        ({"heads": 4}, "Heads is 4, but must be one of 1, 2, 3, 6."),
         ({"encoder_mask": 1}, "The encoder's mask is 1, but must be true or false."),
         (
             {"first_bias": [[1000, 0, 0, 0, 0, 0]]},
-            "The first bias can't contain 1000: each must be a number from −100 to 100.",
+            "First bias can't contain 1000: each must be a number from −100 to 100.",
         ),
         ({"first_bias": [[float("nan"), 0, 0, 0, 0, 0]]}, "First bias can't contain nan: each must be a number from"),
         ({"embeddings": [[0.0] * 6]}, "Embeddings must have 10 rows of 6 numbers: reload the page to start again."),
@@ -142,9 +136,12 @@ def test_what_no_block_can_be_is_refused(inputs: dict[str, Any], message: str) -
     [
         ({"step": 101}, "Step is 101, but must be a whole number from 1 to 100."),
         ({"step": "2"}, "Step is '2', but must be a whole number from 1 to 100."),
+        ({"step": 0}, "Step is 0, but must be a whole number from 1 to 100."),
+        ({"learning_rate": float("nan")}, "Learning rate is nan, but must be a number from 0.000001 to 1."),
         ({"learning_rate": 0}, "Learning rate is 0, but must be a number from 0.000001 to 1."),
         ({"matrix": ["x"]}, "Matrix is"),
-        ({"answer": []}, "The answer has 0 words, but must have 1 to 5."),
+        ({"matrix": "W9"}, "Matrix is 'W9', but must be one of embedding, "),
+        ({"answer": []}, "Answer is [], but must be a list"),
         ({"chain": [[20, 20, -2]]}, "20 is too large: each number must be from −3 to 3."),
     ],
 )
@@ -207,10 +204,10 @@ def test_attention_begins_with_the_lectures_numbers() -> None:
     )
     phone = ask("attention", pair="apple phone", similarities=[[1, 1 / 9]], vectors=[[5, 7], [6, 0]])
     assert (phone["division"]["weights"], phone["division"]["vector"]) == ([[0.9, 0.1]], [[5.1, 6.3]])
-    # softmax of 1 and .25, as the page says: 1 / (1 + e^-.75) = .68
-    assert first["softmax"]["weights"][0] == pytest.approx([0.68, 0.32], abs=0.005)
+    share = 1 / (1 + math.exp(0.25 - 1))  # softmax of 1 and .25
+    assert first["softmax"]["weights"][0] == pytest.approx([share, 1 - share], abs=5e-5)
     assert first["score_sum"] == "0.7 · 0.8 + 0.3 · 0.2 = 0.62"
-    assert first["products"][0] == [0.56, 0.14]
+    assert first["products"][0] == [0.56, 0.14]  # 0.7 · (0.8, 0.2)
     six = first["six_scored"]
     assert six["scores"][0] == pytest.approx([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865], abs=6e-5)
     assert six["weights"][0] == pytest.approx([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581], abs=6e-5)
@@ -222,6 +219,7 @@ def test_attention_by_hand_begins_with_the_lectures_numbers() -> None:
     first = ask("attention_by_hand")
     assert first["scaling.scaled"] == [[14, 12]]
     assert first["scaling.weights"][0] == pytest.approx([0.88, 0.12], abs=0.005)
+    assert first["scaling.unscaled"][0][0] == pytest.approx(1, abs=2e-6)  # e^-16
     assert [row.count(None) for row in first["masking.mask"]] == [3, 2, 1, 0]
     assert first["masking.weights"][0] == [1, 0, 0, 0]
     student = first["cross"]["weights"][3]

@@ -11,8 +11,10 @@ import pytest
 
 from model import catalog, names
 from model.loaded import LoadedModel
+from tests.helpers.paths import ROOT
 from ui.learn import course
 from ui.learn.map import parts
+from ui.learn.text.markdown import TextError
 from ui.runs.models import Models
 
 TOLD = "My dog is called Max. My dog is called"
@@ -100,6 +102,22 @@ def test_every_part_answers_in_every_layer(models: Models) -> None:
             assert detail["tokens"] if part.endswith(".tokens") else detail["arrays"], part
             assert detail["chapters"] and detail["does"], part
             assert (detail["code"] is None) == part.endswith(".probabilities"), part
+
+
+@pytest.mark.parametrize("kind", parts.CODE)
+def test_a_line_of_code_stands_where_it_says(kind: str) -> None:
+    code = parts.code_of(kind)
+    assert code is not None
+    file = (ROOT / code["path"]).read_text(encoding="utf-8").splitlines()
+    assert file[code["number"] - 1].strip() == code["line"] == code["source"][code["at"]].strip()
+    assert sum(parts.CODE[kind][1] in line for line in code["source"]) == 1, "its words name one line"
+
+
+def test_a_table_of_the_map_that_is_not_whole_is_named() -> None:
+    with pytest.raises(TextError, match=r"^parts\.md has a row of 2 columns, but its table has 3: \| up \| here \|$"):
+        list(parts._rows(["", "| a | b | c |\n|--|--|--|\n| up | here |"], 1, 3))
+    with pytest.raises(TextError, match=r"^parts\.md has 1 tables, but must have two"):
+        list(parts._rows(["| a |"], 0, 4))
 
 
 def test_a_model_that_cant_be_opened_gives_way_to_one_that_can(models: Models, tiny: LoadedModel) -> None:

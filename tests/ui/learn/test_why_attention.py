@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 
 from model import catalog, names
-from ui.learn import course
+from tests.ui.learn.asking import NONE
+from tests.ui.learn.asking import ask as course_asked
+from tests.ui.learn.asking import refusal as course_refusal
 from ui.learn.chapters import why_attention
 from ui.runs.models import Models
 
 EMBEDDED = Models(names.embedded(), lambda name, _: catalog.load(name))
 
 
-def ask(**inputs: Any) -> dict[str, Any]:
-    """Ask as the page does, through JSON both ways."""
-    answer = course.answer(EMBEDDED, "why_attention", json.loads(json.dumps(inputs)))
-    assert answer["error"] == "", answer["error"]
-    return json.loads(json.dumps(answer["result"], allow_nan=False))
+ask, refusal = partial(course_asked, EMBEDDED, "why_attention"), partial(course_refusal, EMBEDDED, "why_attention")
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +83,8 @@ def test_a_sentence_is_translated_by_all(first: dict[str, Any]) -> None:
 
 
 def test_without_attend_translate_there_are_the_other_two() -> None:
-    models = Models(("none",), lambda name, _: pytest.fail(f"this page has no models, but was asked for {name}"))
-    answer = course.answer(models, "why_attention", {"sentence": "Bonjour !"})
-    assert answer["result"] is not None
-    assert [one["name"] for one in answer["result"]["translations"]] == ["gru", "gru-attention"]
+    without = course_asked(NONE, "why_attention", sentence="Bonjour !")
+    assert [one["name"] for one in without["translations"]] == ["gru", "gru-attention"]
 
 
 def test_the_record_is_complete(first: dict[str, Any]) -> None:
@@ -115,5 +112,5 @@ def test_the_record_is_complete(first: dict[str, Any]) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence(inputs: dict[str, Any], sentence: str) -> None:
-    answer = course.answer(EMBEDDED, "why_attention", inputs)
-    assert answer["result"] is None and answer["error"].startswith(sentence) and "\n" not in answer["error"]
+    refused = refusal(**inputs)
+    assert refused.startswith(sentence) and "\n" not in refused

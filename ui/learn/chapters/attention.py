@@ -131,7 +131,7 @@ def _order(inputs: Inputs) -> dict[str, Any]:
         random.Random(shuffle).shuffle(order)
     shuffled = [words[index] for index in order]
     before, after = (
-        self_attention(order_of_words, WIDTH, positions=positions).vectors for order_of_words in (words, shuffled)
+        self_attention(order_of_words, WIDTH, positions=positions) for order_of_words in (words, shuffled)
     )  # (N, W) each
     moved = float((after - before[order]).abs().max())  # of every word to itself at its other place
     changed = "unchanged" if moved < 1e-5 else "changed with positions" if positions else "changed"
@@ -193,7 +193,7 @@ CHAPTER = Chapter(
         ),
         "most_lopsided": ChoiceExercise(_first_weights, 3),
         "half_of_the_weight": ChangeExercise(
-            lambda result: result["asking"] == 2 and result["six_scored"]["weights"][0][4] > 0.5,
+            [("asking", "==", 2), ("six_scored.weights.0.4", ">", 0.5)],
             {"six_vectors": [*SIX_VECTORS[:4], [2.0, 2.0, 2.0], SIX_VECTORS[5]]},
         ),
         "dot_product": NumberExercise(_DOT, digits=2, mistakes={"crosswise": lambda _: 0.5 * 0.9 + 0.4 * 0.6}),

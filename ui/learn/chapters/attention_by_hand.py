@@ -213,7 +213,7 @@ CHAPTER = Chapter(
         ),
         "shape_of_cross": ChoiceExercise(_shape_of_cross, 4),
         "one_word_decides": ChangeExercise(
-            lambda result: result["steps"]["weights"][1][1] > 0.9, {"query_weights": [[1.0, -1.0], [-1.0, 3.0]]}
+            [("steps.weights.1.1", ">", 0.9)], {"query_weights": [[1.0, -1.0], [-1.0, 3.0]]}
         ),
     },
     facts={

@@ -8,27 +8,24 @@ from typing import Any
 
 import torch
 
-from decoding.parameters.parameter import quoted
 from lesson.block import EMBEDDINGS, HEADS, LONGEST, PADDING, WIDTH, WORDS, BlockSettings
 from lesson.forward_trace import Stage, trace_forward
 from lesson.parts.layers import gradients_through, layer_size, two_layers
-from model.errors import AttendError
 from ui.learn.chapter import Chapter
 from ui.learn.exercises.exercise import (
     ChangeExercise,
-    ChoiceExercise,
     Compute,
     NumberExercise,
-    Result,
-    nearness,
+    nearest,
     value_of,
 )
-from ui.learn.inputs import Input, Inputs, matrix, read_all, switch, whole, without_slot
+from ui.learn.inputs import Inputs, choice, ids, matrix, read_all, switch, whole, without_slot
 from ui.learn.text.slots import numbers_of, presets, select, words
 from ui.learn.wording import decimals, percent, scientific, sent
 from ui.runs.models import Models
 
 DIGITS = 3  # after the decimal point; two are shown
+MAX_NUMBER = 100  # in a matrix of the block
 _DEPTHS = (1, 2, 6, 12, 24)  # of stacks through which a gradient passes
 EDITABLE = {  # the stages that are a setting of the walk
     "encoder.self.queries_weights": "query_weights",
@@ -41,27 +38,15 @@ EDITABLE = {  # the stages that are a setting of the walk
 }
 
 
-def _check_ids(name: str, value: Any) -> tuple[int, ...]:
-    if not isinstance(value, list | tuple) or any(isinstance(id, bool) or not isinstance(id, int) for id in value):
-        raise AttendError(f"The {name} is {quoted(value)}, but must be a list of whole numbers, the words' ids.")
-    return tuple(value)
-
-
-def _check_heads(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise AttendError(f"{name} is {quoted(value)}, but must be one of {', '.join(map(str, HEADS))}.")
-    return value
-
-
 DEFAULT = BlockSettings()
 MATRICES = ("embeddings", "query_weights", "key_weights", "value_weights", "first_weights")
 _BLOCK_INPUTS = {  # the fields of `BlockSettings`, matrices as lists of rows
-    "source": Input(DEFAULT.source, _check_ids, words()),
-    "answer": Input(DEFAULT.answer, _check_ids, words()),
-    "heads": Input(DEFAULT.heads, _check_heads, select("head_counts")),
+    "source": ids(DEFAULT.source, LONGEST, PADDING, words()),
+    "answer": ids(DEFAULT.answer, LONGEST, PADDING, words()),
+    "heads": choice(DEFAULT.heads, HEADS, select("head_counts")),
     "encoder_mask": switch(subject="The encoder's mask"),
-    **{name: without_slot(matrix(getattr(DEFAULT, name))) for name in MATRICES},
-    "first_bias": without_slot(matrix([DEFAULT.first_bias])),
+    **{name: without_slot(matrix(getattr(DEFAULT, name), most=MAX_NUMBER)) for name in MATRICES},
+    "first_bias": without_slot(matrix([DEFAULT.first_bias], most=MAX_NUMBER)),
 }
 INPUTS = {
     **_BLOCK_INPUTS,
@@ -81,6 +66,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "head_counts": HEADS,
         "longest": LONGEST,
         **{stage.name: _stage(stage, settings, inputs) for stage in traced.stages},
+        "sharpest": plain(float(traced["encoder.self.weights"].values.max())),
         "loss": plain(traced.loss),
         "average_loss": decimals(traced.loss, DIGITS),
         **sent(two_layers(*(torch.tensor(inputs[name]) for name in ("number", "one_matrix", "other_matrix")))),
@@ -146,17 +132,7 @@ def _divisor(compute: Compute) -> float:
     return float(before[largest] / after[largest])
 
 
-def _sharpest(result: Result) -> float:
-    return max(max(row) for head in result["encoder.self.weights"]["rows"] for row in head)
-
-
 _FEED_FORWARD_OF_512 = value_of({"width": 512}, "feed_forward")
-_OUTCOMES = (-3, 0, 3, 6)  # of the number −3, of which one is right
-
-
-def _absolutes(compute: Compute) -> list[float]:
-    """How near each option is to what comes out."""
-    return nearness(_OUTCOMES, compute({})["with_relu"][0][0])
 
 
 def _louder_you() -> list[list[float]]:
@@ -183,7 +159,7 @@ CHAPTER = Chapter(
     "stack_parameters gradients",
     slots={**{name: numbers_of(key) for name, key in EDITABLE.items()}, "sizes": presets(_SIZES)},
     exercises={
-        "absolute": ChoiceExercise(_absolutes, len(_OUTCOMES), predicted=True),
+        "absolute": nearest((-3, 0, 3, 6), value_of({}, "with_relu", 0, 0), predicted=True),
         "divisor": NumberExercise(
             _divisor,
             digits=2,
@@ -208,9 +184,9 @@ CHAPTER = Chapter(
             },
         ),
         "sharp": ChangeExercise(
-            lambda result: _sharpest(result) > _SHARP,
+            [("sharpest", ">", _SHARP)],
             {"embeddings": _louder_you()},
-            {"nearly": lambda result: _sharpest(result) > _SHARPEST_AT_FIRST + 0.01},
+            {"nearly": [("sharpest", ">", _SHARPEST_AT_FIRST + 0.01)]},
         ),
     },
     facts={

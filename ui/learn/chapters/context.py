@@ -15,7 +15,8 @@ from lesson.context import similarities_by_layer, word_in_context
 from model.encoder import cosines
 from model.errors import AttendError
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, nearness, needed
+from ui.learn.exercises.checks import needed
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, nearest, value_of
 from ui.learn.inputs import Inputs, checked_by_chapter, matrix, offered, text
 from ui.learn.text.slots import cases, field, select
 from ui.learn.wording import counted, decimals, product_sum, rounded, sent, short, vector
@@ -145,13 +146,7 @@ _WORDS = tuple(RECORDED["words"])  # the options of the choice
 _PAIRS = tuple(combinations(range(len(TEXTS)), 2))
 
 
-_AT_FIRST = (1.0, 0.66, 0.0)  # options of a prediction
 _PHONE = [5.0, 7.0], [6.0, 0.0]
-
-
-def _before_attention(compute: Compute) -> list[float]:
-    """How near each option is to the cosine of two meanings at layer 0."""
-    return nearness(_AT_FIRST, compute({})["layers"][0]["different"])
 
 
 def _weighted_sum(compute: Compute, weights: tuple[float, float] = (0.7, 0.3)) -> float:
@@ -171,7 +166,7 @@ def _gaps(compute: Compute) -> list[float]:
 
 
 def _likeness(compute: Compute) -> list[float]:
-    cosines = needed(compute({})["cosines"], "attend-chat")
+    cosines = needed(compute({})["cosines"])
     return [cosines[one][other] for one, other in _PAIRS]
 
 
@@ -181,7 +176,7 @@ CHAPTER = Chapter(
     values="fruit_sum phone_sum cosine missing word_read recorded_from examples reader cosines",
     slots={"source": cases("missing", "recorded", "computed"), "no_reader": cases("no reader")},
     exercises={
-        "before_attention": ChoiceExercise(_before_attention, len(_AT_FIRST), predicted=True),
+        "before_attention": nearest((1.0, 0.66, 0.0), value_of({}, "layers", 0, "different"), predicted=True),
         "weighted_sum": NumberExercise(
             _weighted_sum,
             digits=1,
@@ -199,9 +194,9 @@ CHAPTER = Chapter(
             },
         ),
         "points_elsewhere": ChangeExercise(
-            lambda result: result["alike"] < 0.9,
+            [("alike", "<", 0.9)],
             {"with_phone": [[0.5, 5, 7], [0.5, 6, 0]]},
-            {"closer": lambda result: result["alike"] > 0.99},
+            {"closer": [("alike", ">", 0.99)]},
         ),
         "furthest_apart": ChoiceExercise(_gaps, len(_WORDS)),
         "closest": ChoiceExercise(_likeness, len(_PAIRS)),

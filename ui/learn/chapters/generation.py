@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 import torch
 
 from decoding.processors.temperature import TEMPERATURE
-from lesson.generation.filters import SLIDERS, Filters, filter_step
+from lesson.generation.filters import SLIDERS, changed, filter_step
 from lesson.generation.recorded import RECORDINGS
 from lesson.generation.tree import WEIGHTS, WORDS, WordTree
 from ui.learn.chapter import Chapter
@@ -18,7 +18,7 @@ from ui.learn.chapters.views.filters import FOUR_WEIGHTS, VOCABULARY, bars_of, c
 from ui.learn.chapters.views.greedy_texts import greedy_texts, looping_text
 from ui.learn.chapters.views.loop import MAX_CHARACTERS, MODES, loop_words, run_of_loop, text_probability_words
 from ui.learn.chapters.views.word_search import check_words, word_search
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
 from ui.learn.inputs import Input, Inputs, checked_by_chapter, choice, matrix, setting, switch, whole, without_slot
 from ui.learn.text.slots import button, cases, drawing, field, options, presets
 from ui.learn.wording import percent, short
@@ -58,7 +58,7 @@ INPUTS = {
 
 
 def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
-    filters = Filters(**{slider.name: inputs[slider.name] for slider in SLIDERS})
+    filters = {slider.name: inputs[slider.name] for slider in SLIDERS}
     tree = WordTree(tuple(map(tuple, inputs["tree"])), inputs["words"])
     beams, logits, used = inputs["beams"], inputs["logits"], inputs["used"]
     check_table(logits[0], used[0])
@@ -73,26 +73,26 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         **text_probability_words([p for _, p, _ in loop["written"]]),
         **greedy_texts(models, inputs["recorded"], loop["model"]),
         **looping_text(models, loop["model"]),
-        "by_hand": filtered_weights(inputs["weights"][0], **by_hand),
+        "by_hand": filtered_weights(inputs["weights"][0], by_hand),
         "filters": {"bars": bars_of(record), "stages": stages},
         "vocabulary": VOCABULARY,
         "stages": [(name, kept, percent(1 - (mass or 0))) for name, kept, mass in stages],
         **word_search(tree, beams),
         "cards": cards,
-        "limit": ["temperature"] if filters.temperature > TEMPERATURE.maximum else [],
+        "limit": ["temperature"] if filters["temperature"] > TEMPERATURE.maximum else [],
     }
 
 
-def _cards(filters: Filters, beams: int) -> list[dict[str, Any]]:
+def _cards(filters: Mapping[str, float], beams: int) -> list[dict[str, Any]]:
     """The settings of this chapter as cards of a comparison: what is not as it is by default."""
-    changed = dict(filters.changed())
-    if "temperature" in changed:  # which has a limit there
-        changed["temperature"] = min(changed["temperature"], TEMPERATURE.maximum)
+    card = changed(filters)
+    if "temperature" in card:  # which has a limit there
+        card["temperature"] = min(card["temperature"], TEMPERATURE.maximum)
     return [
         {"strategy": "greedy"},
         *([{"strategy": "beam", "num_beams": beams}] if beams > 1 else []),
         {},
-        *([changed] if changed else []),
+        *([card] if card else []),
     ]
 
 
@@ -129,18 +129,6 @@ _GOES_ON = ("and to be understood as a whole", "and that is why we live", "the e
 def _goes_on(compute: Compute) -> list[int]:
     """How often each option stands in the recorded text."""
     return [compute({})["recorded_loop"].count(words) for words in _GOES_ON]
-
-
-def _greedy_wins(result: Result) -> bool:
-    search = result["search"]
-    allowed = search["beams"] == 2 and not _changes_others(result)
-    return allowed and search["found"]["path"] == search["greedy"]["path"]
-
-
-def _changes_others(result: Result) -> bool:
-    """Whether a number is changed that doesn't stand after “dog”."""
-    rows = zip(map(list, result["search"]["tree"]), map(list, WEIGHTS), strict=True)
-    return any(row != before for index, (row, before) in enumerate(rows) if index != 2)
 
 
 # ---- the chapter ----
@@ -206,9 +194,13 @@ CHAPTER = Chapter(
         ),
         "reorders": ChoiceExercise(_reorders, len(_SETTINGS)),
         "greedy_wins": ChangeExercise(
-            _greedy_wins,
+            [
+                ("beams", "==", 2),
+                ("search.changes_others", "==", False),
+                ("search.found.path", "==", "search.greedy.path"),
+            ],
             {"tree": [*WEIGHTS[:2], (0.4, 0.3, 0.3), WEIGHTS[3]]},
-            {"one_beam": lambda result: result["beams"] != 2, "other_numbers": _changes_others},
+            {"one_beam": [("beams", "!=", 2)], "other_numbers": [("search.changes_others", "==", True)]},
         ),
     },
     facts={"highest_temperature": short(TEMPERATURE.maximum)},

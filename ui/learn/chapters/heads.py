@@ -12,8 +12,8 @@ from lesson.heads import ArrayShape, head_maps, previous_shares, shapes, three_m
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
-from ui.learn.inputs import Inputs, checked_by_chapter, text, whole
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise
+from ui.learn.inputs import Inputs, checked_by_chapter, choice, text, whole
 from ui.learn.text.slots import cases, select, slider
 from ui.learn.wording import bare_labels, percent, sent
 from ui.runs.models import Models
@@ -27,7 +27,7 @@ LOOKUP = [6, 5]  # looks up what it was told, see checkpoints/attend-chat/README
 LAYER, HEAD = 3, 1
 _LOOK = {"maxlength": MAX_CHARACTERS, "wide": True}
 INPUTS = {  # layers and heads are counted from 1
-    "split": checked_by_chapter(2, select("splits")),
+    "split": choice(2, HEADS, select("splits")),
     "time": whole(SIZES["time"], 1, 512),
     "width": whole(SIZES["width"], 1, 4096, slider(1, 512)),
     "heads": whole(SIZES["heads"], 1, 64, slider(1, 16)),
@@ -43,13 +43,9 @@ INPUTS = {  # layers and heads are counted from 1
 
 
 def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
-    split = whole(2, 1, HEADS[-1]).read(inputs, "split")
-    if split not in HEADS:
-        raise AttendError(f"{split} heads can't share six columns evenly: choose one of {', '.join(map(str, HEADS))}.")
-    traced = trace_forward(BlockSettings(heads=split))
+    traced = trace_forward(BlockSettings(heads=inputs["split"]))
     arrays = shapes(batch=1, **{name: inputs[name] for name in SIZES})
     return {
-        "split": split,
         "splits": HEADS,
         "stages": {name: sent(traced[f"encoder.self.{name}"].values) for name in STAGES},
         "words": traced["encoder.self.queries"].rows,
@@ -68,23 +64,23 @@ def _two_heads(models: Models, inputs: Inputs) -> dict[str, Any]:
     if READER not in models.names:
         return {"one": PREVIOUS, "other": LOOKUP, "maps": {"one": None, "other": None}, "picked": []}
     loaded = models.get(READER)
-    attention = head_maps(loaded, inputs["sentence"], MAX_TOKENS)
-    layers, heads = attention.weights.shape[:2]
+    tokens, weights = head_maps(loaded, inputs["sentence"], MAX_TOKENS)
+    layers, heads = weights.shape[:2]
     chosen = {name: _head(inputs.get(name, INPUTS[name].first), layers, heads) for name in ("one", "other")}
-    maps = {name: sent(attention.weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
+    maps = {name: sent(weights[layer - 1, head - 1]) for name, (layer, head) in chosen.items()}
     return {
         **chosen,
-        "maps": {"tokens": bare_labels(loaded, attention.tokens), "layers": layers, "heads": heads, **maps},
+        "maps": {"tokens": bare_labels(loaded, tokens), "layers": layers, "heads": heads, **maps},
         **_picked(loaded),
     }
 
 
 def _picked(loaded: LoadedModel) -> dict[str, Any]:
     """How the two heads that the chapter begins with compare with all others, on its own sentence."""
-    attention = head_maps(loaded, INPUTS["sentence"].first, MAX_TOKENS)
-    tokens = bare_labels(loaded, attention.tokens)
+    ids, weights = head_maps(loaded, INPUTS["sentence"].first, MAX_TOKENS)
+    tokens = bare_labels(loaded, ids)
     name = tokens.index(tokens[-1]) + 1  # what followed "called" the first time: the beginning of the name
-    previous, last = previous_shares(attention.weights), attention.weights[:, :, -1]  # (L, H), (L, H, T)
+    previous, last = previous_shares(weights), weights[:, :, -1]  # (L, H), (L, H, T)
     (layer, head), (other_layer, other_head) = PREVIOUS, LOOKUP
     return {
         "picked": "measured",
@@ -102,11 +98,12 @@ def _three_kinds(models: Models, inputs: Inputs) -> dict[str, Any]:
     if TRANSLATOR not in models.names:
         return {"layer": LAYER, "head": HEAD, "kinds": kinds}
     loaded = models.get(TRANSLATOR)
-    attentions = three_maps(loaded, inputs["source"], inputs["translation"], MAX_TOKENS)
-    layers, heads = min(len(attentions.encoder), len(attentions.decoder)), attentions.decoder.shape[1]
+    source, text, attention = three_maps(loaded, inputs["source"], inputs["translation"], MAX_TOKENS)
+    weights = {name: getattr(attention, name)[0].float() for name in kinds}
+    layers, heads = min(map(len, weights.values())), len(weights["decoder"][0])
     layer, head = whole(LAYER, 1, layers).read(inputs, "layer"), whole(HEAD, 1, heads).read(inputs, "head")
-    maps = {name: sent(getattr(attentions, name)[layer - 1, head - 1]) for name in kinds}
-    labels = {"source_tokens": bare_labels(loaded, attentions.source), "tokens": bare_labels(loaded, attentions.text)}
+    maps = {name: sent(of[layer - 1, head - 1]) for name, of in weights.items()}
+    labels = {"source_tokens": bare_labels(loaded, source), "tokens": bare_labels(loaded, text)}
     return {"layer": layer, "head": head, "kinds": {**maps, **labels, "layers": layers, "heads": heads}}
 
 
@@ -135,10 +132,6 @@ def _effect_of_more_heads(compute: Compute) -> list[float]:
     """1 for what twice as many heads of half the width do to the number of parameters."""
     before, after = _parameters(compute, 8, 64), _parameters(compute, 16, 32)
     return [float(after > before), float(after == before), float(after < before)]
-
-
-def _rests_on_the_first_token(result: Result) -> bool:
-    return needed(result["maps"]["one"], READER)[-1][0] > 0.5
 
 
 CHAPTER = Chapter(
@@ -171,9 +164,9 @@ CHAPTER = Chapter(
             },
         ),
         "rests_on_the_first_token": ChangeExercise(
-            _rests_on_the_first_token,
+            [("maps.one.-1.0", ">", 0.5)],
             {"one": [4, 4]},
-            mistakes={"some": lambda result: result["maps"]["one"][-1][0] > 0.2},
+            {"some": [("maps.one.-1.0", ">", 0.2)]},
         ),
     },
     facts={

@@ -9,13 +9,12 @@ from lesson.inside import Guesses, Insides, look_inside, patch_word
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.learn.chapter import Chapter
+from ui.learn.exercises.checks import needed
 from ui.learn.exercises.exercise import (
     ChangeExercise,
     ChoiceExercise,
     Compute,
     NumberExercise,
-    Result,
-    needed,
     value_of,
 )
 from ui.learn.inputs import Inputs, checked_by_chapter, matrix, text, whole
@@ -37,15 +36,17 @@ INPUTS = {
     "two_shares": matrix([[0.6, 0.1]]),
     "three_differences": matrix([[3.0, -5.0, 1.0]]),
 }
-_NOTHING = {"tokens": [], "other_tokens": [], "guesses": None, "effects": None, "places": None, "carriers": None}
+_NOTHING = {
+    **dict.fromkeys(("guesses", "switched_off", "effects", "places", "carriers")),
+    **dict.fromkeys(("tokens", "other_tokens", "with_head", "without_head", "answer", "other_answer"), ()),
+}
 
 
 def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     by_hand = _by_hand(inputs["two_shares"][0], inputs["three_differences"][0])
     if READER not in models.names:
-        parts = {name: [] for name in ("with_head", "without_head", "answer", "other_answer")}
         numbers = {"layers": LAYER, "heads": HEAD, "layer": LAYER, "head": HEAD}
-        return {**_NOTHING, **parts, **numbers, **by_hand, "reader": ["missing"]}
+        return {**_NOTHING, **numbers, **by_hand, "reader": ["missing"]}
     loaded = models.get(READER)
     layers, heads = loaded.model.layer_count, loaded.model.inspect((0,)).attention.decoder.shape[2]
     layer, head = whole(LAYER, 1, layers).read(inputs, "layer"), whole(HEAD, 1, heads).read(inputs, "head")
@@ -63,8 +64,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "guesses": [_row(loaded, inside, position) for position in range(len(inside.tokens))],
         "with_head": _bars(loaded, inside.guesses),
         "without_head": _bars(loaded, inside.without),
-        "before": rounded(inside.guesses[0][1]),
-        "after": rounded(inside.without[0][1]),
+        "switched_off": {"before": rounded(inside.guesses[0][1]), "after": rounded(inside.without[0][1])},
         "effects": sent(inside.effects),
         "answer": bare_label(loaded, answers[0][0]),
         "other_answer": bare_label(loaded, answers[1][0]),
@@ -115,22 +115,16 @@ def _bars(loaded: LoadedModel, guesses: Guesses) -> list[tuple[Any, float | None
 
 def _last_row(compute: Compute) -> list[float]:
     """How much each of the two heads that the text names restores, and two others."""
-    carriers = needed(compute({})["carriers"], READER)
+    carriers = needed(compute({})["carriers"])
     return [carriers[layer - 1][head - 1] for layer, head in CARRIERS]
 
 
 def _first_seen(compute: Compute) -> list[bool]:
     """Whether each layer is the first after which the lens shows the answer, after the last token."""
     result = compute({})
-    guesses = needed(result["guesses"], READER)
+    guesses = needed(result["guesses"])
     shows = [str(guess).startswith(f"{result['answer']} ") for guess in guesses[-1][1:]]
     return [shows.index(True) == layer for layer in LENS_LAYERS]
-
-
-def _least_effect(result: Result) -> bool:
-    """The head that is off is one without which the answer becomes likelier."""
-    needed(result["effects"], READER)
-    return result["after"] > result["before"]
 
 
 _CHANGE = value_of({"two_shares": [[0.8, 0.2]]}, "change")
@@ -163,9 +157,9 @@ CHAPTER = Chapter(
             },
         ),
         "a_head_against": ChangeExercise(
-            _least_effect,
+            [("switched_off.after", ">", "switched_off.before")],  # the answer becomes likelier without it
             {"layer": 1, "head": 5},
-            {"for_it": lambda result: result["after"] < result["before"]},
+            {"for_it": [("switched_off.after", "<", "switched_off.before")]},
         ),
         "who_carries": ChoiceExercise(_last_row, len(CARRIERS)),
     },

@@ -10,11 +10,11 @@ from typing import Any
 
 from torch import Tensor
 
-from lesson.positions import Scheme, criteria, likeness, schemes, shift
+from lesson.positions import criteria, likeness, schemes, shift, steps
 from model.transformer.positions import sinusoids
 from ui.kit.packing import packed_bytes
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, value_of
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, value_of
 from ui.learn.inputs import Inputs, checked_by_chapter, whole
 from ui.learn.text.slots import slider
 from ui.learn.wording import decimals, sent
@@ -40,7 +40,7 @@ INPUTS = {
 def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     position, width = inputs["position"], inputs["width"]
     by = whole(2, -position, FARTHEST).read(inputs, "shift")
-    waves = sinusoids(inputs["length"], width)  # (T, W)
+    waves, turns = sinusoids(inputs["length"], width), shift(position, by, width)[:6]  # (T, W)
     return {
         "shift": by,
         "limits": {"shift": (-position, FARTHEST)},
@@ -55,15 +55,17 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
             for name, scores in RECORDED["bleu"].items()
         ],
         "criteria": _CRITERIA,
-        "turns": sent(shift(position, by, width)[:6]),
+        "turns": sent(turns),
+        "off_opposite": max(abs(one + other) for one, other in zip(turns[0].before, turns[0].turned, strict=True)),
         "schemes": {name: _scheme(scheme) for name, scheme in schemes(inputs["compared"], COMPARED_WIDTH).items()},
     }
 
 
-def _scheme(scheme: Scheme) -> dict[str, Any]:
-    steps = scheme.steps.tolist()
-    least, most = decimals(min(steps)), decimals(max(steps))
-    return {**sent(scheme), "steps": sent(steps), "apart": least if least == most else f"{least} to {most}"}
+def _scheme(vectors: Tensor) -> dict[str, Any]:
+    distances = steps(vectors).tolist()
+    least, most = decimals(min(distances)), decimals(max(distances))
+    apart = least if least == most else f"{least} to {most}"
+    return {"vectors": sent(vectors), "steps": sent(distances), "apart": apart}
 
 
 def picture(values: Tensor) -> str:
@@ -93,11 +95,6 @@ def _how_alike(compute: Compute) -> list[bool]:
     return [abs(lead) < _NO_LEAD, lead >= _NO_LEAD, lead <= -_NO_LEAD]
 
 
-def _is_opposite(result: Result) -> bool:
-    turn = result["turns"][0]
-    return all(abs(one + other) < _NEAR for one, other in zip(turn["before"], turn["turned"], strict=True))
-
-
 CHAPTER = Chapter(
     compute,
     INPUTS,
@@ -118,7 +115,7 @@ CHAPTER = Chapter(
             },
         ),
         "uneven": ChoiceExercise(_spread, len(_SCHEMES)),
-        "opposite": ChangeExercise(_is_opposite, {"position": 3, "shift": 22}),
+        "opposite": ChangeExercise([("off_opposite", "<", _NEAR)], {"position": 3, "shift": 22}),
     },
     facts={
         "near": str(_NEAR),

@@ -9,7 +9,8 @@ from lesson.sentences import WordAttention, attention_of_word, head_targets, tok
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_shares
 from ui.learn.chapter import Chapter
-from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result, needed
+from ui.learn.exercises.checks import needed
+from ui.learn.exercises.exercise import ChangeExercise, ChoiceExercise, Compute, NumberExercise, Result
 from ui.learn.inputs import Inputs, checked_by_chapter, choice, offered, text
 from ui.learn.text.slots import cases, field, select
 from ui.learn.wording import percent
@@ -76,6 +77,7 @@ def _picked(loaded: LoadedModel, attention: WordAttention, looked_at: str) -> di
 
 def _attention(loaded: LoadedModel, attention: WordAttention) -> dict[str, Any]:
     layers, heads, _ = attention.weights.shape
+    targets = head_targets(attention)
     tokens = [loaded.tokenizer.label(token) for token in attention.tokens]
     before = attention.word[0] - 1
 
@@ -88,19 +90,20 @@ def _attention(loaded: LoadedModel, attention: WordAttention) -> dict[str, Any]:
             "word": list(attention.word),
             "layers": layers,
             "heads": heads,
-            "targets": asdict(head_targets(attention)),
+            "targets": asdict(targets),
+            "first_share": targets.first / (layers * heads),
             "weights": packed_shares(attention.weights),
         },
         "all_heads": str(layers * heads),
         "first_token": quoted(0),
-        "previous": f", {head_targets(attention).previous} to {quoted(before)} just before" if before > 0 else "",
+        "previous": f", {targets.previous} to {quoted(before)} just before" if before > 0 else "",
         "reading": [] if loaded.model.decoder_start else ["left to right"],  # an encoder also sees what follows
     }
 
 
 def _share(compute: Compute) -> Result:
     """The numbers of the first example."""
-    return needed(compute({})["share"], SENTENCES[0][0])
+    return needed(compute({})["share"])
 
 
 _FEW, _MANY = 5, 24  # limits of the prediction's options, in heads
@@ -117,12 +120,6 @@ _GROUPS = ("itself", "first", "previous", "elsewhere")
 def _heads_by_group(compute: Compute) -> list[int]:
     targets = compute({})["attention"]["targets"]
     return [targets[group] for group in _GROUPS]
-
-
-def _rests_on_the_first_token(result: Result) -> bool:
-    attention = result["attention"]
-    has_others = attention["word"][0] > 1  # where there is more to attend to than the word and the first token
-    return has_others and attention["targets"]["first"] > attention["layers"] * attention["heads"] / 2
 
 
 CHAPTER = Chapter(
@@ -148,9 +145,10 @@ CHAPTER = Chapter(
         ),
         "most_heads": ChoiceExercise(_heads_by_group, len(_GROUPS)),
         "rests_on_the_first_token": ChangeExercise(
-            _rests_on_the_first_token,
+            # where there is more to attend to than the word and the first token
+            [("attention.word.0", ">", 1), ("attention.first_share", ">", 0.5)],
             {"model": "attend-chat", "sentence": "My name is Anna. What is my name?", "word": "name"},
-            mistakes={"begins": lambda result: result["attention"]["word"][0] <= 1},
+            {"begins": [("attention.word.0", "<", 2)]},
         ),
     },
 )

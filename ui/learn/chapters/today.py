@@ -7,21 +7,20 @@ from typing import Any
 
 from lesson.parts.continuations import judge
 from lesson.parts.modern import DEEPSEEK, DEEPSEEK_LAYERS, MIXTRAL, cache_kinds, round_weights, route
-from lesson.today import activation_curves, cache_bytes, count_parameters, normalize, time_cache
+from lesson.today import Norms, activation_curves, cache_bytes, count_parameters, normalize, time_cache
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from ui.learn.chapter import Chapter
+from ui.learn.exercises.checks import needed
 from ui.learn.exercises.exercise import (
     ChangeExercise,
     ChoiceExercise,
     Compute,
     NumberExercise,
-    Result,
-    nearness,
-    needed,
+    nearest,
     value_of,
 )
 from ui.learn.inputs import Inputs, checked_by_chapter, choice, matrix, offered, switch, text, whole
@@ -70,6 +69,11 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
     measure = switch(subject="Measure").read(inputs, "measure")
     return {
         "norms": {"LayerNorm": sent(norms.layer[None]), "RMSNorm": sent(norms.rms[None])},
+        "norms_compared": {
+            "agree": _agree(norms),
+            "largest": max(map(abs, inputs["vector"][0])),
+            "sum": abs(sum(inputs["vector"][0])),
+        },
         "points": POINTS,
         "curves": sent(activation_curves(POINTS)),
         "model": name,
@@ -83,6 +87,12 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         **_caches(inputs["tokens"]),
         **_judged(inputs, reader),
     }
+
+
+def _agree(norms: Norms) -> bool:
+    """Whether the two norms of a vector are the same, or look so with the two decimals shown."""
+    pairs = zip(norms.layer.tolist(), norms.rms.tolist(), strict=True)
+    return all(math.isclose(one, other, abs_tol=0.005) or decimals(one) == decimals(other) for one, other in pairs)
 
 
 def _is_decoder(loaded: LoadedModel) -> bool:
@@ -187,13 +197,21 @@ def _eight_bits(weights: list[float]) -> dict[str, Any]:
 def _caches(tokens: int) -> dict[str, Any]:
     """Four caches of DeepSeek-V2's size, for a text, two bytes a number."""
     kinds = cache_kinds(**DEEPSEEK)
-    rows = []
-    for kind in kinds:
-        size = kind.numbers * DEEPSEEK_LAYERS * tokens * 2 / MEBIBYTE
-        rows.append(
-            (kind.name, f"{kind.numbers:,}", {"bar": kind.numbers / kinds[0].numbers, "text": f"{short(size, 3)} MiB"})
-        )
-    return {"cache_kinds": rows, "latent_share": percent(kinds[-1].numbers / kinds[0].numbers, 1)}
+    most, *_, latent = kinds.values()
+    return {
+        "cache_kinds": [
+            (
+                name,
+                f"{numbers:,}",
+                {
+                    "bar": numbers / most,
+                    "text": f"{short(numbers * DEEPSEEK_LAYERS * tokens * 2 / MEBIBYTE, 3)} MiB",
+                },
+            )
+            for name, numbers in kinds.items()
+        ],
+        "latent_share": percent(latent / most, 1),
+    }
 
 
 def _judged(inputs: Inputs, reader: LoadedModel | None) -> dict[str, Any]:
@@ -224,33 +242,13 @@ _RMS_OF_A_CONSTANT = value_of({"vector": [[5.0] * 4]}, "norms", "RMSNorm", 0, 0)
 def _cache_of_a_text(compute: Compute) -> float:
     """In MiB; `AttendError` on a page that doesn't offer the model."""
     cache = compute({"tokens": 512})["cache"]
-    return needed(cache if cache and cache["name"] == _READER else None, _READER)["bytes"] / MEBIBYTE
+    return needed(cache if cache and cache["name"] == _READER else None)["bytes"] / MEBIBYTE
 
 
 def _depths(compute: Compute) -> list[float]:
     """How far below zero the curve of each activation falls."""
     curves = compute({})["curves"]
     return [-min(curves[kind]) for kind in _KINDS]
-
-
-def _is_small(result: Result) -> bool:
-    return max(map(abs, result["vector"][0])) < _LEAST
-
-
-def _norms_agree(result: Result) -> bool:
-    """Whether the two norms of a vector that isn't near 0 are the same, or look so with the two decimals shown."""
-    pairs = zip(result["norms"]["LayerNorm"][0], result["norms"]["RMSNorm"][0], strict=True)
-    return not _is_small(result) and all(
-        math.isclose(one, other, abs_tol=0.005) or decimals(one) == decimals(other) for one, other in pairs
-    )
-
-
-_SIZES = (7e9, 13e9, 47e9, 56e9)  # options of a prediction
-
-
-def _sizes(compute: Compute) -> list[float]:
-    """How near each size is to that of all experts together."""
-    return nearness(_SIZES, compute({})["mixtral"][0])
 
 
 _SCORES, _OUTPUTS = [1.0, 3.0, 0.0, 2.0], [5.0, 10.0, 7.0, 30.0]  # of four experts
@@ -282,7 +280,7 @@ CHAPTER = Chapter(
         "questions": presets(PRESETS),
     },
     exercises={
-        "size_of_mixtral": ChoiceExercise(_sizes, len(_SIZES), predicted=True),
+        "size_of_mixtral": nearest((7e9, 13e9, 47e9, 56e9), value_of({}, "mixtral", 0), predicted=True),
         "rms_of_a_constant": NumberExercise(
             _RMS_OF_A_CONSTANT,
             digits=2,
@@ -310,9 +308,9 @@ CHAPTER = Chapter(
         ),
         "lowest": ChoiceExercise(_depths, len(_KINDS)),
         "norms_agree": ChangeExercise(
-            _norms_agree,
+            [("norms_compared.agree", "==", True), ("norms_compared.largest", ">", _LEAST)],
             {"vector": [[-3.0, -1.0, 1.0, 3.0]]},
-            {"mean": lambda result: abs(sum(result["vector"][0])) > _LEAST, "small": _is_small},
+            {"mean": [("norms_compared.sum", ">", _LEAST)], "small": [("norms_compared.largest", "<", _LEAST)]},
         ),
     },
     facts={"least": str(_LEAST)},

@@ -177,12 +177,9 @@ CHAPTER = Chapter(
         ),
         "most_bytes": ChoiceExercise(_bytes_each, len(_SCRIPTS)),
         "lost_spaces": ChangeExercise(
-            lambda result: _words_of(result)["count"] == 3 and bool(_words_of(result)["lost"]),
+            [("cuts.0.count", "==", 3), ("cuts.0.lost", "!=", [])],  # of the words
             {"text": "one  two three"},
-            mistakes={
-                "other_count": lambda result: _words_of(result)["count"] != 3,
-                "nothing_lost": lambda result: not _words_of(result)["lost"],
-            },
+            {"other_count": [("cuts.0.count", "!=", 3)], "nothing_lost": [("cuts.0.lost", "==", [])]},
         ),
     },
 )

@@ -69,6 +69,8 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         **_outcome(step, inputs["step"]),
         **_by_hand(inputs),
         "losses": sent(step.losses),
+        # with the steps of an exercise, and with all
+        "lowest_losses": sent((min(step.losses[: _GOAL_STEPS + 1]), min(step.losses))),
         "norms": sent(step.norms),
         "update": _update(step.update, inputs["matrix"]),
         "curves": sent(recorded(), 3) or None,
@@ -237,16 +239,16 @@ CHAPTER = Chapter(
             ],
         ),
         "too_large_a_step": ChangeExercise(
-            lambda result: result["step"] == 1 and result["losses"][-1] > result["losses"][0],
+            [("step", "==", 1), ("losses.-1", ">", "losses.0")],
             {"learning_rate": 1.0},
-            {"later": lambda result: result["step"] > 1, "smaller": lambda result: result["learning_rate"] < 0.1},
+            {"later": [("step", ">", 1)], "smaller": [("learning_rate", "<", 0.1)]},
         ),
         "learned": ChangeExercise(
-            lambda result: min(result["losses"][: _GOAL_STEPS + 1]) < _GOAL,
+            [("lowest_losses.0", "<", _GOAL)],
             {"learning_rate": 0.05, "step": _GOAL_STEPS},
             {
-                "late": lambda result: min(result["losses"]) < _GOAL,
-                "early": lambda result: result["step"] < _GOAL_STEPS and result["losses"][-1] < result["losses"][0],
+                "late": [("lowest_losses.1", "<", _GOAL)],
+                "early": [("step", "<", _GOAL_STEPS), ("losses.-1", "<", "losses.0")],
             },
         ),
     },

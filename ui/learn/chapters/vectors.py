@@ -205,7 +205,9 @@ def _list(learned: Vectors, inputs: Inputs) -> dict[str, Any]:
         "cosines": sent(cosines([word.vector for word in words])),
         "points": points[: len(words)],
         "neighbours": [(token.text, number, *point) for (number, token), point in neighbours],
-        "shares": sent(plane.shares),
+        "share_across": percent(plane.shares[0], 0),
+        "share_up": percent(plane.shares[1], 0),
+        "share_unseen": percent(max(0, 1 - sum(plane.shares)), 0),
     }
 
 
@@ -240,13 +242,7 @@ def _bars(neighbours: Sequence[Neighbour], baseline: Baseline | None) -> list[tu
     ]
 
 
-def _needs_its_step(result: Result) -> bool:
-    analogy = result["analogy"]
-    return not _is_on_a_button(result) and analogy["rank"] == 1 and (analogy["rank_without"] or 1) > 1
-
-
-def _is_on_a_button(result: Result) -> bool:
-    return result["analogy"]["words"][0] in {words[0] for words in ANALOGIES}
+_ON_BUTTONS = [words[0] for words in ANALOGIES]
 
 
 def _similarities_to_dog(compute: Compute) -> list[float]:
@@ -268,6 +264,7 @@ CHAPTER = Chapter(
     values="product_sum cosine_sum layer_sum y "
     "scored.powers scored.shares lead sigmoid yardsticks controls frequent_cosine rare_cosine "
     "tokens numbers chance.words chance.mean chance.low chance.high nearest listed cosines "
+    "share_across share_up share_unseen "
     "sum analogy_first third rank_alone expected_word rank analogy_nearest word_pieces analogy_pieces words_pieces",
     slots={
         "learned_from": cases("attend-translate"),
@@ -302,12 +299,16 @@ CHAPTER = Chapter(
         ),
         "nearest_of_dog": ChoiceExercise(_similarities_to_dog, len(GUESSES), predicted=True),
         "needs_its_step": ChangeExercise(
-            _needs_its_step,
+            [
+                ("analogy.words.0", "not in", _ON_BUTTONS),
+                ("analogy.rank", "==", 1),
+                ("analogy.rank_without", ">", 1),
+            ],
             {"a": "playing", "b": "play", "c": "eat", "expected": "eating"},
-            mistakes={
-                "a_button": _is_on_a_button,
-                "by_itself": lambda result: result["analogy"]["rank"] == result["analogy"]["rank_without"] == 1,
-                "not_first": lambda result: (result["analogy"]["rank"] or 0) > 1,
+            {
+                "a_button": [("analogy.words.0", "in", _ON_BUTTONS)],
+                "by_itself": [("analogy.rank", "==", 1), ("analogy.rank_without", "==", 1)],
+                "not_first": [("analogy.rank", ">", 1)],
             },
         ),
     },

@@ -19,6 +19,7 @@ from lesson.recurrence.translation import (
     recurrent_translator,
     translate,
 )
+from lesson.sentences import at_most
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.recurrent.network import Recurrent
@@ -145,16 +146,16 @@ def _timings(loaded: Mapping[str, LoadedModel]) -> list[list[Any]]:
     rows = []
     for name, translator in loaded.items():
         times = time_reading(translator, LENGTHS)
-        for one in times:
-            waits = len(_reader(translator).encoder_blocks) if name == VOCABULARY_OF else one.tokens  # type: ignore[union-attr]
-            growth = f"{one.seconds / times[0].seconds:.1f} times"
-            rows.append([TITLES[name], f"{one.tokens} tokens", waits, f"{1000 * one.seconds:.1f} ms", growth])
+        for tokens, seconds in zip(LENGTHS, times, strict=True):
+            waits = len(_reader(translator).encoder_blocks) if name == VOCABULARY_OF else tokens  # type: ignore[union-attr]
+            growth = f"{seconds / times[0]:.1f} times"
+            rows.append([TITLES[name], f"{tokens} tokens", waits, f"{1000 * seconds:.1f} ms", growth])
     return rows
 
 
 def _gradients(loaded: Mapping[str, LoadedModel], sentence: str) -> list[dict[str, Any]]:
     """How much each reader's last vector depends on each token, the last first, as a share of the most."""
-    tokens = _read_tokens(loaded, sentence, "The long sentence")
+    tokens = _read_tokens(loaded, sentence, "long sentence")
     readers = {"untrained": _untrained(), **{name: _reader(translator) for name, translator in loaded.items()}}
     curves = []
     for name, reader in readers.items():
@@ -187,15 +188,12 @@ def _changes(translator: LoadedModel, nouns: tuple[str, str], between: Sequence[
 def _until_it(translator: LoadedModel, noun: str, between: Sequence[str]) -> Sequence[int]:
     """The tokens of a sentence up to “il”, without the end that a prompt has."""
     sentence = " ".join(["Le", noun, *between, "dort parce qu’il"])
-    return _read_tokens({WITHOUT_ATTENTION: translator}, sentence, "The sentence")[:-1]
+    return _read_tokens({WITHOUT_ATTENTION: translator}, sentence, "sentence")[:-1]
 
 
-def _read_tokens(loaded: Mapping[str, LoadedModel], sentence: str, subject: str) -> Sequence[int]:
+def _read_tokens(loaded: Mapping[str, LoadedModel], sentence: str, what: str) -> Sequence[int]:
     """A sentence in tokens, which are the same for all; `AttendError` for too many."""
-    tokens = loaded[WITHOUT_ATTENTION].prompt(sentence)
-    if len(tokens) > MAX_READ:
-        raise AttendError(f"{subject} has {len(tokens)} tokens, but the limit is {MAX_READ}: shorten it.")
-    return tokens
+    return at_most(MAX_READ, loaded[WITHOUT_ATTENTION].prompt(sentence), what)
 
 
 def _reader(translator: LoadedModel) -> Reader:
@@ -211,7 +209,7 @@ def _untrained() -> Recurrent:
 
 
 def _translations(loaded: Mapping[str, LoadedModel], sentence: str) -> list[Mapping[str, Any]]:
-    _read_tokens(loaded, sentence, _TEXTS["sentence"][1])
+    _read_tokens(loaded, sentence, "French sentence")
     return [
         _keep(("translation", name, sentence), sentence in SENTENCES, partial(_translation, name, translator, sentence))
         for name, translator in loaded.items()
@@ -296,7 +294,7 @@ CHAPTER = Chapter(
         ),
         "passed_on": ChoiceExercise(_passed_on, 3),
         "longer_than_wide": ChangeExercise(
-            lambda result: result["counts"]["attention"][0] > result["counts"]["recurrent"][0],
+            [("counts.attention.0", ">", "counts.recurrent.0")],
             {"length": 600, "width": 512},
         ),
     },

@@ -10,16 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from model.errors import AttendError
+from ui.learn.exercises.checks import Checks, fulfilled
 from ui.learn.exercises.exercise_text import ExerciseText
 from ui.learn.inputs import Inputs
 from ui.learn.text.markdown import TextError
 
 Result = Mapping[str, Any]  # of a chapter
 Compute = Callable[[Inputs], Result]  # the chapter, with its models
-T = TypeVar("T")
 
 WRONG = "Not yet. Try again, or take the hint."  # where nothing more can be said
 _MAX = 1e12  # of a typed number; JSON has integers that no float can hold
@@ -105,18 +105,19 @@ class ChangeExercise:
     """The chapter is to be changed until its result fulfils a condition; the text has the example in words."""
 
     kind: ClassVar = "change"
-    holds: Callable[[Result], bool]
+    holds: Checks
     example: Mapping[str, Any] = field(hash=False)  # an input that fulfils it, as the page would send it
-    mistakes: Mapping[str, Callable[[Result], bool]] = field(default_factory=dict, hash=False)  # by their conditions
+    mistakes: Mapping[str, Checks] = field(default_factory=dict, hash=False)  # by their conditions
     predicted: bool = field(default=False, init=False)
 
     def feedback(self, compute: Compute, answer: Any, state: Inputs, text: ExerciseText) -> str | None:
         """What is wrong with `state`, the input as it stands on the page; None if it fulfils the condition."""
         del answer
         result = compute(state)
-        if self.holds(result):
+        if fulfilled(self.holds, result):
             return None
-        return next((text.mistakes[name] for name, mistake in self.mistakes.items() if mistake(result)), WRONG)
+        wrong = (text.mistakes[name] for name, mistake in self.mistakes.items() if fulfilled(mistake, result))
+        return next(wrong, WRONG)
 
     def solution(self, compute: Compute, text: ExerciseText) -> str:
         del compute
@@ -209,13 +210,6 @@ def _solved(exercise: Exercise, text: ExerciseText, compute: Compute) -> dict[st
     return {"solution": exercise.solution(compute, text), "explanation": text.explanation}
 
 
-def needed(value: T | None, model: str) -> T:
-    """A part of a chapter's result; `AttendError` if it is None, since the page doesn't offer the model for it."""
-    if value is None:
-        raise AttendError(f"This page doesn't offer {model}, so this can't be checked: go on with the next exercise.")
-    return value
-
-
 def value_of(inputs: Inputs, *path: str | int) -> Callable[[Compute], Any]:
     """What the chapter computes from these inputs, at this place in its result."""
 
@@ -228,9 +222,9 @@ def value_of(inputs: Inputs, *path: str | int) -> Callable[[Compute], Any]:
     return value
 
 
-def nearness(options: Sequence[float], number: float) -> list[float]:
-    """How near each option is to a number, for a choice between numbers."""
-    return [-abs(option - number) for option in options]
+def nearest(options: Sequence[float], number: Callable[[Compute], float], *, predicted: bool = False) -> ChoiceExercise:
+    """A choice between numbers, of which the nearest to one is right."""
+    return ChoiceExercise(lambda compute: [-abs(one - number(compute)) for one in options], len(options), predicted)
 
 
 def once(compute: Compute) -> Compute:

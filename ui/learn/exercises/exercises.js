@@ -18,7 +18,7 @@ import { isSolved, markSolved } from './progress.js';
 
 /** @param {ExerciseWiring} wiring */
 export function exercises(wiring) {
-  const list = make('ol', { class: 'at-exercises' });
+  const list = make('ol', { class: 'at-listed at-exercises' });
   const all = makeButton('Show all answers', async () => {
     for (const { reveal } of views) await reveal(); // one after the other: the server computes each
   });

@@ -65,6 +65,6 @@ function print(sheets) {
 function printed({ question, options, solution, explanation }) {
   return make('li', {}, make('p', { text: question }),
     ...options.map((text) => make('p', { class: 'at-printed-option', text: `☐ ${text}`, dir: 'auto' })),
-    solution ? make('p', { class: 'at-printed-answer' }, make('strong', { text: `Answer: ${solution}. ` }), explanation ?? '')
+    solution ? make('p', {}, make('strong', { text: `Answer: ${solution}. ` }), explanation ?? '')
       : make('p', { class: 'at-printed-space', text: 'Answer:' }));
 }

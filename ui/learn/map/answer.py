@@ -9,7 +9,6 @@ from typing import Any
 
 from torch import Tensor
 
-from lesson.map.code import code_of
 from lesson.map.model_map import ModelMap
 from lesson.map.plan import Side
 from lesson.map.tree import module_tree
@@ -18,8 +17,8 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_shares
 from ui.learn.inputs import Inputs, choice, offered, text, whole
-from ui.learn.map.parts import KIND_OF_SIDE, PARTS, as_drawn
-from ui.learn.wording import bare_labels, counted, rounded, sent
+from ui.learn.map.parts import KIND_OF_SIDE, PARTS, as_drawn, code_of
+from ui.learn.wording import bare_labels, counted, rounded
 from ui.runs.models import Models
 
 MAX_TOKENS, MAX_CHARACTERS = 24, 120
@@ -206,7 +205,7 @@ class _Look:
         if name.endswith("_norm") and name != "final_norm" and not self.map.norm_first:
             name = "attention_add"  # where the sum is normed
         line = code_of(name)
-        return None if line is None else {**sent(line), "isOwn": self.map.is_own}
+        return None if line is None else {**line, "isOwn": self.map.is_own}
 
 
 def _shape(sizes: list[tuple[str, int]]) -> str:

@@ -34,7 +34,7 @@ export function mapView({ input, questions, openChapter }) {
   const total = make('p', { class: 'at-quiet' });
   const drawing = make('div', { class: 'at-model-map-drawing' });
   const panel = make('div', { class: 'at-model-map-panel' });
-  const tree = make('pre', { class: 'at-model-map-tree', tabindex: 0 });
+  const tree = make('pre', { class: 'at-code-block', tabindex: 0 });
   view.node.append(
     sideBySide(...chosen.map(({ node }) => node)), sideBySide(sentence.node), sideBySide(translation.node), view.refused,
     make('div', { class: 'at-model-map-both' }, make('div', {}, drawing, total), panel),

@@ -24,7 +24,7 @@ export function partPanel(root, part, openChapter) {
 function code({ path, function: name, number, line, source, at, isOwn }) {
   return make('div', { class: 'at-model-map-code' },
     make('p', { class: 'at-quiet' }, isOwn ? 'The line that computes it: ' : 'The line that computes it in our own transformer: ', make('code', { text: path }), `, line ${number}, in `, make('code', { text: name })),
-    make('pre', { tabindex: 0 }, make('code', { text: line })),
+    make('pre', { class: 'at-code-block', tabindex: 0 }, make('code', { text: line })),
     make('details', { class: 'at-weights' }, make('summary', { text: 'The whole function' }),
-      make('pre', { tabindex: 0 }, ...source.map((text, index) => make(index === at ? 'mark' : 'span', { text: `${text}\n` })))));
+      make('pre', { class: 'at-code-block', tabindex: 0 }, ...source.map((text, index) => make(index === at ? 'mark' : 'span', { text: `${text}\n` })))));
 }

@@ -1,15 +1,17 @@
-"""The words of the map: what each kind of part does, as `parts.md` has it, and where each chapter stands."""
+"""The words of the map: what each kind of part does and its code, as `parts.md` has it; and where chapters stand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from lesson.map.plan import Group, Side, own_plan
 from model.transformer.config import TransformerConfig
+from ui.learn.text.code_reference import definition
+from ui.learn.text.markdown import TextError
 
 KIND_OF_SIDE: Mapping[str, str] = {"encoder": "Encoder", "decoder": "Decoder"}
 _GROUPS: Mapping[str, str] = {
@@ -17,7 +19,7 @@ _GROUPS: Mapping[str, str] = {
     "cross_attention": "Cross-attention",
     "feed_forward": "Feed-forward",
 }
-_WORDS_FILE = Path(__file__).parent / "parts.md"
+_FILE = Path(__file__).parent / "parts.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +31,49 @@ class Part:
     chapters: tuple[str, ...]  # that explain it, the best first
 
 
-def _read() -> Mapping[str, Part]:
-    rows = [line.strip("| ").split(" | ") for line in _WORDS_FILE.read_text(encoding="utf-8").splitlines()]
-    parts = (
-        (kinds.split(", "), Part(title, does, tuple(chapters.split(", ")))) for kinds, title, chapters, does in rows[4:]
-    )
-    return MappingProxyType({kind: part for kinds, part in parts for kind in kinds})
+def _rows(tables: Sequence[str], number: int, columns: int) -> Iterator[list[str]]:
+    """The rows of a table, without its head; `TextError` for one that isn't whole."""
+    if len(tables) != 2:
+        raise TextError(f"parts.md has {len(tables)} tables, but must have two: of the words, and of the code.")
+    for line in tables[number].splitlines()[2:]:
+        cells = line.strip("| ").split(" | ")
+        if len(cells) != columns:
+            raise TextError(f"parts.md has a row of {len(cells)} columns, but its table has {columns}: {line}")
+        yield cells
 
 
-PARTS = _read()  # by their kinds
+_TABLES = [text for text in _FILE.read_text(encoding="utf-8").split("\n\n") if text.startswith("|")]
+PARTS: Mapping[str, Part] = {  # by their kinds
+    kind: Part(title, does, tuple(chapters.split(", ")))
+    for kinds, title, chapters, does in _rows(_TABLES, 0, 4)
+    for kind in kinds.split(", ")
+}
+CODE: Mapping[str, tuple[str, str]] = {  # a file with a function in it, and what the line contains
+    kind: (function, snippet) for kinds, function, snippet in _rows(_TABLES, 1, 3) for kind in kinds.split(", ")
+}
+
+
+@cache
+def code_of(kind: str) -> dict[str, Any] | None:
+    """The line that computes a kind of part; None for a kind that our network doesn't compute itself.
+
+    Args:
+        kind: for positions, how they are marked: rotary, sinusoidal or learned.
+    """
+    if kind not in CODE:
+        return None
+    path, _, name = CODE[kind][0].partition(" ")
+    lines, first = definition(path, name) or ([], 0)
+    at = next(index for index, line in enumerate(lines) if CODE[kind][1] in line)
+    return {
+        "path": path,
+        "function": name,
+        "number": first + at,  # of the line in its file
+        "line": lines[at].strip(),
+        "source": lines,
+        "at": at,
+    }
+
 
 _LEARNS = "embedding projections output cross_queries cross_keys_values cross_output up down"
 _ATTENTION = "projections weights mixed"

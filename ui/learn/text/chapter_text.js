@@ -157,11 +157,11 @@ export function chapterText(root, { blocks, slots }, script, ask, predict) {
       case 'equation': return make('p', { class: 'at-row at-wrap at-equation' }, ...parts.map((one) => formula(one.formula)));
       case 'equations': return make('ul', { class: 'at-equations' }, ...block.items.map(([first, ...rest]) =>
         make('li', {}, formula(first.formula), make('span', { class: 'at-quiet' }, ...say(rest)))));
-      case 'list': return make(block.ordered ? 'ol' : 'ul', { class: 'at-lesson-points' }, ...block.items.map((item) => text('li', item)));
+      case 'list': return make(block.ordered ? 'ol' : 'ul', { class: 'at-lesson-text at-listed' }, ...block.items.map((item) => text('li', item)));
       case 'columns': return make('div', { class: block.columns.length > 2 ? 'at-three' : 'at-two' },
         ...block.columns.map((column) => make('div', {}, ...column.map(element))));
       case 'prose_table': return proseTable(block);
-      case 'code': return make('div', { class: 'at-code' }, ...block.items.map(codeReference));
+      case 'code': return make('div', { class: 'at-md at-quiet at-references' }, ...block.items.map(codeReference));
       default: return block.cases ? casesText(block, style) : text('p', parts, { class: style });
     }
   }
@@ -238,7 +238,7 @@ function fix(node) {
 function codeReference({ path, name, source }) {
   const where = name ? [make('code', { text: name }), ' in ', make('code', { text: path })] : [make('code', { text: path })];
   if (!source) return make('p', {}, ...where);
-  return make('details', {}, make('summary', {}, ...where), make('pre', { tabindex: 0, 'aria-label': name }, make('code', { text: source })));
+  return make('details', {}, make('summary', {}, ...where), make('pre', { class: 'at-code-block', tabindex: 0, 'aria-label': name }, make('code', { text: source })));
 }
 
 /** @param {Parts} parts */

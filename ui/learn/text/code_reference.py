@@ -28,15 +28,16 @@ def code_reference(file: str, written: str) -> dict[str, Any]:
         return {"path": path, "name": name, "source": ""}
     if not (_ROOT / path).is_file():
         raise TextError(f"{file} names the code {path}, but there is no such file.")
-    source = _source(path, name) if name else ""
-    if source is None:
+    defined = definition(path, name) if name else ([], 0)
+    if defined is None:
         raise TextError(f"{file} names the code {written}, but {path} doesn't define {name}.")
-    return {"path": path, "name": name, "source": source}
+    lines = defined[0] if len(defined[0]) <= _MAX_LINES else [*defined[0][:_MAX_LINES], "…"]
+    return {"path": path, "name": name, "source": "\n".join(lines)}
 
 
 @cache
-def _source(path: str, name: str) -> str | None:
-    """The lines of a definition; None if there is none of this name."""
+def definition(path: str, name: str) -> tuple[list[str], int] | None:
+    """The lines of a function or class, the first not indented, and its number in the file; None if it isn't there."""
     text = (_ROOT / path).read_text(encoding="utf-8")
     node: ast.AST | None = ast.parse(text)
     for part in name.split("."):
@@ -46,5 +47,4 @@ def _source(path: str, name: str) -> str | None:
         return None
     lines = text.splitlines()[node.lineno - 1 : node.end_lineno]
     indent = len(lines[0]) - len(lines[0].lstrip())
-    lines = [line[indent:] for line in lines]
-    return "\n".join(lines if len(lines) <= _MAX_LINES else [*lines[:_MAX_LINES], "…"])
+    return [line[indent:] for line in lines], node.lineno

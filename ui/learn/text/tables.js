@@ -66,7 +66,7 @@ function cellContent(cell) {
   if (cell?.token) return tokenChip(cell.token);
   if (cell?.formula) return formula(cell.formula, true);
   if (typeof cell?.bar !== 'number') return String(cell ?? '');
-  return make('span', { class: 'at-bar-cell' }, extentBar(cell.bar), cell.text ?? '');
+  return make('span', { class: 'at-measured at-bar-cell' }, extentBar(cell.bar), cell.text ?? '');
 }
 
 /** A table of texts. @param {SlotWiring} wiring @returns {SlotView} */
@@ -95,7 +95,7 @@ export function records({ name, slot, label, controls }) {
 
 /** Bars beside their names and numbers. @param {SlotWiring} wiring @returns {SlotView} */
 export const bars = ({ name, controls }) => redrawn(make('ol', { class: 'at-near' }), () =>
-  (controls.value(name) ?? []).map(([called, share, text]) => make('li', {},
+  (controls.value(name) ?? []).map(([called, share, text]) => make('li', { class: 'at-measured' },
     called.token ? tokenName(called.token) : make('span', { text: called }), extentBar(share),
     make('span', { class: 'at-number', text }))));
 

@@ -61,7 +61,7 @@ export function layers({ label }) {
 }
 
 /** What could follow each text. @returns {SlotView} */
-export const following = () => redrawn(make('ol', { class: 'at-following' }), ({ following: all }) => all.map(([text, tokens]) =>
+export const following = () => redrawn(make('ol', { class: 'at-md at-listed at-following' }), ({ following: all }) => all.map(([text, tokens]) =>
   make('li', {}, `${text.slice(0, 80)} … `, ...tokens.flatMap(([token, share]) => [make('span', {}, tokenChip(token), ` ${percent(share)}`), '  ']))));
 
 /** The vectors on a plane, with the numbers of their sentences. @param {[number, number][]} points @param {number} split @param {string} word */

@@ -60,10 +60,10 @@ function candidateRows({ candidates: all, token, rest }, append) {
   const number = (p) => make('span', { class: 'at-number', text: percent(p) });
   return [...all.map(([id, label, p, isEnd]) => make('li', {},
     make('button', {
-      type: 'button', class: `at-option${id === token ? ' at-gen-chosen' : ''}`, onclick: () => append(id),
+      type: 'button', class: `at-option at-measured${id === token ? ' at-gen-chosen' : ''}`, onclick: () => append(id),
       title: id === token ? 'This one is chosen' : 'Append this token instead',
     }, make('span', {}, tokenChip(label), isEnd ? make('small', { class: 'at-quiet', text: ' end token' }) : ''), extentBar(p / most), number(p)))),
-  make('li', { class: 'at-quiet at-gen-rest' }, make('span', { text: 'all others' }), extentBar(Math.min(1, rest / most)), number(rest))];
+  make('li', { class: 'at-quiet at-measured' }, make('span', { text: 'all others' }), extentBar(Math.min(1, rest / most)), number(rest))];
 }
 
 /** Every word's probability before and after. @param {SlotWiring} wiring @returns {SlotView} */
@@ -83,7 +83,7 @@ export function bars({ label }) {
 
 /** The settings of this chapter as cards of Compare. @param {SlotWiring} wiring @returns {SlotView} */
 export function cards({ label, controls }) {
-  const list = make('ol', { class: 'at-gen-cards' });
+  const list = make('ol', { class: 'at-listed at-gen-cards' });
   const open = makeButton(label, () => {
     const loop = controls.value('loop');
     askedComparison.publish({ text: loop.prompt, answer: loop.mode === 'message', cards: controls.value('cards') });

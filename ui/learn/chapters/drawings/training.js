@@ -75,7 +75,7 @@ function lossPicture(points, { label, ends, dots, digits, changes = [] }) {
 }
 
 /** The input of each position and its target. @returns {SlotView} */
-export const targets = () => redrawn(make('ol', { class: 'at-targets' }), ({ positions, words }) => positions.map(({ read, target, probabilities, loss }) =>
+export const targets = () => redrawn(make('ol', { class: 'at-listed at-targets' }), ({ positions, words }) => positions.map(({ read, target, probabilities, loss }) =>
   make('li', {}, make('span', { class: 'at-target-context', text: read.map((id) => words[id]).join(' ') }),
     make('span', { text: ' → ' }), make('b', { text: words[target] }),
     make('span', { class: 'at-quiet', text: `  ${percent(probabilities[target])}, loss ${loss.toFixed(3)}` }))));
@@ -89,7 +89,7 @@ export function norms({ label, controls }) {
   function draw({ norms: all, inputs: { matrix } }) {
     const most = Math.max(...Object.values(all));
     const hadFocus = node.contains(document.activeElement);
-    node.replaceChildren(...Object.entries(all).map(([name, norm]) => make('label', { class: 'at-norm' },
+    node.replaceChildren(...Object.entries(all).map(([name, norm]) => make('label', { class: 'at-measured at-norm' },
       make('input', { class: 'at-hidden', type: 'radio', name: 'training-matrix', value: name, checked: name === matrix }),
       make('span', { text: name }), extentBar(norm / most), make('span', { class: 'at-number', text: norm.toPrecision(3) }))));
     if (hadFocus) find(node, 'input:checked').focus();

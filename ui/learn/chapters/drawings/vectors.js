@@ -5,10 +5,10 @@
 /** @import { Point } from '../../drawings/plot.js' */
 /** @import { SlotView } from '../../text/slot_values.js' */
 
-/** @typedef {{listed: string[], points: [number, number][], neighbours: [string, number, number, number][], shares: [number, number]}} WordVectors */
+/** @typedef {{listed: string[], points: [number, number][], neighbours: [string, number, number, number][]}} WordVectors */
 
 import { make, makeSvg } from '../../../kit/js/dom.js';
-import { percent, visibleText } from '../../../kit/js/text.js';
+import { visibleText } from '../../../kit/js/text.js';
 import { centred, dot, line, plot, words as wordsAt } from '../../drawings/plot.js';
 
 const WORD_MAP_FONT = { word: '600 13px', near: '400 11.5px' }; // as in its style
@@ -18,11 +18,11 @@ const WORD_MAP_WAYS = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 
 
 /** @returns {SlotView} */
 export function map() {
-  const node = make('figure', { class: 'at-word-map' });
+  const node = make('div', { class: 'at-word-map' });
   let value = null;
   let width = 0;
   const draw = () => {
-    if (value && width) node.replaceChildren(...wordMapParts(value, width));
+    if (value && width) node.replaceChildren(wordMap(value, width));
   };
   new ResizeObserver(() => {
     if (node.clientWidth === width) return;
@@ -37,7 +37,7 @@ export function map() {
 }
 
 /** @param {WordVectors} value @param {number} width */
-function wordMapParts({ listed: words, points, neighbours, shares }, width) {
+function wordMap({ listed: words, points, neighbours }, width) {
   /** @type {Point[]} */
   const all = [...points, ...neighbours.map(([, , x, y]) => /** @type {Point} */ ([x, y]))];
   const height = Math.round(Math.min(520, Math.max(360, width * 0.6)));
@@ -50,24 +50,16 @@ function wordMapParts({ listed: words, points, neighbours, shares }, width) {
   const label = wordMapLabels([...positions, ...near.map(({ to }) => to)], width, height);
   const wordLabels = words.flatMap((text, number) => label(visibleText(text), positions[number], 'word'));
   const nearLabels = near.flatMap(({ text, to }) => label(text, to, 'near'));
-  const share = (part) => percent(part, 0);
-  return [
-    plot([width, height], `Map of ${words.join(', ')}`, [
-      ...near.map(({ from, to }) => line(from, to, 'axis')),
-      ...near.map(({ text, to }) => {
-        const point = dot(to, 2.5, 'quiet at-word-near');
-        point.append(makeSvg('title', {}, text));
-        return point;
-      }),
-      ...positions.map((position) => dot(position, 4, 'accent at-word-dot')),
-      ...nearLabels, ...wordLabels,
-    ]),
-    make('figcaption', {
-      class: 'at-quiet at-md', text: `Left to right shows ${share(shares[0])} of the differences (variance) between the words, bottom to top `
-        + `${share(shares[1])}. The other ${share(Math.max(0, 1 - shares[0] - shares[1]))} can’t be seen here: words `
-        + 'that look close may be far apart.',
+  return plot([width, height], `Map of ${words.join(', ')}`, [
+    ...near.map(({ from, to }) => line(from, to, 'axis')),
+    ...near.map(({ text, to }) => {
+      const point = dot(to, 2.5, 'quiet at-word-near');
+      point.append(makeSvg('title', {}, text));
+      return point;
     }),
-  ];
+    ...positions.map((position) => dot(position, 4, 'accent at-word-dot')),
+    ...nearLabels, ...wordLabels,
+  ]);
 }
 
 /**

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
 from decoding.step import Choice
-from lesson.generation.filters import Filters, filter_step
+from lesson.generation.filters import changed, filter_step
 from model.errors import AttendError
 from ui.kit.labels import LABELS
 from ui.learn.wording import rounded, short
@@ -53,17 +53,16 @@ def stages_of(record: Choice) -> list[tuple[str, int, float | None]]:
     return [(LABELS[stage], kept, rounded(mass, P_DIGITS)) for stage, kept, mass in numbers if stage != "model"]
 
 
-def filtered_weights(weights: list[float], *, temperature: float, top_k: int, top_p: float) -> dict[str, object]:
+def filtered_weights(weights: list[float], filters: Mapping[str, float]) -> dict[str, object]:
     """The shares of four words by hand: at first, and after each setting that does something."""
     if (wrong := next((one for one in weights if not 0 < one <= MAX_WEIGHT), None)) is not None:
         raise AttendError(f"A weight is {short(wrong)}, but must be above 0 and at most {MAX_WEIGHT:,}.")
-    filters = Filters(temperature=temperature, top_k=top_k, top_p=top_p)
     record = filter_step(torch.tensor(weights).log(), [0] * len(weights), filters)
     by_word = sorted(record.candidates, key=lambda one: one.id)
-    changed = filters.changed()
+    values = changed(filters)
     return {
         "rows": [
             [rounded(one.probabilities[stage], P_DIGITS) for one in by_word] for stage in range(len(record.stages))
         ],
-        "rowNames": ["share of all", *(f"{LABELS[name]} {short(changed[name])}" for name in record.stages[1:])],
+        "rowNames": ["share of all", *(f"{LABELS[name]} {short(values[name])}" for name in record.stages[1:])],
     }

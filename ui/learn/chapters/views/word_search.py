@@ -7,7 +7,7 @@ from typing import Any
 
 from decoding.parameters.parameter import quoted
 from lesson.generation.search import TreeSearch, greedy_path, search_tree
-from lesson.generation.tree import END, ROOT, WORDS, TokenPath, WordTree
+from lesson.generation.tree import END, ROOT, WEIGHTS, WORDS, TokenPath, WordTree
 from model.errors import AttendError
 from ui.learn.wording import counted, rounded, sent, short
 
@@ -34,6 +34,7 @@ def _picture(tree: WordTree, beams: int, search: TreeSearch, greedy: TokenPath) 
 
     return {
         "tree": tree.weights,
+        "changes_others": any(tree.weights[row] != WEIGHTS[row] for row in (0, 1, 3)),  # than those after “dog”
         "words": tree.words,
         "beams": beams,
         "paths": [{**entry(path), "outcome": search.outcomes[path]} for path in tree.paths()],

@@ -42,6 +42,13 @@ const findVisible = (selector) => findAll(selector).find((element) => element.ch
 
 const areSettingsOpen = () => Boolean(find('#attend-settings.open'));
 const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
+let hadNoRoom = false; // whether the settings were closed for want of room, so that a wide window opens them again
+
+/** @param {boolean} [isForRoom] */
+function closeSettings(isForRoom = true) {
+  toggleSettings();
+  hadNoRoom = isForRoom;
+}
 
 export function start() {
   if (document.activeElement === document.body) find('textarea[autofocus]')?.focus(); // it was hidden until now
@@ -78,7 +85,11 @@ function wireHeader() {
   find('#attend-theme')?.addEventListener('click', () => {
     remember('theme', document.body.classList.toggle('dark') ? 'dark' : 'light');
   });
-  const uncover = () => NARROW.matches && areSettingsOpen() && toggleSettings();
+  document.addEventListener('click', (event) => {
+    if (around(event, '#attend-settings .toggle-button')) hadNoRoom = false;
+  }, true);
+  SMALL.addEventListener('change', () => !SMALL.matches && hadNoRoom && toggleSettings());
+  const uncover = () => NARROW.matches && areSettingsOpen() && closeSettings();
   NARROW.addEventListener('change', uncover);
   whenMoved(uncover);
 }
@@ -154,9 +165,9 @@ function show(term, classroom) {
   const isRestoring = find('.attend-history:empty') || document.body.hasAttribute('data-restoring'); // ui/history/history.js
   const isAwaited = !isStyled() || isRestoring || findAll(VIEWS).some((view) => view.checkVisibility() && !view.firstChild);
   const showLater = () => requestAnimationFrame(() => show(term, classroom));
-  const areWanted = !SMALL.matches && (classroom?.words.includes('settings') ?? true);
-  if (!areWanted && areSettingsOpen()) {
-    toggleSettings();
+  const areOffered = classroom?.words.includes('settings') ?? true;
+  if ((SMALL.matches || !areOffered) && areSettingsOpen()) {
+    closeSettings(areOffered);
     requestAnimationFrame(showLater); // a frame in which they are closed, before the page is seen
   } else if (isAwaited && performance.now() < PATIENCE) showLater();
   else {

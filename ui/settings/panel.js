@@ -65,8 +65,8 @@ export function start({ element, props, trigger }) {
   find(element, '.attend-settings').append(choosing, sharing, run, preview.node);
 
   function draw() {
-    const { method, values, isOff, canRestore, isComparing } = state;
-    methods.draw(method);
+    const { method, usualMethod, values, isOff, canRestore, isComparing } = state;
+    methods.draw(method, Object.keys(form.tab_methods).filter((tab) => form.tab_methods[tab] === usualMethod));
     for (const preset of presets) {
       preset.button.setAttribute('aria-pressed', String(method === form.preset_method && !isOff && state.has(preset.values)));
     }

@@ -70,6 +70,8 @@ def inspector_value(
     }
     if since:
         value["since"] = since
+    elif run.trace is not None:
+        value["settings"], value["settings_from"] = run.trace.settings.to_dict(), len(run.trace.request.attended)
     if left_out:
         value["steps_from"] = max(first, since) + left_out
     return value
@@ -133,6 +135,8 @@ def document_value(document: RunDocument, name: str) -> InspectorValue:
         "rows": attention["rows"] if attention else [],
         "rows_from": first - 1,
         "search": search,
+        "settings": document["settings"],
+        "settings_from": len(ids) - len(document["ids"]),
     }
 
 

@@ -61,7 +61,7 @@ export function start({ element, props, trigger }) {
   const choosing = make('div', { class: 'at-stack at-choosing' }, methods.node, row, note, search.node, ...group('plain'), advanced);
   const sharing = make('p', { class: 'at-help at-sharing', hidden: true,
     text: 'In Compare, each card has its own method. Only these settings apply here, to all cards.' });
-  const preview = makePreview(choosing, () => previewOf(form, state));
+  const preview = makePreview(choosing, (used) => previewOf(form, state, used));
   find(element, '.attend-settings').append(choosing, sharing, run, preview.node);
 
   function draw() {

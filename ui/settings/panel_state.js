@@ -124,6 +124,13 @@ export class PanelState {
     return this.#form.parameters.filter(({ name }) => this.isShown(name) && this.isInvalid(name));
   }
 
+  /** Whether a run's settings choose tokens as these do. @param {Record<string, any>} settings as in a run document */
+  chooseAs(settings) {
+    const isSame = ({ name, group, default: unused }) => group === 'run' || ['strategy', 'stop_texts'].includes(name)
+      || typed(settings[name] ?? unused) === typed(this.isShown(name) ? this.values[name] : unused);
+    return settings.strategy === this.strategy && this.#form.parameters.every(isSame);
+  }
+
   /** The filters that have an effect, in their order. */
   stagesOn() {
     const chain = this.#form.chains[this.strategy]; // the stages that it can run
@@ -231,4 +238,10 @@ export class PanelState {
   #order() {
     return stagesInOrder(stageNames(this.#form.first.values.order), this.values.order);
   }
+}
+
+/** A value of a run document as text, as it would be typed. @param {any} value */
+function typed(value) {
+  if (typeof value !== 'object') return String(value);
+  return (Array.isArray(value) ? value : Object.entries(value ?? {}).map((pair) => pair.join(':'))).join(', ');
 }

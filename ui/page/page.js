@@ -19,6 +19,7 @@ import { CHAPTERS } from '../learn/course.js';
 import { hasCourse, openChapter } from '../learn/open_chapter.js';
 import { offerTour } from '../tour/offer.js';
 import { followWriting } from '../write/box.js';
+import { explainEnd } from '../write/ended.js';
 import { watchConnection } from './connection.js';
 import { keepUnsent } from './unsent.js';
 
@@ -69,7 +70,10 @@ export function start() {
   const prompt = takePart('prompt', (text) => text.length <= MAX_PROMPT);
   if (prompt) connected.subscribe(null, () => bringPrompt(prompt));
   const text = find('#attend-text textarea');
-  if (text instanceof HTMLTextAreaElement) followWriting(text);
+  if (text instanceof HTMLTextAreaElement) {
+    followWriting(text);
+    explainEnd(text);
+  }
   keepUnsent(() => document.querySelector('#attend-message textarea'));
   const term = takePart('glossary', isTermName);
   document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be received

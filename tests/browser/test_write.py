@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Route, expect
 
 from tests.helpers.browsing import HeldPage, Opener, until_held
@@ -97,6 +99,21 @@ def test_words_typed_behind_the_models_keep_its_tokens_and_come_back_with_redo(v
     expect(box).to_have_value(written)
     page.locator("#attend-forth").click()
     expect(box).to_have_value(f"{written} and so")
+
+
+def test_where_the_model_has_ended_a_text_it_can_go_on_with_the_first_key_that_is_typed(visit: Opener) -> None:
+    page = visit("?method=Custom&logit_bias=2:100&tab=Write")  # <end> at once
+    box, starts = page.locator("#attend-text textarea"), page.locator("#attend-continue, #attend-next")
+    box.fill(START)
+    page.locator("#attend-continue").click()
+    for start in starts.all():
+        expect(start).to_be_disabled()
+        expect(start).to_have_attribute("title", re.compile("^The model ended its text here: "))
+    page.route("**/queue/join*", lambda _: None)  # the server doesn't answer
+    box.press("End")
+    box.press("!")
+    expect(starts.first).to_be_enabled()
+    expect(starts.first).to_have_attribute("title", "")
 
 
 # Delays each answer more than the one before, so that what an event brings precedes the answer to its request.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from decoding.run.document import SearchEntry, StepEntry
 from ui.runs.runs_contract import RunMode, TokenKind
@@ -48,6 +48,8 @@ class InspectorValue(TypedDict):
     newest: NotRequired[int]  # number of the token that is followed, where it isn't the last one with a text
     busy: bool
     since: NotRequired[int]
+    settings: NotRequired[dict[str, Any] | None]  # as in a run document, of the tokens from number settings_from on
+    settings_from: NotRequired[int]  # a complete value has both, if they are known
     steps_from: NotRequired[int]  # where the first steps were left out, the token that steps[0] explains
     continues: NotRequired[str]  # the run that was shown before, which has the tokens before `since`, too
     prompt_steps: NotRequired[list[StepEntry]]  # prompt_steps[i] explains token first - len(prompt_steps) + i

@@ -25,6 +25,9 @@ export class Run {
   tokens = [];
   /** @type {(Step | undefined)[]} by token number */
   steps = [];
+  /** @type {Record<string, any> | null} those that chose the tokens from number `settingsFrom` on, as in a run document */
+  settings = null;
+  settingsFrom = 0;
   isMissingTokens = false; // whether an update was lost
   /** @type {number | null} the token to follow, where it isn't the last one with a text */
   followed = null;
@@ -43,20 +46,21 @@ export class Run {
 
   /** Another run takes its place. @param {string | null} name */
   begin(name) {
-    Object.assign(this, { name, tokens: [], steps: [], isMissingTokens: false, followed: null });
+    Object.assign(this, { name, tokens: [], steps: [], settings: null, isMissingTokens: false, followed: null });
     this.attention.cut(0);
     this.search.put(null);
   }
 
   /** The text was changed and has become another run; its unchanged beginning is kept. @param {string | null} name */
   rename(name) {
-    Object.assign(this, { name, isMissingTokens: false });
+    Object.assign(this, { name, settings: null, isMissingTokens: false });
     this.search.put(null);
   }
 
   /** Replace the tokens from number `since` on. @param {InspectorValue} value */
   merge(value) {
     const since = value.since || 0;
+    if (!since) Object.assign(this, { settings: value.settings ?? null, settingsFrom: value.settings_from ?? 0 });
     this.followed = value.newest ?? null;
     this.isMissingTokens = since > this.tokens.length || !this.search.put(value.search, value.labels);
     if (this.isMissingTokens) return;
@@ -79,6 +83,11 @@ export class Run {
     if (since) this.attention.cut(since - 1); // the pass that chose token `since` had its query one before it
     this.attention.put(value.rows, value.rows_from, [value.layers, value.heads], value.source);
     if (!since) this.attention.keep(value.rows_from, value.rows_from + value.rows.length);
+  }
+
+  /** The settings with which a step chose its token; null where they are not known. @param {Step} step */
+  settingsOf(step) {
+    return this.steps.indexOf(step) >= this.settingsFrom ? this.settings : null;
   }
 
   /** The last generated token that has a text, since the end token says little; or the end, where that alone was asked for. */

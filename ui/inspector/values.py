@@ -70,6 +70,8 @@ def inspector_value(
     }
     if since:
         value["since"] = since
+    elif run.trace is not None:
+        value["settings"], value["settings_from"] = run.trace.settings.to_dict(), len(run.trace.request.attended)
     if left_out:
         value["steps_from"] = max(first, since) + left_out
     return value
@@ -93,8 +95,10 @@ def document_value(document: RunDocument, name: str) -> InspectorValue:
         run.source, run.tokens[: run.first] = (), [TokenRecord(-1, "given")]
         names["-1"] = document["prompt"]["text"]
     value = inspector_value(run, run.stored, busy=False)
+    written = len(run.tokens) - len(document["ids"])
+    value["settings"], value["settings_from"] = document["settings"], written
     if (entries := document.get("search")) is not None:
-        value["search"] = {"first": len(run.tokens) - len(document["ids"]), "since": 0, "steps": entries}
+        value["search"] = {"first": written, "since": 0, "steps": entries}
     return {**value, "mode": "file", "labels": names, "rows_from": run.first - 1}
 
 

@@ -19,6 +19,7 @@ import { CHAPTERS } from '../learn/course.js';
 import { hasCourse, openChapter } from '../learn/open_chapter.js';
 import { offerTour } from '../tour/offer.js';
 import { followWriting } from '../write/box.js';
+import { explainEnd } from '../write/ended.js';
 import { watchConnection } from './connection.js';
 import { keepUnsent } from './unsent.js';
 
@@ -42,6 +43,13 @@ const findVisible = (selector) => findAll(selector).find((element) => element.ch
 
 const areSettingsOpen = () => Boolean(find('#attend-settings.open'));
 const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
+let hadNoRoom = false; // whether the settings were closed for want of room, so that a wide window opens them again
+
+/** @param {boolean} [isForRoom] */
+function closeSettings(isForRoom = true) {
+  toggleSettings();
+  hadNoRoom = isForRoom;
+}
 
 export function start() {
   if (document.activeElement === document.body) find('textarea[autofocus]')?.focus(); // it was hidden until now
@@ -62,7 +70,10 @@ export function start() {
   const prompt = takePart('prompt', (text) => text.length <= MAX_PROMPT);
   if (prompt) connected.subscribe(null, () => bringPrompt(prompt));
   const text = find('#attend-text textarea');
-  if (text instanceof HTMLTextAreaElement) followWriting(text);
+  if (text instanceof HTMLTextAreaElement) {
+    followWriting(text);
+    explainEnd(text);
+  }
   keepUnsent(() => document.querySelector('#attend-message textarea'));
   const term = takePart('glossary', isTermName);
   document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be received
@@ -78,7 +89,11 @@ function wireHeader() {
   find('#attend-theme')?.addEventListener('click', () => {
     remember('theme', document.body.classList.toggle('dark') ? 'dark' : 'light');
   });
-  const uncover = () => NARROW.matches && areSettingsOpen() && toggleSettings();
+  document.addEventListener('click', (event) => {
+    if (around(event, '#attend-settings .toggle-button')) hadNoRoom = false;
+  }, true);
+  SMALL.addEventListener('change', () => !SMALL.matches && hadNoRoom && toggleSettings());
+  const uncover = () => NARROW.matches && areSettingsOpen() && closeSettings();
   NARROW.addEventListener('change', uncover);
   whenMoved(uncover);
 }
@@ -154,9 +169,9 @@ function show(term, classroom) {
   const isRestoring = find('.attend-history:empty') || document.body.hasAttribute('data-restoring'); // ui/history/history.js
   const isAwaited = !isStyled() || isRestoring || findAll(VIEWS).some((view) => view.checkVisibility() && !view.firstChild);
   const showLater = () => requestAnimationFrame(() => show(term, classroom));
-  const areWanted = !SMALL.matches && (classroom?.words.includes('settings') ?? true);
-  if (!areWanted && areSettingsOpen()) {
-    toggleSettings();
+  const areOffered = classroom?.words.includes('settings') ?? true;
+  if ((SMALL.matches || !areOffered) && areSettingsOpen()) {
+    closeSettings(areOffered);
     requestAnimationFrame(showLater); // a frame in which they are closed, before the page is seen
   } else if (isAwaited && performance.now() < PATIENCE) showLater();
   else {

@@ -180,7 +180,7 @@ class Switch(View):
             )
         elif awaited:
             tab = self._named(wanted)
-            update = PageUpdate(tab=wanted, inspector=empty_inspector((tab and tab.mode) or "chat"))
+            update = PageUpdate(tab=wanted, seed=-1, inspector=empty_inspector((tab and tab.mode) or "chat"))
         else:
             tab = self.possible(loaded, wanted, loading=session.model.coming is not None)
             update = tab.overview(session, models, name)

@@ -81,13 +81,14 @@ def run_for_visitor(
     Raises:
         AttendError: during another run. Errors of decoding are raised again after the view has shown what there is.
     """
-    stop, ending = session.begin(), None
+    stop, ending, tab = session.begin(), None, session.tab.requested
     session.growing = tuple(live.run.id for live in live_runs)
 
     def last_update(progress: RunProgress) -> UpdateT:
         with session.lock:  # until it is made, neither another event nor another visitor's budget may drop these runs
             session.end(stop)
-            session.seed = drawn_seed(*(live.settings for live in live_runs))
+            if session.tab.requested == tab:  # else another one is in view
+                session.seed = drawn_seed(*(live.settings for live in live_runs))
             return view.updated(progress)
 
     try:

@@ -145,7 +145,7 @@ class Session:
     inspected_run: str | None = None  # the id of the run that the inspector shows
     file: tuple[str, str] | None = None  # the name of the run that was opened from a file last, and what the file has
     stop: threading.Event | None = None  # set to end the current run; None if there is none
-    seed: int = -1  # of the last run; -1 if nothing was drawn
+    seed: int = -1  # of the last run of the tab in view; -1 if there is none, or if it drew nothing
     counter: int = 0
     bytes: int = 0  # of what explains its texts, when they were last counted
     counted: float = 0.0  # when that was, by the monotonic clock
@@ -266,15 +266,14 @@ class Session:
             raise AttendError("The details of this answer are no longer stored: retry it to see them.")
         return self.runs[identifier]
 
-    def take_seed(self) -> int | None:
+    def take_seed(self) -> int:
         """Make the seed of the run in the inspector the one that Reuse, links and copied code repeat, even if another
-        tab has written since; None without such a run."""
+        tab has written since; -1 without such a run."""
         run = self.runs.get(self.inspected_run or "")
         cards = self.comparison.cards if run and run.mode == "compare" and self.comparison else ()
         settings = [each.trace.settings for each in [card.run for card in cards] or [run] if each and each.trace]
-        if settings:
-            self.seed = drawn_seed(*settings)
-        return self.seed if settings else None
+        self.seed = drawn_seed(*settings) if settings else -1
+        return self.seed
 
     def drop_unused_runs(self) -> None:
         """Forget runs that nothing can open. The conversation in all versions, the translation, those that were cleared

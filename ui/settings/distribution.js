@@ -54,19 +54,19 @@ export const isDrawable = (stage) => Object.hasOwn(FILTERS, stage);
 /**
  * The known tokens before and after the filters.
  * @param {Step} step
- * @param {Filter[]} filters in their order, drawable ones
+ * @param {Filter[] | null} filters in their order, drawable ones; null for those that the step was recorded with
  * @returns {Picture | null} null where no candidates were recorded
  */
 export function pictureOf(step, filters) {
   const known = knownOf(step);
   if (!known.listed.length) return null;
-  const estimate = filtered(known, filters, known.evenness);
-  const [low, high] = [0, 1].map((evenness) => filtered(known, filters, evenness));
-  const isEstimate = estimate.some((share, index) =>
+  const shares = filters ? filtered(known, filters, known.evenness) : known.listed.map(({ finalShare }) => finalShare);
+  const [low, high] = [0, 1].map((evenness) => (filters ? filtered(known, filters, evenness) : shares));
+  const isEstimate = shares.some((share, index) =>
     Math.max(Math.abs(share - low[index]), Math.abs(share - high[index])) > VISIBLE);
   const bars = known.listed.map(({ text, isChosen }, index) =>
-    ({ text, chosen: isChosen, before: known.probabilities[index], after: estimate[index] }));
-  return { bars, rest: { before: known.mass, after: 1 - sum(estimate) }, isEstimate };
+    ({ text, chosen: isChosen, before: known.probabilities[index], after: shares[index] }));
+  return { bars, rest: { before: known.mass, after: 1 - sum(shares) }, isEstimate };
 }
 
 /**

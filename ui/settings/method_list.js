@@ -19,11 +19,13 @@ export function makeMethodList(methods, pick) {
   });
   const rowsOf = (group) => entries.filter((entry) => entry.group === group).map(({ row }) => row);
   const more = make('details', { class: 'at-more' }, make('summary', { class: 'at-option', text: 'More methods' }), ...rowsOf('more'));
+  const scope = make('span', { class: 'at-hint' });
   const node = make('fieldset', { id: 'attend-method', class: 'at-field' },
-    make('legend', { text: 'Decoding method' }), ...rowsOf('basic'), more, ...rowsOf('custom'));
+    make('legend', {}, 'Decoding method ', scope), ...rowsOf('basic'), more, ...rowsOf('custom'));
 
-  /** @param {string} method the chosen one */
-  function draw(method) {
+  /** @param {string} method the chosen one @param {string[]} tabs that it is for */
+  function draw(method, tabs) {
+    scope.textContent = tabs.length ? `for ${tabs.join(' and ')}` : '';
     for (const { name, group, input, row } of entries) {
       input.checked = name === method;
       if (input.checked && group === 'more') more.open = true;

@@ -61,12 +61,12 @@ export function start({ element, props, trigger }) {
   const choosing = make('div', { class: 'at-stack at-choosing' }, methods.node, row, note, search.node, ...group('plain'), advanced);
   const sharing = make('p', { class: 'at-help at-sharing', hidden: true,
     text: 'In Compare, each card has its own method. Only these settings apply here, to all cards.' });
-  const preview = makePreview(choosing, () => previewOf(form, state));
+  const preview = makePreview(choosing, (used) => previewOf(form, state, used));
   find(element, '.attend-settings').append(choosing, sharing, run, preview.node);
 
   function draw() {
-    const { method, values, isOff, canRestore, isComparing } = state;
-    methods.draw(method);
+    const { method, usualMethod, values, isOff, canRestore, isComparing } = state;
+    methods.draw(method, Object.keys(form.tab_methods).filter((tab) => form.tab_methods[tab] === usualMethod));
     for (const preset of presets) {
       preset.button.setAttribute('aria-pressed', String(method === form.preset_method && !isOff && state.has(preset.values)));
     }
@@ -128,6 +128,7 @@ export function start({ element, props, trigger }) {
   readAddress(form, state);
   draw();
   whenMoved(() => writeAddress(form, state)); // the settings stay the same wherever a visitor goes
+  addEventListener('pagehide', () => writeAddress(form, state)); // a reload still opens the address before, but keeps these
   currentModel.subscribe(element, (model) => state.followModel(model));
   shownTab.subscribe(element, showTab);
   // Until Gradio has mounted the component, no event reaches the server, so this one is repeated until it is heard. It is the

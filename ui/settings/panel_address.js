@@ -8,7 +8,7 @@
 
 import { partOf, takeParts, writeParts } from '../kit/address/address.js';
 import { isInvalid, readSetting } from '../kit/js/setting.js';
-import { isReturn, keepOverReload, keptObject } from '../kit/js/storage.js';
+import { isReload, isReturn, keepOverReload, keptObject } from '../kit/js/storage.js';
 import { stageNames } from './stages.js';
 
 const KEPT = 'settings'; // the name in `sessionStorage`
@@ -28,9 +28,12 @@ export function readAddress(form, state) {
     if (isUnderstood(name, value)) values[name] = readSetting(known.get(name), value);
     return isUnderstood(name, value);
   });
-  state.restore(kept(form));
+  const all = kept(form);
+  state.restore(all);
   const usual = history.state?.usualMethod ?? form.tab_methods[partOf('tab')] ?? null;
-  state.open({ method, values }, {
+  // The address may be older than what was kept, but a page that was opened by another link since hasn't written its own state.
+  const newest = isReload() ? all[history.state?.usualMethod] : null;
+  state.open(newest ?? { method, values }, {
     usual: Object.hasOwn(form.methods, usual) ? usual : null, model: history.state?.model ?? partOf('model'),
   });
 }

@@ -25,12 +25,12 @@ export class PanelState {
   #others = new Map();
   #context = 0; // tokens
   /**
-   * The model that the current settings were opened for, as long as its kind is not known; its name is null where any model will do.
-   * `isUsual` says that they are to have the usual method of that model.
-   * @type {{model: string | null, isUsual: boolean} | null}
+   * What the address's settings are for, until such a model is in use: the kind with this usual method. If `usual` is null, the
+   * kind is not known yet: the settings are the current ones, and belong to this model (null: to any). `isUsual` says that they
+   * are to have its usual method.
+   * @type {{usual: string | null, model: string | null, isUsual: boolean} | null}
    */
-  #awaitedModel = null;
-  #awaitedKind = ''; // the usual method of the kind that the address's settings are for, until one of its models is in use
+  #awaited = null;
 
   /** @param {PanelForm} form @param {() => void} onChange */
   constructor(form, onChange) {
@@ -57,7 +57,7 @@ export class PanelState {
 
   /** Whether the address has settings that are not in use yet. */
   get isAwaiting() {
-    return this.#awaitedKind !== '';
+    return Boolean(this.#awaited?.usual);
   }
 
   /** The settings for all kinds of models, by their usual methods. @returns {Record<string, PanelValue>} */
@@ -124,6 +124,13 @@ export class PanelState {
     return this.#form.parameters.filter(({ name }) => this.isShown(name) && this.isInvalid(name));
   }
 
+  /** Whether a run's settings choose tokens as these do. @param {Record<string, any>} settings as in a run document */
+  chooseAs(settings) {
+    const isSame = ({ name, group, default: unused }) => group === 'run' || ['strategy', 'stop_texts'].includes(name)
+      || typed(settings[name] ?? unused) === typed(this.isShown(name) ? this.values[name] : unused);
+    return settings.strategy === this.strategy && this.#form.parameters.every(isSame);
+  }
+
   /** The filters that have an effect, in their order. */
   stagesOn() {
     const chain = this.#form.chains[this.strategy]; // the stages that it can run
@@ -135,7 +142,7 @@ export class PanelState {
 
   /** @param {Record<string, any>} values @param {string} method */
   change(values, method = this.method) {
-    this.#awaitedKind = ''; // from now on the address is about these
+    if (this.isAwaiting) this.#awaited = null; // from now on the address is about these
     this.#current.enter(method);
     Object.assign(this.values, values);
     if (!this.isOff) this.#current.samplersBefore = null;
@@ -180,14 +187,11 @@ export class PanelState {
    */
   open({ method, values }, { usual, model }) {
     const settings = this.#settings(usual ?? this.#usualMethod, method, values);
-    if (usual !== null && usual !== this.#usualMethod) {
+    this.#awaited = usual === this.#usualMethod ? null : { usual, model, isUsual: method === null };
+    if (this.isAwaiting) {
       this.#current = this.#others.get(this.#usualMethod) ?? this.#current;
       this.#others.set(usual, settings);
-      this.#awaitedKind = usual;
-    } else {
-      this.#current = settings;
-      this.#awaitedModel = usual === null ? { model, isUsual: method === null } : null;
-    }
+    } else this.#current = settings;
   }
 
   /** @param {string} usual @param {string | null} method @param {Record<string, any>} values */
@@ -215,10 +219,9 @@ export class PanelState {
 
   /** @param {string} model @param {string} method its usual one */
   #switchTo(model, method) {
-    const awaited = this.#awaitedModel && [model, null].includes(this.#awaitedModel.model) ? this.#awaitedModel : null;
+    const awaited = this.#awaited?.usual === null && [model, null].includes(this.#awaited.model) ? this.#awaited : null;
     const isOther = this.#usualMethod !== method;
-    if (awaited || isOther) this.#awaitedModel = null; // what another model was to bring is put aside
-    if (this.#awaitedKind === method) this.#awaitedKind = '';
+    if (awaited || isOther) this.#awaited = null; // what another model was to bring is put aside
     if (!isOther) return;
     if (!awaited) {
       this.#others.set(this.#usualMethod, this.#current);
@@ -235,4 +238,10 @@ export class PanelState {
   #order() {
     return stagesInOrder(stageNames(this.#form.first.values.order), this.values.order);
   }
+}
+
+/** A value of a run document as text, as it would be typed. @param {any} value */
+function typed(value) {
+  if (typeof value !== 'object') return String(value);
+  return (Array.isArray(value) ? value : Object.entries(value ?? {}).map((pair) => pair.join(':'))).join(', ');
 }

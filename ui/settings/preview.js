@@ -11,7 +11,7 @@
 
 import { changeList, changeRow } from '../kit/js/change_bars.js';
 import { make } from '../kit/js/dom.js';
-import { inspectedStep } from '../kit/js/signals.js';
+import { inspectedRun, inspectedStep } from '../kit/js/signals.js';
 import { percent, tokenChip, visibleText } from '../kit/js/text.js';
 import { isDrawable, pictureOf } from './distribution.js';
 
@@ -20,7 +20,7 @@ const THROTTLE_MS = 50; // between two drawings while a slider moves
 
 /**
  * @param {Element} owner which is in sight whenever the preview may be
- * @param {() => ReturnType<typeof previewOf>} settings
+ * @param {(used: Record<string, any> | null) => ReturnType<typeof previewOf>} settings `used`: those of the token's run
  */
 export function makePreview(owner, settings) {
   const list = changeList();
@@ -34,15 +34,15 @@ export function makePreview(owner, settings) {
   let timer = 0;
 
   function redraw() {
-    if (!settings()) node.hidden = true; // at once, or the settings of a method without a preview would jump
+    if (!settings(null)) node.hidden = true; // at once, or the settings of a method without a preview would jump
     if (isInSight) timer ||= setTimeout(draw, THROTTLE_MS);
   }
 
   function draw() {
     clearTimeout(timer);
     timer = 0;
-    const chain = settings();
-    const picture = step && chain && pictureOf(step, chain.filters);
+    const chain = step && settings(inspectedRun.latest.settingsOf(step));
+    const picture = chain && pictureOf(step, chain.filters);
     node.hidden = !picture;
     if (!picture) return;
     const bars = picture.bars.slice(0, MAX_BARS);
@@ -69,9 +69,11 @@ export function makePreview(owner, settings) {
  * What the preview draws: the filters that have an effect, and the names of those about which one step says too little.
  * @param {PanelForm} form
  * @param {PanelState} state
- * @returns {{filters: Filter[], leftOut: string[]} | null} null for methods that choose more than a single token
+ * @param {Record<string, any> | null} used the settings that chose the token; null where they are not known
+ * @returns {{filters: Filter[] | null, leftOut: string[]} | null} null for methods that choose more than a single token; with
+ *   null as filters where all that they do is recorded
  */
-export function previewOf(form, state) {
+export function previewOf(form, state, used = null) {
   const { values, strategy } = state;
   const isCold = strategy === 'sample' && state.isShown('temperature') && values.temperature < form.zero_temperature;
   const effective = isCold ? 'greedy' : strategy;
@@ -80,6 +82,7 @@ export function previewOf(form, state) {
   const isFixed = (stage) => stage !== 'temperature' || !state.isShown('dynatemp_range') || state.isNeutral('dynatemp_range');
   const stages = active.filter((stage) => isDrawable(stage) && isFixed(stage));
   if (stages.some((stage) => state.isInvalid(stage))) return null;
+  if (effective === 'sample' && used && state.chooseAs(used)) return { filters: null, leftOut: [] };
   const filters = stages.map((stage) => ({ stage, value: values[stage] }));
   const leftOut = active.filter((stage) => !stages.includes(stage)).map((stage) => form.labels[stage]);
   if (effective === 'greedy') filters.push({ stage: 'greedy', value: 1 });

@@ -39,6 +39,8 @@ export function inspectorValue(run, name) {
     heads: run.attention?.heads ?? 0,
     rows: run.attention?.rows ?? [],
     rows_from: first - 1,
+    settings: run.settings,
+    settings_from: ids.length - run.ids.length,
     search: run.search ? { first: ids.length - run.ids.length, since: 0, steps: run.search } : null,
     selected: null,
     busy: false,

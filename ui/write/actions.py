@@ -98,9 +98,10 @@ class _Continuation:
         )
         if not progress.ended:
             return update
-        if update.inspector is not None and self.single and ended_by_model(run, loaded):
+        ended = ended_by_model(run, loaded) is not None
+        if update.inspector is not None and self.single and ended:
             update.inspector["newest"] = len(run.tokens) - 1  # the end is the one token that was asked for
-        return replace(update, running=False, seed=session.seed, history=undo_and_redo(session))
+        return replace(update, running=False, seed=session.seed, ended=ended, history=undo_and_redo(session))
 
 
 def take(session: Session, models: Models, index: int, token: int) -> WriteUpdate:

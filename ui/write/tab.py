@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import gradio as gr
 from gradio.components import Component
@@ -83,8 +84,11 @@ class WriteTab(Tab):
             changes[self.text] = free if update.text is None else {**free, "value": update.text}
             changes[self.empty] = gr.update(interactive=not update.running)
             changes[self.halt] = gr.update(visible=update.running)
-            for start in (self.go, self.next_token):
-                changes[start] = gr.update(visible=not update.running)
+        starts: dict[str, Any] = {} if update.running is None else {"visible": not update.running}
+        if update.ended is not None:  # ui/write/ended.js says why they are disabled
+            starts["interactive"] = not update.ended
+        if starts:
+            changes |= dict.fromkeys((self.go, self.next_token), gr.update(**starts))
         if update.history is not None:
             for turn, possible in zip((self.back, self.forth), update.history, strict=True):
                 changes[turn] = gr.update(interactive=possible)

@@ -21,6 +21,7 @@ class WriteUpdate(PageUpdate):
 
     text: str | None = None  # of the box
     running: bool | None = None  # whether Stop is shown
+    ended: bool | None = None  # whether the model has ended the text, so that nothing can follow it
     history: tuple[bool, bool] | None = None  # whether there is anything to undo, and to redo
 
 
@@ -31,6 +32,7 @@ def update_of(session: Session, models: Models, run: RunRecord) -> WriteUpdate:
         inspector=opened(session, models, run),
         meter=meter_value(len(run.tokens), loaded.model.context_length, note=ended_by_model(run, loaded)),
         text=session.draft.text,
+        ended=ended_by_model(run, loaded) is not None,
         history=undo_and_redo(session),
     )
 
@@ -50,6 +52,7 @@ def typed_update(session: Session, before: RunRecord | None, run: RunRecord, loa
             since=0 if before is None else shared(before.tokens, run.ids),
         ),
         meter=meter_value(len(run.tokens), loaded.model.context_length, note=ended_by_model(run, loaded)),
+        ended=ended_by_model(run, loaded) is not None,
         history=undo_and_redo(session),
     )
 
@@ -61,6 +64,7 @@ def empty_update(session: Session, loaded: LoadedModel) -> WriteUpdate:
         inspector=empty_inspector("write"),
         meter=meter_value(len(loaded.prefix_tokens), loaded.model.context_length),
         text=session.draft.text,
+        ended=False,
         history=undo_and_redo(session),
     )
 

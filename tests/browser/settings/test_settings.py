@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.helpers.browsing import PHONE, Opener
+from tests.helpers.browsing import DESK, PHONE, Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import UNFOLD, choose, enter, say, send, set_number
+from tests.helpers.visitor import UNFOLD, choose, enter, say, send, set_number, wait_for_drawing
 
 pytestmark = BROWSER
 
@@ -239,6 +239,22 @@ def test_escape_closes_the_settings_of_a_phone_and_the_endpoints(visit: Opener) 
     expect(page.locator(".api-docs")).to_contain_text("/compare")
     page.keyboard.press("Escape")
     expect(page.locator(".api-docs")).to_have_count(0)
+
+
+def test_a_wide_window_opens_the_settings_again_that_a_narrow_one_has_closed(visit: Opener) -> None:
+    page = visit()
+    settings = page.locator("#attend-settings.open")
+    page.set_viewport_size(PHONE["viewport"])
+    expect(settings).to_have_count(0)
+    page.set_viewport_size(DESK)
+    expect(settings).to_have_count(1)
+    page.locator("#attend-open-settings").click()  # by hand
+    expect(settings).to_have_count(0)
+    page.set_viewport_size(PHONE["viewport"])
+    wait_for_drawing(page)
+    page.set_viewport_size(DESK)
+    wait_for_drawing(page)
+    expect(settings).to_have_count(0)
 
 
 def test_the_seed_of_a_run_can_be_reused_and_one_without_chance_shows_none(page: Page) -> None:

@@ -39,6 +39,16 @@ test('an update after a lost one changes nothing and is noticed', () => {
   assert.deepEqual([run.isMissingTokens, run.tokens], [false, []]);
 });
 
+test('a step has the settings of the continuation that chose it, until the text is changed', () => {
+  const run = newRun();
+  run.merge(update({ ...tokens(['Once', 'prompt'], [' upon'], [' a']), steps: [step(1), step(2)], settings: { top_k: 4 }, settings_from: 2 }));
+  run.merge(update({ since: 3, ...tokens([' hill']), steps: [step(3)] }));
+  assert.deepEqual(run.steps.slice(1).map((each) => run.settingsOf(each)), [null, { top_k: 4 }, { top_k: 4 }]);
+  assert.equal(run.settingsOf(/** @type {any} */ (step(3))), null); // another run's
+  run.rename('write-2');
+  assert.equal(run.settingsOf(run.steps[3]), null);
+});
+
 test('the newest token is the last one with a text', () => {
   const run = newRun();
   run.merge(update({ since: 3, ...tokens(['<|end|>', 'control']) }));

@@ -7,7 +7,7 @@ import { previewOf } from '../../../ui/settings/preview.js';
 /** @param {string} name @param {object} changes @returns {any} */
 const number = (name, changes = {}) => ({
   name, label: name, kind: 'number', group: 'plain', minimum: 0, maximum: 10, integer: false, strategies: ['sample'], neutral: 0,
-  longest: null, ...changes,
+  longest: null, default: 0, ...changes,
 });
 
 const FIRST = { strategy: 'sample', temperature: 1, top_k: 0, length: 64, seed: -1, order: 'temperature, top_k' };
@@ -215,6 +215,11 @@ test('the preview shows the filters of one step, and greedy decoding at temperat
   assert.deepEqual(previewOf(form(), state), { filters: [heat, top], leftOut: [] });
   state.change({ dynatemp_range: 0.2 });
   assert.deepEqual(previewOf(form(), state), { filters: [top], leftOut: ['Temperature'] });
+  const chosen = { strategy: 'sample', top_k: 3, temperature: 0.5, dynatemp_range: 0.2, stop_texts: ['<user>'], seed: 4 };
+  assert.deepEqual(previewOf(form(), state, chosen), { filters: null, leftOut: [] }); // all that they did is recorded
+  for (const other of [{ top_k: 4 }, { strategy: 'greedy' }, { mirostat_mode: 2 }]) {
+    assert.deepEqual(previewOf(form(), state, { ...chosen, ...other }), { filters: [top], leftOut: ['Temperature'] });
+  }
   state.change({ temperature: 0 });
   assert.deepEqual(previewOf(form(), state), { filters: [{ stage: 'greedy', value: 1 }], leftOut: [] });
   state.change({ top_k: 11, temperature: 1 });

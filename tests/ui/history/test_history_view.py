@@ -21,6 +21,7 @@ from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.tabs import TABS
+from ui.write.actions import overview as write_overview
 
 
 def ask(session: Session, models: Models, document: object, attempt: int, *, shown: bool = True) -> PageUpdate:
@@ -77,6 +78,20 @@ def test_a_tab_that_comes_back_brings_the_seed_of_its_own_run(models: Models) ->
     for overview, seed in ((chat_overview, 5), (comparing.overview, 9)):
         overview(session, models, name)
         assert session.take_seed() == session.seed == seed
+    write_overview(session, models, name)
+    assert session.take_seed() == session.seed == -1  # nothing was written there
+
+
+def test_a_run_that_ends_out_of_sight_leaves_the_seed_of_the_tab_in_view(models: Models) -> None:
+    session, name = Session.using(models.default), models.default
+    screens = chat.send(session, models, name, "Hello", replace(SAMPLE, seed=5))
+    next(screens)
+    session.tab.requested = "Write"
+    write_overview(session, models, name)
+    session.take_seed()
+    assert last(screens).seed == session.seed == -1
+    chat_overview(session, models, name)
+    assert session.take_seed() == 5
 
 
 def test_nothing_is_opened_while_the_model_writes(models: Models) -> None:

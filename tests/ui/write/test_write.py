@@ -154,12 +154,13 @@ def test_typed_words_grow_as_one(models: Models, tiny: LoadedModel) -> None:
 def test_a_text_that_the_model_has_ended_goes_on_only_when_somebody_types(models: Models, tiny: LoadedModel) -> None:
     (end,) = tiny.end_tokens
     session = Session()
-    last(write.write(session, models, models.default, START, replace(SAMPLE, logit_bias=((end, 100.0),))))
-    assert run_of(session).ids[-1] == end
+    ended = last(write.write(session, models, models.default, START, replace(SAMPLE, logit_bias=((end, 100.0),))))
+    assert run_of(session).ids[-1] == end and ended.ended
     assert session.draft.text == START
     with pytest.raises(AttendError, match="ended its text"):
         next(iter(write.write(session, models, models.default, START, ONE)))
     assert not session.busy
+    assert write.preview(session, models, models.default, f"{START} jumps").ended is False
     last(write.write(session, models, models.default, f"{START} jumps", ONE))
     assert run_of(session).ids[:-1] == tiny.prompt(f"{START} jumps")
 

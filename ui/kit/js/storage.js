@@ -49,8 +49,10 @@ export function keptObject(key) {
 export const keepOverReload = (key, value) =>
   attempt(() => (value ? sessionStorage.setItem(`attend-${key}`, value) : sessionStorage.removeItem(`attend-${key}`)));
 
+/** How the visitor came: by a link ("navigate"), a reload, or Back or Forward. */
+const waysHere = () => /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation')).map(({ type }) => type);
+
+export const isReload = () => waysHere().includes('reload');
+
 /** Whether the visitor came by a reload, or by Back or Forward, and not by a link. */
-export function isReturn() {
-  const visits = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
-  return visits.some(({ type }) => type !== 'navigate');
-}
+export const isReturn = () => waysHere().some((type) => type !== 'navigate');

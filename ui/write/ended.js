@@ -1,0 +1,17 @@
+/**
+ * Why Continue and Next token are disabled: the model has ended the text. They are enabled with the first key that is typed, since
+ * the server's answer to that may come later than the click.
+ */
+
+const BUTTONS = '#attend-continue, #attend-next';
+const REASON = 'The model ended its text here: keep typing, press Undo, or use another token instead.';
+
+const buttons = () => /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(BUTTONS));
+
+/** @param {HTMLTextAreaElement} box */
+export function explainEnd(box) {
+  const explain = () => { for (const button of buttons()) button.title = button.disabled ? REASON : ''; };
+  const tools = document.querySelector('#attend-write-tools');
+  new MutationObserver(explain).observe(tools, { subtree: true, childList: true, attributeFilter: ['disabled'] });
+  box.addEventListener('input', () => { for (const button of buttons()) button.disabled = false; });
+}

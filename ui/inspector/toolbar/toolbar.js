@@ -14,7 +14,7 @@ import { answeredWhy, inspectedToken, openedComparison, selectToken, showTab } f
 import { downloadReply } from '../../kit/js/transfer.js';
 import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeWhatIf } from './counterfactual.js';
-import { MAX_SENT, comparisonIn, runsIn, sendable, shareRun } from './shared_file.js';
+import { MAX_SENT, contentOf, sendable, shareRun } from './shared_file.js';
 
 const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
 const MAX_FILE = 20_000_000; // bytes of a file that is read at all
@@ -118,8 +118,7 @@ export function start(component) {
     chooser.value = '';
     if (!file) return;
     refresh(); // removes a note about another file
-    const content = file.size <= MAX_FILE ? await file.text() : '';
-    const [runs, comparison] = [runsIn(content), comparisonIn(content)];
+    const { runs, comparison } = contentOf(file.size <= MAX_FILE ? await file.text() : '');
     if (comparison && showTab('Compare')) {
       openedComparison.publish({ name: file.name, comparison, open: (card, index, onShown) => openCard(runs[card], file.size, index, onShown) });
     } else if (runs.length > 1) {

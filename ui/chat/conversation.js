@@ -48,7 +48,7 @@ export function start(component) {
   newest.classList.add('at-newest');
   newest.hidden = true;
   root.replaceChildren(log, newest);
-  const end = followEnd(log, 48, (isAtEnd) => { newest.hidden = isAtEnd; }, () => {
+  const end = followEnd(log, (isAtEnd) => { newest.hidden = isAtEnd; }, () => {
     if (isAwaited) log.scrollIntoView({ block: 'nearest' });
     isAwaited = false;
   });

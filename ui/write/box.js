@@ -7,11 +7,10 @@ import { writtenText } from '../kit/js/signals.js';
 import { followEnd } from '../kit/parts/follow_end.js';
 
 const STARTS = '#attend-continue, #attend-next';
-const NEAR = 48; // px from the end that still count as being there
 
 /** @param {HTMLTextAreaElement} box disabled while the model writes; the browser itself keeps typed text in view */
 export function followWriting(box) {
-  const end = followEnd(box, NEAR);
+  const end = followEnd(box);
   let isWriting = false; // from the click on
   let hasBegun = false; // the server has disabled the box; a last key may be heard of between the click and that
 

@@ -130,6 +130,20 @@ def test_a_message_whose_updates_are_lost_leaves_its_box(visit: Opener) -> None:
         expect(box).to_have_value("")
 
 
+def test_a_refused_message_stays_in_its_box_though_an_example_sends_the_same(visit: Opener) -> None:
+    page = visit()
+    example = page.locator(".at-example").first
+    message = example.inner_text()
+    set_number(page, "max-new-tokens", 100_000)
+    send(page, message)
+    expect(page.locator(".toast-body")).to_have_count(1)
+    set_number(page, "max-new-tokens", 4)
+    example.click()
+    expect(page.locator(".at-assistant:not(.at-recorded *)")).to_have_count(1)
+    rest(page)
+    expect(page.locator("#attend-message textarea")).to_have_value(message)
+
+
 def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> None:
     page = visit("?max_new_tokens=12&min_new_tokens=12&seed=5")
     say(page, "Hello")

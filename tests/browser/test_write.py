@@ -116,6 +116,32 @@ def test_where_the_model_has_ended_a_text_it_can_go_on_with_the_first_key_that_i
     expect(starts.first).to_have_attribute("title", "")
 
 
+def test_nothing_can_be_typed_before_the_models_first_word_which_would_overwrite_it(visit: Opener) -> None:
+    page, held = visit("?strategy=greedy&max_new_tokens=4&min_new_tokens=4&tab=Write"), list[Route]()
+    box = page.locator("#attend-text textarea")
+    box.fill(START)
+    expect(page.locator(".at-box").first).to_be_visible()
+    rest(page)
+    page.route("**/queue/join*", lambda route: route.continue_() if held else held.append(route))
+    box.press("Control+Enter")
+    until_held(page, held, 1)
+    box.press("End")
+    box.press_sequentially(" and so")
+    expect(box).to_have_value(START)
+    assert box.get_attribute("title") == "The model is about to write here"
+    held[0].continue_()
+    expect(box).to_have_value(f"{START} fox fox fox fox")
+    rest(page)
+    box.press("End")
+    box.press_sequentially(" and so")
+    expect(box).to_have_value(f"{START} fox fox fox fox and so")
+    box.fill("")
+    page.locator("#attend-next").click()
+    expect(page.locator(".toast-body")).to_have_count(1)
+    box.press_sequentially("A")  # after the refusal
+    expect(box).to_have_value("A")
+
+
 # Delays each answer more than the one before, so that what an event brings precedes the answer to its request.
 OVERTAKE = """() => {
   const ask = window.fetch;

@@ -42,15 +42,23 @@ def set_system(session: Session, models: Models, name: str, system: object) -> C
 
 
 def send(
-    session: Session, models: Models, name: str, text: object, settings: DecodingSettings, *, system: object = None
+    session: Session,
+    models: Models,
+    name: str,
+    text: object,
+    settings: DecodingSettings,
+    *,
+    system: object = None,
+    from_box: bool = True,
 ) -> Iterator[ChatUpdate]:
-    """A new message and its answer. The page takes the message out of its box, and keeps what was typed after it.
+    """A new message and its answer.
 
     Args:
         system: here and below, the system prompt in its box, which becomes the session's; None keeps the session's.
+        from_box: whether the page takes the message out of its box; it keeps what was typed after it.
     """
-    message = Turn("user", checked_message(text))
-    yield from answer_last(session, models, name, [*session.turns, message], settings, system=system)
+    turns = [*session.turns, Turn("user", checked_message(text))]
+    yield from answer_last(session, models, name, turns, settings, system=system, from_box=from_box)
 
 
 def retry(

@@ -36,11 +36,13 @@ def answer_last(
     *,
     system: object,
     interventions: tuple[Intervention, ...] = (),
+    from_box: bool = False,
 ) -> Iterator[ChatUpdate]:
     """Let the model answer the last of `turns`, which come into view.
 
     Args:
         interventions: what is changed inside the model.
+        from_box: whether that message stood in the message box.
     """
     session.refuse_while_busy()
     loaded = models.get(name)
@@ -54,6 +56,7 @@ def answer_last(
     request = trace.request
     # nothing is refused from here on
     session.system, session.cleared = instruction, None
+    session.sent += from_box
     run = session.add_run("chat", name, prompt_tokens(request), source=request.source)
     run.dropped = prompt.dropped
     answer = LiveAnswer(run, trace, loaded, models.display_name(run.model))

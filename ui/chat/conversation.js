@@ -11,7 +11,7 @@
 /** @import { ConversationValue } from './chat_contract' */
 
 import { offersExamples } from '../examples/example.js';
-import { around, find, iconButton, make, setText, typeInto } from '../kit/js/dom.js';
+import { find, iconButton, make, setText, typeInto } from '../kit/js/dom.js';
 import { answeredWithout, interruptedText, settledText, textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
@@ -24,8 +24,6 @@ import { makeBeginning } from './example.js';
 import { makeReading } from './formatted/formatted.js';
 import { formatted } from './formatted/requests.js';
 import { makeTools } from './tools.js';
-
-const messageBox = () => /** @type {HTMLTextAreaElement | null} */ (document.querySelector('#attend-message textarea'));
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
@@ -41,7 +39,7 @@ export function start(component) {
   let isRunning = false; // during a run nothing can be sent
   let isAwaited = false; // an answer has begun, and the page is to scroll to it on a small screen
   let isFormatted = false;
-  let submittedText = ''; // in the message box when Enter or Send was pressed last
+  let taken = 0; // how many messages were taken out of the message box
 
   const newest = iconButton('down', 'Newest message', () => {
     log.focus({ preventScroll: true }); // the button is about to be hidden
@@ -50,7 +48,7 @@ export function start(component) {
   newest.classList.add('at-newest');
   newest.hidden = true;
   root.replaceChildren(log, newest);
-  const end = followEnd(log, 48, (isAtEnd) => { newest.hidden = isAtEnd; }, () => {
+  const end = followEnd(log, (isAtEnd) => { newest.hidden = isAtEnd; }, () => {
     if (isAwaited) log.scrollIntoView({ block: 'nearest' });
     isAwaited = false;
   });
@@ -64,12 +62,6 @@ export function start(component) {
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
   followTurns(component, draw, rescue);
   tintMessages(() => views.map(({ turn, tint }) => ({ run: turn.run, tint })));
-  document.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && !event.shiftKey && around(event, '#attend-message')) noteSubmitted();
-  }, true);
-  document.addEventListener('click', (event) => {
-    if (around(event, '#attend-send')) noteSubmitted();
-  }, true);
   answeredWithout.subscribe(root, (asked) => trigger('without', asked));
   textView.subscribe(root, (name) => {
     isFormatted = name === 'formatted';
@@ -82,13 +74,13 @@ export function start(component) {
   }
 
   /** @param {ConversationValue} value */
-  function draw({ turns, examples, busy }) {
+  function draw({ turns, examples, busy, sent = 0 }) {
     const isBeginning = busy && !isRunning;
     isRunning = busy;
     const hasNewTurns = turns.length > views.length;
     const hadTurns = views.length > 0;
-    const isBehind = hasNewTurns && turns.length > 1 && turns.at(-3)?.run === views.at(-1)?.turn.run; // all that was in view
-    if (isBehind && (isBeginning || isSubmitted(turns.at(-2).text))) takeOutOfBox(turns.at(-2).text);
+    if (sent > taken) takeOutOfBox(turns.at(-2)?.text);
+    taken = sent;
     document.body.dataset.chat = stage(turns);
     if (turns.length) drawTurns(turns, busy);
     else drawEmpty(examples, busy);
@@ -98,20 +90,10 @@ export function start(component) {
     if (busy ? isBeginning : turns.length || hadTurns) settledText.publish({ kind: 'chat', isEmpty: !turns.length, isGrowing: busy });
   }
 
-  function noteSubmitted() {
-    submittedText = messageBox()?.value ?? '';
-  }
-
-  /** Whether Enter or Send was pressed for this message, whose update may arrive only with the whole answer. @param {string} text */
-  function isSubmitted(text) {
-    return submittedText.trimEnd() === text.trimEnd(); // the server drops empty lines at the end
-  }
-
-  /** The message was sent; what has been typed since stays. @param {string} sent */
-  function takeOutOfBox(sent) {
-    submittedText = '';
-    const box = messageBox();
-    if (box?.value.startsWith(sent)) typeInto(box, box.value.slice(sent.length).trimStart());
+  /** The message was sent; what has been typed since stays. @param {string | undefined} message */
+  function takeOutOfBox(message) {
+    const box = find(document.body, '#attend-message textarea', HTMLTextAreaElement);
+    if (message && box.value.startsWith(message)) typeInto(box, box.value.slice(message.length).trimStart());
   }
 
   /**

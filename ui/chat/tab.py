@@ -145,7 +145,7 @@ class ChatTab(Tab):
 
         bind, view, message = partial(self.bind, frame), self.conversation, {"text": self.message}
         bind([self.message.submit, self.send.click], chat.send, RUNNING, boxes=message)
-        bind(view.example, chat.send, RUNNING)
+        bind(view.example, partial(chat.send, from_box=False), RUNNING)
         bind(view.retry, chat.retry, RUNNING)
         bind(view.edit, chat.edit, RUNNING)
         bind(view.proceed, chat.proceed, RUNNING)

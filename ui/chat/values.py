@@ -24,4 +24,5 @@ def conversation_value(session: Session) -> ConversationValue:
         ],
         "examples": list(EXAMPLES),
         "busy": session.busy,
+        "sent": session.sent,
     }

@@ -17,7 +17,10 @@ export function makeOpened() {
     const note = makeFileNote('a saved comparison');
     node.hidden = false;
     try {
-      const cards = makeSharedCards(/** @type {SharedComparison} */ (comparison), (card, index) => open(card, index, (run) => cards.name(card, run)));
+      const cards = makeSharedCards(/** @type {SharedComparison} */ (comparison), (card, index) => {
+        const run = open(card, index);
+        if (run) cards.name(card, run);
+      });
       node.replaceChildren(note.node, ...cards.nodes);
     } catch {
       node.replaceChildren(note.node, make('p', { role: 'alert', text: 'This file was changed or cut off, so it can’t be shown: ask for it again.' }));

@@ -9,12 +9,13 @@ import { MAX_PROMPT, removeOnceWorking, takePart, whenMoved } from '../kit/addre
 import { mayChangeText } from '../kit/address/class_part.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
 import { reopenStream } from '../kit/gradio/late_events.js';
-import { around, make, typeInto } from '../kit/js/dom.js';
+import { around, typeInto } from '../kit/js/dom.js';
 import { plainKey } from '../kit/js/keys.js';
 import { takeDecimalCommas } from '../kit/js/number.js';
 import { connected, streamMissing, writtenText } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { isStyled } from '../kit/js/styles.js';
+import { addSkipLink } from '../kit/parts/skip_link.js';
 import { CHAPTERS } from '../learn/course.js';
 import { hasCourse, openChapter } from '../learn/open_chapter.js';
 import { offerTour } from '../tour/offer.js';
@@ -61,10 +62,7 @@ export function start() {
   reportTyping();
   writtenText.subscribe(null, (text) => document.body.toggleAttribute('data-written', Boolean(text)));
   takeDecimalCommas();
-  document.body.prepend(make('a', { class: 'at-skip', href: '#attend-main', text: 'Skip to the text box', onclick: (event) => {
-    event.preventDefault(); // the address stays as it is
-    findVisible(BOXES)?.focus();
-  } }));
+  addSkipLink(`${BOXES}, #attend-read-text textarea`);
   const classroom = enterClass({ hasServer: true, hasTexts: Boolean(find('#attend-main')) }); // the page of an encoder has none
   if (!mayChangeText()) for (const box of findAll(BOXES)) box.toggleAttribute('readonly', true);
   const prompt = takePart('prompt', (text) => text.length <= MAX_PROMPT);

@@ -16,6 +16,7 @@ import { selectToken, inspectedToken } from '../kit/js/signals.js';
 import { isWidthless, level, percent, shadeByAttention, visibleText } from '../kit/js/text.js';
 
 const BYTES = /^(<0x[0-9A-F]{2}>)+$/; // the name of a token that is a part of a character
+const LINE_ENDS = /^[\n\r]+$/;
 
 /** @type {WeakMap<Element, AnswerView>} by their nodes */
 const answers = new WeakMap();
@@ -145,15 +146,16 @@ function tokenSpan(token, index, inLine) {
 
 /**
  * Say what a token is. If its text has no width, a shape stands beside it, which is no part of the text: after a combining mark,
- * so that the mark keeps its letter, and else before it, so that a line end keeps its line. A token without a text, such as the
- * end token, has its name there, once it has one. Bytes of a character, which the next tokens complete, show only the shape.
+ * so that the mark keeps its letter, and else before it, so that a line end keeps its line. A line end has its sign there, and a
+ * token without a text, such as the end token, its name, once it has one. Bytes of a character, which the next tokens complete,
+ * show only the shape.
  * @param {HTMLElement} span @param {Token} token
  */
 function nameToken(span, { text, label, probability }) {
   const name = tokenName({ text, label });
   span.title = `${name} · ${percent(probability)}`;
   if (!isWidthless(text)) return;
-  const isNamed = label !== undefined && !BYTES.test(label);
+  const isNamed = LINE_ENDS.test(text) || (label !== undefined && !BYTES.test(label));
   span.dataset.shape = isNamed ? 'name' : /^\p{M}/u.test(text) ? 'after' : 'before';
   span.dataset.name = name;
 }

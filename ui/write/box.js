@@ -1,27 +1,36 @@
 /**
- * Write's box keeps its newest text in view while the model writes in it, unless the reader has scrolled up.
+ * Write's box keeps its newest text in view while the model writes in it, unless the reader has scrolled up. From the click on it
+ * is read-only, since the first word would overwrite what is typed before it.
  */
 
+import { mayChangeText } from '../kit/address/class_part.js';
 import { around } from '../kit/js/dom.js';
-import { writtenText } from '../kit/js/signals.js';
+import { connectionLost, writtenText } from '../kit/js/signals.js';
 import { followEnd } from '../kit/parts/follow_end.js';
 
 const STARTS = '#attend-continue, #attend-next';
-const NEAR = 48; // px from the end that still count as being there
 
 /** @param {HTMLTextAreaElement} box disabled while the model writes; the browser itself keeps typed text in view */
 export function followWriting(box) {
-  const end = followEnd(box, NEAR);
+  const end = followEnd(box);
   let isWriting = false; // from the click on
-  let hasBegun = false; // the server has disabled the box; a last key may be heard of between the click and that
+  let hasBegun = false; // the server has disabled the box
+  const reply = new MutationObserver((changes) => {
+    if (changes.some(({ type, addedNodes }) => type === 'attributes' || [...addedNodes].some(holdsNotice))) release();
+  });
 
   document.addEventListener('click', (event) => {
     if (!around(event, STARTS)) return;
     isWriting = true;
     hasBegun = false;
     end.follow(true);
+    box.readOnly = true;
+    box.title = 'The model is about to write here';
+    reply.observe(box, { attributeFilter: ['disabled'] });
+    reply.observe(document.body, { childList: true, subtree: true }); // a refusal is a notice, and nothing else
   });
   box.addEventListener('input', stop); // the visitor types: the click was refused
+  connectionLost.subscribe(box, release);
   writtenText.subscribe(box, () => {
     if (!isWriting) return;
     end.follow(false);
@@ -29,8 +38,18 @@ export function followWriting(box) {
     else if (hasBegun) stop(); // with the last words it is enabled again
   });
 
+  /** The click was answered. */
+  function release() {
+    reply.disconnect();
+    box.readOnly = !mayChangeText();
+    box.title = '';
+  }
+
   function stop() {
     isWriting = false;
     hasBegun = false;
   }
 }
+
+/** @param {Node} node */
+const holdsNotice = (node) => node instanceof Element && (node.matches('.toast-body') || node.querySelector('.toast-body') !== null);

@@ -22,6 +22,7 @@ import { takePart, withParts } from '../../ui/kit/address/address.js';
 import { mayChangeText } from '../../ui/kit/address/class_part.js';
 import { make } from '../../ui/kit/js/dom.js';
 import { connect, currentModel, fileClosed, shownTab } from '../../ui/kit/js/signals.js';
+import { addSkipLink } from '../../ui/kit/parts/skip_link.js';
 import { followSystemTheme } from '../../ui/share/theme.js';
 import * as chatTab from './chat.js';
 import { makeHeader } from './header.js';
@@ -55,6 +56,7 @@ document.querySelector('#attend-alone').replaceChildren(
   makeHeader(named && !(named.replace(PRECISION, '') in forms.models) ? named : ''),
   make('div', { id: 'attend-main', class: 'at-alone-columns' }, aside, make('div', { id: 'attend-left', class: 'at-alone-texts' }, tabs.list, ...tabs.panels), right),
 );
+addSkipLink('.at-alone-ask textarea, .at-ask-text');
 enterClass({ hasServer: false });
 const settings = mountSettings(folded, forms.panel);
 right.append(make('h2', { class: 'at-hidden', text: 'Inspector' }));

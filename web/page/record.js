@@ -10,19 +10,18 @@ import { make } from '../../ui/kit/js/dom.js';
 import { mount } from './component.js';
 
 const SCHEMA = 'attend.trace/2';
-let opened = 0; // how many files were
 
 /** @param {Element} parent @param {Inspector} inspector */
 export function mountRecord(parent, inspector) {
   const problem = make('p', { class: 'at-sm at-quiet', role: 'status' });
   const record = mount(parent, start, 'attend-record', { beginning: { alone: true }, value: null }, {
     save: ({ number }) => record.show({ number, file: [nameOf(inspector.run), `${JSON.stringify(inspector.run)}\n`] }),
-    open_file({ text, name }) {
+    open_file({ number, text, name }) {
       problem.textContent = '';
       try {
         const run = JSON.parse(text);
         if (run?.schema !== SCHEMA) throw new Error(`its schema is ${run?.schema}, not ${SCHEMA}`);
-        inspector.open(`replay-${opened += 1}`, run, name);
+        inspector.open(`replay-${number}`, run, name);
       } catch (error) {
         problem.textContent = `${name || 'This card'} can’t be opened: ${/** @type {Error} */ (error).message}. Choose a run that was saved or shared.`;
       }

@@ -28,7 +28,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
     label: 'Text', placeholder: 'Type the beginning of a text and let the model continue it.', verb: 'Continue', rows: 12,
     tools: [makeButton('Next token', () => ask.submit(undefined, { single: true })), undo],
   }, proceed);
-  const end = followEnd(ask.box, 48);
+  const end = followEnd(ask.box);
   panel.append(ask.node);
   ask.box.value = prompt;
   documentToOpen.subscribe(null, ({ document }) => { if (document.kind === 'write') ask.box.value = document.content.text; });

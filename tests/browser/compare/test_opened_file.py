@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
+from decoding.run.document import SCHEMA
 from tests.browser.share.test_shared_file import compared, small_document
-from tests.helpers.browsing import Opener
+from tests.helpers.browsing import Opener, until_held
 from tests.helpers.stage import BROWSER
 
 pytestmark = BROWSER
@@ -52,6 +54,23 @@ def test_a_card_that_is_too_large_for_the_inspector_is_called_a_card(visit: Open
     section = open_file(page, compared(small_document() | {"text": "x" * 1_000_000}))
     section.locator(".at-tok").first.click()
     expect(page.locator(".at-record-bar").get_by_role("status")).to_contain_text("This card is too large")
+
+
+def test_of_two_cards_clicked_in_a_row_each_knows_its_own_run(visit: Opener) -> None:
+    page, held = visit(), list[Route]()
+    tokens = open_file(page, compared(small_document())).locator(".at-tok")
+    expect(tokens).to_have_count(2)  # one of each card
+    page.route(
+        "**/queue/join*",
+        lambda route: held.append(route) if SCHEMA in str(route.request.post_data) else route.continue_(),
+    )
+    for card in range(2):
+        tokens.nth(card).click()
+        until_held(page, held, card + 1)
+    for card in range(2):
+        held[card].continue_()
+        expect(tokens.nth(card)).to_have_class(re.compile("at-shown"))
+        expect(tokens.nth(1 - card)).not_to_have_class(re.compile("at-shown"))
 
 
 def test_one_card_of_a_downloaded_comparison_is_chosen(visit: Opener) -> None:

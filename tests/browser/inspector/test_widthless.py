@@ -29,6 +29,8 @@ def test_a_token_without_a_width_has_a_shape_that_can_be_clicked(stage: Stage) -
         sync_api.expect(box).to_have_attribute("aria-selected", "true")
         assert token.evaluate("one => one.getBoundingClientRect().width") >= 8, shape
         assert (token.get_attribute("title") or "").startswith(shape)
+        sign = token.evaluate("one => getComputedStyle(one, '::before').content")
+        assert (sign == f'"{shape}"') == (shape == "↵")  # a line end alone has its sign in the text, too
         boxes.first.click()
         box.click()
         sync_api.expect(token).to_have_class("at-tok at-shown")

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, to_write
+from tests.helpers.visitor import rest, to_tab, to_write
 
 pytestmark = BROWSER
 
@@ -95,6 +95,9 @@ def test_write_goes_on_and_a_link_skips_to_its_box(visit: Opener) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#attend-message textarea")).to_be_focused()
     assert page.url == address
+    to_tab(page, "Learn")
+    page.get_by_role("link", name="Skip to the chapter").press("Enter")
+    expect(page.locator(".at-lesson-body h2:visible").first).to_be_focused()
     to_write(page)
     skip.press("Enter")
     expect(box).to_be_focused()

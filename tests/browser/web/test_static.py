@@ -48,6 +48,18 @@ def test_an_answer_is_that_of_python_and_every_token_can_be_looked_into(page: Pa
     expect(page.get_by_role("textbox", name="Message")).to_have_value("Hello!")
 
 
+def test_a_link_skips_the_settings(page: Page) -> None:
+    skip = page.locator("a, button, input, select, summary, textarea").first
+    expect(skip).to_have_text("Skip to the text box")
+    skip.press("Enter")
+    expect(page.get_by_role("textbox", name="Message")).to_be_focused()
+    panel = open_tab(page, "Learn")
+    expect(skip).to_have_text("Skip to the chapter")
+    expect(panel.locator("h2:visible").last).to_be_visible()  # its chapter
+    skip.press("Enter")
+    expect(panel.locator("h2:focus")).to_have_count(1)
+
+
 def test_a_wrong_setting_is_said_and_the_message_stays(page: Page) -> None:
     page.locator("#attend-run").evaluate("fold => { fold.open = true; }")
     length = page.locator("#attend-max-new-tokens-value")

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { MAX_SENT, comparisonIn, runsIn, sendable, withDocument } from '../../../ui/inspector/toolbar/shared_file.js';
+import { MAX_SENT, contentOf, sendable, withDocument } from '../../../ui/inspector/toolbar/shared_file.js';
 
 const PAGE = '<!doctype html><script type="application/json" id="attend-document">{document}</script><script>{document}</script>';
 const HOSTILE = { text: '</script><script>alert(1)</script><!--', model: '$& {document}', steps: [] };
@@ -9,27 +9,27 @@ const HOSTILE = { text: '</script><script>alert(1)</script><!--', model: '$& {do
 test('a document ends no script of the page that it is put into, and comes out of it as it was', () => {
   const page = withDocument(PAGE, JSON.stringify(HOSTILE));
   assert.equal(page.split('<').length, PAGE.split('<').length);
-  assert.deepEqual(runsIn(page).map((run) => JSON.parse(run)), [HOSTILE]);
+  assert.deepEqual(contentOf(page).runs.map((run) => JSON.parse(run)), [HOSTILE]);
 });
 
 test('a comparison has the runs of its cards, in a shared file and as it is downloaded', () => {
   const runs = [{ ...HOSTILE, seed: 1 }, HOSTILE];
   const page = withDocument(PAGE, JSON.stringify({ cards: runs.map((run) => ({ run })) }));
-  assert.deepEqual(runsIn(page).map((run) => JSON.parse(run)), runs);
-  assert.deepEqual(runsIn(JSON.stringify({ cards: runs.map((trace) => ({ trace })) })).map((run) => JSON.parse(run)), runs);
+  assert.deepEqual(contentOf(page).runs.map((run) => JSON.parse(run)), runs);
+  assert.deepEqual(contentOf(JSON.stringify({ cards: runs.map((trace) => ({ trace })) })).runs.map((run) => JSON.parse(run)), runs);
 });
 
 test('the cards of a shared comparison are shown at once, but not those of any other file', () => {
   const shared = { cards: [{ run: HOSTILE, result: {} }, { run: HOSTILE, result: {} }] };
-  assert.deepEqual(comparisonIn(withDocument(PAGE, JSON.stringify(shared))), shared);
+  assert.deepEqual(contentOf(withDocument(PAGE, JSON.stringify(shared))).comparison, shared);
   const others = ['', '{"cards": 3}', '{"cards": []}', '{"cards": [null]}', JSON.stringify({ cards: [{ trace: HOSTILE }] }), JSON.stringify({ cards: Array(13).fill(shared.cards[0]) })];
-  for (const text of others) assert.equal(comparisonIn(text), null);
+  for (const text of others) assert.equal(contentOf(text).comparison, null);
 });
 
 test('what is no document is left to the server to refuse', () => {
-  for (const text of ['', '{', '<!doctype html><p>', '{"cards": 3}', '{"cards": []}']) assert.deepEqual(runsIn(text), [text]);
-  assert.deepEqual(runsIn('{"cards": [null, 4]}'), ['null', 'null']);
-  assert.equal(runsIn(JSON.stringify({ cards: Array(1000).fill(0) })).length, 12);
+  for (const text of ['', '{', '<!doctype html><p>', '{"cards": 3}', '{"cards": []}']) assert.deepEqual(contentOf(text).runs, [text]);
+  assert.deepEqual(contentOf('{"cards": [null, 4]}').runs, ['null', 'null']);
+  assert.equal(contentOf(JSON.stringify({ cards: Array(1000).fill(0) })).runs.length, 12);
 });
 
 test('of a large document the attention is left out, then the beams, until it fits into a request', () => {

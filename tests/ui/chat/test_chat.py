@@ -11,6 +11,7 @@ import torch
 
 from decoding.call import DecodeCall
 from decoding.settings import DecodingSettings
+from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from tests.helpers.waiting import Gate, steps_of
@@ -18,6 +19,7 @@ from ui.chat import actions as chat
 from ui.chat.endpoint import chat_endpoint
 from ui.chat.reproduction import chat_reproduction
 from ui.chat.update import ChatUpdate
+from ui.chat.values import conversation_value
 from ui.runs.answers import LiveAnswer
 from ui.runs.models import Models
 from ui.runs.session import Session
@@ -117,6 +119,17 @@ def test_the_same_seed_gives_the_same_answer_and_retry_another(models: Models) -
     assert texts_of(first)[0] == "Hello"
     assert texts_of(first)[1] != texts_of(second)[1]
     assert len(first.turns) == 2
+
+
+def test_only_an_accepted_message_of_the_box_is_taken_out_of_it(models: Models) -> None:
+    session = Session()
+    for text in ("   ", "word " * 700):
+        with pytest.raises(AttendError):
+            last(chat.send(session, models, models.default, text, GREEDY))
+    last(chat.send(session, models, models.default, "An example", GREEDY, from_box=False))
+    assert conversation_value(session).get("sent") == 0
+    first = next(chat.send(session, models, models.default, "Hello", GREEDY))
+    assert first.conversation and first.conversation.get("sent") == 1
 
 
 def test_undo_gives_the_words_back(models: Models) -> None:

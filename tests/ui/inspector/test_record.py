@@ -112,7 +112,7 @@ def test_what_was_saved_is_shown_again_with_its_attention(
     saved = record.saved(session, models, run.id)[1]
     original = inspector_value(run, tiny.tokenizer, busy=False)
     other = Session()
-    value = replay.opened(other, saved)
+    value = replay.opened(other, saved, 1)
     same = ("ids", "kinds", "probabilities", "first", "steps", "layers", "heads", "rows", "rows_from", "busy")
     for name in same:
         assert value[name] == original[name], name
@@ -126,7 +126,7 @@ def test_what_was_saved_is_shown_again_with_its_attention(
 def test_files_of_the_first_form_are_opened_for_ever(name: str) -> None:
     """Written by generate.py as it was on 2026-11-25, before the second form."""
     text = (EARLIER / f"{name}.trace.json").read_text(encoding="utf-8")
-    before, value = json.loads(text), replay.opened(Session(), text)
+    before, value = json.loads(text), replay.opened(Session(), text, 1)
     assert value["labels"][str(value["ids"][0])] == "Once upon"  # such a file has no labels of its prompt's tokens
     assert value["ids"][1:] == before["ids"]
     for step, old in zip(value["steps"], before["steps"], strict=True):
@@ -147,10 +147,9 @@ def test_files_of_the_first_form_are_opened_for_ever(name: str) -> None:
     assert ids == before["ids"]
 
 
-def test_every_file_is_another_run(document: dict[str, Any]) -> None:
-    session = Session()
-    text = json.dumps(document)
-    assert replay.opened(session, text)["run"] != replay.opened(session, text)["run"]
+def test_the_page_names_the_run_of_each_file_by_its_number(document: dict[str, Any]) -> None:
+    session, text = Session(), json.dumps(document)
+    assert [replay.opened(session, text, number)["run"] for number in (2, 1)] == ["replay-2", "replay-1"]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +171,7 @@ def test_every_file_is_another_run(document: dict[str, Any]) -> None:
 def test_what_is_no_run_is_refused(text: str) -> None:
     session = Session(inspected_run="chat-1")
     with pytest.raises(AttendError, match="Not a valid run file"):
-        replay.opened(session, text)
+        replay.opened(session, text, 1)
     assert session.inspected_run == "chat-1"
 
 
@@ -247,7 +246,7 @@ def test_a_forged_run_is_refused_in_one_sentence(
     change(document)
     session = Session(inspected_run="chat-1")
     with pytest.raises(AttendError) as refused:
-        replay.opened(session, json.dumps(document))
+        replay.opened(session, json.dumps(document), 1)
     assert len(str(refused.value)) < 300
     assert session.inspected_run == "chat-1"
 
@@ -270,7 +269,7 @@ def test_what_is_wrong_is_explained(
 ) -> None:
     change(document)
     with pytest.raises(AttendError) as refused:
-        replay.opened(Session(), json.dumps(document))
+        replay.opened(Session(), json.dumps(document), 1)
     way_out = "Choose one saved here or by generate.py --json."
     assert str(refused.value) == f"Not a valid run file ({reason}). {way_out}"
 
@@ -279,4 +278,4 @@ def test_nothing_is_opened_while_the_model_writes(document: dict[str, Any]) -> N
     session = Session()
     session.begin()
     with pytest.raises(AttendError, match="still writing"):
-        replay.opened(session, json.dumps(document))
+        replay.opened(session, json.dumps(document), 1)

@@ -257,7 +257,7 @@ def test_a_run_opened_from_a_file_is_explained_by_the_model_that_it_names(
     expected = ask(session, models, "lens", run)
     _, saved = record.saved(session, models, run.id)
     other = Session()
-    name = replay.opened(other, saved)["run"]
+    name = replay.opened(other, saved, 1)["run"]
     fields = {"run": name, "index": TOKEN, "changes": [HEAD]}
     assert answer_to("lens", other, models, fields) == expected
     assert answer_to("write_without", other, models, fields) == ask(
@@ -266,10 +266,10 @@ def test_a_run_opened_from_a_file_is_explained_by_the_model_that_it_names(
     forged = json.loads(saved)
     forged["prompt"]["ids"][0] = 399_999
     forged["labels"]["399999"] = "?"
-    fields["run"] = replay.opened(other, json.dumps(forged))["run"]
+    fields["run"] = replay.opened(other, json.dumps(forged), 2)["run"]
     with pytest.raises(AttendError, match="can't have written the run"):
         list(events.answered("lens", Question(other, models, fields)))
-    fields["run"] = replay.opened(other, json.dumps({**forged, "model": "another"}))["run"]
+    fields["run"] = replay.opened(other, json.dumps({**forged, "model": "another"}), 3)["run"]
     with pytest.raises(AttendError, match="another"):
         list(events.answered("lens", Question(other, models, fields)))
 

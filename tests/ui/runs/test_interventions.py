@@ -188,7 +188,7 @@ def test_a_document_with_impossible_interventions_is_refused(
         read_run(parsed_run(json.dumps(kept).encode()), "again", "write", tiny)
     if "name a head" not in sentence:  # which is known once the model is there
         with pytest.raises(AttendError, match=sentence):
-            opened_file(Session(), json.dumps(document))
+            opened_file(Session(), json.dumps(document), 1)
 
 
 def test_parts_that_the_model_lacks_are_refused_before_anything_runs(tiny: LoadedModel) -> None:

@@ -205,7 +205,7 @@ def test_the_file_that_was_opened_counts_and_goes_first_once_it_is_out_of_view(m
     run = answered(models, "Hello", SAMPLE, session)
     _, text = saved(session, models, run.id)
     before = Ledger.of(session).total
-    opened(session, text)
+    opened(session, text, 1)
     assert session.bytes == Ledger.of(session).total >= before + len(text)
     limit_memory(session, session.bytes - 1)
     assert session.file is not None and not any(token.row for token in run.tokens)  # the attention has gone instead
@@ -213,7 +213,7 @@ def test_the_file_that_was_opened_counts_and_goes_first_once_it_is_out_of_view(m
     limit_memory(session, session.bytes - 1)
     assert session.file is None and run.trace is not None
     with pytest.raises(Exception, match="open it again"):
-        reopened(session, models, "replay-2")
+        reopened(session, models, "replay-1")
 
 
 def test_all_visitors_share_a_budget_and_the_oldest_texts_go_first(models: Models) -> None:

@@ -42,7 +42,7 @@ export function makeCard(metricFields, editing = null) {
   const node = make('article', { class: 'at-card at-panel at-stack at-gap-sm' }, bar,
     make('div', { class: 'at-row at-top at-gap-2xs at-card-head' }, title, widenButton, ...(editing?.buttons ?? [])), settings,
     ...(editing ? [editing.form.node] : []), text, outdated, differenceButton, note, metrics.node);
-  const end = followEnd(text, 32);
+  const end = followEnd(text);
   /** @type {HTMLElement | null} the first token that differs from the first card's */
   let differingToken = null;
   let isGrowing = false;

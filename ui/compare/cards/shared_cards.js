@@ -31,7 +31,7 @@ export function makeSharedCards({ continued, metrics, cards }, open) {
     nodes: [grid, makeLegend(ranges)],
     /** The name by which a card knows its run. @param {number} card */
     nameOf: (card) => results[card].run,
-    /** The inspector has a card's run under this name from now on. @param {number} card @param {string} run */
+    /** The inspector has a card's run under this name, or will have it once it comes. @param {number} card @param {string} run */
     name(card, run) {
       results[card] = { ...results[card], run };
       draw(card);

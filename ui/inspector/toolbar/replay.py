@@ -27,16 +27,16 @@ def is_replay(identifier: object) -> TypeGuard[str]:
     return isinstance(identifier, str) and identifier.startswith(_NAME)
 
 
-def opened(session: Session, text: str) -> InspectorValue:
-    """The run of a file, for the inspector; `AttendError` for a file that is not one."""
+def opened(session: Session, text: str, number: int) -> InspectorValue:
+    """The run of a file, for the inspector, named by the page's number for it; `AttendError` for a file that is not
+    one."""
     session.refuse_while_busy()
-    session.counter += 1
     try:
         document = read_run_document(parse(text))
         if not document["steps"]:
             raise InvalidDocument("it has no steps")
         checked_text(document["prompt"]["text"], "The file’s prompt")
-        value = document_value(document, f"{_NAME}{session.counter}")
+        value = document_value(document, f"{_NAME}{number}")
     except InvalidDocument as error:
         raise AttendError(f"Not a valid run file ({error}). Choose one saved here or by generate.py --json.") from error
     session.inspected_run = None

@@ -60,29 +60,25 @@ export const withDocument = (page, json) =>
 /** The JSON in a file: of a page, that of its document. @param {string} text */
 const jsonIn = (text) => (/^\s*<!doctype html/i.test(text) ? DOCUMENT.exec(text)?.[1] ?? text : text);
 
-/** The run documents in a file, as JSON: of a shared file or a saved run the one that it has, of a comparison those of its cards. @param {string} text */
-export function runsIn(text) {
+/**
+ * What is in a file. `runs`: its run documents as JSON, of a shared file or a saved run the one that it has, of a comparison those of
+ * its cards. `comparison`: that of a shared file, whose cards have what they show beside their runs; null in any other file.
+ * @param {string} text @returns {{runs: string[], comparison: Record<string, any> | null}}
+ */
+export function contentOf(text) {
   const json = jsonIn(text);
   try {
-    const { cards } = JSON.parse(json);
-    if (Array.isArray(cards) && cards.length) return cards.slice(0, MAX_RUNS).map((card) => JSON.stringify(card?.run ?? card?.trace ?? null));
+    const content = JSON.parse(json), { cards } = content;
+    if (Array.isArray(cards) && cards.length) {
+      const isShared = cards.length <= MAX_RUNS && cards.every((card) => card?.run && card.result);
+      return {
+        runs: cards.slice(0, MAX_RUNS).map((card) => JSON.stringify(card?.run ?? card?.trace ?? null)), comparison: isShared ? content : null,
+      };
+    }
   } catch {
     // the server says that the file is not JSON
   }
-  return [json];
-}
-
-/**
- * The comparison in a shared file, whose cards have what they show beside their runs; null in any other file.
- * @param {string} text @returns {Record<string, any> | null}
- */
-export function comparisonIn(text) {
-  try {
-    const content = JSON.parse(jsonIn(text)), { cards } = content;
-    return cards.length > 0 && cards.length <= MAX_RUNS && cards.every(({ run, result }) => run && result) ? content : null;
-  } catch {
-    return null;
-  }
+  return { runs: [json], comparison: null };
 }
 
 /**

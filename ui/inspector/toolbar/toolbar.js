@@ -14,10 +14,11 @@ import { answeredWhy, inspectedToken, openedComparison, selectToken, showTab } f
 import { downloadReply } from '../../kit/js/transfer.js';
 import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeWhatIf } from './counterfactual.js';
-import { MAX_SENT, comparisonIn, runsIn, sendable, shareRun } from './shared_file.js';
+import { MAX_SENT, contentOf, sendable, shareRun } from './shared_file.js';
 
 const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
 const MAX_FILE = 20_000_000; // bytes of a file that is read at all
+const FROM_FILE = 'replay-'; // and a number: the name of a run from a file, see ui/inspector/toolbar/replay.py
 
 /** @param {import('../../kit/js/gradio').Component} component */
 export function start(component) {
@@ -31,9 +32,10 @@ export function start(component) {
   let changes = 0; // how often the settings of What if? have changed
   let answered = Promise.resolve(); // resolves with the reply to the last question of What if?
   let timer = 0;
-  let leftOut = ''; // the part that was left out of the file that was sent last
+  let opened = 0; // how many runs from files were asked for: each is named by its number, whenever it comes
+  /** @type {{run: string, index: number | null, without: string}} the last one, its token to select, and the part that was left out */
+  let last = { run: '', index: null, without: '' };
   let missingPart = ''; // the part that was left out of the run in the inspector
-  let onOpened = (/** @type {string} */ _) => {}; // called with the name of each run from a file, until another file is opened
 
   const save = makeButton('Save run', () => {
     questions.drop(saving);
@@ -63,16 +65,14 @@ export function start(component) {
   whatIf.node.addEventListener('toggle', begin);
   inspectedToken.subscribe(root, ({ run: name, busy, index }) => {
     if (name !== run.name || busy !== run.busy) {
-      if (name !== run.name) missingPart = leftOut; // only runs from files have a note
+      const isNew = name !== run.name, isLast = name === last.run;
+      if (isNew) missingPart = isLast ? last.without : '';
       Object.assign(run, { name, busy });
       refresh();
       begin();
-      if (isFromFile(name)) onOpened(name);
+      if (isNew && isLast && last.index !== null) selectToken(name, last.index);
     }
     whatIf.mark(name, index);
-  });
-  openedComparison.subscribe(root, () => {
-    onOpened = () => {}; // the card that it would name is gone
   });
   followValue(component, (/** @type {RecordReply} */ reply) => questions.settle(reply));
 
@@ -118,10 +118,9 @@ export function start(component) {
     chooser.value = '';
     if (!file) return;
     refresh(); // removes a note about another file
-    const content = file.size <= MAX_FILE ? await file.text() : '';
-    const [runs, comparison] = [runsIn(content), comparisonIn(content)];
+    const { runs, comparison } = contentOf(file.size <= MAX_FILE ? await file.text() : '');
     if (comparison && showTab('Compare')) {
-      openedComparison.publish({ name: file.name, comparison, open: (card, index, onShown) => openCard(runs[card], file.size, index, onShown) });
+      openedComparison.publish({ name: file.name, comparison, open: (card, index) => openRun(runs[card], { name: '', size: file.size }, index) });
     } else if (runs.length > 1) {
       note.replaceChildren(`Open which card of ${file.name}?`, ...runs.map((text, index) =>
         makeButton(`${index + 1}`, () => openRun(text, { name: `${file.name}, card ${index + 1}`, size: file.size }), { 'aria-label': `Card ${index + 1}` })));
@@ -129,39 +128,28 @@ export function start(component) {
   }
 
   /**
-   * Show a token of a card of a comparison, which itself says which file it is from.
-   * @param {string} json the card's run @param {number} size of the file @param {number} index
-   * @param {(run: string) => void} onShown called with the name that the run has in the inspector
+   * @param {string} json
+   * @param {{name: string, size: number}} file that it is from; its name is "" for a card of an opened comparison, which itself says so
+   * @param {number | null} [index] of the token to select
+   * @returns {string | null} the name that the run will have in the inspector; null if it is too large to be opened
    */
-  function openCard(json, size, index, onShown) {
-    if (!openRun(json, { name: '', size })) return; // a run that is still on its way is another card's
-    onOpened = (name) => {
-      selectToken(name, index);
-      onShown(name);
-    };
-  }
-
-  /**
-   * @param {string} json @param {{name: string, size: number}} file that it is from; its name is "" for a card of an opened comparison
-   * @returns {boolean} whether it is small enough to be opened
-   */
-  function openRun(json, file) {
-    onOpened = () => {};
+  function openRun(json, file, index = null) {
     const { text, without } = sendable(json);
-    leftOut = without;
-    const called = file.name || 'This card';
-    if (text) trigger('open_file', { text, name: file.name });
-    else if (!file.size) note.textContent = `${called} is empty: choose another file.`;
-    else {
-      note.textContent = `${called} is too large: choose a file of up to ${megabytes(MAX_FILE)}, with at most `
-        + `${megabytes(MAX_SENT)} besides its attention and beams.`;
+    if (text) {
+      opened += 1;
+      last = { run: `${FROM_FILE}${opened}`, index, without };
+      trigger('open_file', { number: opened, text, name: file.name });
+      return last.run;
     }
-    return Boolean(text);
+    const called = file.name || 'This card';
+    note.textContent = !file.size ? `${called} is empty: choose another file.`
+      : `${called} is too large: choose a file of up to ${megabytes(MAX_FILE)}, with at most ${megabytes(MAX_SENT)} besides its attention and beams.`;
+    return null;
   }
 }
 
 /** @param {string | null} run */
-const isFromFile = (run) => Boolean(run?.startsWith('replay-'));
+const isFromFile = (run) => Boolean(run?.startsWith(FROM_FILE));
 
 /** @param {number} bytes */
 const megabytes = (bytes) => `${bytes / 1e6} MB`;

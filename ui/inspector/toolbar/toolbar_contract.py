@@ -35,7 +35,8 @@ class WhatIfValue(TypedDict):
 
 class RecordReply(TypedDict):
     """A reply to the toolbar. Its events: `save {number, run}` and `change_settings {number, run, settings}`, which
-    are replied to under their number (with nothing more where they were refused), and `open_file {text, name}`."""
+    are replied to under their number (with nothing more where they were refused), and `open_file {number, text, name}`,
+    whose number names the run."""
 
     number: int
     file: NotRequired[tuple[list[str], str]]  # what names it, and its content

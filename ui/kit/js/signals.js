@@ -164,9 +164,9 @@ export const documentToOpen = new Subject();
 export const runsInBrowser = new Subject();
 
 /**
- * A shared comparison from a file, for Compare to show: the name of the file, and what shows a token of a card in the inspector;
- * `onShown` hears which name the run has there. null: the file was closed.
- * @type {Subject<{name: string, comparison: Record<string, any>, open: (card: number, index: number, onShown: (run: string) => void) => void} | null>}
+ * A shared comparison from a file, for Compare to show: the name of the file, and what shows a token of a card in the inspector
+ * and says under which name its run will be there, null if it is too large. null: the file was closed.
+ * @type {Subject<{name: string, comparison: Record<string, any>, open: (card: number, index: number) => string | null} | null>}
  */
 export const openedComparison = new Subject();
 

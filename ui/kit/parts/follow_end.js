@@ -2,21 +2,23 @@
  * Keeps the end of a growing text in view, as long as the reader has not scrolled away from it.
  */
 
+const NEAR = 48; // px from the end that still count as being there
+
 /**
  * @param {HTMLElement} box that scrolls
- * @param {number} tolerance pixels from the end that still count as being there
  * @param {(isAtEnd: boolean) => void} [onScroll]
  * @param {() => void} [onFollow] called once the end is in view
  */
-export function followEnd(box, tolerance, onScroll = () => {}, onFollow = () => {}) {
+export function followEnd(box, onScroll = () => {}, onFollow = () => {}) {
   let isAtEnd = true;
   let followed = 0; // the position that was set last: the browser reports it when the text may have grown again
   let frame = 0;
   let isDemanded = false; // whether the end is to be brought into view wherever the reader is
 
   box.addEventListener('scroll', () => {
-    if (isAtEnd && box.scrollTop === followed) return;
-    isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < tolerance;
+    const isHidden = !box.clientHeight; // since the reader scrolled: nobody can say where that was
+    if (isHidden || (isAtEnd && box.scrollTop === followed)) return;
+    isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
     if (!isAtEnd && !isDemanded) forgetFrame(); // the text has grown as the reader scrolled
     onScroll(isAtEnd);
   });

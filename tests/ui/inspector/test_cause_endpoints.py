@@ -12,12 +12,12 @@ from gradio_client.exceptions import AppError
 
 import attend
 from model.loaded import LoadedModel
-from tests.ui.server.test_endpoints import chat, client, served
+from tests.ui.server.test_endpoints import chat, client, page
 from ui.inspector.endpoints import cause_endpoints
 from ui.limits import Limits
 from ui.runs.models import Models
 
-__all__ = ["client", "served"]  # fixtures
+__all__ = ["client", "page"]  # fixtures
 LOUD = {"layer": 0, "part": "feed_forward", "action": "scale", "factor": 40.0}
 
 

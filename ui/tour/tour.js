@@ -3,6 +3,7 @@
  * of it usable. It ends after its last step, when it is skipped, or when the visitor starts to use the page.
  */
 
+import { isExample } from '../examples/example.js';
 import { around, make, makeButton } from '../kit/js/dom.js';
 import { shownTab, inspectedToken } from '../kit/js/signals.js';
 import { remember } from '../kit/js/storage.js';
@@ -59,11 +60,12 @@ export function begin({ isRequested }) {
   listen('click', (event) => number === 0 && around(event, '.at-tok') && go(following())); // as its text says
   document.body.addEventListener('keydown', press, { signal: listeners.signal }); // before the page's own Escape
   shownTab.subscribe(layer, (inSightNow) => inSightNow === tab || end());
-  let wasBusy = inspectedToken.latest?.busy; // a tour may begin while a text grows, but ends when another one begins
-  inspectedToken.subscribe(layer, ({ busy }) => {
-    if (busy && !wasBusy) end();
+  // A tour may begin while a text grows, but ends when another one begins. A short text may arrive at once, and never be busy.
+  let { busy: wasBusy = false, run: last = null } = inspectedToken.latest ?? {};
+  inspectedToken.subscribe(layer, ({ busy, run }) => {
+    if ((busy && !wasBusy) || (isExample(last) && !isExample(run))) end();
     else requestAnimationFrame(draw);
-    wasBusy = busy;
+    [wasBusy, last] = [busy, run];
   });
   go(following());
   if (isRequested) next.focus({ preventScroll: true });

@@ -167,6 +167,19 @@ def test_the_tour_follows_a_click_on_a_token_and_gives_way_to_work(newcomer: Pag
     rest(page)
 
 
+def test_the_tour_gives_way_to_a_text_that_comes_at_once(newcomer: Page, embedded_url: str) -> None:
+    page = first_visit(newcomer, embedded_url)
+    expect(bubble_of(page)).to_contain_text(TITLES[0])
+    page.evaluate(
+        """async () => {
+            const url = performance.getEntriesByType('resource').map(({ name }) => name).find((name) => name.includes('signals.js'));
+            const { inspectedToken } = await import(url);
+            inspectedToken.publish({ ...inspectedToken.latest, run: 'chat-1' });
+        }"""
+    )
+    expect(bubble_of(page)).to_have_count(0)
+
+
 @pytest.mark.parametrize(
     ("parts", "selected"),  # the token, in the example or of the prompt
     [

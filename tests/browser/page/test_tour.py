@@ -172,8 +172,8 @@ def test_the_tour_gives_way_to_a_text_that_comes_at_once(newcomer: Page, embedde
     expect(bubble_of(page)).to_contain_text(TITLES[0])
     page.evaluate(
         """async () => {
-            const url = performance.getEntriesByType('resource').map(({ name }) => name).find((name) => name.includes('signals.js'));
-            const { inspectedToken } = await import(url);
+            const urls = performance.getEntriesByType('resource').map(({ name }) => name);
+            const { inspectedToken } = await import(urls.find((url) => url.includes('signals.js')));
             inspectedToken.publish({ ...inspectedToken.latest, run: 'chat-1' });
         }"""
     )

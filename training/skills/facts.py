@@ -87,7 +87,14 @@ class Fact:
         """Fill the fact into a wording; returns a sentence."""
         noun = self.noun.format(thing=self.thing)
         return sentence(
-            wording.format(thing=self.thing, value=self.value, noun=noun, old=self.old, a=article(self.value))
+            wording.format(
+                thing=self.thing,
+                value=self.value,
+                noun=noun,
+                old=self.old,
+                a=article(self.value),
+                an=article(self.thing),
+            )
         )
 
     def tell(self, rng: random.Random, part: Part) -> str:

@@ -142,6 +142,24 @@ def test_nothing_can_be_typed_before_the_models_first_word_which_would_overwrite
     expect(box).to_have_value("A")
 
 
+def test_a_text_that_comes_at_once_leaves_the_box_writable(visit: Opener) -> None:
+    page = visit("?tab=Write")
+    box = page.locator("#attend-text textarea")
+    box.fill(START)
+    rest(page)
+    page.route("**/queue/join*", lambda _: None)  # the box is never disabled
+    page.locator("#attend-continue").click()
+    expect(box).not_to_be_editable()
+    page.evaluate(
+        """async () => {
+            const urls = performance.getEntriesByType('resource').map(({ name }) => name);
+            const { inspectedToken } = await import(urls.find((url) => url.includes('signals.js')));
+            inspectedToken.publish({ ...inspectedToken.latest, run: 'write-9', busy: false });
+        }"""
+    )
+    expect(box).to_be_editable()
+
+
 # Delays each answer more than the one before, so that what an event brings precedes the answer to its request.
 OVERTAKE = """() => {
   const ask = window.fetch;

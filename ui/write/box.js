@@ -5,7 +5,7 @@
 
 import { mayChangeText } from '../kit/address/class_part.js';
 import { around } from '../kit/js/dom.js';
-import { connectionLost, writtenText } from '../kit/js/signals.js';
+import { connectionLost, inspectedToken, writtenText } from '../kit/js/signals.js';
 import { followEnd } from '../kit/parts/follow_end.js';
 
 const STARTS = '#attend-continue, #attend-next';
@@ -15,6 +15,7 @@ export function followWriting(box) {
   const end = followEnd(box);
   let isWriting = false; // from the click on
   let hasBegun = false; // the server has disabled the box
+  let runBefore = /** @type {string | null} */ (null); // the run in the inspector at the click
   const reply = new MutationObserver((changes) => {
     if (changes.some(({ type, addedNodes }) => type === 'attributes' || [...addedNodes].some(holdsNotice))) release();
   });
@@ -24,6 +25,7 @@ export function followWriting(box) {
     isWriting = true;
     hasBegun = false;
     end.follow(true);
+    runBefore = inspectedToken.latest?.run ?? null;
     box.readOnly = true;
     box.title = 'The model is about to write here';
     reply.observe(box, { attributeFilter: ['disabled'] });
@@ -31,6 +33,9 @@ export function followWriting(box) {
   });
   box.addEventListener('input', stop); // the visitor types: the click was refused
   connectionLost.subscribe(box, release);
+  inspectedToken.subscribe(box, ({ run, busy }) => {
+    if (isWriting && run !== runBefore && !busy) release(); // a short text may come at once, and never disable the box
+  });
   writtenText.subscribe(box, () => {
     if (!isWriting) return;
     end.follow(false);

@@ -99,7 +99,9 @@ def document_value(document: RunDocument, name: str) -> InspectorValue:
     value["settings"], value["settings_from"] = document["settings"], written
     if (entries := document.get("search")) is not None:
         value["search"] = {"first": written, "since": 0, "steps": entries}
-    return {**value, "mode": "file", "labels": names, "rows_from": run.first - 1}
+    if not value["rows"]:
+        value["rows_from"] = run.first - 1
+    return {**value, "mode": "file", "labels": names}
 
 
 def step_value(choice: Choice, origin: TokenOrigin = "chosen") -> StepEntry:

@@ -44,12 +44,12 @@ const findVisible = (selector) => findAll(selector).find((element) => element.ch
 
 const areSettingsOpen = () => Boolean(find('#attend-settings.open'));
 const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
-let hadNoRoom = false; // whether the settings were closed for want of room, so that a wide window opens them again
+let closedForRoom = false; // whether the settings were closed for want of room, so that a wide window opens them again
 
 /** @param {boolean} [isForRoom] */
 function closeSettings(isForRoom = true) {
   toggleSettings();
-  hadNoRoom = isForRoom;
+  closedForRoom = isForRoom;
 }
 
 export function start() {
@@ -88,9 +88,9 @@ function wireHeader() {
     remember('theme', document.body.classList.toggle('dark') ? 'dark' : 'light');
   });
   document.addEventListener('click', (event) => {
-    if (around(event, '#attend-settings .toggle-button')) hadNoRoom = false;
+    if (around(event, '#attend-settings .toggle-button')) closedForRoom = false;
   }, true);
-  SMALL.addEventListener('change', () => !SMALL.matches && hadNoRoom && toggleSettings());
+  SMALL.addEventListener('change', () => !SMALL.matches && closedForRoom && toggleSettings());
   const uncover = () => NARROW.matches && areSettingsOpen() && closeSettings();
   NARROW.addEventListener('change', uncover);
   whenMoved(uncover);

@@ -119,7 +119,7 @@ def _limit(session: Session, most: int) -> None:
 
 
 def _drops(session: Session, ledger: Ledger) -> Iterator[bool]:
-    """Drops one thing after another, in this order; yields True after each."""
+    """Drop one thing after another, in this order; yields True after each, until nothing is left to drop."""
     inspected = session.inspected_run or session.draft.run
     ended = [run for run in list(session.runs.values()) if run.id not in session.growing]
     others, on_screen = [run for run in ended if run.id != inspected], [run for run in ended if run.id == inspected]

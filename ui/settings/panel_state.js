@@ -124,10 +124,10 @@ export class PanelState {
     return this.#form.parameters.filter(({ name }) => this.isShown(name) && this.isInvalid(name));
   }
 
-  /** Whether a run's settings choose tokens as these do. @param {Record<string, any>} settings as in a run document */
-  chooseAs(settings) {
+  /** Whether a run with these settings would have chosen its tokens as the current ones do. @param {Record<string, any>} settings as in a run document */
+  isSameChoice(settings) {
     const isSame = ({ name, group, default: unused }) => group === 'run' || ['strategy', 'stop_texts'].includes(name)
-      || typed(settings[name] ?? unused) === typed(this.isShown(name) ? this.values[name] : unused);
+      || asTyped(settings[name] ?? unused) === asTyped(this.isShown(name) ? this.values[name] : unused);
     return settings.strategy === this.strategy && this.#form.parameters.every(isSame);
   }
 
@@ -241,7 +241,7 @@ export class PanelState {
 }
 
 /** A value of a run document as text, as it would be typed. @param {any} value */
-function typed(value) {
+function asTyped(value) {
   if (typeof value !== 'object') return String(value);
   return (Array.isArray(value) ? value : Object.entries(value ?? {}).map((pair) => pair.join(':'))).join(', ');
 }

@@ -82,7 +82,7 @@ export function previewOf(form, state, used = null) {
   const isFixed = (stage) => stage !== 'temperature' || !state.isShown('dynatemp_range') || state.isNeutral('dynatemp_range');
   const stages = active.filter((stage) => isDrawable(stage) && isFixed(stage));
   if (stages.some((stage) => state.isInvalid(stage))) return null;
-  if (effective === 'sample' && used && state.chooseAs(used)) return { filters: null, leftOut: [] };
+  if (effective === 'sample' && used && state.isSameChoice(used)) return { filters: null, leftOut: [] };
   const filters = stages.map((stage) => ({ stage, value: values[stage] }));
   const leftOut = active.filter((stage) => !stages.includes(stage)).map((stage) => form.labels[stage]);
   if (effective === 'greedy') filters.push({ stage: 'greedy', value: 1 });

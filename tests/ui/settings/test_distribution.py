@@ -126,7 +126,7 @@ CHOOSE_AS = """
 import { PanelState } from './ui/settings/panel_state.js';
 let text = '';
 process.stdin.setEncoding('utf8').on('data', (part) => { text += part; }).on('end', () => {
-  const isSame = ([form, settings]) => new PanelState(form, () => {}).chooseAs(settings);
+  const isSame = ([form, settings]) => new PanelState(form, () => {}).isSameChoice(settings);
   console.log(JSON.stringify(JSON.parse(text).map(isSame)));
 });
 """

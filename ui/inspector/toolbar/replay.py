@@ -28,8 +28,8 @@ def is_replay(identifier: object) -> TypeGuard[str]:
 
 
 def opened(session: Session, text: str, number: int) -> InspectorValue:
-    """The run of a file, for the inspector, named by the page's number for it; `AttendError` for a file that is not
-    one."""
+    """The run of a file, for the inspector, under the number that the page gave it; `AttendError` if the file has no
+    run."""
     session.refuse_while_busy()
     try:
         document = read_run_document(parse(text))

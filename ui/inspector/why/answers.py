@@ -15,7 +15,7 @@ from model.errors import AttendError
 from model.inspection.attribution import attribute_directly, attribute_inputs
 from model.inspection.lens import column_count, positions_at_once, read_layers, read_position
 from model.inspection.words import leave_out
-from ui.inspector.why.question import ExplainedToken, Progress, Question, reported, short
+from ui.inspector.why.question import ExplainedToken, Progress, Question, last_step, short
 from ui.inspector.why.why_contract import (
     InputsAnswer,
     LensAnswer,
@@ -108,7 +108,7 @@ def words(question: Question) -> Progress[WordsAnswer]:
     tokenizer = target.loaded.tokenizer
     left_out = left_out_words(tokenizer, changed)[-_WORDS:]
     removals = leave_out(target.inspector, target.before, left_out, chosen, rival, source=target.source)
-    last = yield from reported(removals, target.loaded.lock)
+    last = yield from last_step(removals, target.loaded.lock)
     changes = {} if last is None else dict(zip(left_out, short(last.changes.tolist()), strict=True))
     words: list[Word] = [
         {"text": "".join(map(tokenizer.label, changed[slice(*span)])), "change": changes.get(span)}

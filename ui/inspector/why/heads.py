@@ -22,7 +22,7 @@ from model.errors import AttendError
 from model.inspection.ablation import switch_off_each
 from model.inspection.heads import PATTERNS, score_heads, score_induction
 from model.interface import Attention
-from ui.inspector.why.question import ExplainedToken, Progress, Question, reported, short
+from ui.inspector.why.question import ExplainedToken, Progress, Question, last_step, short
 from ui.inspector.why.why_contract import EffectsAnswer, HeadAnswer, HeadsAnswer, Rewritten, SwitchedOff
 from ui.kit.packing import packed_bytes, significant
 from ui.runs.attention import attention_row
@@ -140,13 +140,13 @@ def write_without(question: Question) -> Progress[Rewritten]:
     call = replace(trace.call(question.session.visitor), resumed=None, attention=False)
     call = replace(call, interventions=(*call.interventions, *changes))
     again = replace(trace, steps=[], request=replace(trace.request, resumed=None))
-    reported = time.monotonic()
+    reported_at = time.monotonic()
     with closing(question.models.decode(call)) as passes:
         for arrived in passes:
             if arrived is not None and 0 in arrived.steps:
                 again.add(arrived.steps[0])
-            if time.monotonic() - reported > _REPORT_SECONDS:
-                reported = time.monotonic()
+            if time.monotonic() - reported_at > _REPORT_SECONDS:
+                reported_at = time.monotonic()
                 yield min(len(again.ids), len(trace.ids)), len(trace.ids)
     pairs = enumerate(zip_longest(trace.ids, again.ids))
     return {
@@ -169,7 +169,7 @@ def rank_heads(question: Question) -> Progress[EffectsAnswer]:
         source=target.source,
         part="head" if kind == "self" else "cross_head",
     )
-    last = yield from reported(effects, target.loaded.lock)
+    last = yield from last_step(effects, target.loaded.lock)
     assert last is not None  # every model has heads
     return {"effects": [short(row) for row in last.effects.tolist()]}
 

@@ -14,7 +14,7 @@ from model.inspection.patching import patch
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.inspector.endpoints import MAX_PATCHED
-from ui.inspector.why.question import Progress, Question, reported, short
+from ui.inspector.why.question import Progress, Question, last_step, short
 from ui.inspector.why.why_contract import PatchAnswer, PatchBeginning, PatchForm
 from ui.kit.packing import significant
 from ui.kit.validation import checked_start, checked_text
@@ -93,7 +93,7 @@ def patch_texts(question: Question) -> Progress[PatchAnswer]:
         source=clean.source,
         corrupted_source=corrupted.source,
     )
-    last = yield from reported(steps, loaded.lock)
+    last = yield from last_step(steps, loaded.lock)
     assert last is not None  # every model has heads
     result["positions"] = [short(row) for row in last.positions.tolist()]
     result["heads"] = [short(row) for row in last.heads.tolist()]

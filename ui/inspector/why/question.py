@@ -132,7 +132,7 @@ class Question:
         return interventions_of(values)
 
 
-def reported(steps: Iterator[StepT], lock: FairLock) -> Progress[StepT | None]:
+def last_step(steps: Iterator[StepT], lock: FairLock) -> Progress[StepT | None]:
     """The last step of a long computation, if it has any; the lock is only held while one is computed, so that others
     come in between."""
     last = None

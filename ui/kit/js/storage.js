@@ -50,9 +50,9 @@ export const keepOverReload = (key, value) =>
   attempt(() => (value ? sessionStorage.setItem(`attend-${key}`, value) : sessionStorage.removeItem(`attend-${key}`)));
 
 /** How the visitor came: by a link ("navigate"), a reload, or Back or Forward. */
-const waysHere = () => /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation')).map(({ type }) => type);
+const navigationTypes = () => /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation')).map(({ type }) => type);
 
-export const isReload = () => waysHere().includes('reload');
+export const isReload = () => navigationTypes().includes('reload');
 
 /** Whether the visitor came by a reload, or by Back or Forward, and not by a link. */
-export const isReturn = () => waysHere().some((type) => type !== 'navigate');
+export const isReturn = () => navigationTypes().some((type) => type !== 'navigate');

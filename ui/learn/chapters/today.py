@@ -71,8 +71,8 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "norms": {"LayerNorm": sent(norms.layer[None]), "RMSNorm": sent(norms.rms[None])},
         "norms_compared": {
             "agree": _agree(norms),
-            "largest": max(map(abs, inputs["vector"][0])),
-            "sum": abs(sum(inputs["vector"][0])),
+            "is_small": max(map(abs, inputs["vector"][0])) < _LEAST,
+            "off_zero": abs(sum(inputs["vector"][0])),  # from 0
         },
         "points": POINTS,
         "curves": sent(activation_curves(POINTS)),
@@ -308,9 +308,9 @@ CHAPTER = Chapter(
         ),
         "lowest": ChoiceExercise(_depths, len(_KINDS)),
         "norms_agree": ChangeExercise(
-            [("norms_compared.agree", "==", True), ("norms_compared.largest", ">", _LEAST)],
+            [("norms_compared.agree", "==", True), ("norms_compared.is_small", "==", False)],
             {"vector": [[-3.0, -1.0, 1.0, 3.0]]},
-            {"mean": [("norms_compared.sum", ">", _LEAST)], "small": [("norms_compared.largest", "<", _LEAST)]},
+            {"mean": [("norms_compared.off_zero", ">", _LEAST)], "small": [("norms_compared.is_small", "==", True)]},
         ),
     },
     facts={"least": str(_LEAST)},

@@ -64,7 +64,9 @@ def code_of(kind: str) -> dict[str, Any] | None:
         return None
     path, _, name = CODE[kind][0].partition(" ")
     lines, first = definition(path, name) or ([], 0)
-    at = next(index for index, line in enumerate(lines) if CODE[kind][1] in line)
+    at = next((index for index, line in enumerate(lines) if CODE[kind][1] in line), None)
+    if at is None:
+        raise TextError(f"parts.md names {CODE[kind][1]!r} in {path} {name}, which isn't there.")
     return {
         "path": path,
         "function": name,

@@ -15,6 +15,7 @@ from model.limits import check_characters, check_length
 from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
 from ui.runs.attention import explain
+from ui.runs.prompts import is_translator
 from ui.runs.run import TokenRecord
 
 _WAY_OUT = "shorten it, or press Score this text, which reads it in parts"
@@ -24,8 +25,10 @@ _CANDIDATES = 10  # recorded for typed tokens
 def cut(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> tuple[list[TokenRecord], tuple[int, int]]:
     """The tokens of an edited text, generated ones kept where possible, and the shape of their attention.
 
-    `AttendError` for a text that is too long or has no tokens.
+    `AttendError` for a text that is too long or has no tokens, and for a model that translates.
     """
+    if is_translator(loaded):  # a saved text may come back while one is in use
+        raise AttendError(f"{loaded.name} translates and can't continue texts: choose another model for Write.")
     kept = _kept(tokens, text, loaded)
     rest = text[len(text_of(kept, loaded.tokenizer)) :]
     check_characters(rest, loaded.model.context_length)

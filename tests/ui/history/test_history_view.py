@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +10,13 @@ import gradio as gr
 import pytest
 
 from model.errors import AttendError
+from model.loaded import LoadedModel
+from tests.helpers.served import models_of
 from tests.helpers.waiting import Gate
 from tests.ui.chat.test_chat import SAMPLE, last, texts_of
 from tests.ui.runs.documents.test_documents import kept
 from ui.chat import actions as chat
+from ui.chat.document import chat_document
 from ui.chat.update import ChatUpdate
 from ui.chat.update import overview as chat_overview
 from ui.compare import actions as comparing
@@ -22,6 +26,8 @@ from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.tabs import TABS
 from ui.write.actions import overview as write_overview
+from ui.write.document import write_document
+from ui.write.draft import update_draft
 
 
 def ask(session: Session, models: Models, document: object, attempt: int, *, shown: bool = True) -> PageUpdate:
@@ -92,6 +98,18 @@ def test_a_run_that_ends_out_of_sight_leaves_the_seed_of_the_tab_in_view(models:
     assert last(screens).seed == session.seed == -1
     chat_overview(session, models, name)
     assert session.take_seed() == 5
+
+
+def test_texts_come_back_while_a_translator_is_in_use(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
+    models, before = models_of(tiny, tiny_translator), Session.using(tiny.name)
+    last(chat.send(before, models, tiny.name, "Hello", SAMPLE))
+    update_draft(before, tiny, "The fox")
+    session = Session.using(tiny_translator.name)
+    for document in (chat_document(before), write_document(before)):
+        assert document is not None
+        kept_by_browser = json.loads(json.dumps(document.value(models, ())))
+        assert ask(session, models, kept_by_browser, 1).history_reply == {"number": 9, "opened": True}
+    assert session.draft.text == "The fox" and len(session.turns) == 2
 
 
 def test_nothing_is_opened_while_the_model_writes(models: Models) -> None:

@@ -16,6 +16,7 @@
 /** @import { Candidate, Step } from '../inspector/step.js' */
 
 const VISIBLE = 0.005; // a share that may be wrong by more than this is marked as an estimate
+const NOTHING = 1e-9; // what is left of 1 where the sum's last digits are off
 
 /** @type {Record<string, (groups: Group[], value: number) => Group[]>} groups, most probable first, whose probabilities sum to 1 */
 const FILTERS = {
@@ -66,7 +67,9 @@ export function pictureOf(step, filters) {
     Math.max(Math.abs(share - low[index]), Math.abs(share - high[index])) > VISIBLE);
   const bars = known.listed.map(({ text, isChosen }, index) =>
     ({ text, chosen: isChosen, before: known.probabilities[index], after: shares[index] }));
-  return { bars, rest: { before: known.mass, after: 1 - sum(shares) }, isEstimate };
+  const unlisted = step.candidates.filter((candidate) => !known.listed.includes(candidate));
+  const rest = filters ? 1 - sum(shares) : step.rest.at(-1) + sum(unlisted.map(({ finalShare }) => finalShare));
+  return { bars, rest: { before: known.mass, after: rest < NOTHING ? 0 : rest }, isEstimate };
 }
 
 /**

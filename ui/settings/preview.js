@@ -103,7 +103,7 @@ function othersOf({ bars, rest }) {
 
 /** @param {HTMLElement} label @param {string} name @param {{before: number, after: number}} shares @param {number} largest */
 const barRow = (label, name, { before, after }, largest) =>
-  changeRow(label, { name, before, after, largest, gone: after < 1e-9 ? 'cut' : '', written: share });
+  changeRow(label, { name, before, after, largest, gone: after === 0 ? 'cut' : '', written: share });
 
 /** A probability in a form short enough for the panel. @param {number} p */
 const share = (p) => percent(p, p < 0.0995 ? 1 : 0);

@@ -120,6 +120,9 @@ def test_what_was_recorded_with_the_same_settings_is_no_estimate() -> None:
     assert not picture["isEstimate"]
     (estimated,) = pictured(PEAKED, chain)
     assert estimated["isEstimate"]
+    (cut,) = in_the_browser([(step_of(PEAKED, None, TopK(2)), None)])
+    assert [share > 0 for share in after(cut)[:4]] == [True, True, False, False]
+    assert cut["rest"]["after"] == 0 and 0 not in after(picture)  # only what is removed is called "cut"
 
 
 CHOOSE_AS = """

@@ -60,12 +60,11 @@ class Ledger:
             self._holders[identity] -= 1
             self.total -= 0 if self._holders[identity] else size
 
-    def drop(self, run: RunRecord, forget: Callable[[], None]) -> bool:
+    def drop(self, run: RunRecord, forget: Callable[[], None]) -> None:
         """Let a run forget something, and count what is left of it."""
         self.release(_of_text(run))
         forget()
         self.add(_of_text(run))
-        return True
 
 
 def limit_memory(session: Session, most: int | None = None, *, most_of_all: int | None = None) -> None:
@@ -112,14 +111,15 @@ class TraceBudget:
 
 def _limit(session: Session, most: int) -> None:
     ledger = Ledger.of(session)
-    drops = _drops(session, ledger)
-    while ledger.total > most and next(drops, False):
-        pass
+    if ledger.total > most:
+        for _ in _drops(session, ledger):
+            if ledger.total <= most:
+                break
     session.bytes = ledger.total
 
 
-def _drops(session: Session, ledger: Ledger) -> Iterator[bool]:
-    """Drop one thing after another, in this order; yields True after each, until nothing is left to drop."""
+def _drops(session: Session, ledger: Ledger) -> Iterator[None]:
+    """Drop one thing after another, in the order of this module's docstring; pauses after each."""
     inspected = session.inspected_run or session.draft.run
     ended = [run for run in list(session.runs.values()) if run.id not in session.growing]
     others, on_screen = [run for run in ended if run.id != inspected], [run for run in ended if run.id == inspected]
@@ -132,13 +132,12 @@ def _drops(session: Session, ledger: Ledger) -> Iterator[bool]:
         for number, version in enumerate(history):
             ledger.release(_of_trace(version.trace))
             history[number] = replace(version, trace=None)
-            yield True
+            yield
     for run in others:
         yield ledger.drop(run, run.forget_trace)
     for history in histories:
         while history:
-            ledger.release(_of_text(history.pop(0)))
-            yield True
+            yield ledger.release(_of_text(history.pop(0)))
     for run in others:
         yield ledger.drop(run, run.forget_explanations)
     for run in on_screen:
@@ -147,10 +146,9 @@ def _drops(session: Session, ledger: Ledger) -> Iterator[bool]:
     yield _forget_file(session, ledger)
 
 
-def _forget_file(session: Session, ledger: Ledger) -> bool:
+def _forget_file(session: Session, ledger: Ledger) -> None:
     ledger.release(_of_file(session))
     session.file = None
-    return True
 
 
 def _of_file(session: Session) -> Sizes:

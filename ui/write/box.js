@@ -15,6 +15,7 @@ export function followWriting(box) {
   const end = followEnd(box);
   let isWriting = false; // from the click on
   let hasBegun = false; // the server has disabled the box
+  let hadFocus = false; // at the click; a disabled box loses it
   let runBefore = /** @type {string | null} */ (null); // the run in the inspector at the click
   const reply = new MutationObserver((changes) => {
     if (changes.some(({ type, addedNodes }) => type === 'attributes' || [...addedNodes].some(holdsNotice))) release();
@@ -25,6 +26,7 @@ export function followWriting(box) {
     isWriting = true;
     hasBegun = false;
     end.follow(true);
+    hadFocus = document.activeElement === box;
     runBefore = inspectedToken.latest?.run ?? null;
     box.readOnly = true;
     box.title = 'The model is about to write here';
@@ -40,7 +42,10 @@ export function followWriting(box) {
     if (!isWriting) return;
     end.follow(false);
     if (box.disabled) hasBegun = true;
-    else if (hasBegun) stop(); // with the last words it is enabled again
+    else if (hasBegun) {
+      stop(); // with the last words it is enabled again
+      if (hadFocus && document.activeElement === document.body) box.focus({ preventScroll: true });
+    }
   });
 
   /** The click was answered. */

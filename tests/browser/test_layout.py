@@ -178,3 +178,7 @@ def test_open_settings_and_long_words_cut_nothing_off(visit: Opener) -> None:
     expect(page.locator("#attend-method")).not_to_be_in_viewport()
     page.locator("#attend-open-settings").click()
     expect(page.locator("#attend-method")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(page.locator("#attend-method")).not_to_be_in_viewport()
+    page.set_viewport_size(DESK)
+    expect(page.locator("#attend-method")).to_be_in_viewport()

@@ -88,7 +88,7 @@ function wireHeader() {
     remember('theme', document.body.classList.toggle('dark') ? 'dark' : 'light');
   });
   document.addEventListener('click', (event) => {
-    if (around(event, '#attend-settings .toggle-button')) closedForRoom = false;
+    if (around(event, '#attend-settings .toggle-button')) closedForRoom = NARROW.matches && areSettingsOpen(); // they cover the page there
   }, true);
   SMALL.addEventListener('change', () => !SMALL.matches && closedForRoom && toggleSettings());
   const uncover = () => NARROW.matches && areSettingsOpen() && closeSettings();

@@ -75,9 +75,10 @@ def previous_shares(attention: Tensor) -> Tensor:
 
 
 def three_maps(loaded: LoadedModel, source: str, text: str, most: int) -> tuple[Ids, Ids, Attention]:
-    """What an encoder-decoder has read, a source and what it has written of a translation, and its three attentions.
+    """The tokens of a source, those that the decoder has read of its translation, and the attention over both.
 
-    A row belongs to the token that was read last. Raises `AttendError` for more than `most` tokens of either.
+    The encoder's is (1, L, H, S, S), the decoder's (1, L, H, T, T) and the cross-attention (1, L, H, T, S).
+    Raises `AttendError` for more than `most` tokens of either.
     """
     source_ids = at_most(most, loaded.prompt(source))
     read = at_most(most, (*loaded.model.decoder_start, *loaded.tokenizer.encode(text)), "translation")

@@ -72,9 +72,9 @@ def counted_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once() -> None:
-    """Whatever a test is about, it hardly ever waits for a compiler: beside several processes, another goes on with
-    the precisions that few tests need."""
-    compiling.compile_for(*compiling.DTYPES[: 1 if os.environ.get("PYTEST_XDIST_WORKER") else None])
+    """No test waits for the compiler, except a few that need a precision which another process is still compiling."""
+    several = "PYTEST_XDIST_WORKER" in os.environ
+    compiling.compile_for(*(compiling.DTYPES[:1] if several else compiling.DTYPES))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -93,7 +93,7 @@ class Fact:
                 noun=noun,
                 old=self.old,
                 a=article(self.value),
-                an=article(self.thing),
+                a_thing=article(self.thing),
             )
         )
 

@@ -55,7 +55,8 @@ def send(
 
     Args:
         system: here and below, the system prompt in its box, which becomes the session's; None keeps the session's.
-        from_box: whether the page takes the message out of its box; it keeps what was typed after it.
+        from_box: whether the message came from the message box; the page then removes it, and nothing that was
+            typed after it.
     """
     turns = [*session.turns, Turn("user", checked_message(text))]
     yield from answer_last(session, models, name, turns, settings, system=system, from_box=from_box)

@@ -13,7 +13,7 @@ class ConversationValue(TurnsValue):
     `version {turn, version}` (show another version of a message), `without {run, changes}` (write an answer again with
     parts of the model switched off), `example {text}`, and `missing`."""
 
-    sent: NotRequired[int]  # how many messages of the box were accepted; absent where there is no server
+    sent: NotRequired[int]  # how many messages from the box were accepted; absent where there is no server
 
 
 class MessageToken(TypedDict):

@@ -68,10 +68,7 @@ export function start(component) {
       opened.close();
       fill(list);
     },
-    add: () => {
-      opened.close();
-      addCard();
-    },
+    add: addCard,
     link: copyLink, classLink: (button) => withLink(button, (address) => classLinkWanted.publish(address)),
     share: (button) => questions.ask('runs', {}, ({ file }) => file && shareFile(button, 'comparison', file[0],
       JSON.stringify(sharedComparison(offered, cards, results, continued, JSON.parse(file[1]))))),
@@ -138,6 +135,7 @@ export function start(component) {
   }
 
   function addCard() {
+    opened.close();
     cards.push(newCard(cards.at(-1).settings));
     draw();
     cards.at(-1).editing.open(true);

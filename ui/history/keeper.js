@@ -66,7 +66,7 @@ export function makeKeeper(store, questions, present, report) {
     if (isEmpty) leave(kind);
     const now = pendingOf(kind), hasEnded = now.isGrowing && !isGrowing;
     cancel(now);
-    const isWritten = now.isWritten || now.isAsked || isGrowing || hasEnded; // the question that asked for it was just dropped
+    const isWritten = now.isWritten || now.isAsked || isGrowing; // a question that asked for it was just dropped
     Object.assign(now, { isGrowing, isWritten, isAsked: false });
     if (isEmpty || !isKeeping) setKey(kind, '');
     else if (isGrowing) now.timer = window.setInterval(() => save(kind), GROWING_MS);

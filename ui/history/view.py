@@ -34,7 +34,7 @@ class History(View):
 
     def lay_out(self) -> None:
         """Add the component to the current Gradio context; it opens above the page."""
-        entries = {kind: tab.name for kind, tab in self._tabs.items()}  # of the switch
+        entries = {kind: tab.name for kind, tab in self._tabs.items()}  # kind of the tab → its entry in the switch
         self.component = component("history/history.js", "keep", "open", tabs=entries)
 
     @property

@@ -4,17 +4,16 @@
 
 /** @import { LanguagesValue } from './models_contract' */
 
-import { make } from '../kit/js/dom.js';
+import { make, makeButton } from '../kit/js/dom.js';
 
 const NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
 /** @param {(source: string, target: string) => void} choose */
 export function makeLanguages(choose) {
-  const source = make('select', { 'aria-label': 'From', onchange: () => request(source.value, target.value) });
-  const target = make('select', { 'aria-label': 'To', onchange: () => request(source.value, target.value) });
-  const swap = make('button', {
-    type: 'button', class: 'at-plain at-swap', title: 'Swap languages', 'aria-label': 'Swap languages', text: '⇄', onclick: () => request(target.value, source.value),
-  });
+  const change = () => request(source.value, target.value);
+  const source = make('select', { onchange: change, 'aria-label': 'From' });
+  const target = make('select', { onchange: change, 'aria-label': 'To' });
+  const swap = makeButton('⇄', () => request(target.value, source.value), { class: 'at-plain at-swap', title: 'Swap languages', 'aria-label': 'Swap languages' });
   const from = make('label', {}, 'From ', source);
   const node = make('div', { class: 'at-row at-gap-sm attend-languages', hidden: true }, from, swap, make('label', {}, 'To ', target));
   let drawnKey = '';

@@ -9,7 +9,7 @@ import { MAX_PROMPT, removeOnceWorking, takePart, whenMoved } from '../kit/addre
 import { mayChangeText } from '../kit/address/class_part.js';
 import { cloneObjectsOnly } from '../kit/gradio/clone.js';
 import { reopenStream } from '../kit/gradio/late_events.js';
-import { around, typeInto } from '../kit/js/dom.js';
+import { around, findVisible, typeInto } from '../kit/js/dom.js';
 import { plainKey } from '../kit/js/keys.js';
 import { takeDecimalCommas } from '../kit/js/number.js';
 import { connected, streamMissing, writtenText } from '../kit/js/signals.js';
@@ -39,15 +39,12 @@ const find = (selector) => /** @type {HTMLElement | null} */ (document.querySele
 /** @param {string} selector */
 const findAll = (selector) => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector))];
 
-/** @param {string} selector */
-const findVisible = (selector) => findAll(selector).find((element) => element.checkVisibility());
-
 const areSettingsOpen = () => Boolean(find('#attend-settings.open'));
 const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
 let closedForRoom = false; // whether the settings were closed for want of room, so that a wide window opens them again
 
-/** @param {boolean} [isForRoom] */
-function closeSettings(isForRoom = true) {
+/** @param {boolean} isForRoom */
+function closeSettings(isForRoom) {
   toggleSettings();
   closedForRoom = isForRoom;
 }
@@ -62,7 +59,7 @@ export function start() {
   reportTyping();
   writtenText.subscribe(null, (text) => document.body.toggleAttribute('data-written', Boolean(text)));
   takeDecimalCommas();
-  addSkipLink(`${BOXES}, #attend-read-text textarea`);
+  addSkipLink(`${BOXES}, #attend-read-text textarea, .at-lesson-body h2`);
   const classroom = enterClass({ hasServer: true, hasTexts: Boolean(find('#attend-main')) }); // the page of an encoder has none
   if (!mayChangeText()) for (const box of findAll(BOXES)) box.toggleAttribute('readonly', true);
   const prompt = takePart('prompt', (text) => text.length <= MAX_PROMPT);
@@ -91,7 +88,7 @@ function wireHeader() {
     if (around(event, '#attend-settings .toggle-button')) closedForRoom = NARROW.matches && areSettingsOpen(); // they cover the page there
   }, true);
   SMALL.addEventListener('change', () => !SMALL.matches && closedForRoom && toggleSettings());
-  const uncover = () => NARROW.matches && areSettingsOpen() && closeSettings();
+  const uncover = () => NARROW.matches && areSettingsOpen() && closeSettings(true);
   NARROW.addEventListener('change', uncover);
   whenMoved(uncover);
 }

@@ -137,7 +137,7 @@ class Session:
 
     conversation: Conversation = field(default_factory=Conversation)
     system: str = ""  # the system prompt in its box, even if the model supports none
-    sent: int = 0  # how many messages of Chat's box were accepted, which the page then takes out of it
+    sent: int = 0  # how many messages from Chat's box were accepted, which the page then takes out of it
     cleared: Conversation | None = None  # the conversation that was cleared last, for its Undo
     translation: Translation | None = None  # what Translate shows
     cleared_translation: Translation | None = None  # the one that was cleared last, for the history

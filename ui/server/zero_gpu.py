@@ -142,7 +142,7 @@ class LeasedModel:
 
     def __init__(self, name: str, model: LanguageModel[Any], zero_gpu: ZeroGpu) -> None:
         self._name, self._zero_gpu = name, zero_gpu
-        self._model = model  # `ZeroGpu` itself keeps none in memory
+        self._model = model  # never read, but it keeps the model in memory, which `ZeroGpu` itself doesn't
         self.vocabulary_size, self.context_length = model.vocabulary_size, model.context_length
         self.source_length: int = getattr(model, "source_length", model.context_length)
         self.decoder_start, self.joinable, self.layer_count = model.decoder_start, model.joinable, model.layer_count

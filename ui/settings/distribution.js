@@ -16,7 +16,7 @@
 /** @import { Candidate, Step } from '../inspector/step.js' */
 
 const VISIBLE = 0.005; // a share that may be wrong by more than this is marked as an estimate
-const NOTHING = 1e-9; // what is left of 1 where the sum's last digits are off
+const ROUNDING = 1e-9; // a smaller rest is a rounding error
 
 /** @type {Record<string, (groups: Group[], value: number) => Group[]>} groups, most probable first, whose probabilities sum to 1 */
 const FILTERS = {
@@ -67,9 +67,8 @@ export function pictureOf(step, filters) {
     Math.max(Math.abs(share - low[index]), Math.abs(share - high[index])) > VISIBLE);
   const bars = known.listed.map(({ text, isChosen }, index) =>
     ({ text, chosen: isChosen, before: known.probabilities[index], after: shares[index] }));
-  const unlisted = step.candidates.filter((candidate) => !known.listed.includes(candidate));
-  const rest = filters ? 1 - sum(shares) : step.rest.at(-1) + sum(unlisted.map(({ finalShare }) => finalShare));
-  return { bars, rest: { before: known.mass, after: rest < NOTHING ? 0 : rest }, isEstimate };
+  const rest = filters ? 1 - sum(shares) : step.rest.at(-1) + sum(known.unlisted.map(({ finalShare }) => finalShare));
+  return { bars, rest: { before: known.mass, after: rest < ROUNDING ? 0 : rest }, isEstimate };
 }
 
 /**
@@ -88,14 +87,15 @@ function knownOf({ stages, candidates, rest, kept, entropy, rank }) {
   const listed = candidates.filter((candidate) => at(candidate) > 0 && !(candidate.isChosen && rank > candidates.length))
     .toSorted((one, other) => at(other) - at(one) || one.id - other.id);
   const probabilities = listed.map(at);
-  const mass = rest[base] + sum(candidates.filter((candidate) => !listed.includes(candidate)).map(at));
+  const unlisted = candidates.filter((candidate) => !listed.includes(candidate));
+  const mass = rest[base] + sum(unlisted.map(at));
   const count = kept[base] - listed.length;
   const top = Math.min(probabilities.at(-1) ?? 0, mass);
   const even = Math.min(mass / count, top);
   const nats = entropy[base] * Math.LN2 + sum(probabilities.map((p) => p * Math.log(p))); // of the others alone
   const [least, most] = [-mass * Math.log(top), -mass * Math.log(even)];
   const evenness = most > least ? Math.min(1, Math.max(0, (nats - least) / (most - least))) : 1;
-  return { listed, probabilities, mass, top, even, evenness };
+  return { listed, unlisted, probabilities, mass, top, even, evenness };
 }
 
 /** @param {ReturnType<typeof knownOf>} known @param {Filter[]} filters @param {number} evenness */

@@ -128,7 +128,7 @@ export function start({ element, props, trigger }) {
   readAddress(form, state);
   draw();
   whenMoved(() => writeAddress(form, state)); // the settings stay the same wherever a visitor goes
-  addEventListener('pagehide', () => writeAddress(form, state)); // a reload still opens the address before, but keeps these
+  addEventListener('pagehide', () => writeAddress(form, state)); // a reload opens the old address, but restores these
   currentModel.subscribe(element, (model) => state.followModel(model));
   shownTab.subscribe(element, showTab);
   // Until Gradio has mounted the component, no event reaches the server, so this one is repeated until it is heard. It is the

@@ -31,7 +31,7 @@ export function readAddress(form, state) {
   const all = kept(form);
   state.restore(all);
   const usual = history.state?.usualMethod ?? form.tab_methods[partOf('tab')] ?? null;
-  // The address may be older than what was kept, but a page that was opened by another link since hasn't written its own state.
+  // After a reload, what was kept may be newer than the address. A page opened by a link has no state of its own yet.
   const newest = isReload() ? all[history.state?.usualMethod] : null;
   state.open(newest ?? { method, values }, {
     usual: Object.hasOwn(form.methods, usual) ? usual : null, model: history.state?.model ?? partOf('model'),

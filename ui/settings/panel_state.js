@@ -221,7 +221,8 @@ export class PanelState {
   #switchTo(model, method) {
     const awaited = this.#awaited?.usual === null && [model, null].includes(this.#awaited.model) ? this.#awaited : null;
     const isOther = this.#usualMethod !== method;
-    if (awaited || isOther) this.#awaited = null; // what another model was to bring is put aside
+    const isDue = !this.isAwaiting || this.#awaited?.usual === method;
+    if (awaited || (isOther && isDue)) this.#awaited = null; // what another model was to bring is put aside
     if (!isOther) return;
     if (!awaited) {
       this.#others.set(this.#usualMethod, this.#current);

@@ -21,6 +21,7 @@ export function inspectorValue(run, name) {
   }
   const first = unexplained.length;
   const ids = [...unexplained, ...steps.map(({ id }) => id)];
+  const written = ids.length - run.ids.length; // number of the first token that the model wrote
   const special = new Set(run.special);
   return {
     run: name,
@@ -40,8 +41,8 @@ export function inspectorValue(run, name) {
     rows: run.attention?.rows ?? [],
     rows_from: first - 1,
     settings: run.settings,
-    settings_from: ids.length - run.ids.length,
-    search: run.search ? { first: ids.length - run.ids.length, since: 0, steps: run.search } : null,
+    settings_from: written,
+    search: run.search ? { first: written, since: 0, steps: run.search } : null,
     selected: null,
     busy: false,
   };

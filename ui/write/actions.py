@@ -89,19 +89,19 @@ class _Continuation:
         self.live.text.update(run.ids[len(self.live.request.prompt) :])
         session.draft.text = self.live.text.text(finished=progress.ended)
         note = self.live.note if not self.single or self.live.reason == "stop_text" else None
+        ending = ended_by_model(run, loaded)
         update = WriteUpdate(
             inspector=streamed(session, run, progress.since[0], loaded, busy=not progress.ended),
-            meter=meter_value(
-                len(run.tokens), loaded.model.context_length, note=with_others(ended_by_model(run, loaded) or note, run)
-            ),
+            meter=meter_value(len(run.tokens), loaded.model.context_length, note=with_others(ending or note, run)),
             text=session.draft.text,
         )
         if not progress.ended:
             return update
-        ended = ended_by_model(run, loaded) is not None
-        if update.inspector is not None and self.single and ended:
+        if update.inspector is not None and self.single and ending:
             update.inspector["newest"] = len(run.tokens) - 1  # the end is the one token that was asked for
-        return replace(update, running=False, seed=session.seed, ended=ended, history=undo_and_redo(session))
+        return replace(
+            update, running=False, seed=session.seed, ended=ending is not None, history=undo_and_redo(session)
+        )
 
 
 def take(session: Session, models: Models, index: int, token: int) -> WriteUpdate:

@@ -7,14 +7,12 @@ import { mayChangeText } from '../kit/address/class_part.js';
 import { around } from '../kit/js/dom.js';
 import { connectionLost, inspectedToken, writtenText } from '../kit/js/signals.js';
 import { followEnd } from '../kit/parts/follow_end.js';
-
-const STARTS = '#attend-continue, #attend-next';
+import { STARTS } from './ended.js';
 
 /** @param {HTMLTextAreaElement} box disabled while the model writes; the browser itself keeps typed text in view */
 export function followWriting(box) {
   const end = followEnd(box);
   let isWriting = false; // from the click on
-  let hasBegun = false; // the server has disabled the box
   let hadFocus = false; // at the click; a disabled box loses it
   let runBefore = /** @type {string | null} */ (null); // the run in the inspector at the click
   const reply = new MutationObserver((changes) => {
@@ -24,7 +22,6 @@ export function followWriting(box) {
   document.addEventListener('click', (event) => {
     if (!around(event, STARTS)) return;
     isWriting = true;
-    hasBegun = false;
     end.follow(true);
     hadFocus = document.activeElement === box;
     runBefore = inspectedToken.latest?.run ?? null;
@@ -33,7 +30,7 @@ export function followWriting(box) {
     reply.observe(box, { attributeFilter: ['disabled'] });
     reply.observe(document.body, { childList: true, subtree: true }); // a refusal is a notice, and nothing else
   });
-  box.addEventListener('input', stop); // the visitor types: the click was refused
+  box.addEventListener('input', () => { isWriting = false; }); // the visitor types: the click was refused
   connectionLost.subscribe(box, release);
   inspectedToken.subscribe(box, ({ run, busy }) => {
     if (isWriting && run !== runBefore && !busy) release(); // a short text may come at once, and never disable the box
@@ -41,9 +38,8 @@ export function followWriting(box) {
   writtenText.subscribe(box, () => {
     if (!isWriting) return;
     end.follow(false);
-    if (box.disabled) hasBegun = true;
-    else if (hasBegun) {
-      stop(); // with the last words it is enabled again
+    if (!box.disabled && !box.readOnly) { // with the last words it is enabled again
+      isWriting = false;
       if (hadFocus && document.activeElement === document.body) box.focus({ preventScroll: true });
     }
   });
@@ -53,11 +49,6 @@ export function followWriting(box) {
     reply.disconnect();
     box.readOnly = !mayChangeText();
     box.title = '';
-  }
-
-  function stop() {
-    isWriting = false;
-    hasBegun = false;
   }
 }
 

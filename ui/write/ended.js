@@ -1,12 +1,12 @@
 /**
- * Why Continue and Next token are disabled: the model has ended the text. They are enabled with the first key that is typed, since
- * the server's answer to that may come later than the click.
+ * Why Continue and Next token are disabled: the model has ended the text. The first key that is typed enables them at once: the
+ * server's answer may come after the next click.
  */
 
-const BUTTONS = '#attend-continue, #attend-next';
+export const STARTS = '#attend-continue, #attend-next';
 const REASON = 'The model ended its text here: keep typing, press Undo, or use another token instead.';
 
-const buttons = () => /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(BUTTONS));
+const buttons = () => /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(STARTS));
 
 /** @param {HTMLTextAreaElement} box */
 export function explainEnd(box) {

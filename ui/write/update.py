@@ -28,11 +28,12 @@ class WriteUpdate(PageUpdate):
 def update_of(session: Session, models: Models, run: RunRecord) -> WriteUpdate:
     """Write with the draft's run, open in the inspector."""
     loaded = models.require_loaded(run.model)
+    note = ended_by_model(run, loaded)
     return WriteUpdate(
         inspector=opened(session, models, run),
-        meter=meter_value(len(run.tokens), loaded.model.context_length, note=ended_by_model(run, loaded)),
+        meter=meter_value(len(run.tokens), loaded.model.context_length, note=note),
         text=session.draft.text,
-        ended=ended_by_model(run, loaded) is not None,
+        ended=note is not None,
         history=undo_and_redo(session),
     )
 
@@ -43,6 +44,7 @@ def typed_update(session: Session, before: RunRecord | None, run: RunRecord, loa
     Args:
         before: the run of the text as it was.
     """
+    note = ended_by_model(run, loaded)
     return WriteUpdate(
         inspector=typed(
             session,
@@ -51,8 +53,8 @@ def typed_update(session: Session, before: RunRecord | None, run: RunRecord, loa
             before=None if before is None or before is run or before.model != run.model else before.id,
             since=0 if before is None else shared(before.tokens, run.ids),
         ),
-        meter=meter_value(len(run.tokens), loaded.model.context_length, note=ended_by_model(run, loaded)),
-        ended=ended_by_model(run, loaded) is not None,
+        meter=meter_value(len(run.tokens), loaded.model.context_length, note=note),
+        ended=note is not None,
         history=undo_and_redo(session),
     )
 

@@ -4,8 +4,8 @@
  *
  * @typedef {[place: string, how: string, to: any]} Check a comparison of what stands at a place of a result, as in ui/learn/exercises/checks.py
  * @typedef {{predicted: boolean, reveal: Reply, explanation: string, replies?: Reply[], digits?: number, solutions?: number[],
- *   holds?: Check[], mistakes?: [number, string][] | [Check[], string][]}} Exercise `replies`: to each option; `holds`: what a change is to bring
- *   about; `mistakes`: the numbers that they lead to, or what they bring about
+ *   holds?: Check[], mistakes?: [number, string][] | [Check[], string][]}} Exercise `replies`: to each option; `holds`: what a change must bring
+ *   about; `mistakes`: typical wrong numbers, or what typical wrong changes bring about, each with its feedback
  * @typedef {import('../../ui/learn/exercises/exercises.js').ExerciseReply} Reply
  * @typedef {import('./answers.js').ChapterFile} ChapterFile
  * @typedef {import('./answers.js').Inputs} Inputs

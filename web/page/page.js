@@ -56,7 +56,7 @@ document.querySelector('#attend-alone').replaceChildren(
   makeHeader(named && !(named.replace(PRECISION, '') in forms.models) ? named : ''),
   make('div', { id: 'attend-main', class: 'at-alone-columns' }, aside, make('div', { id: 'attend-left', class: 'at-alone-texts' }, tabs.list, ...tabs.panels), right),
 );
-addSkipLink('.at-alone-ask textarea, .at-ask-text');
+addSkipLink('.at-alone-ask textarea, .at-ask-text, .at-lesson-body h2');
 enterClass({ hasServer: false });
 const settings = mountSettings(folded, forms.panel);
 right.append(make('h2', { class: 'at-hidden', text: 'Inspector' }));

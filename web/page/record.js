@@ -5,7 +5,7 @@
 /** @import { RunDocument } from '../../decoding/run/document' */
 /** @import { Inspector } from './inspector.js' */
 
-import { start } from '../../ui/inspector/toolbar/toolbar.js';
+import { FROM_FILE, start } from '../../ui/inspector/toolbar/toolbar.js';
 import { make } from '../../ui/kit/js/dom.js';
 import { mount } from './component.js';
 
@@ -21,7 +21,7 @@ export function mountRecord(parent, inspector) {
       try {
         const run = JSON.parse(text);
         if (run?.schema !== SCHEMA) throw new Error(`its schema is ${run?.schema}, not ${SCHEMA}`);
-        inspector.open(`replay-${number}`, run, name);
+        inspector.open(`${FROM_FILE}${number}`, run, name);
       } catch (error) {
         problem.textContent = `${name || 'This card'} can’t be opened: ${/** @type {Error} */ (error).message}. Choose a run that was saved or shared.`;
       }

@@ -112,7 +112,6 @@ def _raise_shortage(error: Exception) -> None:
 
 
 if __name__ == "__main__":
-    # What transformers imports before it builds its first model takes half a second, and what it imports for any of
-    # these families two fifths of a trial of a small model.
+    # The most common families: importing their modules takes a large part of the trial of a small model.
     families = [f"transformers.models.{name}.modeling_{name}" for name in ("gpt2", "llama")]
     serve(refusal, MAX_BYTES, mapped=True, modules=families)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import torch
@@ -120,6 +121,12 @@ def test_who_loses_it() -> None:
         changes(reader(WITHOUT_ATTENTION), [1, 2, 3], [1, 2])
 
 
-def test_times_are_of_the_lengths_that_were_asked() -> None:
-    times = time_reading(translator(WITHOUT_ATTENTION), (4, 8), tries=1)
-    assert len(times) == 2 and all(seconds > 0 for seconds in times)
+def test_texts_of_the_lengths_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths, loaded, prefill = list[int](), translator(WITHOUT_ATTENTION), Recurrent.prefill
+
+    def noted(model: Recurrent, prompt: Sequence[int], **options: Any) -> Any:
+        lengths.append(len(prompt))
+        return prefill(model, prompt, **options)
+
+    monkeypatch.setattr(Recurrent, "prefill", noted)
+    assert len(time_reading(loaded, (4, 8), tries=1)) == 2 and list(dict.fromkeys(lengths)) == [4, 8]

@@ -2,7 +2,7 @@
  * An axis of the map: the tokens of its visible rows or columns, as many as fit.
  */
 
-import { make } from '../../kit/js/dom.js';
+import { fitCanvas, make } from '../../kit/js/dom.js';
 import { fitting } from '../../kit/js/text.js';
 
 const COLUMNS = 58; // pixels that the columns' axis is high
@@ -10,21 +10,6 @@ const APART = 12; // pixels between two names
 const ROOM = { rows: 8, columns: 4 }; // pixels between the names and the edges of an axis
 const NAME = { high: 14, font: '10.5px sans-serif' }; // the picture of a name
 const MAX_PICTURES = 2000;
-
-/**
- * Give a canvas its size on the page, and as many pixels as the screen has there, unless it has them already.
- * @param {HTMLCanvasElement} canvas @param {number} wide @param {number} high
- * @returns {number} pixels of the screen for one of the page
- */
-export function fitCanvas(canvas, wide, high) {
-  const ratio = window.devicePixelRatio || 1;
-  const [across, down] = [Math.round(wide * ratio), Math.round(high * ratio)];
-  if (canvas.width !== across || canvas.height !== down) {
-    Object.assign(canvas, { width: across, height: down });
-    Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
-  }
-  return ratio;
-}
 
 /** @param {'rows' | 'columns'} axis */
 export function makeAxis(axis) {

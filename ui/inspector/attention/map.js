@@ -5,9 +5,9 @@
  * decoder's row is named after the token that its pass chose, and has as many keys as there were at that time.
  */
 
-import { make, setText } from '../../kit/js/dom.js';
+import { fitCanvas, make, setText } from '../../kit/js/dom.js';
 import { addCellCursor } from '../../kit/js/keys.js';
-import { fitCanvas, makeAxis } from './axis.js';
+import { makeAxis } from './axis.js';
 
 const CELL = { narrowest: 3, widest: 36 };
 const STOPS = 5;

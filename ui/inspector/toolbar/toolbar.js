@@ -18,7 +18,7 @@ import { MAX_SENT, contentOf, sendable, shareRun } from './shared_file.js';
 
 const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
 const MAX_FILE = 20_000_000; // bytes of a file that is read at all
-const FROM_FILE = 'replay-'; // and a number: the name of a run from a file, see ui/inspector/toolbar/replay.py
+export const FROM_FILE = 'replay-'; // and a number: the name of a run from a file, see ui/inspector/toolbar/replay.py
 
 /** @param {import('../../kit/js/gradio').Component} component */
 export function start(component) {

@@ -80,9 +80,6 @@ def replies(visitor: Session, models: Models, event: gr.EventData) -> Iterator[W
 def answered(name: str, question: Question) -> Iterator[WhyReply]:
     """The progress of an answer that takes long, and last the answer."""
     answer = QUESTIONS[name](question)
-    while isinstance(answer, Generator):
-        try:
-            yield {"progress": next(answer)}
-        except StopIteration as ended:
-            answer = ended.value
+    if isinstance(answer, Generator):
+        answer = yield from answer
     yield {"answer": answer}

@@ -175,9 +175,9 @@ export function makeView({ answerTo }) {
       describe: (layer, at) => `Without layer ${layer + 1}, head ${at + 1}: ${nats(values[layer][at])}`,
       onPick: (layer, at) => pick(layer * answer.heads + at),
     });
-    const least = Math.min(...values.flat()), most = values.flat().indexOf(least);
-    ranking.replaceChildren(make('p', { class: 'at-md' }, ...(least < 0
-      ? ['Of all heads, this token depends most on ', makeButton(`head ${nameOf(most)}`, () => pick(most)), `: without it, its log-probability changes by ${nats(least)}.`]
+    const all = values.flat(), lowest = Math.min(...all), strongest = all.indexOf(lowest);
+    ranking.replaceChildren(make('p', { class: 'at-md' }, ...(lowest < 0
+      ? ['Of all heads, this token depends most on ', makeButton(`head ${nameOf(strongest)}`, () => pick(strongest)), `: without it, its log-probability changes by ${nats(lowest)}.`]
       : ['No head makes this token likelier: without any one of them, it would be at least as likely.'])), picture);
     offer(sort, ['', ...answer.patterns, 'effect'].map((value) => [value, SORTED[value]]));
     sort.value = 'effect';

@@ -49,7 +49,7 @@ def heads(question: Question) -> Progress[HeadsAnswer]:
         scores = {name: [short(row) for row in getattr(head_scores, name).tolist()] for name in PATTERNS}
         strongest = head_scores.strongest().tolist()
         if not target.source:  # what repeats is clearer in random tokens than in a text
-            yield 1, 2
+            yield {"progress": (1, 2)}
             with target.loaded.lock:
                 length = min(_REPEATED, target.loaded.model.context_length // 2)
                 induction = score_induction(target.inspector, seed=_SEED, length=length)
@@ -147,7 +147,7 @@ def write_without(question: Question) -> Progress[Rewritten]:
                 again.add(arrived.steps[0])
             if time.monotonic() - reported_at > _REPORT_SECONDS:
                 reported_at = time.monotonic()
-                yield min(len(again.ids), len(trace.ids)), len(trace.ids)
+                yield {"progress": (min(len(again.ids), len(trace.ids)), len(trace.ids))}
     pairs = enumerate(zip_longest(trace.ids, again.ids))
     return {
         "ids": list(trace.ids),

@@ -60,7 +60,7 @@ export function makeCurves({ columns, lines, marked, title, width, onPick }) {
  * A grid of coloured cells, orange below zero and blue above, which can be saved.
  * @param {{rows: string[], columns: string[], values: number[][], title: string, describe: (row: number, column: number) => string,
  *   onPick?: (row: number, column: number) => void, across?: string, room: number, file: string[]}} about `values` by row and
- *   column; `across` names the columns; `room`: the width that there is, in pixels; `file`: what names it
+ *   column; `across` names the columns; `room`: the width that there is, in pixels; `file`: the parts of the saved file's name
  */
 export function makeGrid({ rows, columns, values, title, describe, onPick = () => {}, across = '', room, file }) {
   const [left, top, high] = [56, across ? 20 : 4, rows.length > 16 ? 12 : 18];

@@ -17,6 +17,7 @@ from model.inspection.patching import Patching
 from model.inspection.words import LeftOut
 from model.loaded import FairLock, LoadedModel
 from ui.inspector.toolbar.replay import is_replay, reopened
+from ui.inspector.why.why_contract import WhyReply
 from ui.kit.packing import significant
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
@@ -26,7 +27,7 @@ LONGEST = 2_000  # tokens of a text that is looked into
 
 AnswerT = TypeVar("AnswerT")
 StepT = TypeVar("StepT", Ablation, LeftOut, Patching)
-Progress = Generator[tuple[int, int], None, AnswerT]  # yields how much is done of how much, and returns the answer
+Progress = Generator[WhyReply, None, AnswerT]  # yields how much is done of how much, and returns the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ def last_step(steps: Iterator[StepT], lock: FairLock) -> Progress[StepT | None]:
         if step is None:
             return last
         last = step
-        yield step.done, step.total
+        yield {"progress": (step.done, step.total)}
 
 
 def short(values: Iterable[float]) -> list[float]:

@@ -4,11 +4,10 @@
 
 /** @import { HeadsAnswer } from './why_contract' */
 
-import { make } from '../../kit/js/dom.js';
+import { fitCanvas, make } from '../../kit/js/dom.js';
 import { addCellCursor } from '../../kit/js/keys.js';
 import { fitting } from '../../kit/js/text.js';
 import { download } from '../../kit/js/transfer.js';
-import { fitCanvas } from '../attention/axis.js';
 import { readColours } from '../attention/map.js';
 
 const MAX_ACROSS = 12;
@@ -78,7 +77,7 @@ export function makeThumbnails({ point, pick }) {
     const context = canvas.getContext('2d');
     const ratio = window.devicePixelRatio || 1;
     context.setTransform(ratio, 0, 0, ratio, 0, -node.scrollTop * ratio);
-    context.clearRect(0, node.scrollTop, width, canvas.height);
+    context.clearRect(0, node.scrollTop, width, canvas.height / ratio);
     const first = Math.max(0, Math.floor((node.scrollTop - GAP) / high())) * across();
     const end = Math.min(about.order.length, Math.ceil((node.scrollTop + canvas.height / ratio) / high()) * across());
     for (let place = first; place < end; place += 1) paintHead(context, place);

@@ -122,3 +122,22 @@ export function typeInto(box, text) {
   box.value = text;
   box.dispatchEvent(new Event('input', { bubbles: true }));
 }
+
+/**
+ * Give a canvas its size on the page, and as many pixels as the screen has there, unless it has them already.
+ * @param {HTMLCanvasElement} canvas @param {number} wide @param {number} high
+ * @returns {number} pixels of the screen for one of the page
+ */
+export function fitCanvas(canvas, wide, high) {
+  const ratio = window.devicePixelRatio || 1;
+  const [across, down] = [Math.round(wide * ratio), Math.round(high * ratio)];
+  if (canvas.width !== across || canvas.height !== down) {
+    Object.assign(canvas, { width: across, height: down });
+    Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
+  }
+  return ratio;
+}
+
+/** The first element in sight that matches the selector. @param {string} selector */
+export const findVisible = (selector) =>
+  [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector))].find((node) => node.checkVisibility());

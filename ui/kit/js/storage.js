@@ -49,10 +49,11 @@ export function keptObject(key) {
 export const keepOverReload = (key, value) =>
   attempt(() => (value ? sessionStorage.setItem(`attend-${key}`, value) : sessionStorage.removeItem(`attend-${key}`)));
 
-/** How the visitor came: by a link ("navigate"), a reload, or Back or Forward. */
-const navigationTypes = () => /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation')).map(({ type }) => type);
+/** How the visitor came: "navigate" by a link, "reload" or "back_forward". */
+const navigationType = () =>
+  /** @type {PerformanceNavigationTiming | undefined} */ (performance.getEntriesByType('navigation')[0])?.type ?? 'navigate';
 
-export const isReload = () => navigationTypes().includes('reload');
+export const isReload = () => navigationType() === 'reload';
 
 /** Whether the visitor came by a reload, or by Back or Forward, and not by a link. */
-export const isReturn = () => navigationTypes().some((type) => type !== 'navigate');
+export const isReturn = () => navigationType() !== 'navigate';

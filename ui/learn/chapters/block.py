@@ -25,7 +25,7 @@ from ui.learn.wording import decimals, percent, scientific, sent
 from ui.runs.models import Models
 
 DIGITS = 3  # after the decimal point; two are shown
-MAX_NUMBER = 100  # in a matrix of the block
+_MAX_WEIGHT = 100  # in a matrix of the block
 _DEPTHS = (1, 2, 6, 12, 24)  # of stacks through which a gradient passes
 EDITABLE = {  # the stages that are a setting of the walk
     "encoder.self.queries_weights": "query_weights",
@@ -45,8 +45,8 @@ _BLOCK_INPUTS = {  # the fields of `BlockSettings`, matrices as lists of rows
     "answer": ids(DEFAULT.answer, LONGEST, PADDING, words()),
     "heads": choice(DEFAULT.heads, HEADS, select("head_counts")),
     "encoder_mask": switch(subject="The encoder's mask"),
-    **{name: without_slot(matrix(getattr(DEFAULT, name), most=MAX_NUMBER)) for name in MATRICES},
-    "first_bias": without_slot(matrix([DEFAULT.first_bias], most=MAX_NUMBER)),
+    **{name: without_slot(matrix(getattr(DEFAULT, name), most=_MAX_WEIGHT)) for name in MATRICES},
+    "first_bias": without_slot(matrix([DEFAULT.first_bias], most=_MAX_WEIGHT)),
 }
 INPUTS = {
     **_BLOCK_INPUTS,

@@ -72,7 +72,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "norms_compared": {
             "agree": _agree(norms),
             "is_small": max(map(abs, inputs["vector"][0])) < _LEAST,
-            "off_zero": abs(sum(inputs["vector"][0])),  # from 0
+            "distance_of_sum": abs(sum(inputs["vector"][0])),  # from 0
         },
         "points": POINTS,
         "curves": sent(activation_curves(POINTS)),
@@ -310,7 +310,10 @@ CHAPTER = Chapter(
         "norms_agree": ChangeExercise(
             [("norms_compared.agree", "==", True), ("norms_compared.is_small", "==", False)],
             {"vector": [[-3.0, -1.0, 1.0, 3.0]]},
-            {"mean": [("norms_compared.off_zero", ">", _LEAST)], "small": [("norms_compared.is_small", "==", True)]},
+            {
+                "mean": [("norms_compared.distance_of_sum", ">", _LEAST)],
+                "small": [("norms_compared.is_small", "==", True)],
+            },
         ),
     },
     facts={"least": str(_LEAST)},

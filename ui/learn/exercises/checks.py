@@ -10,7 +10,7 @@ from model.errors import AttendError
 T = TypeVar("T")
 Comparison = Literal["==", "!=", "<", ">", "in", "not in"]
 # Where a value stands in the result, such as "weights.0.-1"; how it is compared; with what, or where that stands:
-# a text is always a place.
+# a text is always a place, and a place names no key with a dot in it.
 Check = tuple[str, Comparison, Any]
 Checks = Sequence[Check]  # all of them must hold
 

@@ -224,7 +224,12 @@ def value_of(inputs: Inputs, *path: str | int) -> Callable[[Compute], Any]:
 
 def nearest(options: Sequence[float], number: Callable[[Compute], float], *, predicted: bool = False) -> ChoiceExercise:
     """A choice between numbers, of which the nearest to one is right."""
-    return ChoiceExercise(lambda compute: [-abs(one - number(compute)) for one in options], len(options), predicted)
+
+    def measure(compute: Compute) -> list[float]:
+        right = number(compute)
+        return [-abs(one - right) for one in options]
+
+    return ChoiceExercise(measure, len(options), predicted)
 
 
 def once(compute: Compute) -> Compute:

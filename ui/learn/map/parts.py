@@ -31,25 +31,23 @@ class Part:
     chapters: tuple[str, ...]  # that explain it, the best first
 
 
-def _rows(tables: Sequence[str], number: int, columns: int) -> Iterator[list[str]]:
+def _rows(table: str, columns: int) -> Iterator[list[str]]:
     """The rows of a table, without its head; `TextError` for one that isn't whole."""
-    if len(tables) != 2:
-        raise TextError(f"parts.md has {len(tables)} tables, but must have two: of the words, and of the code.")
-    for line in tables[number].splitlines()[2:]:
+    for line in table.splitlines()[2:]:
         cells = line.strip("| ").split(" | ")
         if len(cells) != columns:
             raise TextError(f"parts.md has a row of {len(cells)} columns, but its table has {columns}: {line}")
         yield cells
 
 
-_TABLES = [text for text in _FILE.read_text(encoding="utf-8").split("\n\n") if text.startswith("|")]
+_WORDS_TABLE, _CODE_TABLE = (text for text in _FILE.read_text(encoding="utf-8").split("\n\n") if text.startswith("|"))
 PARTS: Mapping[str, Part] = {  # by their kinds
     kind: Part(title, does, tuple(chapters.split(", ")))
-    for kinds, title, chapters, does in _rows(_TABLES, 0, 4)
+    for kinds, title, chapters, does in _rows(_WORDS_TABLE, 4)
     for kind in kinds.split(", ")
 }
 CODE: Mapping[str, tuple[str, str]] = {  # a file with a function in it, and what the line contains
-    kind: (function, snippet) for kinds, function, snippet in _rows(_TABLES, 1, 3) for kind in kinds.split(", ")
+    kind: (function, snippet) for kinds, function, snippet in _rows(_CODE_TABLE, 3) for kind in kinds.split(", ")
 }
 
 

@@ -39,12 +39,11 @@ def token_columns(tokenizer: TextTokenizer, tokens: Sequence[Written], top: int,
     Args:
         length: of the text before, in characters.
     """
-    offsets = accumulate((len(written.text) for written in tokens), initial=length)
     return {
         "tokens": [tokenizer.label(written.token) for written in tokens],
         "token_logprobs": [written.choice and in_nats(written.choice.probability) for written in tokens],
         "top_logprobs": [_best(tokenizer, written.choice, top) for written in tokens] if top else None,
-        "text_offset": [offset for offset, _ in zip(offsets, tokens, strict=False)],
+        "text_offset": list(accumulate((len(written.text) for written in tokens), initial=length))[:-1],
     }
 
 

@@ -81,11 +81,10 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
     isStopped = false;
     try {
       await model.load(); // whose download does not count in the speed of a card
-      const [ofPrompt, ...ofCards] = await model.check(input, [{}, ...fresh.map((card) => card.settings)]); // before the first one writes
-      if (ofPrompt) throw ofPrompt; // what is wrong with the prompt is no card's fault
-      ofCards.forEach((error, index) => onCard(index, () => {
-        if (error) throw error;
-      }));
+      const [promptError, ...cardErrors] = await model.check(input, [{}, ...fresh.map((card) => card.settings)]); // before the first one writes
+      if (promptError) throw promptError; // what is wrong with the prompt is no card's fault
+      const failed = cardErrors.findIndex(Boolean);
+      if (failed >= 0) onCard(failed, () => { throw cardErrors[failed]; });
       for (const card of fresh) {
         if (isStopped) break;
         await run(card, input, () => {

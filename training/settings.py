@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -35,6 +36,7 @@ class TrainingSettings:
     context_length: int = flag(512, "the longest text, in tokens")
     width: int = flag(256, "numbers in a token's vector")
     layers: int = flag(6, "decoder layers")
+    only_layers: str = flag("", "the decoder layers to train, from 1, such as 4,6; the others keep their weights")
     encoder_layers: int = flag(0, "encoder layers; a chat model has none")
     heads: int = flag(8, "attention heads per layer")
     key_value_heads: int = flag(8, "heads of keys and values, shared by the attention heads")
@@ -100,6 +102,16 @@ class TrainingSettings:
                 f"encoder_layers is {self.encoder_layers}, but a translator needs at least 1 and a chat model 0: "
                 "set it, or choose the other task."
             )
+
+        if unknown := [layer for layer in self.trained_layers() if not 1 <= layer <= self.layers]:
+            raise AttendError(f"only_layers names layer {unknown[0]}, but the model has layers 1 to {self.layers}.")
+
+    def trained_layers(self) -> Sequence[int]:
+        """The layers that `only_layers` names; none if all of the model is trained."""
+        names = self.only_layers.replace(",", " ").split()
+        if not all(name.isdecimal() for name in names):
+            raise AttendError(f"only_layers is {self.only_layers!r}, but must name layers, such as 4,6.")
+        return [int(name) for name in names]
 
     def config(self) -> TransformerConfig:
         shape = {field.name for field in fields(TransformerConfig)}

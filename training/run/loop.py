@@ -172,6 +172,10 @@ def _begin(settings: TrainingSettings) -> Transformer:
                 f"{settings.init_from} is a model of another shape: use the same width, layers and so on."
             )
         model.load_state_dict(first.state_dict())
+    if trained := settings.trained_layers():
+        model.requires_grad_(False)
+        for layer in trained:
+            model.blocks[layer - 1].requires_grad_()
     return model
 
 

@@ -39,10 +39,10 @@ def make_optimizers(
     """AdamW (Loshchilov and Hutter, 2019); with "muon", the blocks' matrices take Muon (Jordan et al., 2024) instead.
 
     Muon makes each matrix's step orthogonal; here the step is scaled to the size of AdamW's, so that one rate serves
-    both. The model card compares the two on equally many tokens. Norms and biases are not decayed. `precision` is that
-    of Muon's products.
+    both. The model card compares the two on equally many tokens. Norms and biases are not decayed, and parameters that
+    need no gradient keep their values. `precision` is that of Muon's products.
     """
-    named = list(model.named_parameters())
+    named = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
     in_blocks = [parameter for name, parameter in named if parameter.dim() == 2 and "embedding" not in name]
     orthogonal = in_blocks if kind == "muon" else []
     with_muon = {id(parameter) for parameter in orthogonal}

@@ -1,0 +1,47 @@
+"""A grown model computes what the smaller one does; then its new layers alone can be trained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from model.errors import AttendError
+from model.transformer import checkpoint
+from model.transformer.config import TransformerConfig
+from model.transformer.decoder import Transformer
+from tests.helpers.trainings import CHAT
+from training.run import grow
+from training.run.loop import train
+
+
+def test_the_grown_model_computes_the_same_until_only_its_new_layers_are_trained(
+    talk_folder: Path, tmp_path: Path
+) -> None:
+    train(replace(CHAT, passes=0.2), talk_folder, tmp_path / "small")
+    assert grow.main([str(tmp_path / "small"), "--after", "1", "--output", str(tmp_path / "grown")]) == 0
+    small, before = checkpoint.load(tmp_path / "small"), checkpoint.load(tmp_path / "grown")
+    assert before.config.layers == small.config.layers + 1
+    tokens = torch.arange(20).view(2, 10)  # (R, T)
+    assert torch.equal(before(tokens), small(tokens))
+
+    settings = replace(CHAT, passes=0.2, init_from=str(tmp_path / "grown"), layers=before.config.layers)
+    train(replace(settings, only_layers="2"), talk_folder, tmp_path / "trained")
+    after = checkpoint.load(tmp_path / "trained")
+    assert not torch.equal(after(tokens), small(tokens))
+    changed = {name for name, weight in after.named_parameters() if not torch.equal(weight, before.get_parameter(name))}
+    assert changed and all(name.startswith("blocks.1.") for name in changed)
+
+
+def test_a_layer_that_is_missing_and_another_kind_of_model_are_refused(tmp_path: Path) -> None:
+    config = TransformerConfig(40, width=16, layers=2, heads=2, key_value_heads=2, context_length=8)
+    with pytest.raises(AttendError, match="no layer 3"):
+        grow.grown(Transformer(config), [3])
+    with pytest.raises(AttendError, match="norm before each sub-layer"):
+        grow.grown(Transformer(replace(config, norm_place="after")), [1])
+    with pytest.raises(AttendError, match="names layer 7"):
+        replace(CHAT, only_layers="7")
+    with pytest.raises(AttendError, match="must name layers"):
+        replace(CHAT, only_layers="last")

@@ -64,7 +64,7 @@ class Choice:
 
     @property
     def chosen(self) -> CandidateRecord:
-        """The candidate that was chosen; `AttendError` where candidates were not recorded (see `Request.explained`)."""
+        """The candidate that was chosen; `AttendError` without `RequestOptions.explained`."""
         for candidate in self.candidates:
             if candidate.id == self.token:
                 return candidate

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from decoding.request import ModelWithTokenizer, Request
+from decoding.request import ModelWithTokenizer, Request, RequestOptions
 from decoding.run.document import MAX_STEPS, SCHEMA, BeamEntry, InvalidDocument, RunDocument, SearchEntry, StepEntry
 from decoding.run.trace import Trace
 from decoding.run.upgrade import upgraded
@@ -169,12 +169,9 @@ def read_trace(document: RunDocument, loaded: ModelWithTokenizer, name: str, lab
     if len(ids) > MAX_STEPS:  # typed tokens aren't counted; each record holds all tokens up to its own
         raise InvalidDocument(f"it has {len(ids):,} generated tokens, but a run has at most {MAX_STEPS:,}")
     try:
-        request = Request.of(
-            loaded,
-            source or tuple(prompt["ids"]),
-            draws_used=document.get("draws_used", 0),
-            interventions=interventions_of(document.get("interventions", ())),
-        )
+        changes = interventions_of(document.get("interventions", ()))
+        options = RequestOptions(draws_used=document.get("draws_used", 0), interventions=changes)
+        request = Request.of(loaded, source or tuple(prompt["ids"]), options)
         settings = DecodingSettings.from_dict(document["settings"])
     except AttendError as error:
         raise InvalidDocument(str(error).rstrip(".")) from error

@@ -121,9 +121,9 @@ class SamplingStrategy:
     """One continuation, one token per step."""
 
     def __init__(self, request: Request, options: StrategyOptions, mirostat: Mirostat | None = None) -> None:
-        self.want = Want(attention=request.attention)
+        self.want = Want(attention=request.options.attention)
         self._text = GeneratedText(request, options)
-        used = request.draws_used + len(self._text.tokens)
+        used = request.options.draws_used + len(self._text.tokens)
         stream = None if options.seed is None else UniformStream(options.seed, skip=used)
         self.chooser = TokenChooser(options.processors, options.top_candidates, stream, mirostat)
 

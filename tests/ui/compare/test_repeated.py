@@ -70,7 +70,7 @@ def test_a_text_that_was_continued_is_repeated_from_the_same_place_in_the_stream
     text = session.draft.text
     run = written(models, session, text, replace(SAMPLE, temperature=0.9))  # which can't go on as if it had not stopped
     trace = run.trace
-    assert trace is not None and trace.request.draws_used == 10
+    assert trace is not None and trace.request.options.draws_used == 10
     repeat(session, models, run)
     as_it_was, without = comparison_of(session).cards
     assert as_it_was.ids == trace.ids and without.ids != trace.ids

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from decoding.step import Step
 from model.loaded import LoadedModel
@@ -42,7 +42,7 @@ def new_run(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> 
     ids = loaded.prompt("The quick")
     trace = new_trace(loaded, ids, settings, text="The quick")
     run = RunRecord("write-1", "write", loaded.name, [TokenRecord(token, "given") for token in ids])
-    request = Request.of(loaded, ids, attention=True)
+    request = Request.of(loaded, ids, RequestOptions(attention=True))
     return LiveRun(run, trace, answer_text(trace, loaded)), list(
         generate(loaded.model, ids, settings.strategy_for(request))
     )

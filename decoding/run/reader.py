@@ -117,9 +117,9 @@ def _check_search(document: RunDocument) -> None:
         if any(beam["parent"] >= living for beam in entry["beams"]):
             raise InvalidDocument(f"the parent of a text of search.{number} does not exist")
         living = sum(beam["finish_reason"] is None for beam in entry["beams"])
-        places = [*entry["returned"], *entry["dropped"], *([entry["best"]] if entry["best"] else [])]
-        if any(at["step"] > number or at["index"] >= len(search[at["step"]]["beams"]) for at in places):
-            raise InvalidDocument(f"a place in search.{number} does not exist")
+        indices = [*entry["returned"], *entry["dropped"], *([entry["best"]] if entry["best"] else [])]
+        if any(at["step"] > number or at["index"] >= len(search[at["step"]]["beams"]) for at in indices):
+            raise InvalidDocument(f"a beam that search.{number} names does not exist")
 
 
 def _check_attention(document: RunDocument) -> None:
@@ -219,14 +219,14 @@ def _searched(search: Sequence[SearchEntry], ids: Sequence[int], choices: Sequen
         living = [text.tokens for text in levels[-1] if not text.finished] if levels else [()]
         levels.append([_hypothesis(beam, living[beam["parent"]], ids, choices) for beam in entry["beams"]])
 
-    def at(place: Any) -> Hypothesis:
-        return levels[place["step"]][place["index"]]
+    def at(beam: Any) -> Hypothesis:
+        return levels[beam["step"]][beam["index"]]
 
     return [
         Step(
             tuple(texts),
             best=entry["best"] and at(entry["best"]),
-            returned=tuple(at(place) for place in entry["returned"]),
+            returned=tuple(at(beam) for beam in entry["returned"]),
             dropped=tuple(
                 Dropped(
                     drop["reason"], (text := at(drop)).tokens, drop["row"], drop["score"], drop["to_beat"], text.group

@@ -103,13 +103,13 @@ def checked_without(cards: Sequence[object]) -> list[tuple[Intervention, ...]]:
 
 def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
     """Definite seeds: the same for all cards, or consecutive ones from the first card's on."""
-    given = sorted({card.seed for card in settings if card.seed >= 0})
-    if len(given) > 1:
+    seeds = sorted({card.seed for card in settings if card.seed >= 0})
+    if len(seeds) > 1:
         raise AttendError(
-            f"The cards have the seeds {given[0]} and {given[1]}, but a comparison uses one seed: set it once, or "
+            f"The cards have the seeds {seeds[0]} and {seeds[1]}, but a comparison uses one seed: set it once, or "
             "give all cards the same one."
         )
-    seed = given[0] if given else next((card.seeded().seed for card in settings if card.drawn), 0)
+    seed = seeds[0] if seeds else next((card.seeded().seed for card in settings if card.drawn), 0)
     return [replace(card, seed=(seed + (0 if common_draws else index)) % SEEDS) for index, card in enumerate(settings)]
 
 

@@ -156,7 +156,7 @@ class Score:
 
     @property
     def log_probability(self) -> float:
-        """Of the whole text, in nats."""
+        """The log-probability of the whole text, in nats."""
         return self.scored.log_probability
 
     @property

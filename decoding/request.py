@@ -100,7 +100,7 @@ class Request:
         encode: Callable[[str], Sequence[int]] | None = None,
         rules: GenerationRules = NO_RULES,
     ) -> Self:
-        """The same for a model without a tokenizer: by default its tokens have no text and none ends it.
+        """Like `of`, for a model without a tokenizer: by default its tokens have no text, and none of them ends one.
 
         Args:
             input_ids: what `LanguageModel.prefill` takes: the prompt or, for an encoder-decoder, the source.
@@ -120,7 +120,7 @@ class Request:
         )
 
     def room(self, max_new_tokens: int) -> int:
-        """How many tokens can be generated, at most so many, until the context is full.
+        """How many of these tokens can be generated until the context is full.
 
         The last one needs no place in it: a full context still predicts one token, which is never read.
         """

@@ -91,7 +91,7 @@ def upgraded_kept_run(old: Old) -> dict[str, Any]:
 
 
 def _step(old: Old, origin: str, labels: dict[str, str]) -> dict[str, Any]:
-    """One step; the labels of its tokens are added to `labels`."""
+    """Upgrade one step, and add the labels of its tokens to `labels`."""
 
     def named(token: Old) -> int:
         labels[str(token["id"])] = token["text"]
@@ -143,7 +143,7 @@ def _search(steps: Sequence[Sequence[Old]], labels: dict[str, str]) -> list[dict
 
 
 def _kept_step(old: Old) -> dict[str, Any]:
-    """One step of a search as the history kept it: in lists, with a meaning for each index."""
+    """Upgrade one step of a search, which the history kept in lists with a meaning for each index."""
 
     def beam_index(at: Sequence[int]) -> dict[str, int]:
         step, index = at

@@ -133,7 +133,7 @@ class SamplingStrategy:
     def _advance(
         self, forward: Forward[Any], first: tuple[Processor, ...] = (), contrast: LayerContrast | None = None
     ) -> Step:
-        """One step. `first` are processors to run before the chain, `contrast` the record of what they did."""
+        """Take one step. `first` are processors to run before the chain, `contrast` is the record of what they did."""
         logits = usable_logits(forward.logits, len(self._text.tokens))  # (1, V)
         attention = newest_attention(forward, 0, self._text.length)
         choice, recording = self.chooser.choose(logits, self._text.context, first=first, attention=attention)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from decoding.request import RequestOptions
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.inspection.intervention import Intervention
@@ -126,7 +127,8 @@ def test_what_no_card_can_say_is_refused_and_the_comparison_in_view_stays(models
     compare(session, models)
     before = session.comparison
     changed = Intervention(0, "head", 1, positions=(2,))
-    trace = replace(trace_of(run), request=replace(trace_of(run).request, interventions=(changed,)))
+    options = RequestOptions(interventions=(changed,))
+    trace = replace(trace_of(run), request=replace(trace_of(run).request, options=options))
     odd = session.add_run("chat", run.model, run.tokens)
     odd.trace = trace
     with pytest.raises(AttendError, match="cards don't have"):

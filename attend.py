@@ -140,7 +140,7 @@ class Run:
     @property
     def interventions(self) -> tuple[Intervention, ...]:
         """What was changed inside the model."""
-        return self.trace.request.interventions
+        return self.trace.request.options.interventions
 
     def document(self) -> dict[str, Any]:
         """The run as JSON values ("attend.trace/2"): what `generate.py --json` writes and the page opens."""
@@ -156,7 +156,7 @@ class Score:
 
     @property
     def log_probability(self) -> float:
-        """Of the whole text, in nats."""
+        """The log-probability of the whole text, in nats."""
         return self.scored.log_probability
 
     @property
@@ -210,7 +210,7 @@ class Stream(Iterator[Token]):
         from model.inspection.inspector import under
 
         loaded, trace, settings = self._loaded, self._trace, self.settings
-        model = under(loaded.model, trace.request.interventions)
+        model = under(loaded.model, trace.request.options.interventions)
         steps = generate(model, trace.request.input_ids, settings.strategy_for(trace.request))
         texts, yielded = self._texts(), 0
         while trace.finish_reason == "cancelled":
@@ -260,7 +260,7 @@ class Model(Causes):
         self, prompt: str | Messages, *, attention: bool = False, interventions: Interventions = (), **settings: Any
     ) -> Stream:
         """Like `generate` for a text and `chat` for messages, but token by token."""
-        from decoding.request import Request
+        from decoding.request import Request, RequestOptions
         from decoding.run.trace import Trace
         from decoding.settings import DecodingSettings, for_translator
         from model.inspection.inspector import under
@@ -281,7 +281,7 @@ class Model(Causes):
             chosen, conversation = chosen.ending_at(loaded.chat.stop_texts), as_dicts(messages, system)
             prompt = messages[-1].text
         changes = interventions_of(interventions)
-        request = Request.of(loaded, ids, attention=attention, interventions=changes)
+        request = Request.of(loaded, ids, RequestOptions(attention=attention, interventions=changes))
         under(loaded.model, changes)  # refuses parts that it lacks
         return Stream(loaded, Trace(loaded.name, prompt, request, chosen, loaded.tokenizer.label, conversation))
 

@@ -164,7 +164,7 @@ def _once(
     printer: TokenPrinter,
     path: str | None,
 ) -> int:
-    """One run: its text as it comes, or its document."""
+    """Print one run: its text as it comes, or its document."""
     stream = model.stream(prompt, **settings)
     _note_unused(stream.settings)
     with open_document(path) as document:

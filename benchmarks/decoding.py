@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings, StrategyName
 from decoding.step import Step
 from model import catalog
@@ -63,7 +63,7 @@ def trace(
     settings = DecodingSettings(
         strategy=strategy, num_beams=NUM_BEAMS, max_new_tokens=new_tokens, top_candidates=CANDIDATES
     )
-    request = Request.of_model(model, prompt, attention=True)
+    request = Request.of_model(model, prompt, RequestOptions(attention=True))
     return list(generate(model, prompt, settings.strategy_for(request)))
 
 

@@ -24,7 +24,7 @@ from benchmarks.decoding import CANDIDATES, NUM_BEAMS, load_decoder, trace
 from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.batch import generate_batch
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from model.command_line import Parser, command
 from model.errors import AttendError
@@ -45,7 +45,9 @@ AIMS = {("float32", ONE): 1.0, ("int8", ONE): 0.8, ("float32", BEAMS): 1.0, ("fl
 def trace_together(model: Transformer, prompts: Sequence[Sequence[int]], new_tokens: int) -> None:
     """Greedy decoding of several prompts in one batch, fully recorded."""
     settings = DecodingSettings(strategy="greedy", max_new_tokens=new_tokens, top_candidates=CANDIDATES)
-    strategies = [settings.strategy_for(Request.of_model(model, prompt, attention=True)) for prompt in prompts]
+    strategies = [
+        settings.strategy_for(Request.of_model(model, prompt, RequestOptions(attention=True))) for prompt in prompts
+    ]
     for _ in generate_batch(model, prompts, strategies):
         pass
 

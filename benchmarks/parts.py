@@ -22,7 +22,7 @@ from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, random_tokens, table
 from decoding.generate import generate
 from decoding.processors import Context, run_chain
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from model.command_line import Parser, command
 from model.errors import AttendError
 from model.interface import Want
@@ -71,7 +71,7 @@ def measure(model: Transformer, prompt: Sequence[int], count: int, rounds: int) 
             "The model has no compiled step, so it has no such parts: choose one of Attend's own, on a CPU."
         )
     settings = sampling(count)
-    request = Request.of_model(model, prompt, attention=True)
+    request = Request.of_model(model, prompt, RequestOptions(attention=True))
     multiply_all, unembed = products_of(model.compiled.weights)
     halfway = model.prefill([*prompt, *[prompt[0]] * (count // 2)]).cache
     first = model.prefill(prompt[:1]).cache

@@ -17,7 +17,7 @@ from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, random_tokens, ratio, table
 from decoding.batch import generate_batch
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from model import catalog
 from model.command_line import Parser, command
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     fastest_threads(model)
     prompt = random_tokens(model.vocabulary_size, options.prompt_tokens)
-    request = Request.of_model(model, prompt, attention=True)
+    request = Request.of_model(model, prompt, RequestOptions(attention=True))
     settings = cards(options.cards, options.new_tokens)
     contenders: dict[str, Callable[[], Texts]] = {
         ALONE: lambda: [alone(model, request, settings[0])],

@@ -142,7 +142,7 @@ class Batch(Generic[CacheT]):
             entry.advance(forward, wanted, rows)
 
     def row_of(self, entry: Entry) -> CacheT:
-        """The cache of an entry's first row, as of the last pass."""
+        """The cache of an entry's first row after the last pass."""
         return self._cache.select([entry.first])
 
     def merge(self, other: Self) -> None:
@@ -171,7 +171,7 @@ class Batch(Generic[CacheT]):
 def slice_forward(
     forward: Forward[CacheT], wanted: Want, rows: slice, source: int, length: int, want: Want
 ) -> Forward[CacheT]:
-    """One strategy's part of a batched pass, as if it ran alone.
+    """One strategy's part of a batched pass, as if the strategy ran alone.
 
     Args:
         wanted: what the pass was run with.

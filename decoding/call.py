@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from decoding.request import ModelWithTokenizer, Request
+from decoding.request import ModelWithTokenizer, Request, RequestOptions
 from decoding.scheduled_run import Pass
 from decoding.settings import DecodingSettings
-from decoding.step import Hypothesis
-from model.inspection.intervention import Intervention
 
 Passes = Generator[Pass | None, None, None]  # None when there was none for a while; closing it ends the run
 
@@ -24,11 +22,7 @@ class DecodeCall:
     model: str  # its name
     prompt: tuple[int, ...]  # what `LanguageModel.prefill` takes
     settings: tuple[DecodingSettings, ...]
-    cards: tuple[int, ...] = ()  # the number of each settings' card, which errors name; () where there are no cards
-    attention: bool = True  # whether every choice carries its attention
-    draws_used: int = 0  # random numbers that an earlier run of the same text took from the seed's stream
-    resumed: Hypothesis | None = None  # the last hypothesis of the run that is continued
-    interventions: tuple[Intervention, ...] = ()  # what is changed inside the model; such a run shares no passes
+    options: RequestOptions = RequestOptions(attention=True)  # a run with interventions shares no passes
     visitor: str = ""  # whose run it is; the scheduler takes visitors in turn
 
     @property
@@ -39,18 +33,12 @@ class DecodeCall:
     @property
     def tokens(self) -> tuple[int, ...]:
         """The prompt, and what is already generated."""
-        return self.prompt if self.resumed is None else (*self.prompt, *self.resumed.tokens)
+        resumed = self.options.resumed
+        return self.prompt if resumed is None else (*self.prompt, *resumed.tokens)
 
     def request(self, loaded: ModelWithTokenizer) -> Request:
         """The request for a model; `AttendError` where the model can't read the prompt."""
-        return Request.of(
-            loaded,
-            self.prompt,
-            attention=self.attention,
-            draws_used=self.draws_used,
-            resumed=self.resumed,
-            interventions=self.interventions,
-        )
+        return Request.of(loaded, self.prompt, self.options)
 
 
 Decode = Callable[[DecodeCall], Passes]

@@ -51,7 +51,7 @@ def choose_again(
             "What if? needs greedy or sample."
         )
     settings = settings.seeded()
-    strategy = replace(settings, num_return_sequences=1).strategy_for(replace(request, resumed=None))
+    strategy = replace(settings, num_return_sequences=1).strategy_for(request)
     assert isinstance(strategy, SamplingStrategy)
     tokens = tuple(choice.token for choice in choices)
     ids, first = (tokens, 0) if request.source else ((*request.prompt, *tokens), len(request.prompt))

@@ -30,12 +30,12 @@ class Observer:
 
 
 def observing(decode: Decode, observer: Observer) -> Decode:
-    """The same function, whose passes the observer measures."""
+    """Wrap a function so that the observer measures its passes."""
     return lambda call: _observed(decode(call), observer)
 
 
 def _observed(passes: Passes, observer: Observer) -> Passes:
-    """The same passes. The time that the reader spends between two of them does not count."""
+    """Yield the same passes. The time that the reader spends between two of them does not count."""
     waited, first = 0.0, True
     outcome: Outcome = "stopped"
     try:

@@ -29,8 +29,8 @@ class _Kept:
 class KeptPrefixes:
     """The newest text of each visitor; the oldest are dropped when they take too much memory."""
 
-    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._by_visitor: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()  # a visitor may leave while a text is kept
@@ -44,11 +44,11 @@ class KeptPrefixes:
         """Remember that these tokens, and no more, are in the cache's only row."""
         with self._lock:
             self._forget(visitor)
-            if cache.bytes > self._most_bytes:
+            if cache.bytes > self._max_bytes:
                 return
             self._by_visitor[visitor] = _Kept(tuple(tokens), cache)
             self._bytes += cache.bytes
-            while self._bytes > self._most_bytes:
+            while self._bytes > self._max_bytes:
                 self._forget(next(iter(self._by_visitor)))
 
     def forget(self, visitor: Hashable) -> None:

@@ -67,7 +67,7 @@ class Recording:
         self._top_candidates = top_candidates
 
     def log_probability(self, token: int, *, stage: int) -> float:
-        """In nats; stage 0 is the model's own, -1 the last one, which the token was chosen from."""
+        """A token's log-probability in nats; stage 0 is the model's own, -1 the last one, which it was chosen from."""
         selected = self._stages[stage]
         return float(selected.logits[token]) - selected.log_total
 
@@ -87,7 +87,7 @@ class Recording:
         return tuple(zip(ids.tolist(), probabilities.tolist(), strict=True))
 
     def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
-        """The record of having chosen this token."""
+        """Record that this token was chosen."""
         candidates, rest = self._top
         best = [candidate.id for candidate in candidates]
         if token in best:
@@ -114,7 +114,7 @@ class Recording:
         return self._describe(sums.best_tokens(self._stages[0].logits, self._top_candidates).tolist())
 
     def _describe(self, ids: list[int]) -> tuple[tuple[CandidateRecord, ...], tuple[float, ...]]:
-        """These candidates with their probabilities, and the probability of all others, per stage."""
+        """These candidates with their probabilities after each stage, and the probability of all others."""
         by_stage, rest, index = [], [], np.array(ids, np.intp)
         for stage in self._stages:
             logits = stage.logits[index].tolist()
@@ -133,12 +133,12 @@ class Unexplained:
         self._log_probabilities = log_probabilities  # (V,), the model's own
 
     def log_probability(self, token: int, *, stage: int) -> float:
-        """In nats, the model's own; the other stages are not recorded."""
+        """A token's log-probability in nats, the model's own; the other stages are not recorded."""
         assert stage == 0
         return float(self._log_probabilities[token])
 
     def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
-        """Only the token; rank 0 means unknown."""
+        """The record of the token alone; rank 0 means unknown."""
         return Choice(token, 0, draw, (), (), (), (), (), (), attention=attention)
 
 

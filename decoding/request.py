@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypedDict, Unpack
+from typing import Any, Protocol, Self
 
 from decoding.step import Hypothesis
 from model.errors import AttendError
@@ -34,14 +34,19 @@ class ModelWithTokenizer(Protocol):
     def text_of(self) -> Callable[[Iterable[int]], str]: ...
 
 
-class RequestOptions(TypedDict, total=False):
-    """What a caller may add to a model and a prompt: fields of `Request`, where they are explained."""
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """What a caller may add to a model and a prompt."""
 
-    attention: bool
-    explained: bool
-    draws_used: int
-    resumed: Hypothesis | None
-    interventions: tuple[Intervention, ...]
+    attention: bool = False  # whether every choice carries its attention
+    # Whether choices have their candidates, and steps what a search dropped. Beam search is faster without;
+    # the other strategies always record them.
+    explained: bool = True
+    draws_used: int = 0  # random numbers that an earlier run of the same text took from the seed's stream
+    # The last hypothesis of an earlier run of this prompt, to be continued as if it had not stopped: its tokens follow
+    # the prompt and count as generated. Only for settings that are `resumable`.
+    resumed: Hypothesis | None = None
+    interventions: tuple[Intervention, ...] = ()  # what is changed inside the model while it generates
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +58,7 @@ class Request:
     decode: Callable[[Sequence[int]], str]  # ids to text
     context_length: int  # the longest text that the model reads: all tokens but the last one generated
     vocabulary_size: int  # ids are smaller than this
-    attention: bool = False  # whether every choice carries its attention
-    # Whether choices have their candidates, and steps what a search dropped. Beam search is faster without;
-    # the other strategies always record them.
-    explained: bool = True
-    draws_used: int = 0  # random numbers already used, where an earlier text is continued
-    # The last hypothesis of an earlier run of this prompt, to be continued as if it had not stopped: its tokens follow
-    # the prompt and count as generated. Only for settings that are `resumable`.
-    resumed: Hypothesis | None = None
-    interventions: tuple[Intervention, ...] = ()  # what is changed inside the model while it generates
+    options: RequestOptions = RequestOptions()
     layer_count: int = 0  # layers whose logits the model can return; 0: none
     encode: Callable[[str], Sequence[int]] | None = None  # text to ids, for settings that hold texts
     rules: GenerationRules = NO_RULES  # what the model's generation config demands
@@ -78,20 +75,17 @@ class Request:
 
     @classmethod
     def of(
-        cls,
-        loaded: ModelWithTokenizer,
-        input_ids: Sequence[int],
-        **options: Unpack[RequestOptions],
+        cls, loaded: ModelWithTokenizer, input_ids: Sequence[int], options: RequestOptions = RequestOptions()
     ) -> Self:
         """The request that continues or, for an encoder-decoder, answers these ids."""
         return cls.of_model(
             loaded.model,
             input_ids,
+            options,
             end_tokens=loaded.end_tokens,
             decode=loaded.text_of,
             encode=loaded.tokenizer.encode,
             rules=loaded.rules,
-            **options,
         )
 
     @classmethod
@@ -99,14 +93,14 @@ class Request:
         cls,
         model: LanguageModel[Any],
         input_ids: Sequence[int],
+        options: RequestOptions = RequestOptions(),
         *,
         end_tokens: Iterable[int] = (),
         decode: Callable[[Sequence[int]], str] = lambda ids: "",
         encode: Callable[[str], Sequence[int]] | None = None,
         rules: GenerationRules = NO_RULES,
-        **options: Unpack[RequestOptions],
     ) -> Self:
-        """The same for a model without a tokenizer: by default its tokens have no text and none ends it.
+        """Like `of`, for a model without a tokenizer: by default its tokens have no text, and none of them ends one.
 
         Args:
             input_ids: what `LanguageModel.prefill` takes: the prompt or, for an encoder-decoder, the source.
@@ -121,12 +115,12 @@ class Request:
             rules=rules,
             context_length=model.context_length,
             vocabulary_size=model.vocabulary_size,
+            options=options,
             layer_count=model.layer_count,
-            **options,
         )
 
     def room(self, max_new_tokens: int) -> int:
-        """How many tokens can be generated, at most so many, until the context is full.
+        """How many of these tokens can be generated until the context is full.
 
         The last one needs no place in it: a full context still predicts one token, which is never read.
         """

@@ -41,7 +41,7 @@ class Scheduler:
         hold: Callable[[], AbstractContextManager[Any]],
         kept: KeptPrefixes | None = None,
         *,
-        most_rows: int = MAX_ROWS,
+        max_rows: int = MAX_ROWS,
         ahead: int = _AHEAD,
         observer: Observer = Observer(),
     ) -> None:
@@ -49,13 +49,13 @@ class Scheduler:
         Args:
             hold: locks the model for one turn; callers that are waiting for the model must get it before the next turn.
             kept: the caches of visitors' earlier prompts; None keeps them only as long as the scheduler.
-            most_rows: how many rows one pass may have; further runs wait. A run that needs more gets passes of its own.
+            max_rows: how many rows one pass may have; further runs wait. A run that needs more gets passes of its own.
             ahead: how many passes a run may be ahead of its reader before it is paused.
             observer: is told the rows of each pass.
         """
         self._hold = hold
         self._kept = KeptPrefixes() if kept is None else kept
-        self._most_rows, self._ahead = most_rows, ahead
+        self._max_rows, self._ahead = max_rows, ahead
         self._observer = observer
         self._waiting: deque[ScheduledRun] = deque()
         self._thread: threading.Thread | None = None
@@ -153,7 +153,7 @@ class Scheduler:
             return False
 
     def _turn(self) -> bool:
-        """One turn; returns whether there was anything to do: False while all runs wait for their readers."""
+        """Take one turn; returns whether there was anything to do: False while all runs wait for their readers."""
         for run in [run for run in self._running if run.over]:
             self._running.remove(run)
             self._keep(run)
@@ -191,7 +191,7 @@ class Scheduler:
             taken[run.key] += 0 if run.paused else run.rows
         with self._changed:
             for run in sorted(self._waiting, key=lambda run: taken[run.key]):
-                if not taken.total() or taken.total() + run.rows <= self._most_rows:
+                if not taken.total() or taken.total() + run.rows <= self._max_rows:
                     self._waiting.remove(run)
                     return run
                 if time.monotonic() - run.submitted > _PATIENCE:
@@ -264,7 +264,7 @@ class Scheduler:
             run.batch = batch
 
     def _step(self, batch: Batch[Any]) -> None:
-        """One pass of a batch; every run gets its Steps."""
+        """Run one pass of a batch; every run gets its Steps."""
         runs, living = [run for run in self._running if run.batch is batch], batch.living
         begun = time.perf_counter()
         try:

@@ -24,15 +24,15 @@ class Schedulers:
     """The schedulers of one page, each for as long as anyone runs its model."""
 
     def __init__(
-        self, *, most_rows: int = MAX_ROWS, prefix_bytes: int = MAX_BYTES, observer: Observer = Observer()
+        self, *, max_rows: int = MAX_ROWS, prefix_bytes: int = MAX_BYTES, observer: Observer = Observer()
     ) -> None:
         """
         Args:
-            most_rows: how many rows one pass may have.
+            max_rows: how many rows one pass may have.
             prefix_bytes: how many bytes of prefixes each model may keep.
             observer: is told the rows of each pass.
         """
-        self._most_rows, self._prefix_bytes, self._observer = most_rows, prefix_bytes, observer
+        self._max_rows, self._prefix_bytes, self._observer = max_rows, prefix_bytes, observer
         self._lock = threading.Lock()  # guards the two below
         self._schedulers = WeakValueDictionary[int, Scheduler]()  # by the lock's identity
         self._prefixes = WeakKeyDictionary[ModelLock, KeptPrefixes]()  # as long as the model is in memory
@@ -43,7 +43,7 @@ class Schedulers:
             scheduler = self._schedulers.get(id(lock))
             if scheduler is None:
                 kept = self._prefixes.setdefault(lock, KeptPrefixes(self._prefix_bytes))
-                scheduler = Scheduler(lock.held_ahead, kept, most_rows=self._most_rows, observer=self._observer)
+                scheduler = Scheduler(lock.held_ahead, kept, max_rows=self._max_rows, observer=self._observer)
                 self._schedulers[id(lock)] = scheduler
             return scheduler
 

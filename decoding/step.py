@@ -38,7 +38,7 @@ class ContrastiveCandidate:
 
 @dataclass(frozen=True, slots=True)
 class LayerContrast:
-    """Under dola: the layer whose prediction was subtracted, and the divergences that selected it."""
+    """The layer whose prediction DoLa subtracted, and the divergences that selected it."""
 
     layer: int  # 0 is the embeddings
     divergences: tuple[tuple[int, float], ...]  # each candidate layer, and its divergence from the last in bits, 0 to 1
@@ -64,7 +64,7 @@ class Choice:
 
     @property
     def chosen(self) -> CandidateRecord:
-        """The candidate that was chosen; `AttendError` where candidates were not recorded (see `Request.explained`)."""
+        """The candidate that was chosen; `AttendError` without `RequestOptions.explained`."""
         for candidate in self.candidates:
             if candidate.id == self.token:
                 return candidate
@@ -152,5 +152,5 @@ class Step:
 
     @property
     def finish_reason(self) -> FinishReason | None:
-        """That of the hypothesis returned first."""
+        """The finish reason of the hypothesis returned first."""
         return self.returned[0].finish_reason if self.returned else None

@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 from benchmarks.timing import table
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from model.command_line import Parser, command
 from model.device import DeviceConfig
@@ -218,7 +218,7 @@ def _same_text(model: LanguageModel[Any], reference: Any, prompt: Sequence[int],
     expected = _generated(model, reference, prompt, **limits, eos_token_id=ENDS)[0].tolist()
     expected = expected[len(model.decoder_start or prompt) :]
     strategy = "beam" if beams > 1 else "greedy"
-    request = Request.of_model(model, prompt, end_tokens=ENDS, attention=beams == 2)
+    request = Request.of_model(model, prompt, RequestOptions(attention=beams == 2), end_tokens=ENDS)
     settings = DecodingSettings.from_dict({"strategy": strategy, **limits})
     best = list(generate(model, prompt, settings.strategy_for(request)))[-1].best
     assert best is not None

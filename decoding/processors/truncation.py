@@ -107,7 +107,7 @@ class TopP:
         return torch.stack([self._nucleus(row) for row in logits])
 
     def _nucleus(self, logits: Tensor) -> Tensor:
-        """One row, (V,) -> (V,)."""
+        """Keep the nucleus of one row, (V,) -> (V,)."""
         ascending = np.sort(logits.numpy())  # (V,)
         mass = torch.from_numpy(ascending).softmax(dim=-1).cumsum(dim=-1).numpy()  # (V,) of each token and all below it
         removed = int(np.searchsorted(mass, np.float32(1 - self.p), side="right"))

@@ -66,7 +66,8 @@ class Xtc:
     def of(cls, options: ProcessorOptions) -> Self:
         request = options.request
         protected = request.end_tokens | _line_break(request)
-        return cls(options[XTC_THRESHOLD], options[XTC_PROBABILITY], options[SEED], protected, request.draws_used)
+        used = request.options.draws_used
+        return cls(options[XTC_THRESHOLD], options[XTC_PROBABILITY], options[SEED], protected, used)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         if uniform_at(self.seed, self.draws_used + len(context.tokens[0])) >= self.probability:

@@ -90,8 +90,8 @@ class StepEntry(TypedDict):
     contrast: NotRequired[ContrastEntry]  # under DoLa
 
 
-class PlaceEntry(TypedDict):
-    """Where a hypothesis stands in a search."""
+class BeamIndex(TypedDict):
+    """Which hypothesis of a search it is."""
 
     step: Count
     index: Count  # in that step's beams
@@ -125,8 +125,8 @@ class SearchEntry(TypedDict):
     """One step of a search, or of several texts at once."""
 
     beams: Annotated[list[BeamEntry], Field(max_length=64)]
-    best: PlaceEntry | None  # the best text so far or, at the end, the one that is returned first
-    returned: Annotated[list[PlaceEntry], Field(max_length=64)]  # best first; none before the last step
+    best: BeamIndex | None  # the best text so far or, at the end, the one that is returned first
+    returned: Annotated[list[BeamIndex], Field(max_length=64)]  # best first; none before the last step
     dropped: Annotated[list[DropEntry], Field(max_length=256)]
 
 

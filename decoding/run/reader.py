@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from decoding.request import ModelWithTokenizer, Request
+from decoding.request import ModelWithTokenizer, Request, RequestOptions
 from decoding.run.document import MAX_STEPS, SCHEMA, BeamEntry, InvalidDocument, RunDocument, SearchEntry, StepEntry
 from decoding.run.trace import Trace
 from decoding.run.upgrade import upgraded
@@ -117,9 +117,9 @@ def _check_search(document: RunDocument) -> None:
         if any(beam["parent"] >= living for beam in entry["beams"]):
             raise InvalidDocument(f"the parent of a text of search.{number} does not exist")
         living = sum(beam["finish_reason"] is None for beam in entry["beams"])
-        places = [*entry["returned"], *entry["dropped"], *([entry["best"]] if entry["best"] else [])]
-        if any(at["step"] > number or at["index"] >= len(search[at["step"]]["beams"]) for at in places):
-            raise InvalidDocument(f"a place in search.{number} does not exist")
+        indices = [*entry["returned"], *entry["dropped"], *([entry["best"]] if entry["best"] else [])]
+        if any(at["step"] > number or at["index"] >= len(search[at["step"]]["beams"]) for at in indices):
+            raise InvalidDocument(f"a beam that search.{number} names does not exist")
 
 
 def _check_attention(document: RunDocument) -> None:
@@ -169,12 +169,9 @@ def read_trace(document: RunDocument, loaded: ModelWithTokenizer, name: str, lab
     if len(ids) > MAX_STEPS:  # typed tokens aren't counted; each record holds all tokens up to its own
         raise InvalidDocument(f"it has {len(ids):,} generated tokens, but a run has at most {MAX_STEPS:,}")
     try:
-        request = Request.of(
-            loaded,
-            source or tuple(prompt["ids"]),
-            draws_used=document.get("draws_used", 0),
-            interventions=interventions_of(document.get("interventions", ())),
-        )
+        changes = interventions_of(document.get("interventions", ()))
+        options = RequestOptions(draws_used=document.get("draws_used", 0), interventions=changes)
+        request = Request.of(loaded, source or tuple(prompt["ids"]), options)
         settings = DecodingSettings.from_dict(document["settings"])
     except AttendError as error:
         raise InvalidDocument(str(error).rstrip(".")) from error
@@ -222,14 +219,14 @@ def _searched(search: Sequence[SearchEntry], ids: Sequence[int], choices: Sequen
         living = [text.tokens for text in levels[-1] if not text.finished] if levels else [()]
         levels.append([_hypothesis(beam, living[beam["parent"]], ids, choices) for beam in entry["beams"]])
 
-    def at(place: Any) -> Hypothesis:
-        return levels[place["step"]][place["index"]]
+    def at(beam: Any) -> Hypothesis:
+        return levels[beam["step"]][beam["index"]]
 
     return [
         Step(
             tuple(texts),
             best=entry["best"] and at(entry["best"]),
-            returned=tuple(at(place) for place in entry["returned"]),
+            returned=tuple(at(beam) for beam in entry["returned"]),
             dropped=tuple(
                 Dropped(
                     drop["reason"], (text := at(drop)).tokens, drop["row"], drop["score"], drop["to_beat"], text.group

@@ -46,18 +46,10 @@ class Trace:
         reopened = Step((living,), best=living, feed=(living.tokens[-1],), parents=(0,))
         return replace(self, settings=settings, steps=[*before, reopened])
 
-    def call(self, visitor: str = "") -> DecodeCall:
+    def call(self, visitor: str = "", *, attention: bool = True) -> DecodeCall:
         """The call that decodes the steps after those it already has."""
-        request = self.request
-        return DecodeCall(
-            self.model,
-            request.input_ids,
-            (self.settings,),
-            draws_used=request.draws_used,
-            resumed=self.best,
-            interventions=request.interventions,
-            visitor=visitor,
-        )
+        options = replace(self.request.options, attention=attention, resumed=self.best)
+        return DecodeCall(self.model, self.request.input_ids, (self.settings,), options, visitor)
 
     def add(self, step: Step) -> None:
         self.steps.append(step)
@@ -174,10 +166,10 @@ class Trace:
             document["prompt"]["messages"] = [dict(message) for message in self.messages]
         if self.request.source:
             document["source"] = list(self.request.source)
-        if self.request.draws_used:  # the seed alone would not repeat a continued run
-            document["draws_used"] = self.request.draws_used
-        if self.request.interventions:
-            document["interventions"] = [intervention_entry(one) for one in self.request.interventions]
+        if self.request.options.draws_used:  # the seed alone would not repeat a continued run
+            document["draws_used"] = self.request.options.draws_used
+        if self.request.options.interventions:
+            document["interventions"] = [intervention_entry(one) for one in self.request.options.interventions]
         if search:
             document["search"] = search
         if len(self.sequences) > 1:

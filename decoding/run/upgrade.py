@@ -91,7 +91,7 @@ def upgraded_kept_run(old: Old) -> dict[str, Any]:
 
 
 def _step(old: Old, origin: str, labels: dict[str, str]) -> dict[str, Any]:
-    """One step; the labels of its tokens are added to `labels`."""
+    """Upgrade one step, and add the labels of its tokens to `labels`."""
 
     def named(token: Old) -> int:
         labels[str(token["id"])] = token["text"]
@@ -131,21 +131,21 @@ def _search(steps: Sequence[Sequence[Old]], labels: dict[str, str]) -> list[dict
     ranks: dict[int, dict[str, int]] = {}
     for number, beams in enumerate(ordered):
         for index, beam in enumerate(beams):
-            place = {"step": number, "index": index}
+            beam_index = {"step": number, "index": index}
             if beam.get("leads"):
-                search[-1]["best"] = place
+                search[-1]["best"] = beam_index
             if beam.get("returned") is not None:
-                ranks[beam["returned"]] = place
+                ranks[beam["returned"]] = beam_index
             if (drop := beam.get("dropped")) is not None:
-                search[drop.get("step", number)]["dropped"].append({"row": None, **drop, **place})
+                search[drop.get("step", number)]["dropped"].append({"row": None, **drop, **beam_index})
     search[-1]["returned"] = [ranks[rank] for rank in sorted(ranks)]
     return search
 
 
 def _kept_step(old: Old) -> dict[str, Any]:
-    """One step of a search as the history kept it: in lists, with a meaning for each index."""
+    """Upgrade one step of a search, which the history kept in lists with a meaning for each index."""
 
-    def place(at: Sequence[int]) -> dict[str, int]:
+    def beam_index(at: Sequence[int]) -> dict[str, int]:
         step, index = at
         return {"step": step, "index": index}
 
@@ -164,8 +164,8 @@ def _kept_step(old: Old) -> dict[str, Any]:
             }
         )
     dropped = [
-        {**place(at), "reason": reason, "row": row, "score": score, "to_beat": to_beat}
+        {**beam_index(at), "reason": reason, "row": row, "score": score, "to_beat": to_beat}
         for at, reason, row, score, to_beat in old["dropped"]
     ]
-    best = old["best"] and place(old["best"])
-    return {"beams": beams, "best": best, "returned": [place(at) for at in old["returned"]], "dropped": dropped}
+    best = old["best"] and beam_index(old["best"])
+    return {"beams": beams, "best": best, "returned": [beam_index(at) for at in old["returned"]], "dropped": dropped}

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from decoding.run.document import (
     BeamEntry,
+    BeamIndex,
     DropEntry,
     InterventionEntry,
-    PlaceEntry,
     SearchEntry,
     StepEntry,
     TokenOrigin,
@@ -69,8 +69,8 @@ def search_entries(steps: Sequence[Step], since: int = 0, number: Number = exact
 def _search_entry(steps: Sequence[Step], step: Step, number: Number) -> SearchEntry:
     return {
         "beams": [_beam(hypothesis, number) for hypothesis in step.hypotheses],
-        "best": None if step.best is None else _place(steps, step.best),
-        "returned": [_place(steps, hypothesis) for hypothesis in step.returned],
+        "best": None if step.best is None else _beam_index(steps, step.best),
+        "returned": [_beam_index(steps, hypothesis) for hypothesis in step.returned],
         "dropped": [_drop(steps, dropped, number) for dropped in step.dropped],
     }
 
@@ -90,7 +90,7 @@ def _beam(hypothesis: Hypothesis, number: Number) -> BeamEntry:
 
 def _drop(steps: Sequence[Step], dropped: Dropped, number: Number) -> DropEntry:
     return {
-        **_place(steps, dropped),
+        **_beam_index(steps, dropped),
         "reason": dropped.reason,
         "row": dropped.row,
         "score": None if dropped.score is None else number(dropped.score),
@@ -98,7 +98,7 @@ def _drop(steps: Sequence[Step], dropped: Dropped, number: Number) -> DropEntry:
     }
 
 
-def _place(steps: Sequence[Step], text: Hypothesis | Dropped) -> PlaceEntry:
+def _beam_index(steps: Sequence[Step], text: Hypothesis | Dropped) -> BeamIndex:
     """A hypothesis of n tokens was made in the n-th step: its length says which."""
     step = len(text.tokens) - 1
     same = (text.group, text.tokens)

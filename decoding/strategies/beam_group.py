@@ -108,7 +108,7 @@ class BeamGroup:
         self._num_continuations = max(2, 1 + len(request.end_tokens)) * size
         self._stream = None
         if options.seed is not None:
-            self._stream = UniformStream(options.seed, skip=request.draws_used * self._num_continuations)
+            self._stream = UniformStream(options.seed, skip=request.options.draws_used * self._num_continuations)
 
     def advance(self, processed: ProcessedPass, penalty: Tensor | None) -> GroupStep:
         """Decide from a pass what lives on, what ends and what is dropped.
@@ -154,7 +154,7 @@ class BeamGroup:
 
         step = GroupStep([hypothesis(each) for each in going_on], ended=[hypothesis(each) for each in ending])
         outranked = self.finished.add(step.ended)
-        if self._request.explained:
+        if self._request.options.explained:
             step.dropped = [*self._not_continued(step, totals, continuations), *outranked]
         self._close(step)
         return step
@@ -163,7 +163,7 @@ class BeamGroup:
         self, processed: ProcessedPass, stages: Sequence[Tensor], rows: Sequence[int]
     ) -> Sequence[Recording | Unexplained]:
         """A recording for each of these rows of the group."""
-        if self._request.explained:
+        if self._request.options.explained:
             of_rows = [stage.numpy() for stage in stages]  # (r, V) each
             names, count = processed.names, self._options.top_candidates
             return [Recording(names, [stage[row] for stage in of_rows], count) for row in rows]

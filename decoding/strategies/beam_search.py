@@ -49,7 +49,7 @@ class BeamSearch:
             num_beam_groups: a divisor of `num_beams`; with more than one, a token costs `diversity_penalty` for every
                 hypothesis of an earlier group that takes it in the same step. End tokens cost nothing.
         """
-        self.want = Want(attention=request.attention)
+        self.want = Want(attention=request.options.attention)
         self._request = request
         self._processors = options.processors
         self._num_return_sequences = num_return_sequences

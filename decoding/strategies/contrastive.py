@@ -56,7 +56,7 @@ class ContrastiveSearch:
 
     def __init__(self, request: Request, options: StrategyOptions, *, k: int, penalty_alpha: float) -> None:
         """`k`: how many candidates are compared."""
-        self.want = Want(attention=request.attention, hidden=True)
+        self.want = Want(attention=request.options.attention, hidden=True)
         self._options = options
         self._k = k
         self._penalty_alpha = penalty_alpha

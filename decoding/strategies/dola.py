@@ -112,7 +112,7 @@ class DolaStrategy(SamplingStrategy):
 
     def __init__(self, request: Request, options: StrategyOptions, layers: CandidateLayers) -> None:
         super().__init__(request, options)
-        self.want = Want(attention=request.attention, layers=layers.layers)
+        self.want = Want(attention=request.options.attention, layers=layers.layers)
         self._layers = layers
 
     def advance(self, forward: Forward[Any]) -> Step:

@@ -14,7 +14,7 @@ class GeneratedText:
     """The tokens chosen so far; a resumed request begins with those that it already has."""
 
     def __init__(self, request: Request, options: StrategyOptions) -> None:
-        resumed = request.resumed
+        resumed = request.options.resumed
         self.tokens: tuple[int, ...] = () if resumed is None else resumed.tokens
         self._score = 0.0 if resumed is None else resumed.score
         self._log_probability = 0.0 if resumed is None else resumed.log_probability

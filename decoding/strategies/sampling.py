@@ -121,9 +121,9 @@ class SamplingStrategy:
     """One continuation, one token per step."""
 
     def __init__(self, request: Request, options: StrategyOptions, mirostat: Mirostat | None = None) -> None:
-        self.want = Want(attention=request.attention)
+        self.want = Want(attention=request.options.attention)
         self._text = GeneratedText(request, options)
-        used = request.draws_used + len(self._text.tokens)
+        used = request.options.draws_used + len(self._text.tokens)
         stream = None if options.seed is None else UniformStream(options.seed, skip=used)
         self.chooser = TokenChooser(options.processors, options.top_candidates, stream, mirostat)
 
@@ -133,7 +133,7 @@ class SamplingStrategy:
     def _advance(
         self, forward: Forward[Any], first: tuple[Processor, ...] = (), contrast: LayerContrast | None = None
     ) -> Step:
-        """One step. `first` are processors to run before the chain, `contrast` the record of what they did."""
+        """Take one step. `first` are processors to run before the chain, `contrast` is the record of what they did."""
         logits = usable_logits(forward.logits, len(self._text.tokens))  # (1, V)
         attention = newest_attention(forward, 0, self._text.length)
         choice, recording = self.chooser.choose(logits, self._text.context, first=first, attention=attention)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from torch import Tensor
 
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
 from model.errors import AttendError
@@ -72,7 +72,8 @@ def run_loop(
     choice = None
     if (ended := _ended(written, ends, room)) is None:
         read = (*prompt, *written)
-        request = Request.of_model(model, read, end_tokens=ends, rules=start.rules, draws_used=len(written))
+        options = RequestOptions(draws_used=len(written))
+        request = Request.of_model(model, read, options, end_tokens=ends, rules=start.rules)
         settings = DecodingSettings(
             strategy="sample" if sample else "greedy",
             seed=seed,

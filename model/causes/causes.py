@@ -33,14 +33,14 @@ T = TypeVar("T")
 class Causes:
     """Asks one model; the answers are frozen records, whose `document()` is ready for JSON."""
 
-    def __init__(self, loaded: LoadedModel, *, seconds: float = float("inf"), most_tokens: int = 2**20) -> None:
+    def __init__(self, loaded: LoadedModel, *, seconds: float = float("inf"), max_tokens: int = 2**20) -> None:
         """
         Args:
             seconds: the time limit of all questions together, which is checked between two pieces of work.
-            most_tokens: of a text.
+            max_tokens: of a text.
         """
         self.loaded = loaded
-        self._seconds, self._most_tokens = seconds, most_tokens
+        self._seconds, self._max_tokens = seconds, max_tokens
         self._end = time.monotonic() + seconds
 
     def inspect(
@@ -199,7 +199,7 @@ class Causes:
         return opened(self.loaded.model).inspector()
 
     def _read(self, text: Text, source: Text) -> Tokenized:
-        return read(self.loaded, text, source, most_tokens=self._most_tokens)
+        return read(self.loaded, text, source, max_tokens=self._max_tokens)
 
     def _work(self, work: Callable[[Inspector], T]) -> T:
         """Do one piece of work under the model's lock."""

@@ -25,7 +25,7 @@ class Tokenized(NamedTuple):
     source: tuple[int, ...]  # an encoder's
 
 
-def read(loaded: LoadedModel, text: Text, source: Text = "", *, most_tokens: int = 2**20) -> Tokenized:
+def read(loaded: LoadedModel, text: Text, source: Text = "", *, max_tokens: int = 2**20) -> Tokenized:
     """The ids of a text, and of an encoder's source; `AttendError` for what the model can't read."""
     start = tuple(loaded.model.decoder_start)
     if start and not source:
@@ -48,9 +48,9 @@ def read(loaded: LoadedModel, text: Text, source: Text = "", *, most_tokens: int
             raise AttendError(
                 f"There is no token {outside[0]}: the model has tokens 0 to {loaded.model.vocabulary_size - 1}."
             )
-        if len(part) > most_tokens:
+        if len(part) > max_tokens:
             raise AttendError(
-                f"The text has {len(part):,} tokens, but at most {most_tokens:,} are explained: shorten it."
+                f"The text has {len(part):,} tokens, but at most {max_tokens:,} are explained: shorten it."
             )
     check_length(len(ids), loaded.model.context_length)
     check_length(max(1, len(encoded)), loaded.prompt_length)

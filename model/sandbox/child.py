@@ -29,7 +29,7 @@ _UNUSED_SECONDS = 600.0  # after which a fork server ends: the libraries of some
 
 def serve(
     answer: Callable[[Any], object],
-    most_bytes: int,
+    max_bytes: int,
     *,
     mapped: bool = False,
     closed: bool = False,
@@ -42,7 +42,7 @@ def serve(
 
     Args:
         answer: its exceptions are sent back as errors; a library's panic, which is not an Exception, ends the process.
-        most_bytes: of memory that may be reserved, where the system can limit it.
+        max_bytes: of memory that may be reserved, where the system can limit it.
         mapped: whether libraries and files that are mapped into memory don't count.
         closed: whether to close the process off before the first question.
         modules: that answers import, to be imported once for all forked processes.
@@ -52,14 +52,14 @@ def serve(
     seconds = fork_for_each() if sys.argv[1] == "fork" else int(sys.argv[1])
     if closed:
         close_off()
-    _limit(most_bytes, mapped)
+    _limit(max_bytes, mapped)
     for line in sys.stdin.buffer:
         _end_after(seconds)
         question = json.loads(line)
         try:
             reply: dict[str, object] = {"answer": os.getpid() if question is None else answer(question)}
         except MemoryError:
-            reply = {"error": f"it needs more than {most_bytes // 10**6:,} MB", "memory": True}
+            reply = {"error": f"it needs more than {max_bytes // 10**6:,} MB", "memory": True}
         except Exception as error:
             message = (str(error) or type(error).__name__)[:_MAX_QUOTED]
             reply = {"error": message, "line": getattr(error, "lineno", None)}
@@ -120,11 +120,11 @@ def _end_after(seconds: int) -> None:
         signal.alarm(seconds)
 
 
-def _limit(most_bytes: int, mapped: bool) -> None:
+def _limit(max_bytes: int, mapped: bool) -> None:
     if sys.platform == "win32":  # where only the time is limited
         return
     for kind, most in (
-        (resource.RLIMIT_DATA if mapped else resource.RLIMIT_AS, most_bytes),
+        (resource.RLIMIT_DATA if mapped else resource.RLIMIT_AS, max_bytes),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),  # it has nothing to write
     ):

@@ -9,7 +9,7 @@ import pytest
 
 from decoding.counterfactual import Counterfactual, choose_again
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.run import scoring
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
@@ -77,7 +77,7 @@ def test_behind_a_difference_it_goes_on_from_the_text_as_it_is() -> None:
     assert counterfactual.first_difference is not None
     for index in range(15):
         prompt = (*PROMPT, *tokens(choices)[:index])
-        request = replace(request_for(prompt, attention=False), draws_used=index)
+        request = replace(request_for(prompt, attention=False), options=RequestOptions(draws_used=index))
         strategy = replace(new, max_new_tokens=1).strategy_for(request)
         check_same(counterfactual.choices[index], next(generate(model, prompt, strategy)).hypotheses[0].choice)
 

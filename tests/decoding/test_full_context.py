@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from decoding.counterfactual import choose_again
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.scheduler import Scheduler
 from decoding.settings import DecodingSettings
 from decoding.step import Step
@@ -38,7 +38,8 @@ def loaded(folder: Path, request: pytest.FixtureRequest) -> LoadedModel:
 
 def steps_of(loaded: LoadedModel, prompt: tuple[int, ...], **settings: Any) -> list[Step]:
     chosen = DecodingSettings.from_dict({"min_new_tokens": 20, "max_new_tokens": 20, "seed": 5} | settings)
-    return list(generate(loaded.model, prompt, chosen.strategy_for(Request.of(loaded, prompt, attention=True))))
+    request = Request.of(loaded, prompt, RequestOptions(attention=True))
+    return list(generate(loaded.model, prompt, chosen.strategy_for(request)))
 
 
 def their_ids(folder: Path, prompt: tuple[int, ...], tokens: int, **options: Any) -> tuple[int, ...]:

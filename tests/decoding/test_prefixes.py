@@ -111,7 +111,7 @@ def cache_of(tokens: int) -> KeyValueCache:
 
 def test_the_oldest_go_when_all_together_are_too_large() -> None:
     size = cache_of(20).bytes
-    kept = KeptPrefixes(most_bytes=int(2.5 * size))
+    kept = KeptPrefixes(max_bytes=int(2.5 * size))
     for visitor in ("a", "b", "c"):
         kept.keep(visitor, range(3, 23), cache_of(20))
     assert kept.bytes == 2 * size
@@ -122,7 +122,7 @@ def test_the_oldest_go_when_all_together_are_too_large() -> None:
     kept.forget("b")  # who has left
     kept.forget("nobody")
     assert kept.bytes == size and kept.longest("b", prompt) == (0, None)
-    KeptPrefixes(most_bytes=size - 1).keep("a", range(3, 23), cache_of(20))  # alone too large, so it is not kept
+    KeptPrefixes(max_bytes=size - 1).keep("a", range(3, 23), cache_of(20))  # alone too large, so it is not kept
 
 
 def test_what_is_written_behind_a_head_does_not_change_the_whole() -> None:

@@ -180,7 +180,7 @@ def test_a_nan_in_one_row_touches_no_other() -> None:
 
 def test_readers_that_sleep_hold_back_their_own_runs_and_no_other() -> None:
     """Three stop reading, wait beside the batch, and come back into it."""
-    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead, ahead=4, most_rows=4)
+    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead, ahead=4, max_rows=4)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=30, min_new_tokens=30)
     prompts = [(5, 6), (9, 8, 7), (11,)]
     asleep = [run(scheduler, model, prompt, settings) for prompt in prompts]
@@ -195,7 +195,7 @@ def test_readers_that_sleep_hold_back_their_own_runs_and_no_other() -> None:
 
 
 def test_a_run_of_many_rows_lets_others_pass_for_a_while_and_then_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead, most_rows=8)
+    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead, max_rows=8)
     wide = DecodingSettings(strategy="beam", num_beams=8, max_new_tokens=4)
     long = DecodingSettings(strategy="greedy", max_new_tokens=40, min_new_tokens=40)
     model.gate.clear()
@@ -247,7 +247,7 @@ def test_nobody_waits_for_a_thread_that_has_died() -> None:
 
 def test_the_visitor_with_the_fewest_rows_comes_first() -> None:
     """Eight beams fill a pass; of the two runs that wait, the later one is of a visitor who has no rows yet."""
-    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead, most_rows=12)
+    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead, max_rows=12)
     wide = DecodingSettings(strategy="beam", num_beams=8, max_new_tokens=12, min_new_tokens=12)
     order: list[str] = []
 
@@ -301,6 +301,6 @@ def test_the_thread_ends_with_the_last_run_and_begins_again() -> None:
 
 
 def test_more_rows_than_a_pass_has_run_alone() -> None:
-    model, scheduler = transformer(), Scheduler(FairLock().held_ahead, most_rows=2)
+    model, scheduler = transformer(), Scheduler(FairLock().held_ahead, max_rows=2)
     settings = DecodingSettings(strategy="beam", num_beams=4, max_new_tokens=6)
     check_same(steps_of(run(scheduler, model, (5, 6), settings)), alone(model, (5, 6), settings))

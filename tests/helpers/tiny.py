@@ -15,7 +15,7 @@ from torch import Tensor
 
 from decoding.generate import generate
 from decoding.processors import Context
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
@@ -149,8 +149,7 @@ def make_request(
         decode=lambda ids: " ".join(map(str, ids)),
         context_length=context_length,
         vocabulary_size=vocabulary_size,
-        attention=attention,
-        draws_used=draws_used,
+        options=RequestOptions(attention=attention, draws_used=draws_used),
         layer_count=layer_count,
         encode=lambda text: [int(part) for part in text.split()],
     )

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from decoding.call import DecodeCall
+from decoding.request import RequestOptions
 from decoding.settings import DecodingSettings
 from model.inspection.inspector import under
 from model.inspection.intervention import Intervention
@@ -53,7 +54,7 @@ def test_what_was_read_for_a_visitor_is_kept_until_they_leave(tiny: LoadedModel)
 def test_interventions_travel_and_change_every_pass_of_a_run(tiny: LoadedModel) -> None:
     replica, off = Replica(ModelDeployment(tiny.address)), (Intervention(1, "head", 2), Intervention(0, "attention"))
     prompt, settings = tiny.prompt("The quick brown fox"), DecodingSettings(seed=3, temperature=1.5, max_new_tokens=9)
-    call = DecodeCall(tiny.name, prompt, (settings,), interventions=off)
+    call = DecodeCall(tiny.name, prompt, (settings,), RequestOptions(interventions=off))
 
     async def decoded() -> list[Any]:
         return [wire.loads(message) async for message in replica.decode(pickle.loads(pickle.dumps(call)))]

@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from decoding.call import DecodeCall, Passes
+from decoding.request import RequestOptions
 from decoding.settings import DecodingSettings
 from lesson.generation.recorded import write_greedily
 from model import catalog
@@ -96,13 +97,14 @@ def test_a_text_goes_on_where_it_ended(here: Models, there: Models) -> None:
     prompt, settings = loaded.prompt("The fox"), DecodingSettings(seed=6, max_new_tokens=6)
     call = DecodeCall(loaded.name, prompt, (settings,))
     begun = steps_of(there.decode(call))[-1].best
-    on = [steps_of(models.decode(replace(call, draws_used=6, resumed=begun))) for models in (there, here)]
+    resumed = replace(call, options=RequestOptions(attention=True, draws_used=6, resumed=begun))
+    on = [steps_of(models.decode(resumed)) for models in (there, here)]
     check_same(*on)
     assert begun is not None and on[0][0].hypotheses[0].tokens[:6] == begun.tokens
 
 
 def test_the_cards_of_a_comparison_share_a_call(here: Models, there: Models) -> None:
-    call = DecodeCall(there.default, there.first.prompt("The fox"), tuple(KINDS[:3]), cards=(4, 5, 6))
+    call = DecodeCall(there.default, there.first.prompt("The fox"), tuple(KINDS[:3]))
     passes = [list(models.decode(call)) for models in (there, here)]
     for number in range(3):
         check_same(*(steps_of(each, number) for each in passes))
@@ -113,7 +115,7 @@ def test_a_part_of_the_model_can_be_switched_off(handles: Mapping[str, Any], her
 
     local, off = here.first, (Intervention(1, "head", 2), Intervention(0, "attention"))
     prompt, settings = local.prompt("The fox"), DecodingSettings(seed=6, max_new_tokens=6)
-    call = DecodeCall(local.name, prompt, (settings,), interventions=off)
+    call = DecodeCall(local.name, prompt, (settings,), RequestOptions(interventions=off))
     check_same(*(steps_of(models.decode(call)) for models in (there, here)))
     remote = remote_model(handles[local.name], local.name).model
     torch.testing.assert_close(

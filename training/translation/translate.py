@@ -15,7 +15,7 @@ from sacrebleu.metrics.chrf import CHRF
 from tqdm import tqdm
 
 from decoding.batch import generate_batch
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 
@@ -53,7 +53,7 @@ def answer_all(
     loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: DecodingSettings
 ) -> list[tuple[int, ...]]:
     """The tokens of each prompt's answer, decoded in one batch without recording the candidates."""
-    requests = [Request.of(loaded, prompt, explained=False) for prompt in prompts]
+    requests = [Request.of(loaded, prompt, RequestOptions(explained=False)) for prompt in prompts]
     strategies = [settings.strategy_for(request) for request in requests]
     answers: list[tuple[int, ...]] = [()] * len(prompts)
     for steps in generate_batch(loaded.model, prompts, strategies):

@@ -148,8 +148,8 @@ def write_without(session: Session, models: Models, run: str, changes: list[Any]
         trace.settings,
         text=trace.prompt,
         messages=trace.messages,
-        draws_used=request.draws_used,
-        interventions=(*request.interventions, *interventions_of(changes)),
+        draws_used=request.options.draws_used,
+        interventions=(*request.options.interventions, *interventions_of(changes)),
     )
     # nothing is refused from here on
     tokens = before.tokens[: len(request.attended)]

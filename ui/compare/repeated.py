@@ -26,7 +26,7 @@ def repeated_comparison(question: Question, identifier: str) -> Comparison:
     if not can_be_named(before):
         raise AttendError("This text was written with changes that cards don't have: they only switch off and scale.")
     loaded, request, messages = question.models.require_loaded(run.model), trace.request, tuple(trace.messages)
-    prompt = Prompt(trace.prompt, request.input_ids, messages, run.dropped, request.draws_used)
+    prompt = Prompt(trace.prompt, request.input_ids, messages, run.dropped, request.options.draws_used)
     without = [before, (*before, *changes)]
     comparison = prepare(loaded, prompt, [trace.settings] * 2, without=without, identifier=identifier)
     comparison.repeats = True
@@ -58,4 +58,4 @@ def repeated_prompt(session: Session, loaded: LoadedModel, typed: tuple[object, 
     if any(token >= loaded.model.vocabulary_size for token in prompt.ids):
         return None
     trace = next((card.run.trace for card in comparison.cards if card.run.trace is not None), None)
-    return prompt if trace is None else replace(prompt, draws_used=trace.request.draws_used)
+    return prompt if trace is None else replace(prompt, draws_used=trace.request.options.draws_used)

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import replace
 from types import MappingProxyType
 
-from decoding.call import DecodeCall, Passes
+from decoding.call import Passes
 from decoding.scheduled_run import Pass
 from decoding.settings import DecodingSettings
 from decoding.uniform import SEEDS
@@ -103,13 +103,13 @@ def checked_without(cards: Sequence[object]) -> list[tuple[Intervention, ...]]:
 
 def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
     """Definite seeds: the same for all cards, or consecutive ones from the first card's on."""
-    given = sorted({card.seed for card in settings if card.seed >= 0})
-    if len(given) > 1:
+    seeds = sorted({card.seed for card in settings if card.seed >= 0})
+    if len(seeds) > 1:
         raise AttendError(
-            f"The cards have the seeds {given[0]} and {given[1]}, but a comparison uses one seed: set it once, or "
+            f"The cards have the seeds {seeds[0]} and {seeds[1]}, but a comparison uses one seed: set it once, or "
             "give all cards the same one."
         )
-    seed = given[0] if given else next((card.seeded().seed for card in settings if card.drawn), 0)
+    seed = seeds[0] if seeds else next((card.seeded().seed for card in settings if card.drawn), 0)
     return [replace(card, seed=(seed + (0 if common_draws else index)) % SEEDS) for index, card in enumerate(settings)]
 
 
@@ -175,18 +175,10 @@ def live_runs(comparison: Comparison) -> list[LiveRun]:
 
 def passes_of(comparison: Comparison, models: Models, *, attention: bool, visitor: str = "") -> Passes:
     """Run all cards to their ends; computing is timed separately for each turn."""
-    settings = [card.settings for card in comparison.cards]
-    for indices, interventions in _turns(comparison, models.limits.rows):
-        call = DecodeCall(
-            comparison.model,
-            comparison.prompt.ids,
-            tuple(settings[index] for index in indices),
-            cards=tuple(index + 1 for index in indices),
-            attention=attention,
-            draws_used=comparison.prompt.draws_used,
-            interventions=interventions,
-            visitor=visitor,
-        )
+    for indices in _turns(comparison, models.limits.rows):
+        cards = [comparison.cards[index] for index in indices]
+        call = cards[0].trace.call(visitor, attention=attention)  # the others differ only in their settings
+        call = replace(call, settings=tuple(card.settings for card in cards))
         with closing(models.decode(call)) as passes:
             for each in passes:
                 yield each and Pass({indices[number]: step for number, step in each.steps.items()}, each.seconds)
@@ -210,24 +202,24 @@ def run_cards(
         yield progress
 
 
-def _turns(comparison: Comparison, most_rows: int) -> Iterator[tuple[list[int], tuple[Intervention, ...]]]:
-    """The indices of the cards that run together, which switch off the same parts, and those parts."""
+def _turns(comparison: Comparison, max_rows: int) -> Iterator[list[int]]:
+    """The indices of the cards that run together, which switch off the same parts."""
     groups: dict[tuple[Intervention, ...], list[int]] = {}
     for index, card in enumerate(comparison.cards):
         groups.setdefault(card.run.interventions, []).append(index)
-    for interventions, group in groups.items():
-        for turn in turns_of([comparison.cards[index].settings for index in group], most_rows):
-            yield [group[number] for number in turn], interventions
+    for group in groups.values():
+        for turn in turns_of([comparison.cards[index].settings for index in group], max_rows):
+            yield [group[number] for number in turn]
 
 
-def turns_of(settings: Sequence[DecodingSettings], most_rows: int) -> list[list[int]]:
+def turns_of(settings: Sequence[DecodingSettings], max_rows: int) -> list[list[int]]:
     """The indices of the cards that run together, in their order: as many at a time as a pass has rows for."""
     turns: list[list[int]] = []
     room = 0
     for index, card in enumerate(settings):
         if card.rows > room:
             turns.append([])
-            room = most_rows
+            room = max_rows
         turns[-1].append(index)
         room -= card.rows
     return turns

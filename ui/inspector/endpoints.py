@@ -21,10 +21,10 @@ MAX_STEPS = 100  # of integrated gradients
 def cause_endpoints(models: Models) -> Mapping[str, Callable[..., dict[str, Any]]]:
     """The functions behind the endpoints, by their names."""
 
-    def causes(model: object, most_tokens: int = MAX_TOKENS) -> Causes:
+    def causes(model: object, max_tokens: int = MAX_TOKENS) -> Causes:
         loaded = models.get(model)
-        most_tokens = min(most_tokens, opened(loaded.model).inspector().longest())
-        return Causes(loaded, seconds=models.limits.run_seconds, most_tokens=most_tokens)
+        max_tokens = min(max_tokens, opened(loaded.model).inspector().longest())
+        return Causes(loaded, seconds=models.limits.run_seconds, max_tokens=max_tokens)
 
     def inspect(
         text: str | list[int],

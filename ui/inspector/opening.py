@@ -69,7 +69,7 @@ def typed(session: Session, run: RunRecord, loaded: LoadedModel, *, before: str 
     whole = session.inspected_run != before or not before
     session.inspected_run = run.id
     value = inspector_value(
-        run, loaded.tokenizer, busy=False, since=0 if whole else since, most_rows=_TYPED_ROWS, most_steps=_TYPED_STEPS
+        run, loaded.tokenizer, busy=False, since=0 if whole else since, max_rows=_TYPED_ROWS, max_steps=_TYPED_STEPS
     )
     limit_memory(session)
     if "since" in value and before:

@@ -26,25 +26,25 @@ def inspector_value(
     busy: bool,
     since: int = 0,
     selected: int | None = None,
-    most_rows: int = MAX_ROWS,
-    most_steps: int | None = None,
+    max_rows: int = MAX_ROWS,
+    max_steps: int | None = None,
 ) -> InspectorValue:
     """The run from token `since` on (0: all of it), as the inspector's contract has it.
 
     Args:
-        most_rows: bytes of attention; of a longer text the newest rows.
-        most_steps: how many steps, the newest; None for all.
+        max_rows: bytes of attention; of a longer text the newest rows.
+        max_steps: how many steps, the newest; None for all.
     """
     run = replace(run)  # as it is now: another thread may be lengthening it
     first, tokens = run.first, run.tokens[since:]
     explained = run.tokens[max(first, since) :]
-    left_out = 0 if most_steps is None else max(0, len(explained) - most_steps)
+    left_out = 0 if max_steps is None else max(0, len(explained) - max_steps)
     steps = [step_value(token.choice, token.origin) for token in explained[left_out:] if token.choice is not None]
     rows: list[str] = []
     size = 0
     for token in reversed(explained):
         size += len(token.row or "")
-        if token.row is None or size > most_rows:
+        if token.row is None or size > max_rows:
             break
         rows.append(token.row)
     rows.reverse()

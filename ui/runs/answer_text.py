@@ -41,7 +41,7 @@ class AnswerText:
         self._before = "".join(self._texts)
 
     def update(self, ids: Sequence[int]) -> None:
-        """The whole answer so far."""
+        """Take the whole answer so far."""
         known, new = self._ids[self._first :], list(ids)
         if new[: len(known)] == known:
             self._push(new[len(known) :])

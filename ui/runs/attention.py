@@ -70,7 +70,7 @@ def explain(
 
 
 def prompt_choices(run: RunRecord, loaded: LoadedModel, *, candidates: int) -> list[Choice]:
-    """What the decoder's prompt was to the model: all its tokens but the first as choices."""
+    """The decoder's prompt as the model saw it: all its tokens but the first as choices."""
     ids, model = run.ids[len(run.source) : run.first], under(loaded.model, run.interventions)
     if len(ids) < 2:
         return []

@@ -11,11 +11,8 @@ from pydantic import Field
 from decoding.run.document import MAX_STEPS
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
-from decoding.step import FinishReason, Step
-from decoding.strategies.base import Strategy
+from decoding.step import FinishReason
 from model.errors import AttendError
-from model.interface import Forward, Want
-from ui.kit.validation import on_card
 from ui.runs.live_run import LiveRun
 from ui.runs.run import RunRecord
 from ui.runs.runs_contract import AnswerToken
@@ -95,19 +92,3 @@ class Comparison:
     seed: int = -1  # as it stands beside the text; -1 for a random one
     repeats: bool = False  # whether its prompt is exactly that of a text that another tab wrote
     key: str = ""  # names it in the visitor's browser, once it is kept there
-
-
-@dataclass(frozen=True, slots=True)
-class CardStrategy:
-    """A card's strategy, whose errors name the card."""
-
-    number: int
-    strategy: Strategy
-
-    @property
-    def want(self) -> Want:
-        return self.strategy.want
-
-    def advance(self, forward: Forward[Any]) -> Step:
-        with on_card(self.number):
-            return self.strategy.advance(forward)

@@ -45,12 +45,12 @@ class RunView(Protocol[UpdateT]):
     """What a tab shows of the texts that it generates."""
 
     def started(self) -> UpdateT:
-        """Before the first token."""
+        """The update before the first token."""
         ...
 
     def updated(self, progress: RunProgress) -> UpdateT:
-        """With every update; at the last one the session is no longer busy. An error, whose message is shown elsewhere,
-        is an ending, too."""
+        """What has changed; at the last update the session is no longer busy. An error ends a run, too, though its
+        message is shown elsewhere."""
         ...
 
 

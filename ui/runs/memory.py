@@ -67,18 +67,18 @@ class Ledger:
         self.add(_of_text(run))
 
 
-def limit_memory(session: Session, most: int | None = None, *, most_of_all: int | None = None) -> None:
+def limit_memory(session: Session, max_bytes: int | None = None, *, max_bytes_of_all: int | None = None) -> None:
     """Drop what exceeds the visitor's budget, and what exceeds that of all visitors, from the oldest texts first.
 
     Args:
-        most, most_of_all: bytes; None for the limits of the visitor's page.
+        max_bytes, max_bytes_of_all: bytes; None for the limits of the visitor's page.
     """
-    _limit(session, session.limits.session_bytes if most is None else most)
+    _limit(session, session.limits.session_bytes if max_bytes is None else max_bytes)
     session.counted = time.monotonic()
     with _sessions_lock:
         _sessions[id(session)] = session
         sessions = list(_sessions.values())
-    budget, total = session.limits.all_sessions_bytes if most_of_all is None else most_of_all, 0
+    budget, total = session.limits.all_sessions_bytes if max_bytes_of_all is None else max_bytes_of_all, 0
     for each in sorted(sessions, key=lambda each: each.counted, reverse=True):
         total += each.bytes
         if total > budget and each is not session:
@@ -92,28 +92,28 @@ def limit_memory(session: Session, most: int | None = None, *, most_of_all: int 
 class TraceBudget:
     """Drops the traces of the first of several runs while they are read, so that all of them are never in memory."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, max_bytes: int) -> None:
         """
         Args:
-            most: bytes of all traces.
+            max_bytes: bytes of all traces.
         """
-        self._most, self._ledger, self._runs = most, Ledger(), deque[RunRecord]()
+        self._max_bytes, self._ledger, self._runs = max_bytes, Ledger(), deque[RunRecord]()
 
     def add(self, run: RunRecord) -> None:
         """Count a run that was just read."""
         self._runs.append(run)
         self._ledger.add(_of_trace(run.trace))
-        while self._ledger.total > self._most:
+        while self._ledger.total > self._max_bytes:
             oldest = self._runs.popleft()
             self._ledger.release(_of_trace(oldest.trace))
             oldest.forget_trace()
 
 
-def _limit(session: Session, most: int) -> None:
+def _limit(session: Session, max_bytes: int) -> None:
     ledger = Ledger.of(session)
-    if ledger.total > most:
+    if ledger.total > max_bytes:
         for _ in _drops(session, ledger):
-            if ledger.total <= most:
+            if ledger.total <= max_bytes:
                 break
     session.bytes = ledger.total
 

@@ -118,7 +118,7 @@ class RunRecord:
     @property
     def interventions(self) -> tuple[Intervention, ...]:
         """What was changed inside the model for its newest continuation."""
-        return self.kept_interventions if self.trace is None else self.trace.request.interventions
+        return self.kept_interventions if self.trace is None else self.trace.request.options.interventions
 
     def require_trace(self) -> Trace:
         """The record of its newest continuation; `AttendError` where it isn't stored."""

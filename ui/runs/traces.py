@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.inspection.inspector import under
@@ -32,7 +32,7 @@ def new_trace(
         draws_used: draws already taken from the seed's stream.
         interventions: what is changed inside the model.
     """
-    request = Request.of(loaded, ids, draws_used=draws_used, interventions=interventions)
+    request = Request.of(loaded, ids, RequestOptions(draws_used=draws_used, interventions=interventions))
     settings.strategy_for(request)
     under(loaded.model, interventions)
     return Trace(loaded.name, text, request, settings, loaded.tokenizer.label, messages)

@@ -68,7 +68,7 @@ class Metrics(Observer):
         self._runs.labels(outcome).inc()
 
     def answered(self, status: int) -> None:
-        """One request, with the status of its response."""
+        """Count one request, by the status of its response."""
         self._requests.labels(str(status)).inc()
 
 

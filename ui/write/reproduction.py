@@ -22,7 +22,7 @@ def write_reproduction(session: Session, loaded: LoadedModel, text: str, setting
         given = [token.id for token in itertools.takewhile(lambda token: token.given, run.tokens)]
         text = loaded.tokenizer.decode(given, begins=True)
         if (trace := run.trace) is not None and tuple(trace.request.prompt) == tuple(given):
-            settings, off = _lengthened(settings, trace.settings), trace.request.interventions
+            settings, off = _lengthened(settings, trace.settings), trace.request.options.interventions
         elif len(given) < len(run.tokens):
             note = _LATER
     prompt = text if text.strip() else _EXAMPLE

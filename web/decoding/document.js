@@ -84,7 +84,7 @@ export function runDocument(run) {
 
 /** @param {Step[]} steps @param {Step} step @returns {SearchEntry} */
 function searchEntry(steps, { hypotheses, best, returned, dropped }) {
-  const place = ({ tokens }) => {
+  const beamIndex = ({ tokens }) => {
     const step = tokens.length - 1, name = tokens.join();
     return { step, index: steps[step].hypotheses.findIndex((each) => each.tokens.join() === name) };
   };
@@ -93,9 +93,9 @@ function searchEntry(steps, { hypotheses, best, returned, dropped }) {
       id: tokens.at(-1), parent, score, step_score: stepScore, log_probability: logProbability, final_score: finalScore,
       finish_reason: finishReason, group: 0,
     })),
-    best: best ? place(best) : null,
-    returned: returned.map(place),
-    dropped: dropped.map((each) => ({ ...place(each), reason: each.reason, row: each.row, score: each.score, to_beat: each.toBeat })),
+    best: best ? beamIndex(best) : null,
+    returned: returned.map(beamIndex),
+    dropped: dropped.map((each) => ({ ...beamIndex(each), reason: each.reason, row: each.row, score: each.score, to_beat: each.toBeat })),
   };
 }
 

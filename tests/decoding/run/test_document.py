@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.run.document import MAX_STEPS, InvalidDocument, RunDocument, StepEntry
 from decoding.run.reader import checked, read_run_document, read_trace
 from decoding.run.trace import Trace
@@ -130,7 +130,8 @@ def test_a_search_names_parents_the_leading_text_and_those_returned(stop_after: 
 
 def test_a_run_without_recorded_candidates_has_no_document() -> None:
     beams = DecodingSettings(strategy="beam", num_beams=2, max_new_tokens=3)
-    bare = trace_of(beams, model=random_model(12, seed=1), request=replace(make_request((3, 1), [2]), explained=False))
+    request = replace(make_request((3, 1), [2]), options=RequestOptions(explained=False))
+    bare = trace_of(beams, model=random_model(12, seed=1), request=request)
     with pytest.raises(AttendError, match=r"^The candidates for token \d+ were not recorded, .* explained=True\.$"):
         bare.document()
 

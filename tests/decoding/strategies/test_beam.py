@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
 from decoding.strategies.base import StrategyOptions
@@ -139,7 +139,8 @@ def test_a_search_that_explains_nothing_finds_the_same() -> None:
         request = replace(
             make_request(end_tokens=(0,), vocabulary_size=7), rules=GenerationRules(suppress_tokens=never)
         )
-        full, plain = (search(model, replace(request, explained=each), num_beams=3) for each in (True, False))
+        options = (RequestOptions(explained=each) for each in (True, False))
+        full, plain = (search(model, replace(request, options=each), num_beams=3) for each in options)
         for first, second in zip(full[-1].returned, plain[-1].returned, strict=True):
             assert (first.tokens, first.score) == (second.tokens, second.score)
             assert first.log_probability == pytest.approx(second.log_probability, abs=1e-5)

@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from benchmarks.families.tiny_models import tiny_config
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.huggingface import verify
@@ -74,7 +74,7 @@ def test_texts_beyond_it_are_those_of_transformers(name: str) -> None:
     for prompt in (PROMPT, [*PROMPT, *PROMPT], [*PROMPT, 7, 8, 9, 10], PROMPT[:3]):
         for strategy, beams in (("greedy", 1), ("beam", 3)):
             chosen = {"strategy": strategy, "num_beams": beams, "max_new_tokens": 15}
-            request = Request.of_model(model, prompt, attention=True)
+            request = Request.of_model(model, prompt, RequestOptions(attention=True))
             tokens = best(decode(model, DecodingSettings.from_dict(chosen), request)).tokens
             used_once = copy.deepcopy(reference)  # since transformers leaves lengths in a model
             expected = transformers_generate(used_once, prompt, [], chosen).sequences[0, len(prompt) :]

@@ -11,7 +11,7 @@ import torch
 import transformers as hf
 from transformers import PreTrainedModel
 
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.huggingface.attention import EAGER
@@ -86,7 +86,8 @@ def answered(ours: Seq2SeqModel, source: list[int], answer: Sequence[int]) -> Se
 
 
 def request_for(model: Seq2SeqModel | EncoderDecoder, source: list[int], ends: list[int]) -> Request:
-    return Request.of_model(model, source, end_tokens=ends, decode=lambda ids: " ".join(map(str, ids)), attention=True)
+    options = RequestOptions(attention=True)
+    return Request.of_model(model, source, options, end_tokens=ends, decode=lambda ids: " ".join(map(str, ids)))
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -15,7 +15,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from model import catalog
 from model.huggingface.causal import HuggingFaceModel
@@ -40,7 +40,7 @@ METHODS: dict[str, dict[str, Any]] = {
 
 def ours(model: LanguageModel[Any], prompt: Sequence[int], ends: Sequence[int], method: str, seed: int) -> list[int]:
     settings = DecodingSettings.from_dict({"max_new_tokens": LIMIT, "seed": seed, **METHODS[method]})
-    request = Request.of_model(model, prompt, end_tokens=ends, attention=True)
+    request = Request.of_model(model, prompt, RequestOptions(attention=True), end_tokens=ends)
     return list(best(decode(model, settings, request)).tokens)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from decoding.call import DecodeCall
+from decoding.request import RequestOptions
 from decoding.settings import PRESETS, DecodingSettings
 from model.errors import AttendError
 from model.inspection.intervention import Intervention
@@ -99,7 +100,7 @@ def test_cards_that_switch_off_parts_run_beside_the_others_from_the_same_draws(
     comparison = prepare(tiny, text_prompt(tiny, "The quick"), settings, without=without)
     ran(models, comparison)
     for card, off in zip(comparison.cards, without, strict=True):
-        call = DecodeCall(tiny.name, comparison.prompt.ids, (card.settings,), interventions=off)
+        call = DecodeCall(tiny.name, comparison.prompt.ids, (card.settings,), RequestOptions(interventions=off))
         alone = steps_of(models.decode(call))[-1].best
         assert alone is not None and card.ids == alone.tokens and card.run.interventions == off
     first, second, third = ([choice.draw for choice in card.trace.choices()] for card in comparison.cards[:3])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from decoding.request import RequestOptions
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.inspection.intervention import Intervention
@@ -70,7 +71,7 @@ def test_a_text_that_was_continued_is_repeated_from_the_same_place_in_the_stream
     text = session.draft.text
     run = written(models, session, text, replace(SAMPLE, temperature=0.9))  # which can't go on as if it had not stopped
     trace = run.trace
-    assert trace is not None and trace.request.draws_used == 10
+    assert trace is not None and trace.request.options.draws_used == 10
     repeat(session, models, run)
     as_it_was, without = comparison_of(session).cards
     assert as_it_was.ids == trace.ids and without.ids != trace.ids
@@ -126,7 +127,8 @@ def test_what_no_card_can_say_is_refused_and_the_comparison_in_view_stays(models
     compare(session, models)
     before = session.comparison
     changed = Intervention(0, "head", 1, positions=(2,))
-    trace = replace(trace_of(run), request=replace(trace_of(run).request, interventions=(changed,)))
+    options = RequestOptions(interventions=(changed,))
+    trace = replace(trace_of(run), request=replace(trace_of(run).request, options=options))
     odd = session.add_run("chat", run.model, run.tokens)
     odd.trace = trace
     with pytest.raises(AttendError, match="cards don't have"):

@@ -12,6 +12,7 @@ import gradio as gr
 import numpy as np
 import pytest
 
+from decoding.request import RequestOptions
 from decoding.settings import DecodingSettings
 from model.causes.reading import words
 from model.errors import AttendError
@@ -234,7 +235,8 @@ def test_a_text_under_interventions_is_only_explained_by_its_own_layers(models: 
     session = Session()
     run = written(models, session, "The quick", SAMPLE)
     trace = trace_of(run)
-    run.trace = replace(trace, request=replace(trace.request, interventions=(Intervention.of(HEAD),)))
+    options = RequestOptions(interventions=(Intervention.of(HEAD),))
+    run.trace = replace(trace, request=replace(trace.request, options=options))
     read = read_layers(inspector_of(tiny), run.ids, interventions=run.interventions)
     answer = ask(session, models, "lens", run)
     assert answer["rows"][-1]["chosen"] == pytest.approx(read.chosen[:, len(run.ids) - 2].tolist(), abs=1e-6)

@@ -11,7 +11,7 @@ import torch
 
 from decoding.call import DecodeCall
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.run.document import InvalidDocument
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
@@ -72,7 +72,8 @@ def test_another_visitors_run_at_the_same_time_stays_as_it_is(models: Models, ti
     prompt = tiny.prompt("The quick")
     visitors = {"a": OFF, "b": ()}
     calls = [
-        DecodeCall(tiny.name, prompt, (SAMPLE,), interventions=off, visitor=name) for name, off in visitors.items()
+        DecodeCall(tiny.name, prompt, (SAMPLE,), RequestOptions(interventions=off), name)
+        for name, off in visitors.items()
     ]
     running = [models.decode(call) for call in calls]
     passes: list[list[Any]] = [[], []]
@@ -130,7 +131,7 @@ def test_what_if_and_continue_go_on_under_them(models: Models, tiny: LoadedModel
     value = whatif.answer(session, models, begun.id, {})
     assert value["first_difference"] is None and len(value["tokens"]) == 8  # the model without them would choose others
     resumed = resumed_trace(begun, replace(SAMPLE, max_new_tokens=16))
-    assert resumed is not None and resumed.request.interventions == OFF
+    assert resumed is not None and resumed.request.options.interventions == OFF
     for _ in write.write(session, models, tiny.name, session.draft.text, replace(SAMPLE, max_new_tokens=16)):
         pass
     gone_on = session.run(session.draft.run)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from decoding.generate import generate
-from decoding.request import Request
+from decoding.request import Request, RequestOptions
 from decoding.settings import DecodingSettings
 from decoding.step import Step
 from model.loaded import LoadedModel
@@ -42,7 +42,7 @@ def new_run(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> 
     ids = loaded.prompt("The quick")
     trace = new_trace(loaded, ids, settings, text="The quick")
     run = RunRecord("write-1", "write", loaded.name, [TokenRecord(token, "given") for token in ids])
-    request = Request.of(loaded, ids, attention=True)
+    request = Request.of(loaded, ids, RequestOptions(attention=True))
     return LiveRun(run, trace, answer_text(trace, loaded)), list(
         generate(loaded.model, ids, settings.strategy_for(request))
     )
@@ -226,11 +226,11 @@ def test_all_visitors_share_a_budget_and_the_oldest_texts_go_first(models: Model
     assert each == Ledger.of(visitors[0]).total > 0
     busy = visitors[0]
     with busy.lock:  # an event of this visitor is being handled in another thread
-        other = threading.Thread(target=limit_memory, args=(visitors[2],), kwargs={"most_of_all": 2 * each})
+        other = threading.Thread(target=limit_memory, args=(visitors[2],), kwargs={"max_bytes_of_all": 2 * each})
         other.start()
         other.join()
     assert busy.bytes == each and visitors[1].bytes == visitors[2].bytes == each
-    limit_memory(visitors[2], most_of_all=2 * each)
+    limit_memory(visitors[2], max_bytes_of_all=2 * each)
     assert visitors[0].bytes < each / 2 and visitors[1].bytes == visitors[2].bytes == each
     assert [turn.text for turn in visitors[0].turns] == [turn.text for turn in visitors[1].turns]
 
@@ -244,7 +244,7 @@ def test_a_run_keeps_its_steps_until_its_end_is_shown(models: Models, monkeypatc
 
     def meanwhile(answer: LiveAnswer, *, busy: bool) -> AnswerUpdate:
         if not busy:
-            sweep = threading.Thread(target=limit_memory, args=(other,), kwargs={"most_of_all": 0})
+            sweep = threading.Thread(target=limit_memory, args=(other,), kwargs={"max_bytes_of_all": 0})
             sweep.start()
             sweep.join()
         return value(answer, busy=busy)

@@ -87,7 +87,7 @@ def test_the_limits_reach_what_they_limit(tiny: LoadedModel) -> None:
     assert {("runs", 3), ("programs", 2)} <= groups and not {("runs", None), ("programs", None)} & groups
     (session,) = (block.value for block in page.blocks.values() if isinstance(block, gr.State))
     assert session.limits == limits
-    assert models.schedulers.of(tiny.lock)._most_rows == 5
+    assert models.schedulers.of(tiny.lock)._max_rows == 5
     assert limits.threads == 3 + 2 + 96  # a thread is left for whoever presses Stop
     assert (limits.session_bytes, limits.prefix_bytes, limits.request_bytes) == (2_500_000, 1_500_000, 1_000_000)
 

@@ -154,7 +154,7 @@ def test_a_larger_model_writes_the_same_in_a_lease_as_long_as_it_may_take(models
     ]
     assert chosen[0] == chosen[1] and len(chosen[0]) == 6
     assert spaces.leases == [11]  # ten seconds to begin, and a tenth for each token
-    list(models.decode(DecodeCall(LARGE, PROMPT, (SETTINGS, replace(SETTINGS, max_new_tokens=40)), cards=(1, 2))))
+    list(models.decode(DecodeCall(LARGE, PROMPT, (SETTINGS, replace(SETTINGS, max_new_tokens=40)))))
     assert spaces.leases == [11, 14]
 
 

@@ -2,7 +2,8 @@
  * The beams panel: the tree of the last steps, and every text that the search followed in the selected one.
  */
 
-/** @import { Search, Spot } from './search.js' */
+/** @import { BeamIndex } from '../../../decoding/run/document' */
+/** @import { Search } from './search.js' */
 
 import { make, makeTable } from '../../kit/js/dom.js';
 import { visibleText } from '../../kit/js/text.js';
@@ -48,7 +49,7 @@ export function makeBeams(search, onPick) {
     table.tBodies[0].replaceChildren(...search.order(step).map((index) => beamRow({ step, index })));
   }
 
-  /** @param {Spot} spot */
+  /** @param {BeamIndex} spot */
   function beamRow(spot) {
     const beam = search.beam(spot);
     const texts = search.tokens(spot);

@@ -1,11 +1,10 @@
 /**
  * A beam search: the hypotheses of each step and their outcomes. Draws nothing.
  *
- * @typedef {{step: number, index: number}} Spot one hypothesis
  * @typedef {ReturnType<typeof makeSearch>} Search
  */
 
-/** @import { BeamEntry, DropEntry, PlaceEntry } from '../../../decoding/run/document' */
+/** @import { BeamEntry, BeamIndex, DropEntry } from '../../../decoding/run/document' */
 /** @import { SearchValue } from '../inspector_contract' */
 
 import { signed } from '../../kit/js/text.js';
@@ -16,9 +15,9 @@ export function makeSearch() {
   let first = 0;
   /** @type {Map<string, DropEntry>} by step and index */
   const dropped = new Map();
-  /** @type {PlaceEntry | null} the best text */
+  /** @type {BeamIndex | null} the best text */
   let best = null;
-  /** @type {PlaceEntry[]} the returned texts, best first; none before the search is over */
+  /** @type {BeamIndex[]} the returned texts, best first; none before the search is over */
   let returned = [];
   /** @type {number[]} by step: the index of the leading text's hypothesis */
   let bestPath = [];
@@ -52,9 +51,9 @@ export function makeSearch() {
     }
     alive = steps.map(() => new Set());
     for (step = end; step >= 0; step -= 1) {
-      steps[step].forEach((beam, place) => {
-        if (step === end || (beam.final_score !== null && !dropped.has(`${step}/${place}`))) alive[step].add(place);
-        if (step && alive[step].has(place)) alive[step - 1].add(beam.parent);
+      steps[step].forEach((beam, number) => {
+        if (step === end || (beam.final_score !== null && !dropped.has(`${step}/${number}`))) alive[step].add(number);
+        if (step && alive[step].has(number)) alive[step - 1].add(beam.parent);
       });
     }
   }
@@ -62,21 +61,21 @@ export function makeSearch() {
   /** The indices of a step's hypotheses, best first. @param {number} step */
   const order = (step) => [...steps[step].keys()].toSorted((one, other) => steps[step][other].score - steps[step][one].score);
 
-  /** @param {Spot} spot @returns {string[]} its tokens, the newest last */
+  /** @param {BeamIndex} spot @returns {string[]} its tokens, the newest last */
   function tokens({ step, index }) {
     /** @type {string[]} */
     const texts = [];
-    for (let place = index; step >= 0; step -= 1) {
-      texts.push(steps[step][place].text);
-      place = steps[step][place].parent;
+    for (; step >= 0; step -= 1) {
+      texts.push(steps[step][index].text);
+      index = steps[step][index].parent;
     }
     return texts.toReversed();
   }
 
-  /** @param {Spot} spot @returns {string} in words */
+  /** @param {BeamIndex} spot @returns {string} in words */
   function fate({ step, index }) {
     const drop = dropped.get(`${step}/${index}`);
-    const rank = returned.findIndex((place) => place.step === step && place.index === index);
+    const rank = returned.findIndex((each) => each.step === step && each.index === index);
     if (rank >= 0 && returned.length > 1) return `returned, ${ordinal(rank + 1)} of ${returned.length}`;
     const isOver = returned.length > 0;
     if (best?.step === step && best.index === index) return isOver ? 'returned' : 'in the lead';
@@ -88,11 +87,11 @@ export function makeSearch() {
 
   return {
     put, order, tokens, fate,
-    /** @param {Spot} spot */
+    /** @param {BeamIndex} spot */
     beam: ({ step, index }) => steps[step][index],
-    /** @param {Spot} spot */
+    /** @param {BeamIndex} spot */
     leads: ({ step, index }) => bestPath[step] === index,
-    /** @param {Spot} spot */
+    /** @param {BeamIndex} spot */
     survives: ({ step, index }) => alive[step].has(index),
     get first() { return first; },
     get length() { return steps.length; },

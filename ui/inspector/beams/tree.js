@@ -2,7 +2,8 @@
  * The beams of a search as a tree: one column per step, the best on top, survivors in bold and dropped hypotheses in grey.
  */
 
-/** @import { Search, Spot } from './search.js' */
+/** @import { BeamIndex } from '../../../decoding/run/document' */
+/** @import { Search } from './search.js' */
 
 import { around, make, makeSvg } from '../../kit/js/dom.js';
 import { fitting, visibleText } from '../../kit/js/text.js';
@@ -24,7 +25,7 @@ export function makeTree(search, onPick) {
   const node = make('div', {}, svg, readout);
   let width = 0;
   let range = { from: 0, end: 0, selected: 0 }; // the steps that are drawn, and the selected one
-  /** @type {Spot | null} */
+  /** @type {BeamIndex | null} */
   let cursor = null;
   /** @type {Map<string, SVGElement>} */
   let nodes = new Map();
@@ -58,7 +59,7 @@ export function makeTree(search, onPick) {
   /** The left edge and the middle of a node, in pixels. @param {number} step @param {number} rank @returns {[number, number]} */
   const positionOf = (step, rank) => [(step - range.from) * NODE.across, rank * NODE.down + NODE.height / 2];
 
-  /** @param {Spot} spot @param {number} rank */
+  /** @param {BeamIndex} spot @param {number} rank */
   function nodeOf(spot, rank) {
     const [x, y] = positionOf(spot.step, rank);
     const text = makeSvg('text', { x: x + NODE.width / 2, y, 'text-anchor': 'middle', 'dominant-baseline': 'central' });
@@ -69,7 +70,7 @@ export function makeTree(search, onPick) {
     return group;
   }
 
-  /** @param {Spot} spot @param {number} rank */
+  /** @param {BeamIndex} spot @param {number} rank */
   function edgeTo(spot, rank) {
     const { parent } = search.beam(spot);
     const [x, y] = positionOf(spot.step, rank);
@@ -80,13 +81,13 @@ export function makeTree(search, onPick) {
     return makeSvg('path', { class: `at-edge ${kind(spot)}`, d: curve });
   }
 
-  /** @param {Spot} spot */
+  /** @param {BeamIndex} spot */
   function kind(spot) {
     if (search.leads(spot)) return 'at-leads';
     return search.survives(spot) ? 'at-survives' : 'at-dropped-beam';
   }
 
-  /** @param {Spot | null} spot */
+  /** @param {BeamIndex | null} spot */
   function point(spot) {
     nodes.get(`${cursor?.step}/${cursor?.index}`)?.classList.remove('at-pointed');
     const group = spot && nodes.get(`${spot.step}/${spot.index}`);
@@ -95,7 +96,7 @@ export function makeTree(search, onPick) {
     readout.textContent = cursor ? describe(cursor) : 'One column per step, best on top; bold paths are still being followed.';
   }
 
-  /** @param {Spot} spot */
+  /** @param {BeamIndex} spot */
   function describe(spot) {
     const { text, step_score: added, score, final_score: final } = search.beam(spot);
     const ranked = final === null ? '' : `, final score ${nats(final)}`;

@@ -137,9 +137,9 @@ def write_without(question: Question) -> Progress[Rewritten]:
     run, changes = question.run(), question.changes()
     trace = run.require_trace()
     loaded = question.models.require_loaded(run.model)
-    call = replace(trace.call(question.session.visitor), resumed=None, attention=False)
-    call = replace(call, interventions=(*call.interventions, *changes))
-    again = replace(trace, steps=[], request=replace(trace.request, resumed=None))
+    options = replace(trace.request.options, interventions=(*run.interventions, *changes))
+    again = replace(trace, steps=[], request=replace(trace.request, options=options))
+    call = again.call(question.session.visitor, attention=False)
     reported_at = time.monotonic()
     with closing(question.models.decode(call)) as passes:
         for arrived in passes:

@@ -9,7 +9,6 @@ from decoding.scheduled_run import run_alone
 from decoding.schedulers import Schedulers
 from model.inspection.inspector import under
 from model.loaded import LoadedModel
-from ui.runs.comparison import CardStrategy
 
 
 class Decoder:
@@ -31,10 +30,8 @@ class Decoder:
         loaded = self._get(call.model)
         request = call.request(loaded)
         strategies = [settings.strategy_for(request) for settings in call.settings]
-        if call.cards:
-            strategies = [CardStrategy(*pair) for pair in zip(call.cards, strategies, strict=True)]
-        if call.interventions or self._alone(loaded.name):
-            model = under(loaded.model, call.interventions)
+        if request.options.interventions or self._alone(loaded.name):
+            model = under(loaded.model, request.options.interventions)
             yield from run_alone(model, call.tokens, strategies, loaded.lock)
             return
         scheduler = self._schedulers.of(loaded.lock)

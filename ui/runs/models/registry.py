@@ -58,7 +58,7 @@ class Models:
         self.names = tuple(names)
         self.any_name = any_name
         self.limits = limits
-        self.schedulers = Schedulers(most_rows=limits.rows, prefix_bytes=limits.prefix_bytes, observer=observer)
+        self.schedulers = Schedulers(max_rows=limits.rows, prefix_bytes=limits.prefix_bytes, observer=observer)
         self._decoder = decoder or Decoder(self.get, self.schedulers, alone=alone)
         self.decode = observing(wrap(self._decoder.decode), observer)
         self._cache = ModelCache(load)

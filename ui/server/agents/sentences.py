@@ -14,7 +14,7 @@ _SMALL = 0.1  # nats: a word whose absence changes less is not named
 
 
 def explained(model: str, attributed: Mapping[str, Any], inspected: Mapping[str, Any]) -> str:
-    """One paragraph.
+    """Explain the choice of a token in one paragraph.
 
     Args:
         attributed: of the chosen token, and perhaps a rival, as `Attributed.document` gives it.
@@ -46,7 +46,7 @@ def _probability(model: str, attributed: Mapping[str, Any], inspected: Mapping[s
 
 
 def _words(attributed: Mapping[str, Any]) -> Iterator[str]:
-    """On which words the choice rests."""
+    """Say on which words the choice rests."""
     words = sorted(attributed["words"], key=lambda word: word["effect"])
     for_it = [word for word in words if word["effect"] < -_SMALL][:_WORDS]
     against = [word for word in words[::-1] if word["effect"] > _SMALL][:_WORDS]
@@ -62,7 +62,7 @@ def _words(attributed: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _layers(attributed: Mapping[str, Any], inspected: Mapping[str, Any]) -> Iterator[str]:
-    """From which layer on the model's guess at the end of the text is the chosen token."""
+    """Say from which layer on the model's best guess at the end of the text is the chosen token."""
     guesses = [row[-1]["id"] for row in inspected["guesses"]]
     chosen = attributed["chosen"]["id"]
     if guesses[-1] != chosen:
@@ -76,7 +76,7 @@ def _layers(attributed: Mapping[str, Any], inspected: Mapping[str, Any]) -> Iter
 
 
 def _parts(attributed: Mapping[str, Any]) -> Iterator[str]:
-    """Which parts of the model matter most for its logit."""
+    """Say which parts of the model matter most for its logit."""
     sublayers = [
         (share, f"the {name.replace('_', '-')} in layer {layer}")
         for name, shares in attributed["parts"]["sublayers"].items()

@@ -158,7 +158,7 @@ def _written(trace: dict[str, Any]) -> Written:
 
 
 def _probability(step: dict[str, Any]) -> float:
-    """Of the token that a step chose, before every filter."""
+    """The probability of the token that a step chose, before every filter."""
     return next(each["probabilities"][0] for each in step["candidates"] if each["id"] == step["id"])
 
 

@@ -219,14 +219,14 @@ def settings_of(
         named["stop_texts"] = [*_stop_texts(named), *(stop for stop in stops if stop)]
     if isinstance(body.logit_bias, dict):
         named["logit_bias"] = _biases(body.logit_bias)
-    most = most_tokens(body)
-    if most is not None or "max_new_tokens" not in named:
-        named["max_new_tokens"] = max(1, min(length if most is None else most, TOKEN_LIMIT))
+    limit = token_limit(body)
+    if limit is not None or "max_new_tokens" not in named:
+        named["max_new_tokens"] = max(1, min(length if limit is None else limit, TOKEN_LIMIT))
     named[NUM_RETURN_SEQUENCES.name] = 1  # `n` says how many
     return DecodingSettings.from_dict(for_translator(named) if is_translator(loaded) else named).seeded()
 
 
-def most_tokens(body: GenerationBody) -> int | None:
+def token_limit(body: GenerationBody) -> int | None:
     """How many tokens the request allows; None if it doesn't say."""
     return body.max_tokens if body.max_completion_tokens is None else body.max_completion_tokens
 

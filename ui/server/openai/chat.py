@@ -10,7 +10,7 @@ from model.loaded import LoadedModel
 from ui.kit.validation import checked_message, checked_system, checked_text
 from ui.runs.prompts import MAX_MESSAGES, chat_prompt, chat_settings
 from ui.runs.versions.conversation import Turn
-from ui.server.openai.body import ChatBody, check_format, interventions_in, most_tokens, settings_of
+from ui.server.openai.body import ChatBody, check_format, interventions_in, settings_of, token_limit
 from ui.server.openai.choices import Choices, Prompt, Written
 from ui.server.openai.errors import RequestError
 from ui.server.openai.generation import Generation
@@ -29,7 +29,7 @@ class Chat(Generation):
             value: the body as it was sent, with Attend's own settings.
         """
         check_format(body)
-        if most_tokens(body) == 0:
+        if token_limit(body) == 0:
             raise RequestError("max_tokens is 0, which leaves nothing to return: raise it.", field="max_tokens")
         if body.top_logprobs and not body.logprobs:
             raise RequestError("top_logprobs needs logprobs: set logprobs to true.", field="top_logprobs")

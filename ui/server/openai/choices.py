@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from decoding.call import DecodeCall
 from decoding.run.token_texts import TokenTexts
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
@@ -89,7 +88,7 @@ class Choices:
             end: when the time is up, by the monotonic clock.
         """
         settings, numbers = tuple(trace.settings for trace in self.traces), range(len(self.traces))
-        call: DecodeCall = replace(self.traces[0].call(visitor), settings=settings, attention=self._attention)
+        call = replace(self.traces[0].call(visitor, attention=self._attention), settings=settings)
         arriving = stream(models.decode(call), stop=threading.Event(), time_limit=end - time.monotonic())
         with closing(arriving):
             for arrived in arriving:
@@ -112,7 +111,7 @@ class Choices:
 
     @property
     def settings(self) -> DecodingSettings:
-        """Of the first text."""
+        """The settings of the first text."""
         return self.traces[0].settings
 
     @property

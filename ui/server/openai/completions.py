@@ -25,8 +25,8 @@ from ui.server.openai.body import (
     check_format,
     check_ids,
     interventions_in,
-    most_tokens,
     settings_of,
+    token_limit,
 )
 from ui.server.openai.choices import Choices, Prompt, Written, written_tokens
 from ui.server.openai.errors import RequestError
@@ -49,7 +49,7 @@ class Completion(Generation):
         """
         check_format(body)
         self._count, self._best_of = body.n or 1, body.best_of or body.n or 1
-        self._echo, self._nothing_new = bool(body.echo), most_tokens(body) == 0
+        self._echo, self._nothing_new = bool(body.echo), token_limit(body) == 0
         self._check(loaded, body)
         self._logprobs, self._top = body.logprobs is not None, body.logprobs or 0
         value = {**value, "strategy": "greedy"} if self._nothing_new else value  # which draws no seed

@@ -137,5 +137,5 @@ def check_time(end: float, done: int, prompts: int) -> None:
 
 def fingerprint(loaded: LoadedModel) -> str:
     """Names the weights and their precision, so that a program sees when another model answers under the same name."""
-    told = f"{loaded.name}\0{loaded.address}\0{loaded.dtype}\0{loaded.model.vocabulary_size}"
-    return f"fp_{hashlib.sha256(told.encode(errors='replace')).hexdigest()[:10]}"
+    identity = f"{loaded.name}\0{loaded.address}\0{loaded.dtype}\0{loaded.model.vocabulary_size}"
+    return f"fp_{hashlib.sha256(identity.encode(errors='replace')).hexdigest()[:10]}"

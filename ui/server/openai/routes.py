@@ -103,9 +103,9 @@ class OpenAI:
     async def _respond(self, request: Request) -> Response:
         path = request.scope["path"].removeprefix(request.scope.get("root_path", "")).rstrip("/")
         if request.method == "OPTIONS":
-            asked = request.headers.get("access-control-request-headers", "*")  # which * alone doesn't always cover
-            allowed = {"access-control-allow-methods": "GET, POST", "access-control-allow-headers": asked}
-            return Response(status_code=204, headers=allowed)
+            names = request.headers.get("access-control-request-headers", "*")  # which * alone doesn't always cover
+            headers = {"access-control-allow-methods": "GET, POST", "access-control-allow-headers": names}
+            return Response(status_code=204, headers=headers)
         if (handler := self._handlers.get((request.method, path))) is not None:
             return await handler(request)
         if request.method == "GET" and path.startswith("/v1/models/"):

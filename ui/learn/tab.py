@@ -25,10 +25,10 @@ class LearnTab(Tab):
         self.lesson = component("learn/learn.js", "ask", name="lesson", **course.frame())
 
     def wire(self, frame: Frame) -> None:
-        frame.ask(self.lesson, "ask", answer, concurrency_limit=_LESSONS, concurrency_id="lessons")
+        frame.ask(self.lesson, "ask", answer_lesson, concurrency_limit=_LESSONS, concurrency_id="lessons")
 
 
-def answer(session: Session, models: Models, chapter: str, inputs: dict[str, Any]) -> LessonAnswer:
+def answer_lesson(session: Session, models: Models, chapter: str, inputs: dict[str, Any]) -> LessonAnswer:
     """The answer of a chapter, whose models stay in memory for the visitor's next questions."""
     cached = models.with_embedded_cache(session.model.lesson)
     return course.answer(cached, chapter, inputs, session.model.name)

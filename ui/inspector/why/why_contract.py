@@ -25,7 +25,7 @@ class AnsweredQuestion(TypedDict):
 
 
 class LensRow(TypedDict):
-    """A token, and what every column guessed in its place."""
+    """One token, and what every column guessed in its place."""
 
     id: int
     top: list[int]
@@ -45,7 +45,7 @@ class LensAnswer(TypedDict):
 
 
 class LensCell(TypedDict):
-    """Answers `lens_cell {run, index, middle, pinned}` with every column's best guesses in the place of one token."""
+    """Answers `lens_cell {run, index, middle, pinned}`: the best guesses of every column in the place of one token."""
 
     columns: list[str]
     top: list[list[int]]  # of each column
@@ -56,7 +56,7 @@ class LensCell(TypedDict):
 
 
 class Word(TypedDict):
-    """A word before the token or in the source, and what its absence changes."""
+    """A word before the token, or of the source, and what its absence changes."""
 
     text: str
     change: float | None  # of log p(chosen) - log p(rival); None for what was not left out
@@ -69,7 +69,7 @@ class WordsAnswer(TypedDict):
 
 
 class PartsAnswer(TypedDict):
-    """Answers `parts {run, index, chosen, rival}` with a `DirectAttribution` (model/inspection/attribution.py)."""
+    """Answers `parts {run, index, chosen, rival}`: `DirectAttribution` of model/inspection/attribution.py."""
 
     embedding: float
     names: list[str]  # of the sub-layers
@@ -84,7 +84,7 @@ class PartsAnswer(TypedDict):
 
 
 class InputsAnswer(TypedDict):
-    """Answers `inputs {run, index, chosen, rival, steps}` with the share of every token's embedding."""
+    """Answers `inputs {run, index, chosen, rival, steps}`: the share of every token's embedding."""
 
     ids: list[int]
     scores: list[float]
@@ -94,7 +94,7 @@ class InputsAnswer(TypedDict):
 
 
 class HeadsAnswer(TypedDict):
-    """Answers `heads {run, index, kind}` with a thumbnail of each head and what the head does most."""
+    """Answers `heads {run, index, kind}`: thumbnails, and what each head does most."""
 
     layers: int
     heads: int
@@ -109,7 +109,7 @@ class HeadsAnswer(TypedDict):
 
 
 class HeadAnswer(TypedDict):
-    """Answers `open_head {run, index, kind, layer, head}` with rows as ui/runs/attention.py writes them."""
+    """Answers `open_head {run, index, kind, layer, head}`: rows as ui/runs/attention.py writes them."""
 
     rows: list[str]
     rows_from: int  # the decoder's position of the first
@@ -120,7 +120,7 @@ class HeadAnswer(TypedDict):
 
 
 class SwitchedOff(TypedDict):
-    """Answers `switch_off {run, index, changes}` with the table before and after the changes."""
+    """Answers `switch_off {run, index, changes}`: the table before and after; `Intervention.of` reads a change."""
 
     ids: list[int]
     before: list[float]
@@ -129,7 +129,7 @@ class SwitchedOff(TypedDict):
 
 
 class Rewritten(TypedDict):
-    """Answers `write_without {run, changes}` with the text that the same draws give with parts of the model changed."""
+    """Answers `write_without {run, changes}`: the same draws, with parts of the model changed."""
 
     ids: list[int]
     again: list[int]
@@ -138,13 +138,13 @@ class Rewritten(TypedDict):
 
 
 class EffectsAnswer(TypedDict):
-    """Answers `rank_heads {run, index, kind, rival}` with what each head's absence changes, by layer and head."""
+    """Answers `rank_heads {run, index, kind, rival}`: how the log-probability changes without each head."""
 
-    effects: list[list[float]]  # of log-probability
+    effects: list[list[float]]
 
 
 class PatchForm(TypedDict):
-    """Two texts, and the two answers between which they decide."""
+    """Two texts and their answers."""
 
     clean: str
     corrupted: str
@@ -161,7 +161,7 @@ class PatchBeginning(TypedDict):
 
 
 class PatchAnswer(TypedDict):
-    """Answers `patch_texts {run, …PatchForm}` with the share of the difference that each patch restores."""
+    """Answers `patch_texts {run, …PatchForm}`: shares of the difference that a patch of the second text restores."""
 
     clean: list[str]  # the tokens, those of the source first
     corrupted: list[str]

@@ -19,11 +19,10 @@ from gradio.components import Component
 from gradio.events import Dependency
 from gradio.utils import is_prop_update
 
-from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from model.names import Task
 from ui.kit.errors import for_people
-from ui.kit.events import QUICK
+from ui.kit.events import QUICK, heard, replies, reply
 from ui.kit.events import field as field_of
 from ui.kit.packing import packed
 from ui.page_update import PageUpdate
@@ -34,10 +33,13 @@ from ui.runs.runs_contract import RunMode
 from ui.runs.session import Session, SessionsByHash
 from ui.settings import panel as settings_panel
 from ui.settings.code import Reproduction
+from ui.settings.methods import settings_of, shared_settings_of
 from ui.settings.panel import Panel
 from ui.view import Changes, Output, Part, View
 
-_GIVEN = ("session", "models", "name")  # what an action's parameters of these names take; see `Frame.bound`
+Boxes = Mapping[str, Component]  # by the names of the parameters that take their values
+NO_BOXES: Boxes = MappingProxyType({})
+_ASKED: Mapping[str, Any] = {**QUICK, "trigger_mode": "multiple"}
 Endpoint = Callable[..., Any]
 
 
@@ -54,73 +56,119 @@ class Frame(View):
     sessions_by_hash: SessionsByHash = field(default_factory=SessionsByHash)
 
     @property
-    def parts(self) -> Mapping[str, Part]:
-        return {
-            "inspector": Part(self.inspector, packed, beside=("number",)),
-            "meter": Part(self.meter),
-            "seed": Part(self.panel.used, settings_panel.seed_button),
-        }
-
-    @property
-    def outputs(self) -> list[Output]:
-        return [self.inspector, self.meter, self.panel.used, self.panel.seed]
+    def parts(self) -> Sequence[Part]:
+        return [
+            Part("inspector", self.inspector, packed, beside=("number",)),
+            Part("meter", self.meter),
+            Part("seed", self.panel.used, settings_panel.seed_button),
+            Part("seed", self.panel.seed),
+        ]
 
     def bound(
-        self, action: Callable[..., Any], boxes: Mapping[str, Component]
+        self, action: Callable[..., Any], boxes: Boxes = NO_BOXES, *, with_event: bool = False
     ) -> tuple[Callable[..., Any], list[Component]]:
-        """An action as a function of the session, the event's data and Gradio's inputs; and these inputs.
+        """An action as a function of the session, Gradio's request, the event and the inputs; and these inputs.
 
-        The action's parameters say by their names what they take: `session`, `models`, the `name` of the visitor's
-        model, the panel's `settings` (with a definite seed), `unseeded` settings or those `shared` by cards, the
-        `system` prompt in its box, a box of `boxes`. Any other one without a default is a field of the event's data.
+        The action's parameters say by their names what they take: `session`, `models`, the visitor's model (`loaded`)
+        or its `name`, the panel's `settings` (with a definite seed), `unseeded` settings or those `shared` by cards,
+        the `system` prompt in its box, a box of `boxes`. Any other one without a default is a field of the event's
+        data.
+
+        Args:
+            with_event: whether the function takes the event even if the action takes none of its fields.
         """
-        readers = {
-            "settings": self.panel.read,
-            "unseeded": self.panel.read_unseeded,
-            "shared": self.panel.read_shared,
+        given: dict[str, Callable[[Session], Any]] = {
+            "session": lambda session: session,
+            "models": lambda session: self.models,
+            "name": self.models.current,
+            "loaded": lambda session: self.models.get(self.models.current(session)),
+        }
+        readers: dict[str, Callable[[object], Any]] = {
+            "settings": lambda form: settings_of(form).seeded(),
+            "unseeded": settings_of,
+            "shared": shared_settings_of,
         }
         sources = {**dict.fromkeys(readers, self.panel.form), "system": self.system, **boxes}
         signature = inspect.signature(action, eval_str=True)  # of a partial function, too
         names = [name for name, each in signature.parameters.items() if name in sources or each.default is each.empty]
         inputs = [name for name in names if name in sources]
         kinds = {name: signature.parameters[name].annotation for name in names if name not in sources}
-        fields = {name: get_origin(kind) or kind for name, kind in kinds.items() if name not in _GIVEN}
+        fields = {name: get_origin(kind) or kind for name, kind in kinds.items() if name not in given}
 
-        def answer(session: Session, arguments: dict[str, Any], values: Sequence[object]) -> Any:
-            arguments |= {"session": session, "models": self.models}
-            if "name" in names:
-                arguments["name"] = self.models.current(session)
+        def of_values(session: Session, request: gr.Request, *values: object, **arguments: Any) -> Any:
+            if request.session_hash:  # so that the models are freed when the visitor leaves
+                self.sessions_by_hash[request.session_hash] = session
+            arguments |= {name: take(session) for name, take in given.items() if name in names}
             for name, value in zip(inputs, values, strict=True):
-                arguments[name] = readers[name]([value]) if name in readers else value
-            return action(**{name: arguments[name] for name in names})
+                arguments[name] = readers[name](value) if name in readers else value
+            return action(**arguments)
 
-        def with_data(session: Session, event: gr.EventData, *values: object) -> Any:
-            return answer(session, {name: field_of(event, name, kind) for name, kind in fields.items()}, values)
+        def of_event(session: Session, request: gr.Request, event: gr.EventData, *values: object) -> Any:
+            data = {name: field_of(event, name, kind) for name, kind in fields.items()}
+            return of_values(session, request, *values, **data)
 
-        def without_data(session: Session, *values: object) -> Any:
-            return answer(session, {}, values)
-
-        bound = with_data if fields else without_data
+        bound = of_event if fields or with_event else of_values
         bound.__name__ = f"on_{getattr(action, 'func', action).__name__}"  # Gradio's: an endpoint may have the action's
         return bound, [self.session, *(sources[name] for name in inputs)]
 
-    def render(self, update: PageUpdate) -> Changes:
-        changes = View.render(self, update)
-        return changes if update.seed is None else {**changes, self.panel.seed: update.seed}
+    def bind(
+        self,
+        event: Callable[..., Any] | Sequence[Callable[..., Any]],
+        action: Callable[..., Any],
+        views: Sequence[View],
+        kind: Mapping[str, Any] = QUICK,
+        *,
+        boxes: Boxes = NO_BOXES,
+        shows: str = "",
+        in_turn: bool = True,
+        **options: Any,
+    ) -> Dependency:
+        """Let an action of the session answer an event, or several: a generator gives one update after another.
 
-    def run_handler(
+        Args:
+            views: what its updates change.
+            kind: of the event; see `ui/kit/events.py`.
+            boxes: components whose values the action takes; see `bound`.
+            shows: the field of an update that the action returns; "" if it returns the update.
+            in_turn: whether the first update of a generator waits until the visitor's earlier events are answered.
+
+        Returns:
+            The listener of the last event, whose `then` adds what follows it.
+        """
+        function, inputs = self.bound(action, boxes)
+        outputs = list(dict.fromkeys(component for view in views for component in view.outputs))
+        if inspect.isgeneratorfunction(action):
+            handler = self._run_handler(views, outputs, function, in_turn=in_turn)
+        else:
+            handler = self._handler(views, outputs, function, shows)
+        events = [event] if callable(event) else event
+        return [each(handler, inputs, outputs, **{**kind, **options}) for each in events][-1]
+
+    def ask(self, component: gr.HTML, event: str, question: Callable[..., Any], key: str = "", **options: Any) -> None:
+        """Let a function reply to a question of a component's script: a generator gives one reply after another.
+
+        Args:
+            event: the question, as the script triggers it.
+            key: the field of the reply that the function returns; "" if it returns the reply.
+        """
+        function, inputs = self.bound(question, with_event=True)
+        handler = replies(function) if inspect.isgeneratorfunction(question) else reply(function, key)
+        getattr(component, event)(handler, inputs, component, **{**_ASKED, **options})
+
+    def hear(self, event: Callable[..., Dependency], action: Callable[..., None], **options: Any) -> None:
+        """Let an action hear of an event that changes nothing on the page."""
+        function, inputs = self.bound(action)
+        event(heard(function), inputs, None, **{**_ASKED, **options})
+
+    def _run_handler(
         self,
         views: Sequence[View],
         outputs: Sequence[Output],
         function: Callable[..., Iterator[PageUpdate]],
         *,
-        in_turn: bool = True,
+        in_turn: bool,
     ) -> Callable[..., Any]:
-        """The handler of a function that takes the session first and yields one update after another.
-
-        Args:
-            in_turn: whether its first update waits until the visitor's earlier events are answered.
-        """
+        """The handler of a function that takes the session first and yields one update after another."""
 
         @wraps(function)  # gradio reads the signature, to know who wants the event
         def handler(session: Session, *arguments: Any) -> Iterator[Changes]:
@@ -137,17 +185,18 @@ class Frame(View):
 
         return handler
 
-    def handler(
-        self, views: Sequence[View], outputs: Sequence[Output], function: Callable[..., PageUpdate]
+    def _handler(
+        self, views: Sequence[View], outputs: Sequence[Output], function: Callable[..., Any], shows: str
     ) -> Callable[..., Any]:
-        """The handler of a function that takes the session first and returns one update."""
+        """The handler of a function that takes the session first and returns one update, or its field `shows`."""
 
         @wraps(function)
         def handler(session: Session, *arguments: Any) -> Changes:
             update = PageUpdate()  # where something goes wrong, nothing changes
             with for_people(), session.lock:
                 number = session.next_update()
-                update = replace(function(session, *arguments), number=number)
+                result = function(session, *arguments)
+                update = replace(PageUpdate(**{shows: result}) if shows else result, number=number)
             return _changes(views, update, outputs)
 
         return handler
@@ -164,8 +213,7 @@ def _numbered(session: Session, updates: Iterator[PageUpdate], *, in_turn: bool)
 
 def _changes(views: Sequence[View], update: PageUpdate, outputs: Sequence[Output]) -> Changes:
     """The new values of these components; those that are not named stay as they are."""
-    rendered = {component: value for view in views for component, value in view.render(update).items()}
-    changes = {component: value for component, value in rendered.items() if component in outputs}
+    changes = {component: value for view in views for component, value in view.render(update).items()}
     return changes or {outputs[0]: gr.skip()}
 
 
@@ -193,6 +241,8 @@ class Tab(View):
     open_document: Callable[[Session, OpenedDocument], None] = staticmethod(lambda session, document: None)
     # Makes a function for programs, with a docstring and annotations, which raises `AttendError`:
     endpoint: Callable[[Models], Endpoint] | None = None
+    # What "Copy as code" repeats; None if the tab has no run of its own. Its parameters are bound as an action's:
+    reproduction: Callable[..., Reproduction | None] = staticmethod(lambda: None)
 
     def suits(self, loaded: LoadedModel) -> bool:
         """Whether the model is for what the tab does."""
@@ -214,29 +264,13 @@ class Tab(View):
         """Say which function answers which of its events."""
 
     @property
-    def reproduced(self) -> Sequence[Component]:
-        """The components whose values `reproduction` is given."""
-        return ()
-
-    def reproduction(
-        self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
-    ) -> Reproduction | None:
-        """What "Copy as code" repeats; None if the tab has no run of its own.
-
-        Args:
-            system: the system prompt as it stands in its box.
-            values: those of the components in `reproduced`.
-        """
-        return None
+    def boxes(self) -> Boxes:
+        """The boxes whose values `reproduction` takes."""
+        return NO_BOXES
 
     def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         """The overview, with the boxes that visitors type into as they were kept."""
         return self.overview(session, models, name)
-
-    # ---- for the functions that its events call ----
-
-    def all_outputs(self, frame: Frame) -> list[Output]:
-        return [*self.outputs, *frame.outputs]
 
     def bind(
         self,
@@ -244,22 +278,7 @@ class Tab(View):
         event: Callable[..., Any] | Sequence[Callable[..., Any]],
         action: Callable[..., Any],
         kind: Mapping[str, Any] = QUICK,
-        *,
-        boxes: Mapping[str, Component] = MappingProxyType({}),
         **options: Any,
     ) -> Dependency:
-        """Let an action of the session answer an event, or several: a generator gives one update after another.
-
-        Args:
-            kind: of the event; see `ui/kit/events.py`.
-            boxes: components whose values the action takes; see `Frame.bound`.
-
-        Returns:
-            The listener of the last event, whose `then` adds what follows it.
-        """
-        function, inputs = frame.bound(action, boxes)
-        make = frame.run_handler if inspect.isgeneratorfunction(action) else frame.handler
-        outputs = self.all_outputs(frame)
-        handler = make((frame, self), outputs, function)
-        events = [event] if callable(event) else event
-        return [each(handler, inputs, outputs, **{**kind, **options}) for each in events][-1]
+        """`Frame.bind`, for actions that change the tab and the frame."""
+        return frame.bind(event, action, (self, frame), kind, **options)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import gradio as gr
 from gradio.blocks import Block, BlockContext
 from gradio.components import Component
+from gradio.utils import is_prop_update
 
 from ui.page_update import PageUpdate
 
@@ -18,8 +19,9 @@ Changes = dict[Block, Any]  # new values of components
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A component that shows one field of an update."""
+    """What a component shows of one field of an update."""
 
+    field: str
     component: Output
     value: Callable[[Any], Any] = lambda field: field  # what the component is given
     beside: Sequence[str] = ()  # other fields that its value has, too
@@ -31,27 +33,41 @@ class View:
     shows: ClassVar[type[PageUpdate]] = PageUpdate  # the updates that it is for
 
     @property
-    def parts(self) -> Mapping[str, Part]:
-        """Its components by the fields that they show; of two fields of a component the last counts."""
-        return {}
+    def parts(self) -> Sequence[Part]:
+        """What its components show. Of two values of a component the last counts; a value keeps the properties that
+        come before it."""
+        return ()
 
     @property
     def outputs(self) -> Sequence[Output]:
         """Everything that its functions change: each costs the browser a little with every update."""
-        return list(dict.fromkeys(part.component for part in self.parts.values()))
+        return list(dict.fromkeys(part.component for part in self.parts))
 
     def render(self, update: PageUpdate) -> Changes:
         """The new values of its components; nothing of an update that is another's."""
         if not isinstance(update, self.shows):
             return {}
         changes: Changes = {}
-        for name, part in self.parts.items():
-            if (field := getattr(update, name)) is not None:
+        for part in self.parts:
+            if (field := getattr(update, part.field)) is not None:
                 beside = {other: getattr(update, other) for other in part.beside}
-                changes[part.component] = part.value({**field, **beside} if beside else field)
+                change, before = part.value({**field, **beside} if beside else field), changes.get(part.component, {})
+                if is_prop_update(before):
+                    change = before | (change if is_prop_update(change) else {"value": change})
+                changes[part.component] = change
         return changes
 
 
-def visible(value: bool) -> Any:
-    """The change of a component that is there or not."""
-    return gr.update(visible=value)
+def visible(value: object) -> Any:
+    """Show a component, or hide it."""
+    return gr.update(visible=bool(value))
+
+
+def hidden(value: object) -> Any:
+    """Hide a component, or show it."""
+    return visible(not value)
+
+
+def disabled(value: object) -> Any:
+    """Disable a component, or enable it."""
+    return gr.update(interactive=not value)

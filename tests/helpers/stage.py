@@ -94,7 +94,7 @@ class Stage:
         return self.value.get("conversation", gr.skip()), self.value.get("inspector", gr.skip()), count + 1
 
     def _format(self, event: gr.EventData) -> Any:
-        return reply(event, lambda: {"trees": trees(field(event, "texts", list))})
+        return reply(lambda event: trees(field(event, "texts", list)), "trees")(event)
 
     def _listen(self, event: str) -> Callable[[gr.EventData], None]:
         def listen(data: gr.EventData) -> None:

@@ -242,7 +242,7 @@ def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -
     session, visit = Session.using(page.default), gr.Request(session_hash="visit")
     data = {"chapter": "vectors", "number": 1, "inputs": {"model": TRANSLATE}}
     for _ in range(3):
-        answered = json.loads(handlers["lesson_of"](session, gr.EventData(None, data), visit))["result"]
+        answered = json.loads(handlers["on_answer_lesson"](session, visit, gr.EventData(None, data)))["result"]
         assert answered["models"] == [[CHAT, CHAT], [TRANSLATE, TRANSLATE]] and answered["model"] == TRANSLATE
     assert page.in_memory() == (CHAT, TRANSLATE) and len(networks) == 2
     handlers["leave"](visit)

@@ -51,6 +51,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.kit": ("decoding", "model.errors"),
     "ui.runs": ("ui.kit", "ui.limits", "decoding", "model"),
     "ui.inspector": ("ui.runs", "ui.kit", "decoding", "model"),
+    "ui.inspector.*.events": ("ui.frame", "ui.inspector", "ui.runs", "ui.kit", "decoding", "model"),
     "ui.examples": ("ui.inspector.inspector_contract", "ui.runs.runs_contract"),
     "ui.settings": ("ui.runs", "ui.kit", "decoding", "model"),
     "ui.page.page_contract": (),

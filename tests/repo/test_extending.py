@@ -91,9 +91,9 @@ def test_the_example_tab_stands_on_the_page_and_answers(models: Models, tiny: Lo
     visitor = Session.using(models.default)
     for typed in ("", "Hi! How are you?", "🦊"):
         tokens = len(tiny.tokenizer.encode(typed))
-        assert count(visitor, typed) == {length: f"Tokens in tiny-chat: {tokens}"}
+        assert count(visitor, gr.Request(), typed) == {length: f"Tokens in tiny-chat: {tokens}"}
     with pytest.warns(UserWarning, match="20,000"):
-        assert count(visitor, "x" * 20_001) == {length: gr.skip()}
+        assert count(visitor, gr.Request(), "x" * 20_001) == {length: gr.skip()}
 
 
 @pytest.mark.usefixtures("written")

@@ -17,10 +17,12 @@ from ui.runs.session import Session
 _MARK = "\ue000"  # a private character, which no chat format writes itself
 
 
-def find_message_tokens(session: Session, models: Models, identifier: str) -> list[list[MessageToken]]:
+def find_message_tokens(session: Session, models: Models, run: str) -> list[list[MessageToken]]:
     """`message_tokens` of one of a visitor's runs; empty where it or its model is not at hand."""
-    run = session.runs.get(identifier)
-    return message_tokens(run, models.get(run.model)) if run is not None and models.is_loaded(run.model) else []
+    record = session.runs.get(run)
+    if record is None or not models.is_loaded(record.model):
+        return []
+    return message_tokens(record, models.get(record.model))
 
 
 def message_tokens(run: RunRecord, loaded: LoadedModel) -> list[list[MessageToken]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.chat.values import EXAMPLES
-from ui.kit.validation import without_blank_end
+from ui.kit.validation import checked_system, checked_text, without_blank_end
 from ui.runs.prompts import chat_settings, is_translator, supported_system_prompt
 from ui.runs.session import Session
 from ui.runs.versions.conversation import Turn
@@ -13,13 +13,15 @@ from ui.settings.code import Reproduction, with_last_seed
 
 
 def chat_reproduction(
-    session: Session, loaded: LoadedModel, message: str, settings: DecodingSettings, system: str | None = None
+    session: Session, loaded: LoadedModel, text: object, unseeded: DecodingSettings, system: object = None
 ) -> Reproduction:
     """The message in the box or, where it is blank, the last one that was sent.
 
     Args:
         system: the system prompt in its box; None for the session's.
     """
+    message = checked_text(text, "The message")
+    instruction = session.system if system is None else checked_system(system)
     turns, answer, off = list(session.turns), session.newest_answer, ()
     if message.strip() or not turns:
         turns.append(Turn("user", without_blank_end(message) if message.strip() else EXAMPLES[0]))
@@ -28,12 +30,12 @@ def chat_reproduction(
         off = answer.interventions if answer is not None and answer.model == loaded.name else ()
     return Reproduction(
         loaded.address,
-        chat_settings(loaded, with_last_seed(session, settings)),
+        chat_settings(loaded, with_last_seed(session, unseeded)),
         turns[-1].text,
         loaded.languages,
         loaded.dtype,
         tuple(turns),
-        supported_system_prompt(session.system if system is None else system, loaded),
+        supported_system_prompt(instruction, loaded),
         translates=is_translator(loaded),
         interventions=off,
     )

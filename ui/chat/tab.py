@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import gradio as gr
-from gradio.components import Component
 
-from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
 from ui.chat.document import chat_document, open_chat
@@ -22,18 +19,16 @@ from ui.chat.reproduction import chat_reproduction
 from ui.chat.update import ChatUpdate, overview
 from ui.chat.values import conversation_value
 from ui.examples.recorded import offers_examples
-from ui.frame import Frame, Tab
+from ui.frame import Boxes, Frame, Tab
 from ui.inspector.opening import explained_prompt, open_run
 from ui.kit import assets
 from ui.kit.button import button
 from ui.kit.component import component
-from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
+from ui.kit.events import QUIET, RUNNING
 from ui.kit.packing import packed
-from ui.kit.validation import checked_system, checked_text
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
-from ui.settings.code import Reproduction
 from ui.view import Part, visible
 
 
@@ -51,6 +46,7 @@ class ChatTab(Tab):
     document = staticmethod(chat_document)
     open_document = staticmethod(open_chat)
     endpoint = staticmethod(chat_endpoint)
+    reproduction = staticmethod(chat_reproduction)
 
     def unusable(self, loaded: LoadedModel) -> str:
         if loaded.chat is not None:
@@ -103,48 +99,26 @@ class ChatTab(Tab):
             )
 
     @property
-    def parts(self) -> Mapping[str, Part]:
-        return {
-            "answer": Part(self.conversation, packed),
-            "conversation": Part(self.conversation, packed, beside=("number",)),
-            "message": Part(self.message),
-            "prompt": Part(self.prompt, packed),
-            "cleared": Part(self.restore, visible),
-            "undone": Part(self.redo, visible),
-        }
+    def parts(self) -> Sequence[Part]:
+        return [
+            Part("answer", self.conversation, packed),
+            Part("conversation", self.conversation, packed, beside=("number",)),
+            Part("message", self.message),
+            Part("prompt", self.prompt, packed),
+            Part("cleared", self.restore, visible),
+            Part("undone", self.redo, visible),
+        ]
 
     def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         return replace(overview(session, models, name), system=session.system, cleared=False)
 
     @property
-    def reproduced(self) -> Sequence[Component]:
-        return [self.message]
-
-    def reproduction(
-        self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
-    ) -> Reproduction:
-        (message,) = values
-        return chat_reproduction(
-            session, loaded, checked_text(message, "The message"), settings, checked_system(system)
-        )
+    def boxes(self) -> Boxes:
+        return {"text": self.message}
 
     def wire(self, frame: Frame) -> None:
-        models = frame.models
-
-        def missing_run(session: Session, run: str) -> PageUpdate:
-            return PageUpdate(inspector=open_run(session, models, run))
-
-        def explained(session: Session, run: str) -> PageUpdate:
-            return PageUpdate(inspector=explained_prompt(session, models, run))
-
-        def formatted(event: gr.EventData) -> Any:
-            return reply(event, lambda: {"trees": trees(field(event, "texts", list))})
-
-        def messages(session: Session, event: gr.EventData) -> Any:
-            return reply(event, lambda: {"messages": find_message_tokens(session, models, field(event, "run", str))})
-
-        bind, view, message = partial(self.bind, frame), self.conversation, {"text": self.message}
-        bind([self.message.submit, self.send.click], chat.send, RUNNING, boxes=message)
+        bind, view = partial(self.bind, frame), self.conversation
+        bind([self.message.submit, self.send.click], chat.send, RUNNING, boxes=self.boxes)
         bind(view.example, partial(chat.send, from_box=False), RUNNING)
         bind(view.retry, chat.retry, RUNNING)
         bind(view.edit, chat.edit, RUNNING)
@@ -157,11 +131,11 @@ class ChatTab(Tab):
         bind(view.missing, chat.resend, trigger_mode="always_last")
         bind(self.clear.click, chat.clear)
         bind(self.restore.click, chat.restore)
-        bind(self.redo.click, chat.redo, boxes=message)
-        bind(frame.inspector.explain, explained, trigger_mode="multiple")
-        bind(frame.inspector.missing, missing_run, trigger_mode="multiple")
+        bind(self.redo.click, chat.redo, boxes=self.boxes)
+        bind(frame.inspector.explain, explained_prompt, shows="inspector", trigger_mode="multiple")
+        bind(frame.inspector.missing, open_run, shows="inspector", trigger_mode="multiple")
         # `input` would miss a text that is pasted or set by the browser
         bind(frame.system.change, chat.set_system, trigger_mode="always_last")
-        self.text_view.format(formatted, None, self.text_view, trigger_mode="multiple", **QUICK)
-        self.text_view.messages(messages, frame.session, self.text_view, trigger_mode="multiple", **QUICK)
+        frame.ask(self.text_view, "format", trees, "trees")
+        frame.ask(self.text_view, "messages", find_message_tokens, "messages")
         self.stop.click(halt, frame.session, None, queue=False, **QUIET)

@@ -48,14 +48,14 @@ def compare_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
         without = checked_without(settings or [])
         turns, instruction = checked_history(history or []), checked_system(system)
         if checked_switch(chat, "chat"):
-            given = message_prompt(loaded, [*turns, Turn("user", checked_message(prompt))], cards, instruction)
+            whole_prompt = message_prompt(loaded, [*turns, Turn("user", checked_message(prompt))], cards, instruction)
         elif turns or instruction:
             subject = "A history" if turns else "A system prompt"
             raise AttendError(f"{subject} needs a message to answer, not a text to continue: set chat to true as well.")
         else:
-            given = text_prompt(loaded, prompt)
+            whole_prompt = text_prompt(loaded, prompt)
         common = checked_switch(common_draws, "common_draws")
-        compared = prepare(loaded, given, cards, without=without, common_draws=common)
+        compared = prepare(loaded, whole_prompt, cards, without=without, common_draws=common)
         for _ in run_cards(compared, models, stop=threading.Event(), attention=False, visitor=CALLER.get()):
             pass
         return document(compared)

@@ -9,12 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import gradio as gr
-
 from model.errors import AttendError
 from ui.frame import Frame, Tab
 from ui.kit.component import component
-from ui.kit.events import QUICK, field, reply
 from ui.kit.packing import packed
 from ui.models import select
 from ui.models.select import PickerUpdate
@@ -38,35 +35,32 @@ class History(View):
         self.component = component("history/history.js", "keep", "open", tabs=entries)
 
     @property
-    def parts(self) -> Mapping[str, Part]:
-        return {"history_reply": Part(self.component, packed)}
+    def parts(self) -> Sequence[Part]:
+        return [Part("history_reply", self.component, packed)]
 
     def wire(self, frame: Frame) -> None:
-        def keep(session: Session, event: gr.EventData) -> Any:
-            return reply(event, lambda: self._kept(session, event))
+        frame.ask(self.component, "keep", self.keep)
 
-        self.component.keep(keep, frame.session, self.component, trigger_mode="multiple", **QUICK)
-
-    def _kept(self, session: Session, event: gr.EventData) -> dict[str, Any]:
-        tab, known = self._tab(field(event, "kind", str)), field(event, "known", list)
+    def keep(self, session: Session, kind: str, key: str, known: list[object]) -> dict[str, Any]:
+        """The document of a tab as it is now, without the runs that the page knows."""
         with session.lock:
-            document = tab.document(session, field(event, "key", str))
+            document = self._tab(kind).document(session, key)
             if document is None:
                 return {"busy": session.busy}
             value = document.value(self._models, {str(name) for name in known})
             return {"document": value, "busy": session.busy}
 
-    def open(self, session: Session, event: gr.EventData) -> Iterator[PageUpdate]:
+    def open(
+        self, session: Session, number: int, attempt: int, document: dict[str, Any], bring: bool, shown: bool
+    ) -> Iterator[PageUpdate]:
         """Open a saved document, with the model that wrote it if it is available.
 
         The page asks again if no reply arrives; a document that is already open is then shown in its current state.
         """
-        number = field(event, "number", int)
         try:
-            attempt, document = field(event, "attempt", int), field(event, "document", dict)
             kind, model = str(document.get("kind")), document.get("model")
             tab = self._tab(kind)
-            if field(event, "bring", bool) and model != session.model.name and self._models.is_at_hand(model):
+            if bring and model != session.model.name and self._models.is_at_hand(model):
                 yield from select.choose(session, self._models, model)
             with session.lock:
                 languages = session.model.languages.get(session.model.name)
@@ -77,7 +71,7 @@ class History(View):
                 inspected_run = session.inspected_run
                 update = tab.reopened(session, self._models, self._models.current(session))
                 # The visitor may have come to this tab since the page asked.
-                if not field(event, "shown", bool) and session.tab.requested != tab.name:
+                if not shown and session.tab.requested != tab.name:
                     session.inspected_run, update = inspected_run, replace(update, inspector=None, meter=None)
                 else:
                     update = replace(update, seed=session.take_seed())

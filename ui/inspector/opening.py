@@ -90,23 +90,23 @@ def open_token(session: Session, models: Models, run: RunRecord, index: int, *, 
     return opened(session, models, run, number)
 
 
-def explained_prompt(session: Session, models: Models, identifier: str) -> InspectorValue | None:
+def explained_prompt(session: Session, models: Models, run: str) -> InspectorValue | None:
     """The steps of an answer's prompt, with its newest tokens again; None where the inspector shows another run or the
     model is not loaded."""
-    run = session.run(identifier)
-    if session.inspected_run != run.id or run.forgotten or not models.is_loaded(run.model):
+    record = session.run(run)
+    if session.inspected_run != run or record.forgotten or not models.is_loaded(record.model):
         return None
-    loaded = models.require_loaded(run.model)
-    choices = prompt_choices(run, loaded, candidates=_PROMPT_CANDIDATES)
-    value = streamed(session, run, len(run.tokens), loaded, busy=run.id in session.growing)
+    loaded = models.require_loaded(record.model)
+    choices = prompt_choices(record, loaded, candidates=_PROMPT_CANDIDATES)
+    value = streamed(session, record, len(record.tokens), loaded, busy=run in session.growing)
     if value is not None:
         value["prompt_steps"] = [step_value(choice, "given") for choice in choices]
         value["labels"] |= labels(ids_in(value["prompt_steps"]), loaded.tokenizer)
     return value
 
 
-def open_run(session: Session, models: Models, identifier: str | None) -> InspectorValue:
+def open_run(session: Session, models: Models, run: str) -> InspectorValue:
     """The whole of a run, for a page that missed an update."""
-    value = opened(session, models, session.run(identifier))
+    value = opened(session, models, session.run(run))
     del value["selected"]  # the page knows it
     return value

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 import gradio as gr
@@ -45,37 +45,60 @@ def field(event: gr.EventData, name: str, kind: type) -> Any:
     return value
 
 
-def reply(
-    event: gr.EventData, answer: Callable[[], Mapping[str, Any]], otherwise: Mapping[str, Any] = MappingProxyType({})
-) -> Any:
-    """The reply to a script's question, with the question's number, by which the script recognises it.
+def reply(question: Callable[..., Any], key: str = "") -> Callable[..., Any]:
+    """The handler of a script's question: its reply carries the question's number, by which the script recognises it.
 
     Args:
-        answer: returns the reply; if it refuses, the visitor sees a notice.
-        otherwise: the reply after a refusal.
+        question: takes the handler's arguments; if it refuses, the visitor sees a notice, and the reply is the number
+            alone.
+        key: the field of the reply that it returns; "" if it returns the reply.
     """
-    with for_people():
-        number = field(event, "number", int)
-        result = otherwise
+
+    @wraps(question)  # gradio reads the signature
+    def handler(*arguments: Any) -> Any:
         with for_people():
-            result = answer()
-        return packed({**result, "number": number})
-    return gr.skip()
+            number, result = _number(arguments), {}
+            with for_people():
+                answer = question(*arguments)
+                result = {key: answer} if key else answer
+            return packed({**result, "number": number})
+        return gr.skip()
+
+    return handler
 
 
-def replies(event: gr.EventData, answer: Callable[[], Iterator[Mapping[str, Any]]]) -> Iterator[Any]:
-    """The replies to a question whose answer takes long, each with the question's number.
+def replies(question: Callable[..., Iterator[Mapping[str, Any]]]) -> Callable[..., Iterator[Any]]:
+    """The handler of a question whose answer takes long: several replies, each with the question's number.
 
     Args:
-        answer: yields what is said about its progress and, last, a reply with an "answer", or with why it is "refused";
-            if it raises, the visitor sees a notice, and the last reply is the number alone.
+        question: yields what is said about its progress and, last, a reply with an "answer", or with why it is
+            "refused"; if it raises, the visitor sees a notice, and the last reply is the number alone.
     """
-    with for_people():
-        number = field(event, "number", int)
-        is_answered = False
+
+    @wraps(question)
+    def handler(*arguments: Any) -> Iterator[Any]:
         with for_people():
-            for said in answer():
-                is_answered = "answer" in said or "refused" in said
-                yield packed({**said, "number": number})
-        if not is_answered:
-            yield packed({"number": number})
+            number, is_answered = _number(arguments), False
+            with for_people():
+                for said in question(*arguments):
+                    is_answered = "answer" in said or "refused" in said
+                    yield packed({**said, "number": number})
+            if not is_answered:
+                yield packed({"number": number})
+
+    return handler
+
+
+def heard(action: Callable[..., None]) -> Callable[..., None]:
+    """The handler of an event that changes nothing on the page."""
+
+    @wraps(action)
+    def handler(*arguments: Any) -> None:
+        with for_people():
+            action(*arguments)
+
+    return handler
+
+
+def _number(arguments: Sequence[object]) -> int:
+    return field(next(each for each in arguments if isinstance(each, gr.EventData)), "number", int)

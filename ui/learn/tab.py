@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import gradio as gr
-
 from ui.frame import Frame, Tab
 from ui.kit.component import component
-from ui.kit.errors import for_people
-from ui.kit.events import QUICK, field, reply
 from ui.learn import course
+from ui.learn.learn_contract import LessonAnswer
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -28,17 +25,10 @@ class LearnTab(Tab):
         self.lesson = component("learn/learn.js", "ask", name="lesson", **course.frame())
 
     def wire(self, frame: Frame) -> None:
-        models = frame.models
+        frame.ask(self.lesson, "ask", answer_lesson, concurrency_limit=_LESSONS, concurrency_id="lessons")
 
-        def lesson_of(session: Session, event: gr.EventData, request: gr.Request) -> Any:
-            if request.session_hash:
-                frame.sessions_by_hash[request.session_hash] = session
-            cached = models.with_embedded_cache(session.model.lesson)
-            with for_people():
-                chapter, inputs = field(event, "chapter", str), field(event, "inputs", dict)
-                broken = {"error": "", "result": None}
-                return reply(event, lambda: course.answer(cached, chapter, inputs, session.model.name), broken)
-            return gr.skip()
 
-        lessons = {**QUICK, "concurrency_limit": _LESSONS, "concurrency_id": "lessons"}
-        self.lesson.ask(lesson_of, frame.session, self.lesson, trigger_mode="multiple", **lessons)
+def answer_lesson(session: Session, models: Models, chapter: str, inputs: dict[str, Any]) -> LessonAnswer:
+    """The answer of a chapter, whose models stay in memory for the visitor's next questions."""
+    cached = models.with_embedded_cache(session.model.lesson)
+    return course.answer(cached, chapter, inputs, session.model.name)

@@ -103,7 +103,7 @@ export function start({ element, props, trigger, watch }) {
 
   /** Load the model that the address is about. */
   function follow() {
-    if (namedModel() !== value.name) trigger('choose', { name: namedModel(), typed: false });
+    if (namedModel() !== value.name) trigger('choose', { model: namedModel(), typed: false });
   }
 
   /** @param {string} name @param {ChoiceValue[]} choices */
@@ -129,7 +129,7 @@ export function start({ element, props, trigger, watch }) {
   /** @param {string} name @param {boolean} typed */
   function request(name, typed) {
     requested = name.trim();
-    trigger('choose', { name, typed });
+    trigger('choose', { model: name, typed });
   }
 
   const isOffered = takePart('model', (name) => name === home || isLinkable(name)) !== null || partOf('model') === null;

@@ -6,6 +6,7 @@ Each tab has a folder of its own, and `ui/tabs.py` lists them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -25,13 +26,12 @@ from ui.inspector.why import events as why
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.errors import for_people, warn
-from ui.kit.events import QUICK, field, limit_runs
+from ui.kit.events import QUICK, limit_runs
 from ui.kit.packing import packed
 from ui.limits import Limits
 from ui.models import picker as model_picker
 from ui.page import header
 from ui.page.switch import Switch, SwitchState
-from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.prompts import is_translator
 from ui.runs.session import Session
@@ -44,7 +44,7 @@ from ui.settings import panel as settings_panel
 from ui.settings.methods import default_method, misread_link
 from ui.settings.panel import FORM_READY
 from ui.tabs import TABS
-from ui.view import Changes, Output, View
+from ui.view import Part, View, hidden
 from ui.write.score import score_endpoint
 from ui.write.scores import events as scores
 
@@ -90,17 +90,16 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
         for tab in instances:
             tab.wire(frame)
         everything = [frame, switch, encoder, _System(system, system_examples), history, *instances]
-        outputs = list(dict.fromkeys(component for view in everything for component in view.outputs))
-        switch.wire(frame, everything, outputs)
+        switch.wire(frame, everything)
         brought = picker.loads(switch.component.bring, frame, switch.bring)
         history.wire(frame)
-        opened = picker.loads(history.component.open, frame, history.open, everything, outputs)
+        opened = picker.loads(history.component.open, frame, history.open, everything)
         for chosen in (*picker.wire(page, frame), brought, opened):
-            switch.follow(chosen, frame, everything, outputs)
+            switch.follow(chosen, frame, everything)
         encoder.wire(_encoder_of, [session])
-        toolbar.wire(session, record, inspector, models)
-        why.wire(session, causes, models)
-        scores.wire(session, scored, models)
+        toolbar.wire(frame, record)
+        why.wire(frame, causes)
+        scores.wire(frame, scored)
         _wire_settings(frame, switch, instances)
         page.departed = lambda session: models.forget(session.visitor)
         of_tabs = [tab.endpoint(models) for tab in instances if tab.endpoint is not None]
@@ -124,23 +123,20 @@ def build_encoder(encoder: Encoder, limits: Limits = Limits()) -> Page:
     return page
 
 
+@dataclass(frozen=True, slots=True)
 class _System(View):
     """The box of the system prompt and its examples; not every model takes one."""
 
-    def __init__(self, box: gr.Textbox, examples: gr.HTML) -> None:
-        self._box, self._examples = box, examples
+    box: gr.Textbox
+    examples: gr.HTML
 
     @property
-    def outputs(self) -> list[Output]:
-        return [self._box, self._examples]
-
-    def render(self, update: PageUpdate) -> Changes:
-        changes: Changes = {}
-        if update.no_system is not None:
-            changes |= zip(self.outputs, system_prompt.update(update.no_system), strict=True)
-        if update.system is not None:
-            changes[self._box] = gr.update(**changes.get(self._box, {}), value=update.system)
-        return changes
+    def parts(self) -> Sequence[Part]:
+        return [
+            Part("no_system", self.box, system_prompt.box_update),
+            Part("system", self.box),
+            Part("no_system", self.examples, hidden),
+        ]
 
 
 def _lay_out_meter(limit: int) -> gr.HTML:
@@ -156,29 +152,25 @@ def _lay_out_meter(limit: int) -> gr.HTML:
 def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
     """Connect the events of the settings: reading the link with which the page was opened, and "Copy as code"."""
     models, panel = frame.models, frame.panel
+    of_tabs = {tab: frame.bound(tab.reproduction, tab.boxes) for tab in tabs}
+    inputs = list(dict.fromkeys(component for _, components in of_tabs.values() for component in components))
 
-    def opened(event: gr.EventData) -> None:
-        with for_people():
-            misread = field(event, "misread", list)
-            if misread:
-                warn(misread_link(misread), seconds=None)
+    def opened(misread: list[object]) -> None:
+        if misread:
+            warn(misread_link(misread), seconds=None)
 
-    def copy_as_code(session: Session, switch_value: object, system: object, *values: object) -> Any:
+    def copy_as_code(switch_value: object, request: gr.Request, *values: Any) -> Any:
         with for_people():
-            *boxes, form = values
-            loaded, settings = models.get(models.current(session)), panel.read_unseeded([form])
-            tab = switch.possible(loaded, SwitchState.of(switch_value).tab)
-            first = sum(len(function.reproduced) for function in tabs[: tabs.index(tab)])
-            tab_values = boxes[first : first + len(tab.reproduced)]
-            run = tab.reproduction(session, loaded, settings, system, *tab_values)
-            if run is not None:
+            value_of = dict(zip(inputs, values, strict=True))
+            loaded = models.get(models.current(value_of[frame.session]))
+            reproduction, components = of_tabs[switch.possible(loaded, SwitchState.of(switch_value).tab)]
+            session, *boxes = [value_of[component] for component in components]
+            if (run := reproduction(session, request, *boxes)) is not None:
                 return code.dialog_value(run)
         return gr.skip()
 
-    panel.form.opened(opened, None, None, js=FORM_READY, **QUICK)
-    boxes = [component for tab in tabs for component in tab.reproduced]
-    inputs = [frame.session, switch.component, frame.system, *boxes, *panel.inputs]
-    panel.code.click(copy_as_code, inputs, panel.dialog, **QUICK)
+    frame.hear(panel.form.opened, opened, js=FORM_READY)
+    panel.code.click(copy_as_code, [switch.component, *inputs], panel.dialog, **QUICK)
 
 
 def _encoder_of(session: Session) -> Encoder:

@@ -21,14 +21,13 @@ from ui.frame import Frame, Tab
 from ui.inspector.values import empty_inspector
 from ui.kit import assets
 from ui.kit.errors import warn
-from ui.kit.events import QUICK, field
 from ui.models import select
 from ui.page.page_contract import SwitchValue
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
-from ui.view import Output, Part, View
+from ui.view import Part, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,59 +110,57 @@ class Switch(View):
         )
 
     @property
-    def parts(self) -> Mapping[str, Part]:
-        return {"switch": Part(self.component, beside=("number",))}
+    def parts(self) -> Sequence[Part]:
+        return [Part("switch", self.component, beside=("number",))]
 
-    def wire(self, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
+    def wire(self, frame: Frame, views: Sequence[View]) -> None:
         """Connect the event of a click.
 
         Args:
             views: everything that a click can change.
         """
+        frame.bind(self.component.show, self.show, views, trigger_mode="multiple")
 
-        def show(session: Session, event: gr.EventData) -> PageUpdate:
-            state = SwitchState(field(event, "tab", str), field(event, "clicks", int))
-            if state.clicks > session.tab.clicks:  # the second of two clicks may arrive first
-                session.tab.clicks = state.clicks
-                self.request(session, state.tab)
-            awaited = self.awaited(session)
-            if session.model.coming is not None and session.model.coming.for_tab and not awaited:
-                select.cancel(session)  # the visitor has left the tab that it was for
-            session.model.changed = False  # this updates the whole page
-            loaded, update = self._overview(session, awaited)
-            chosen = self._named(state.tab)
-            moved = update.tab is not None and update.tab != state.tab
-            if moved and chosen and chosen.suits(loaded) and (why := chosen.unusable(loaded)):
-                warn(why)
-            return update
+    def show(self, session: Session, tab: str, clicks: int) -> PageUpdate:
+        """Show the tab that was clicked, or why the visitor's model can't be used in it."""
+        if clicks > session.tab.clicks:  # the second of two clicks may arrive first
+            session.tab.clicks = clicks
+            self.request(session, tab)
+        awaited = self.awaited(session)
+        if session.model.coming is not None and session.model.coming.for_tab and not awaited:
+            select.cancel(session)  # the visitor has left the tab that it was for
+        session.model.changed = False  # this updates the whole page
+        loaded, update = self._overview(session, awaited)
+        chosen = self._named(tab)
+        moved = update.tab is not None and update.tab != tab
+        if moved and chosen and chosen.suits(loaded) and (why := chosen.unusable(loaded)):
+            warn(why)
+        return update
 
-        handler = frame.handler(views, outputs, show)
-        self.component.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
-
-    def bring(self, session: Session, _: gr.EventData) -> Iterator[PageUpdate]:
+    def bring(self, session: Session) -> Iterator[PageUpdate]:
         """Load the model that the chosen tab needs at the time when this runs."""
         if name := self.awaited(session):
             yield from select.choose(session, self._models, name, for_tab=True)
         else:
             yield PageUpdate()
 
-    def follow(self, event: Any, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
+    def follow(self, event: Any, frame: Frame, views: Sequence[View]) -> None:
         """Update the page after an event that may have changed the visitor's model."""
-
-        def show(session: Session, value: object) -> PageUpdate:
-            if not session.model.changed:
-                return PageUpdate()
-            session.model.changed = False
-            state = SwitchState.of(value)
-            if state.clicks > session.tab.clicks or not session.tab.requested:  # the last click may still be on the way
-                self.request(session, state.tab)
-            coming = session.model.coming is not None
-            return self._overview(session, self.awaited(session) if coming else "")[1]
-
         # If two models are loaded in quick succession, the page may still be following the first when the second
         # arrives.
-        inputs = [frame.session, self.component]
-        event.then(frame.handler(views, outputs, show), inputs, outputs, trigger_mode="multiple", **QUICK)
+        boxes = {"state": self.component}
+        frame.bind(event.then, self.show_changed, views, boxes=boxes, trigger_mode="multiple")
+
+    def show_changed(self, session: Session, state: object) -> PageUpdate:
+        """Show the chosen tab with another model, if the visitor's has changed."""
+        if not session.model.changed:
+            return PageUpdate()
+        session.model.changed = False
+        click = SwitchState.of(state)
+        if click.clicks > session.tab.clicks or not session.tab.requested:  # the last click may still be on the way
+            self.request(session, click.tab)
+        coming = session.model.coming is not None
+        return self._overview(session, self.awaited(session) if coming else "")[1]
 
     def _overview(self, session: Session, awaited: str) -> tuple[LoadedModel, PageUpdate]:
         """The visitor's model, and an update of the whole page.

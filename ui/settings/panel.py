@@ -6,13 +6,12 @@ settings without a section; the others are folded away under "Advanced".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import cast
 
 import gradio as gr
-from gradio.components import Component
 
 from decoding.parameters.parameter import Parameter
 from decoding.processors import PROCESSORS, ZERO_TEMPERATURE, switches
@@ -22,15 +21,7 @@ from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.packing import packed
 from ui.kit.setting import setting_field
-from ui.settings.methods import (
-    CUSTOM,
-    DEFAULT_METHOD,
-    FIRST_VALUES,
-    METHODS,
-    RUN,
-    settings_of,
-    shared_settings_of,
-)
+from ui.settings.methods import CUSTOM, DEFAULT_METHOD, FIRST_VALUES, METHODS, RUN
 from ui.settings.settings_contract import MethodValue, PanelField, PanelForm
 
 SWITCHES = {processor.name: switches(processor) for processor in PROCESSORS}  # stage -> what turns it on
@@ -51,28 +42,6 @@ class Panel:
     seed: gr.Number  # that seed, for the button
     code: gr.Button
     dialog: gr.HTML
-
-    @property
-    def inputs(self) -> list[Component]:
-        """The last inputs of a handler, which passes their values to `read`."""
-        return [self.form]
-
-    @staticmethod
-    def read(values: Sequence[object]) -> DecodingSettings:
-        """The settings of the panel, with a seed drawn if it is left to chance; `AttendError` for an invalid value."""
-        return Panel.read_unseeded(values).seeded()
-
-    @staticmethod
-    def read_unseeded(values: Sequence[object]) -> DecodingSettings:
-        """The same settings, with a seed of -1 if it is left to chance."""
-        (form,) = values
-        return settings_of(form)
-
-    @staticmethod
-    def read_shared(values: Sequence[object]) -> DecodingSettings:
-        """The settings that apply to every card of a comparison, with a seed of -1 if it is left to chance."""
-        (form,) = values
-        return shared_settings_of(form)
 
 
 def build(

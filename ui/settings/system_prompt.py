@@ -12,7 +12,7 @@ _INFO = "Instructions that the model reads before the conversation."
 
 
 def build(no_system: str) -> tuple[gr.Textbox, gr.HTML]:
-    """Add the box and its examples to the current Gradio context; see `update`."""
+    """Add the box and its examples to the current Gradio context; see `box_update`."""
     box = gr.Textbox(
         "",
         label="System prompt",
@@ -27,13 +27,13 @@ def build(no_system: str) -> tuple[gr.Textbox, gr.HTML]:
     return box, examples
 
 
-def update(no_system: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The box and its examples for this model; the text stays for the next model that supports system prompts.
+def box_update(no_system: str) -> dict[str, Any]:
+    """The box for this model; the text stays for the next model that supports system prompts.
 
     Args:
         no_system: why the model takes no system prompt; empty if it takes one.
     """
-    return gr.update(**_state(no_system)), gr.update(visible=not no_system)
+    return gr.update(**_state(no_system))
 
 
 def _state(no_system: str) -> dict[str, Any]:

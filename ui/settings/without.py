@@ -24,19 +24,19 @@ WITHOUT = ListParameter(
 )
 
 
-def without_of(given: object) -> tuple[Intervention, ...]:
-    """What settings that were sent switch off; `AttendError` for what names no parts."""
-    text = given.get(WITHOUT.name, "") if isinstance(given, Mapping) else ""
+def without_of(settings: object) -> tuple[Intervention, ...]:
+    """The parts that these settings, which may be anything, switch off; `AttendError` for what names no parts."""
+    text = settings.get(WITHOUT.name, "") if isinstance(settings, Mapping) else ""
     if not isinstance(text, str):
         raise AttendError(f"{WITHOUT.name} is {quoted(text)}, but must be a text such as 6.5 for layer 6, head 5.")
     return read_names(text)
 
 
-def plain_settings(given: object) -> Any:
-    """What remains for `DecodingSettings.from_dict`; of None, nothing."""
-    if not isinstance(given, Mapping):
-        return {} if given is None else given
-    return {name: value for name, value in given.items() if name != WITHOUT.name}
+def plain_settings(settings: object) -> Any:
+    """These settings for `DecodingSettings.from_dict`: all but this one."""
+    if not isinstance(settings, Mapping):
+        return {} if settings is None else settings
+    return {name: value for name, value in settings.items() if name != WITHOUT.name}
 
 
 def can_be_named(interventions: tuple[Intervention, ...]) -> bool:

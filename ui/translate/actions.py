@@ -46,7 +46,7 @@ EXAMPLES = {
 class TranslateUpdate(PageUpdate):
     """What changes in Translate."""
 
-    given: str | None = None  # the text in the box
+    source: str | None = None  # the text in the box
     translation: TranslationValue | None = None
     answer: AnswerUpdate | None = None  # what is new of the translation, where it is the same
     alignment: AlignmentValue | None = None
@@ -92,12 +92,12 @@ class _Translation:
     session: Session
     loaded: LoadedModel
     answer: LiveAnswer
-    given: str | None
+    source: str | None
 
     def started(self) -> TranslateUpdate:
         live = self.answer
         return TranslateUpdate(
-            given=self.given,
+            source=self.source,
             translation=translation_value(self.session, self.loaded),
             alignment=no_alignment(),
             inspector=inspector_value(live.run, self.loaded.tokenizer, busy=True),
@@ -133,7 +133,7 @@ def withdraw(session: Session, models: Models, name: str, text: str) -> Translat
     """Take away a translation of another text than this one, which was refused."""
     if session.busy or session.translation is None or session.translation.text.strip() == text.strip():
         return TranslateUpdate()
-    return replace(clear(session, models, name), given=None)
+    return replace(clear(session, models, name), source=None)
 
 
 def clear(session: Session, models: Models, name: str) -> TranslateUpdate:
@@ -141,7 +141,7 @@ def clear(session: Session, models: Models, name: str) -> TranslateUpdate:
     session.cancel()
     session.translation, session.cleared_translation = None, session.translation or session.cleared_translation
     session.drop_unused_runs()
-    return replace(overview(session, models, name), given="")
+    return replace(overview(session, models, name), source="")
 
 
 def open_token(session: Session, models: Models, index: int) -> PageUpdate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
+from ui.kit.validation import checked_text
 from ui.runs.prompts import chat_settings
 from ui.runs.session import Session
 from ui.runs.versions.conversation import Turn
@@ -14,10 +15,11 @@ _EXAMPLE = "Hi! How are you today?"  # where nothing is typed and no example is 
 
 
 def translate_reproduction(
-    session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings
+    session: Session, loaded: LoadedModel, text: object, unseeded: DecodingSettings
 ) -> Reproduction:
     """The text in the box, as the one message."""
-    source = text if text.strip() else [*examples(loaded.address), _EXAMPLE][0]
-    chosen = chat_settings(loaded, with_last_seed(session, settings))
+    typed = checked_text(text, "The text")
+    source = typed if typed.strip() else [*examples(loaded.address), _EXAMPLE][0]
+    chosen = chat_settings(loaded, with_last_seed(session, unseeded))
     turns = (Turn("user", source),)
     return Reproduction(loaded.address, chosen, source, loaded.languages, loaded.dtype, turns, translates=True)

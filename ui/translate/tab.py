@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import gradio as gr
-from gradio.components import Component
 
-from decoding.settings import DecodingSettings
-from model.loaded import LoadedModel
 from ui.examples.recorded import offers_examples
-from ui.frame import Frame, Tab
+from ui.frame import Boxes, Frame, Tab
 from ui.kit.button import button
 from ui.kit.component import component
 from ui.kit.events import QUIET, RUNNING
 from ui.kit.packing import packed
-from ui.kit.validation import checked_text
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
-from ui.settings.code import Reproduction
 from ui.translate import actions as translate
 from ui.translate.actions import TranslateUpdate, awaiting_model, translation_value
 from ui.translate.document import open_translation, translate_document
@@ -43,10 +38,11 @@ class TranslateTab(Tab):
     document = staticmethod(translate_document)
     open_document = staticmethod(open_translation)
     endpoint = staticmethod(translate_endpoint)
+    reproduction = staticmethod(translate_reproduction)
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         with gr.Column(elem_id="attend-translate"):
-            self.given = gr.Textbox(
+            self.source = gr.Textbox(
                 "",
                 placeholder="Type a text to translate",
                 label="Text to translate",
@@ -73,31 +69,25 @@ class TranslateTab(Tab):
         self.translation.value = packed(translation_value(Session(), models.first) if first else brought)
 
     @property
-    def parts(self) -> Mapping[str, Part]:
-        return {
-            "given": Part(self.given),
-            "answer": Part(self.translation, packed),
-            "translation": Part(self.translation, packed, beside=("number",)),
-            "alignment": Part(self.alignment, packed, beside=("number",)),
-        }
+    def parts(self) -> Sequence[Part]:
+        return [
+            Part("source", self.source),
+            Part("answer", self.translation, packed),
+            Part("translation", self.translation, packed, beside=("number",)),
+            Part("alignment", self.alignment, packed, beside=("number",)),
+        ]
 
     def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
-        given = session.translation and session.translation.text
-        return replace(translate.overview(session, models, name), given=given)
+        source = session.translation and session.translation.text
+        return replace(translate.overview(session, models, name), source=source)
 
     @property
-    def reproduced(self) -> Sequence[Component]:
-        return [self.given]
-
-    def reproduction(
-        self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
-    ) -> Reproduction:
-        (given,) = values
-        return translate_reproduction(session, loaded, checked_text(given, "The text"), settings)
+    def boxes(self) -> Boxes:
+        return {"text": self.source}
 
     def wire(self, frame: Frame) -> None:
         bind = partial(self.bind, frame)
-        bind([self.given.submit, self.go.click], translate.translate_box, RUNNING, boxes={"text": self.given})
+        bind([self.source.submit, self.go.click], translate.translate_box, RUNNING, boxes=self.boxes)
         bind(self.translation.example, partial(translate.translate, example=True), RUNNING)
         bind(self.translation.missing, translate.resend, trigger_mode="always_last")
         bind(self.clear.click, translate.clear)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
+from ui.kit.validation import checked_text
 from ui.runs.session import Session
 from ui.settings.code import Reproduction, with_last_seed
 
@@ -14,18 +15,18 @@ _EXAMPLE = "Once upon a time"  # where nothing has been written
 _LATER = "This repeats only the first continuation."
 
 
-def write_reproduction(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Reproduction:
+def write_reproduction(session: Session, loaded: LoadedModel, text: object, unseeded: DecodingSettings) -> Reproduction:
     """The text in the box or, if the model wrote part of it, only the prompt, with the length of all continuations."""
-    run = session.runs.get(session.draft.run or "")
+    prompt, settings, run = checked_text(text, "The text"), unseeded, session.runs.get(session.draft.run or "")
     note, off = "", ()
-    if run is not None and run.model == loaded.name and text == session.draft.text:
-        given = [token.id for token in itertools.takewhile(lambda token: token.given, run.tokens)]
-        text = loaded.tokenizer.decode(given, begins=True)
-        if (trace := run.trace) is not None and tuple(trace.request.prompt) == tuple(given):
+    if run is not None and run.model == loaded.name and prompt == session.draft.text:
+        prompt_ids = [token.id for token in itertools.takewhile(lambda token: token.given, run.tokens)]
+        prompt = loaded.tokenizer.decode(prompt_ids, begins=True)
+        if (trace := run.trace) is not None and list(trace.request.prompt) == prompt_ids:
             settings, off = _lengthened(settings, trace.settings), trace.request.options.interventions
-        elif len(given) < len(run.tokens):
+        elif len(prompt_ids) < len(run.tokens):
             note = _LATER
-    prompt = text if text.strip() else _EXAMPLE
+    prompt = prompt if prompt.strip() else _EXAMPLE
     settings = with_last_seed(session, settings)
     return Reproduction(loaded.address, settings, prompt, loaded.languages, loaded.dtype, note=note, interventions=off)
 

@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import gradio as gr
-from gradio.components import Component
 
-from decoding.settings import DecodingSettings
-from model.loaded import LoadedModel
-from ui.frame import Frame, Tab
+from ui.frame import Boxes, Frame, Tab
 from ui.kit import assets
 from ui.kit.button import button
 from ui.kit.events import PREVIEW, QUIET, RUNNING
-from ui.kit.validation import checked_text
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
-from ui.settings.code import Reproduction
-from ui.view import Changes, Output
+from ui.view import Part, disabled, hidden, visible
 from ui.write import actions as write
 from ui.write import history
 from ui.write.document import open_text, write_document
@@ -42,11 +36,13 @@ class WriteTab(Tab):
     element = "attend-write"
     mode = "write"
     task = "generation"
+    shows = WriteUpdate
     keeps_documents = True
     overview = staticmethod(write.overview)
     document = staticmethod(write_document)
     open_document = staticmethod(open_text)
     endpoint = staticmethod(generate_endpoint)
+    reproduction = staticmethod(write_reproduction)
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         with gr.Column(elem_id="attend-write"):
@@ -70,45 +66,29 @@ class WriteTab(Tab):
                 self.empty = button("Clear", "attend-empty", size="sm")
 
     @property
-    def outputs(self) -> Sequence[Output]:
-        return [self.text, self.go, self.next_token, self.halt, self.back, self.forth, self.empty]
-
-    def render(self, update: PageUpdate) -> Changes:
-        if not isinstance(update, WriteUpdate):
-            return {}
-        changes: Changes = {}
-        if update.text is not None:
-            changes[self.text] = update.text
-        if update.running is not None:
-            free = gr.update(interactive=not update.running)  # what is typed meanwhile would be overwritten
-            changes[self.text] = free if update.text is None else {**free, "value": update.text}
-            changes[self.empty] = gr.update(interactive=not update.running)
-            changes[self.halt] = gr.update(visible=update.running)
-        starts: dict[str, Any] = {} if update.running is None else {"visible": not update.running}
-        if update.ended is not None:  # ui/write/ended.js says why they are disabled
-            starts["interactive"] = not update.ended
-        if starts:
-            changes |= dict.fromkeys((self.go, self.next_token), gr.update(**starts))
-        if update.history is not None:
-            for turn, possible in zip((self.back, self.forth), update.history, strict=True):
-                changes[turn] = gr.update(interactive=possible)
-        return changes
+    def parts(self) -> Sequence[Part]:
+        return [
+            Part("running", self.text, disabled),  # what is typed meanwhile would be overwritten
+            Part("text", self.text),
+            Part("running", self.empty, disabled),
+            Part("running", self.halt, visible),
+            Part("running", self.go, hidden),
+            Part("running", self.next_token, hidden),
+            Part("ended", self.go, disabled),  # ui/write/ended.js says why
+            Part("ended", self.next_token, disabled),
+            Part("history", self.back, lambda history: disabled(not history[0])),
+            Part("history", self.forth, lambda history: disabled(not history[1])),
+        ]
 
     def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
         return replace(write.overview(session, models, name), text=session.draft.text)
 
     @property
-    def reproduced(self) -> Sequence[Component]:
-        return [self.text]
-
-    def reproduction(
-        self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
-    ) -> Reproduction:
-        (text,) = values
-        return write_reproduction(session, loaded, checked_text(text, "The text"), settings)
+    def boxes(self) -> Boxes:
+        return {"text": self.text}
 
     def wire(self, frame: Frame) -> None:
-        bind, text = partial(self.bind, frame), {"text": self.text}
+        bind, text = partial(self.bind, frame), self.boxes
         bind(self.go.click, write.write, RUNNING, boxes=text)
         bind(self.next_token.click, write.next_token, RUNNING, boxes=text)
         bind(frame.inspector.take, write.take)

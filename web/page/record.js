@@ -16,7 +16,7 @@ export function mountRecord(parent, inspector) {
   const problem = make('p', { class: 'at-sm at-quiet', role: 'status' });
   const record = mount(parent, start, 'attend-record', { beginning: { alone: true }, value: null }, {
     save: ({ number }) => record.show({ number, file: [nameOf(inspector.run), `${JSON.stringify(inspector.run)}\n`] }),
-    open_file({ number, text, name }) {
+    open_file({ number, text, file: name }) {
       problem.textContent = '';
       try {
         const run = JSON.parse(text);

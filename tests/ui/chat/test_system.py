@@ -152,7 +152,7 @@ def test_a_refused_message_leaves_it_as_it_was(
 def test_a_saved_run_and_a_comparison_carry_it(both: Models, chatml: LoadedModel) -> None:
     session = Session(system=FOX)
     list(chat.send(session, both, chatml.name, "Hi!", GREEDY))
-    document = json.loads(record.saved(session, both, session.turns[1].run)[1])
+    document = json.loads(record.saved(session, both, session.turns[1].run or "")[1])
     conversation = [{"role": "system", "content": FOX}, {"role": "user", "content": "Hi!"}]
     assert document["prompt"]["messages"] == conversation
     options: dict[str, Any] = {"answer": True, "history": False, "common": True, "shared": GREEDY}

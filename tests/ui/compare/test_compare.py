@@ -25,7 +25,7 @@ from ui.compare.endpoint import compare_endpoint
 from ui.inspector.values import empty_inspector
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.settings.panel import Panel
+from ui.settings.methods import shared_settings_of
 
 PANEL = DecodingSettings(seed=3, max_new_tokens=12)
 ARGUMENTS: dict[str, Any] = {"answer": False, "history": False, "common": True, "shared": PANEL}
@@ -169,7 +169,7 @@ def test_the_length_and_the_candidates_of_the_panel_hold_where_a_card_says_nothi
 def test_a_seed_left_to_chance_is_drawn_once_and_kept_as_it_stands_beside_the_text(models: Models) -> None:
     session = Session()
     form = {"method": "Custom", "values": {"seed": -1, "max_new_tokens": 2, "top_candidates": 3}}
-    run(session, models, [{"temperature": 0.4}, {"temperature": 0.9}], shared=Panel.read_shared([form]))
+    run(session, models, [{"temperature": 0.4}, {"temperature": 0.9}], shared=shared_settings_of(form))
     comparison, document = session.comparison, compare_document(session)
     assert comparison is not None and document is not None
     first, second = (card.settings.seed for card in comparison.cards)

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import gradio as gr
 import pytest
 
 from model.errors import AttendError
@@ -33,7 +32,7 @@ from ui.write.draft import update_draft
 def ask(session: Session, models: Models, document: object, attempt: int, *, shown: bool = True) -> PageUpdate:
     history = History([tab() for tab in TABS], models)
     data: dict[str, Any] = {"attempt": attempt, "document": document, "shown": shown, "bring": False, "number": 9}
-    return list(history.open(session, gr.EventData(None, data)))[-1]
+    return list(history.open(session, **data))[-1]
 
 
 def test_a_document_that_another_tab_wrote_is_opened_as_it_was_kept(models: Models) -> None:

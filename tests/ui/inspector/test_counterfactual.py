@@ -100,7 +100,7 @@ def test_runs_without_a_what_if_say_why(models: Models, session: Session) -> Non
     beam = whatif.answer(session, models, answered(models, "Hello", BEAM, session).id, {})
     assert "is Beam search." in beam["sentence"]
     write.preview(session, models, models.default, "The quick")
-    typed = whatif.answer(session, models, session.draft.run, {})
+    typed = whatif.answer(session, models, session.draft.run or "", {})
     assert "are not stored" in typed["sentence"]
     file = whatif.answer(session, models, "replay-1", {})
     assert replay.is_replay(file["run"]) and "opened from a file" in file["sentence"]
@@ -132,7 +132,7 @@ def test_invalid_what_ifs_are_refused(
 def test_no_what_if_while_the_model_writes_or_for_a_missing_run(
     models: Models, session: Session, run: RunRecord
 ) -> None:
-    for identifier in (None, "chat-99"):
+    for identifier in ("", "chat-99"):
         with pytest.raises(AttendError, match="no longer stored"):
             whatif.answer(session, models, identifier, {})
     session.begin()

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-import gradio as gr
 import numpy as np
 import pytest
 
@@ -277,11 +276,11 @@ def test_a_run_opened_from_a_file_is_explained_by_the_model_that_it_names(
 
 
 def test_an_answer_ends_where_the_visitor_goes_on(models: Models, session: Session, run: RunRecord) -> None:
-    data = {"question": "rank_heads", "turn": 3, "number": 1, "run": run.id, "index": TOKEN}
+    fields = {"run": run.id, "index": TOKEN}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("model.inspection.inspector.BATCH", 1)  # one head a pass
-        replies = events.replies(session, models, gr.EventData(None, data))
+        replies = events.answer(session, models, 3, "rank_heads", fields)
         assert next(replies) == {"progress": (1, 8)}
-        session.causes = 4  # as `leave` does
+        events.go_on(session, 4)
         assert list(replies) == []
-    assert "answer" in list(events.replies(session, models, gr.EventData(None, {**data, "turn": 5})))[-1]
+    assert "answer" in list(events.answer(session, models, 5, "rank_heads", fields))[-1]

@@ -44,7 +44,7 @@ def type_folder(page: tuple[str, Page], folder: Path, visit: str) -> str:
     url, blocks = page
     picker = next(block for block in blocks.blocks.values() if getattr(block, "elem_id", "") == "attend-model")
     chosen = next(number for number, fn in blocks.fns.items() if (picker._id, "choose") in fn.targets)
-    data = {"name": str(folder), "typed": True}
+    data = {"model": str(folder), "typed": True}
     event = {"data": [None], "fn_index": chosen, "session_hash": visit, "event_data": data, "trigger_id": picker._id}
     httpx.post(f"{url}/gradio_api/queue/join", json=event).raise_for_status()
     sent = ""

@@ -140,7 +140,7 @@ def test_a_hundred_made_up_visits_do_not_evict_a_real_one(page: tuple[str, Page]
     eventually(lambda: bool(queue.visits._connections[visitor.session_hash]))
     visitor.predict("Hi", api_name="/chat")
     kept = queue.visits[visitor.session_hash]
-    typed = {"fn_index": event(blocks, "formatted"), "event_data": None, "trigger_id": None}
+    typed = {"fn_index": event(blocks, "on_trees"), "event_data": None, "trigger_id": None}
     with httpx.Client() as client:
         for number in range(105):
             body = {"data": [], "session_hash": f"invented{number}", **typed}
@@ -175,7 +175,7 @@ def waiting_events(queue: FairQueue, group: str) -> Iterator[list[Event]]:
 def test_waiting_program_calls_do_not_block_pages(page: tuple[str, Page]) -> None:
     queue = page[1]._queue
     assert isinstance(queue, FairQueue)
-    chat, click = event(page[1], "chat"), event(page[1], "formatted")
+    chat, click = event(page[1], "chat"), event(page[1], "on_trees")
     for number in (chat, click):
         queue.create_event_queue_for_fn(queue.blocks.fns[number])
     with waiting_events(queue, PROGRAMS) as programs:
@@ -192,7 +192,7 @@ def test_waiting_program_calls_do_not_block_pages(page: tuple[str, Page]) -> Non
 def test_more_clicks_than_a_person_can_make_are_refused(page: tuple[str, Page]) -> None:
     queue = page[1]._queue
     assert isinstance(queue, FairQueue)
-    click = event(page[1], "formatted")
+    click = event(page[1], "on_trees")
     queue.create_event_queue_for_fn(queue.blocks.fns[click])
     with waiting_events(queue, queue.blocks.fns[click].concurrency_id) as clicks:
         clicks += [request_and_event(queue, click, "greedy", f"visit {number}")[1] for number in range(LIMITS.events)]

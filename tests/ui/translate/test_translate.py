@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import numpy as np
 import pytest
 
@@ -136,7 +135,7 @@ def test_the_next_translation_replaces_the_last_and_clear_empties(both: Models, 
     again = translate.overview(session, both, name)
     assert again.alignment and again.alignment["cross"] and again.translation and again.translation["turns"]
     emptied = translate.clear(session, both, name)
-    assert emptied.given == "" and emptied.alignment == no_alignment()
+    assert emptied.source == "" and emptied.alignment == no_alignment()
     assert session.cleared_translation is not None and len(session.runs) == 1  # for the history, until the next one
     assert emptied.translation is not None and not emptied.translation["turns"]
     with pytest.raises(AttendError, match="no longer stored"):
@@ -167,7 +166,7 @@ def test_a_refused_text_takes_the_translation_of_another_away(both: Models, tiny
     kept = translate.withdraw(session, both, name, f" {SOURCE}\n")  # its own text, refused for a setting
     assert kept == TranslateUpdate() and session.translation is not None
     gone = translate.withdraw(session, both, name, "Another text")
-    assert gone.given is None  # what was typed stays
+    assert gone.source is None  # what was typed stays
     assert gone.translation is not None and not gone.translation["turns"] and gone.alignment == no_alignment()
     assert session.translation is None and session.cleared_translation is not None  # for the history
 
@@ -246,7 +245,7 @@ def test_the_model_of_a_tab_that_was_left_is_not_taken(
     switch, session = Switch([tab() for tab in TABS], models), Session.using("attend-chat")
     models.current(session)
     switch.request(session, "Translate")
-    coming = switch.bring(session, gr.EventData(None, None))
+    coming = switch.bring(session)
     if leaves == "before it loads":  # the request was on its way already
         switch.request(session, "Chat")
     screens: list[Any] = [next(coming)]

@@ -66,7 +66,7 @@ def test_a_translation_that_came_back_is_the_same(both: Models) -> None:
     again = Session.using(NAME)
     screen = ask(again, both, document, 1)
     before, after = (overview(each, both) for each in (session, again))
-    assert isinstance(screen, TranslateUpdate) and screen.given == SOURCE
+    assert isinstance(screen, TranslateUpdate) and screen.source == SOURCE
     assert before.translation is not None and after.translation is not None
     (one,), (other,) = before.translation["turns"], after.translation["turns"]
     assert {**one, "version": 0} == {**other, "version": 0}

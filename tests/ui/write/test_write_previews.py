@@ -81,7 +81,7 @@ def test_a_full_context_is_sent_in_few_bytes(embedded: Models) -> None:
     assert pasted.get("steps_from") == len(pasted["ids"]) - len(pasted["steps"]) > 1
     typed = inspector_of(write.preview(session, embedded, embedded.default, text + " dog"))
     assert len(packed(typed)) < MAX_BYTES / 2
-    whole = open_run(session, embedded, typed["run"])
+    whole = open_run(session, embedded, typed["run"] or "")
     assert len(whole["rows"]) > 2 * len(pasted["rows"]) and len(whole["steps"]) == len(whole["ids"]) - 1
 
 

@@ -118,10 +118,10 @@ def test_undo_and_redo_restore_runs_that_can_be_saved_and_explored(models: Model
     session = go(Session(), models, one_by_one(SAMPLE), times=3)
     for take_back, count in ((history.undo, 2), (history.undo, 1), (history.redo, 2), (history.redo, 3)):
         take_back(session, models, models.default, session.draft.text)
-        _, content = record.saved(session, models, session.draft.run)
+        _, content = record.saved(session, models, session.draft.run or "")
         saved = json.loads(content)
         assert len(saved["ids"]) == count and f"{START}{saved['text']}".startswith(session.draft.text.rstrip("\ufffd"))
-        answer = whatif.answer(session, models, session.draft.run, {})
+        answer = whatif.answer(session, models, session.draft.run or "", {})
         assert answer["settings"] and len(answer["tokens"]) == count
 
 

@@ -82,8 +82,8 @@ def markdown(comparison: Comparison) -> str:
     rows = [head, ["---:", "---", *["---:"] * 4, "---"]]
     for number, (card, numbers) in enumerate(zip(comparison.cards, all_metrics(comparison), strict=True), start=1):
         settings = ", ".join(f"{LABELS.get(name, name)} {value}" for name, value in card.form.items())
-        shown = (numbers.mean_log_probability, numbers.perplexity, numbers.mean_entropy)
-        figures = [f"{figure:.2f}" if figure is not None else "" for figure in shown]
+        measures = (numbers.mean_log_probability, numbers.perplexity, numbers.mean_entropy)
+        figures = [f"{figure:.2f}" if figure is not None else "" for figure in measures]
         rows.append([str(number), _plain(settings), str(numbers.tokens), *figures, _plain(card.text)])
     lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return f"**Prompt** ({_plain(comparison.model)}): {_plain(comparison.prompt.text)}\n\n{lines}\n"

@@ -30,33 +30,33 @@ def whatif_form() -> WhatIfForm:
     return {"settings": settings, "quick": list(QUICK)}
 
 
-def answer(session: Session, models: Models, identifier: str | None, changes: object) -> WhatIfValue:
+def answer(session: Session, models: Models, run: str, changes: object) -> WhatIfValue:
     """What these changes would have made of a run; `{}` starts with the run's own settings."""
     session.refuse_while_busy()
-    if is_replay(identifier):
-        return _refusal(identifier, "This run was opened from a file. What if? needs a run made on this page.")
-    run = session.run(identifier)
+    if is_replay(run):
+        return _refusal(run, "This run was opened from a file. What if? needs a run made on this page.")
+    record = session.run(run)
     try:
-        trace = run.require_trace()
+        trace = record.require_trace()
     except AttendError as error:
-        return _refusal(run.id, str(error))
+        return _refusal(run, str(error))
     if not trace.settings.token_by_token:
         return _refusal(
-            run.id,
+            run,
             f"The decoding method of this text is {SPECS[trace.settings.strategy].label}. What if? needs a greedy or "
             "sampled run, where each token is chosen by its probability alone.",
         )
     original = original_settings(trace.settings)
     altered = changed(original, changes)
-    loaded = models.require_loaded(run.model)
+    loaded = models.require_loaded(record.model)
     with loaded.lock:
-        result = choose_again(under(loaded.model, run.interventions), trace.request, trace.choices(), altered)
+        result = choose_again(under(loaded.model, record.interventions), trace.request, trace.choices(), altered)
     label = loaded.tokenizer.label
     return {
-        "run": run.id,
+        "run": run,
         "sentence": in_words(original, result),
         "settings": {name: getattr(result.settings, name) for name in VARIED},
-        "first": len(trace.request.attended) - run.first,
+        "first": len(trace.request.attended) - record.first,
         "tokens": [
             {
                 "text": label(token),

@@ -5,17 +5,13 @@ Every question has a number, and the reply carries it: what has been overtaken i
 
 from __future__ import annotations
 
-from typing import Any
-
 import gradio as gr
 
+from ui.frame import Frame
+from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.inspector.toolbar import record, replay
 from ui.kit.component import component
-from ui.kit.errors import for_people
-from ui.kit.events import QUICK, field, reply
-from ui.kit.packing import packed
-from ui.runs.models import Models
 from ui.runs.session import Session
 
 MAX_NAME = 200  # characters of a file's
@@ -27,31 +23,12 @@ def build() -> gr.HTML:
     return component("inspector/toolbar/toolbar.js", "save", "change_settings", "open_file", name="record", form=form)
 
 
-def wire(session: gr.State, view: gr.HTML, inspector: gr.HTML, models: Models) -> None:
-    """
-    Args:
-        view: the record's component.
-        inspector: where a run that is opened from a file appears.
-    """
+def wire(frame: Frame, view: gr.HTML) -> None:
+    frame.ask(view, "save", record.saved, "file")
+    frame.ask(view, "change_settings", whatif.answer, "whatif", trigger_mode="once")  # what comes twice was asked again
+    frame.bind(view.open_file, open_file, [frame], shows="inspector", trigger_mode="multiple")
 
-    def save(visitor: Session, event: gr.EventData) -> Any:
-        return reply(event, lambda: {"file": record.saved(visitor, models, field(event, "run", str))})
 
-    def change(visitor: Session, event: gr.EventData) -> Any:
-        def answer() -> dict[str, Any]:
-            run, settings = field(event, "run", str), field(event, "settings", dict)
-            return {"whatif": whatif.answer(visitor, models, run, settings)}
-
-        return reply(event, answer)
-
-    def open_file(visitor: Session, event: gr.EventData) -> Any:
-        with for_people(), visitor.lock:
-            number = visitor.next_update()
-            text, name = field(event, "text", str), field(event, "name", str)
-            run = replay.opened(visitor, text, field(event, "number", int))
-            return packed({**run, "file": name[:MAX_NAME], "number": number})
-        return gr.skip()
-
-    view.save(save, session, view, trigger_mode="multiple", **QUICK)
-    view.change_settings(change, session, view, **QUICK)  # one at a time: what comes twice was asked again
-    view.open_file(open_file, session, inspector, trigger_mode="multiple", **QUICK)
+def open_file(session: Session, text: str, file: str, number: int) -> InspectorValue:
+    """The run of a file, which appears in the inspector."""
+    return {**replay.opened(session, text, number), "file": file[:MAX_NAME]}

@@ -17,10 +17,10 @@ from ui.runs.run import RunRecord
 from ui.runs.session import Session
 
 
-def saved(session: Session, models: Models, identifier: str | None) -> tuple[list[str], str]:
+def saved(session: Session, models: Models, run: str) -> tuple[list[str], str]:
     """What names the file, and its content; `AttendError` for a run that cannot be saved."""
     session.refuse_while_busy()
-    document = whole_document(session.run(identifier), models)
+    document = whole_document(session.run(run), models)
     settings, seed = document["settings"] or {}, [] if document["seed"] is None else [str(document["seed"])]
     name = [document["model"], first_words(document["prompt"]["text"]), str(settings["strategy"]), *seed]
     return name, json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"

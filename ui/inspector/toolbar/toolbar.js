@@ -83,7 +83,7 @@ export function start(component) {
   function askWhatIf(settings) {
     const change = changes;
     answered = answered.then(() => change === changes && new Promise((done) => {
-      questions.ask('change_settings', { settings }, ({ whatif }) => {
+      questions.ask('change_settings', { changes: settings }, ({ whatif }) => {
         done();
         if (change !== changes) return;
         if (whatif) whatIf.show(whatif);
@@ -138,7 +138,7 @@ export function start(component) {
     if (text) {
       opened += 1;
       last = { run: `${FROM_FILE}${opened}`, index, without };
-      trigger('open_file', { number: opened, text, name: file.name });
+      trigger('open_file', { number: opened, text, file: file.name });
       return last.run;
     }
     const called = file.name || 'This card';

@@ -34,8 +34,8 @@ class WhatIfValue(TypedDict):
 
 
 class RecordReply(TypedDict):
-    """A reply to the toolbar. Its events: `save {number, run}` and `change_settings {number, run, settings}`, which
-    are replied to under their number (with nothing more where they were refused), and `open_file {number, text, name}`,
+    """A reply to the toolbar. Its events: `save {number, run}` and `change_settings {number, run, changes}`, which
+    are replied to under their number (with nothing more where they were refused), and `open_file {number, text, file}`,
     whose number names the run."""
 
     number: int

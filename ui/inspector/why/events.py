@@ -14,13 +14,11 @@ from typing import Any
 import gradio as gr
 
 from model.errors import AttendError
+from ui.frame import Frame
 from ui.inspector.why import answers, heads, patch
 from ui.inspector.why.question import Progress, Question
 from ui.inspector.why.why_contract import WhyReply
-from ui.kit import events
 from ui.kit.component import component
-from ui.kit.errors import for_people
-from ui.kit.events import QUICK, QUIET, field
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -40,7 +38,7 @@ QUESTIONS: Mapping[str, Callable[[Question], Mapping[str, Any] | Progress[Any]]]
         "patch_texts": patch.patch_texts,
     }
 )
-_ASKING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": 8, "concurrency_id": "causes"}
+_ASKING: Any = {"concurrency_limit": 8, "concurrency_id": "causes"}
 
 
 def build() -> gr.HTML:
@@ -48,27 +46,24 @@ def build() -> gr.HTML:
     return component("inspector/why/why.js", "ask", "leave", name="why")
 
 
-def wire(session: gr.State, fold: gr.HTML, models: Models) -> None:
-    def ask(visitor: Session, event: gr.EventData) -> Iterator[Any]:
-        yield from events.replies(event, lambda: replies(visitor, models, event))
-
-    def go_on(visitor: Session, event: gr.EventData) -> None:
-        with for_people():
-            visitor.causes = max(visitor.causes, field(event, "turn", int))
-
-    fold.ask(ask, session, fold, **_ASKING)
-    fold.leave(go_on, session, None, trigger_mode="multiple", **QUICK)
+def wire(frame: Frame, fold: gr.HTML) -> None:
+    frame.ask(fold, "ask", answer, **_ASKING)
+    frame.hear(fold.leave, go_on)
 
 
-def replies(visitor: Session, models: Models, event: gr.EventData) -> Iterator[WhyReply]:
+def go_on(session: Session, turn: int) -> None:
+    """Let the answers of earlier turns end."""
+    session.causes = max(session.causes, turn)
+
+
+def answer(session: Session, models: Models, turn: int, question: str, fields: dict[str, Any]) -> Iterator[WhyReply]:
     """What a question is replied to until the visitor goes on."""
-    turn, name = field(event, "turn", int), field(event, "question", str)
-    if name not in QUESTIONS:
+    if question not in QUESTIONS:
         raise AttendError("This page is out of date: reload it.")
-    visitor.causes = max(visitor.causes, turn)
+    go_on(session, turn)
     deadline = time.monotonic() + models.limits.run_seconds
-    for reply in answered(name, Question(visitor, models, event._data)):
-        if visitor.causes != turn:
+    for reply in answered(question, Question(session, models, fields)):
+        if session.causes != turn:
             return
         if "answer" not in reply and time.monotonic() > deadline:
             raise AttendError(

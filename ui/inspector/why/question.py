@@ -50,7 +50,7 @@ class ExplainedToken:
 
     @property
     def position(self) -> int:
-        """Of the token in the decoder's text."""
+        """The token's position in the decoder's text."""
         return self.number - len(self.source)
 
     @property
@@ -63,7 +63,7 @@ class ExplainedToken:
         return self.run.ids[self.number]
 
     def labels(self, ids: Iterable[int]) -> dict[str, str]:
-        """What tokens are called."""
+        """The label of each token, by its id."""
         return {str(token): self.loaded.tokenizer.label(token) for token in sorted(set(ids))}
 
     def check_size(self, length: int) -> None:

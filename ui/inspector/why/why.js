@@ -134,7 +134,7 @@ export function start(component) {
     const answer = answered.then(() => mine === turn ? new Promise((done) => {
       clearTimeout(waiting);
       waiting = setTimeout(() => { status.textContent = 'Asking the model…'; }, PATIENCE);
-      open = questions.ask('ask', { turn, question, run, index, ...detail }, (reply) => {
+      open = questions.ask('ask', { turn, question, fields: { run, index, ...detail } }, (reply) => {
         rest();
         if (reply.answer && SHARED.has(question)) remember({ question, index, detail, answer: reply.answer }, run);
         done(reply.answer);

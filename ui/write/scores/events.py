@@ -5,22 +5,20 @@ Each question carries the number of the visitor's turn, which rises with the nex
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import gradio as gr
 
 from model.errors import AttendError
+from ui.frame import Frame
 from ui.kit.component import component
-from ui.kit.errors import for_people
-from ui.kit.events import QUICK, QUIET, field, replies
 from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write.scores.answers import scored
+from ui.write.scores.answers import Replies, scored
 from ui.write.scores.scores_contract import ScoreLimits
 
-_SCORING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": 8, "concurrency_id": "scores"}
+_SCORING: Any = {"concurrency_limit": 8, "concurrency_id": "scores"}
 
 
 def build() -> gr.HTML:
@@ -29,22 +27,21 @@ def build() -> gr.HTML:
     return component("write/scores/scores.js", "score", "stop", limits=limits)
 
 
-def wire(session: gr.State, shown: gr.HTML, models: Models) -> None:
-    def on_score(visitor: Session, event: gr.EventData) -> Iterator[Any]:
-        def answer() -> Iterator[Any]:
-            text, name = field(event, "text", str), field(event, "model", str)
-            try:
-                yield from scored(visitor, models, text, name, field(event, "turn", int))
-            except AttendError as error:  # stands where the scores would, as long as they would
-                yield {"refused": str(error)}
+def wire(frame: Frame, view: gr.HTML) -> None:
+    frame.ask(view, "score", score, **_SCORING)
+    frame.hear(view.stop, stop)
 
-        yield from replies(event, answer)
 
-    def on_stop(visitor: Session, event: gr.EventData) -> None:
-        with for_people():
-            visitor.scores = max(visitor.scores, field(event, "turn", int))
-            if field(event, "closed", bool):
-                visitor.model.scoring = None
+def score(session: Session, models: Models, text: str, model: str, turn: int) -> Replies:
+    """The replies about a text; a refusal stands where its scores would, for as long as they would."""
+    try:
+        yield from scored(session, models, text, model, turn)
+    except AttendError as error:
+        yield {"refused": str(error)}
 
-    shown.score(on_score, session, shown, **_SCORING)
-    shown.stop(on_stop, session, None, trigger_mode="multiple", **QUICK)
+
+def stop(session: Session, turn: int, closed: bool) -> None:
+    """End the scores of earlier turns; a text that was closed needs its second model no more."""
+    session.scores = max(session.scores, turn)
+    if closed:
+        session.model.scoring = None

@@ -48,8 +48,8 @@ def wire(session: gr.State, view: gr.HTML, inspector: gr.HTML, models: Models) -
         with for_people(), visitor.lock:
             number = visitor.next_update()
             text, name = field(event, "text", str), field(event, "name", str)
-            run = replay.opened(visitor, text, field(event, "number", int))
-            return packed({**run, "file": name[:MAX_NAME], "number": number})
+            run = replay.opened(visitor, text, field(event, "number", int), name[:MAX_NAME])
+            return packed({**run, "number": number})
         return gr.skip()
 
     view.save(save, session, view, trigger_mode="multiple", **QUICK)

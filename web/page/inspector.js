@@ -9,6 +9,7 @@
 import { inspectorValue } from '../../ui/inspector/document_value.js';
 import { start } from '../../ui/inspector/inspector.js';
 import { currentClass } from '../../ui/kit/address/class_part.js';
+import { shownTab } from '../../ui/kit/js/signals.js';
 import { mount } from './component.js';
 
 /** @type {InspectorValue} without a run */
@@ -21,7 +22,7 @@ let count = 0;
 /** A name for a new run. */
 export const nameRun = () => `run-${count += 1}`;
 
-const tabMode = () => /** @type {InspectorValue['mode']} */ (document.body.dataset.tab.toLowerCase());
+const tabMode = () => /** @type {InspectorValue['mode']} */ (shownTab.latest.toLowerCase());
 
 /**
  * @param {Element} parent

@@ -90,11 +90,11 @@ def paths(scripts: Iterable[Path]) -> list[str]:
 
 def needed(scripts: Sequence[Path], *statements: re.Pattern[str]) -> set[Path]:
     """These modules and all that they import by such statements, directly or indirectly."""
-    found, pending = set[Path](), {script.resolve() for script in scripts}
-    while pending:
-        found |= pending
-        pending = {imported for script in pending for imported in _imported(script, statements)} - found
-    return found
+    modules, frontier = set[Path](), {script.resolve() for script in scripts}
+    while frontier:
+        modules |= frontier
+        frontier = {module for script in frontier for module in _imported(script, statements)} - modules
+    return modules
 
 
 def _imported(script: Path, statements: Sequence[re.Pattern[str]]) -> Iterator[Path]:

@@ -17,6 +17,7 @@ from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
 from tests.ui.share.shared_files import shared_file
+from ui.chat import actions as chat
 from ui.inspector.toolbar.record import saved
 from ui.inspector.values import inspector_value
 from ui.runs.models import Models
@@ -24,7 +25,6 @@ from ui.runs.session import Session
 from ui.share.bundle import VIEWS, template
 from ui.translate import actions as translate
 from ui.translate.alignment import alignment_value
-from ui.write import actions as write
 
 CALL = """
 import { alignmentValue } from './ui/share/alignment_value.js';
@@ -43,7 +43,7 @@ SETTINGS = [
 def written(loaded: LoadedModel, settings: DecodingSettings) -> tuple[dict[str, Any], dict[str, Any]]:
     """A saved run, and the inspector's value while it was on the page."""
     models, session = Models((loaded.name,), lambda name, _: loaded), Session.using(loaded.name)
-    act = translate.translate if loaded.name == "tiny-translate" else write.write
+    act = translate.translate if loaded.name == "tiny-translate" else chat.send
     for _ in act(session, models, loaded.name, "The quick fox", settings):
         pass
     run = session.run(session.inspected_run)
@@ -84,7 +84,11 @@ def test_a_prompt_without_labels_is_one_box(tiny: LoadedModel) -> None:
     }
     document["labels"] = {name: label for name, label in document["labels"].items() if int(name) in steps}
     value = in_browser(document)[0]["inspector"]
-    assert value["labels"]["-1"] == "The quick fox" and value["ids"] == [-1, *document["ids"]] and value["first"] == 1
+    assert (
+        value["labels"]["-1"] == document["prompt"]["text"]
+        and value["ids"] == [-1, *document["ids"]]
+        and value["first"] == 1
+    )
 
 
 def test_a_shared_translation_is_aligned_as_on_the_page(tiny_translator: LoadedModel) -> None:

@@ -85,9 +85,9 @@ def recorded_map(models: Models, name: str) -> dict[str, Any]:
 
     own = ask({})
     places = product(range(1, own["layers"] + 1), range(1, own["heads"] + 1))
-    asked = [{"layer": layer, "head": head} for layer, head in places] + [{"part": part} for part in own["parts"]]
-    changed = [{one: value for one, value in changes.items() if value != own[one]} for changes in asked]
-    answers = [_answer(own, changes, ask(changes)) for changes in changed if changes]
+    choices = [{"layer": layer, "head": head} for layer, head in places] + [{"part": part} for part in own["parts"]]
+    differences = [{one: value for one, value in choice.items() if value != own[one]} for choice in choices]
+    answers = [_answer(own, changes, ask(changes)) for changes in differences if changes]
     return {"own": own, "answers": answers}
 
 
@@ -99,10 +99,10 @@ def recorded_chapter(models: Models, name: str, chapter: Chapter) -> dict[str, A
         return _plain(chapter.named(compute(changes)))
 
     page, own = _plain(chapter.page(course.texts()[name])), ask({})
-    offered = [*_offered(chapter, page, own), *(_texts_of_loop(compute) if "loop" in own else ())]
-    answers = [_answer(own, changes, ask(changes)) for changes in offered if changes]
+    choices = [*_offered(chapter, page, own), *(_texts_of_loop(compute) if "loop" in own else ())]
+    answers = [_answer(own, changes, ask(changes)) for changes in choices if changes]
     fixed = [one for one, slot in page["slots"].items() if _is_fixed(slot, own, one)]
-    known = _values({"kind": "select", "options": "models"}, own, "model") or [""]
+    model_names = _values({"kind": "select", "options": "models"}, own, "model") or [""]
     return {
         "title": course.texts()[name].title,
         "page": page,
@@ -111,7 +111,7 @@ def recorded_chapter(models: Models, name: str, chapter: Chapter) -> dict[str, A
         "groups": groups(own, answers, ask),
         "fixed": fixed,
         "exercises": {
-            one: {model: _judged(course.exercises(name), one, compute, model) for model in known}
+            one: {model: _judged(course.exercises(name), one, compute, model) for model in model_names}
             for one in chapter.exercises
         },
     }
@@ -254,32 +254,32 @@ def groups(own: Mapping[str, Any], answers: Sequence[Mapping[str, Any]], compute
     Args:
         compute: the chapter's result, as `own` is.
     """
-    found: list[set[str]] = [{name} for name in own["inputs"]]
-    touched: dict[str, set[str]] = {}
+    sets: list[set[str]] = [{name} for name in own["inputs"]]
+    effects: dict[str, set[str]] = {}
     for answer in answers:
         for name in answer["changes"]:
-            touched.setdefault(name, set()).update(answer["result"], answer["without"])
-        _join(found, set(answer["changes"]))
-    for one, other in combinations(touched, 2):
-        if touched[one] & touched[other]:
-            _join(found, {one, other})
-    ends = {name: [answer for answer in answers if [*answer["changes"]] == [name]] for name in touched}
+            effects.setdefault(name, set()).update(answer["result"], answer["without"])
+        _join(sets, set(answer["changes"]))
+    for one, other in combinations(effects, 2):
+        if effects[one] & effects[other]:
+            _join(sets, {one, other})
+    ends = {name: [answer for answer in answers if [*answer["changes"]] == [name]] for name in effects}
     for one, other in combinations(ends, 2):
         for first, second in product(ends[one][:: len(ends[one]) - 1 or 1], ends[other][:: len(ends[other]) - 1 or 1]):
-            if any({one, other} <= group for group in found):
+            if any({one, other} <= group for group in sets):
                 break
             together = _leaves(compute({**first["changes"], **second["changes"]}))
             expected = _leaves(own) | first["result"] | second["result"]
             if {path: expected[path] for path in expected.keys() - {*first["without"], *second["without"]}} != together:
-                _join(found, {one, other})
-    return [sorted(group) for group in found]
+                _join(sets, {one, other})
+    return [sorted(group) for group in sets]
 
 
-def _join(found: list[set[str]], together: set[str]) -> None:
-    joined = [group for group in found if group & together]
-    for group in joined:
-        found.remove(group)
-    found.append(set().union(together, *joined))
+def _join(sets: list[set[str]], names: set[str]) -> None:
+    members = [group for group in sets if group & names]
+    for group in members:
+        sets.remove(group)
+    sets.append(set().union(names, *members))
 
 
 # ---- exercises ----

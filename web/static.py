@@ -71,7 +71,8 @@ def write(folder: Path, course: Sequence[str] = recorded_course.FILES) -> None:
     styles = bundle.styles(script.removeprefix("ui/") for script in scripts if script.startswith("ui/"))
     first = dict.fromkeys(path for script in BEGINNINGS for path in paths(needed([script], assets.IMPORT)))
     preloads = "\n".join(f'<link rel="modulepreload" href="{script}">' for script in first)
-    _put(folder / "attend.css", styles + (PAGE / "page.css").read_text(encoding="utf-8"))
+    of_page = (PAGE / "page.css").read_text(encoding="utf-8")
+    _put(folder / "attend.css", f"{styles}\n@layer features {{\n{of_page}}}\n")
     _put(
         folder / "index.html",
         (PAGE / "index.html")
@@ -90,11 +91,11 @@ def paths(scripts: Iterable[Path]) -> list[str]:
 
 def needed(scripts: Sequence[Path], *statements: re.Pattern[str]) -> set[Path]:
     """These modules and all that they import by such statements, directly or indirectly."""
-    found, pending = set[Path](), {script.resolve() for script in scripts}
-    while pending:
-        found |= pending
-        pending = {imported for script in pending for imported in _imported(script, statements)} - found
-    return found
+    modules, frontier = set[Path](), {script.resolve() for script in scripts}
+    while frontier:
+        modules |= frontier
+        frontier = {module for script in frontier for module in _imported(script, statements)} - modules
+    return modules
 
 
 def _imported(script: Path, statements: Sequence[re.Pattern[str]]) -> Iterator[Path]:

@@ -7,10 +7,9 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from decoding.run.document import InvalidDocument
 from decoding.run.reader import checked
 from ui.kit.validation import checked_system
-from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
+from ui.runs.documents.document import Document, OpenedDocument, first_words, runs_so_far
 from ui.runs.documents.turns import KeptPlacedTurn, conversation_document, read_conversation
 from ui.runs.run import name_kept
 from ui.runs.session import Session
@@ -45,12 +44,9 @@ def chat_document(session: Session, key: str = "") -> Document | None:
 
 
 def open_chat(session: Session, document: OpenedDocument) -> None:
-    """Put a conversation that was kept in place of the one in view; `AttendError` for what is none."""
-    try:
-        content = checked(KeptChat, document.content)
-        conversation = read_conversation(content["messages"], document.runs, document.key)
-    except InvalidDocument as error:
-        raise refused(error) from error
+    """Put a conversation that was kept in place of the one in view."""
+    content = checked(KeptChat, document.content)
+    conversation = read_conversation(content["messages"], document.runs, document.key)
     system = checked_system(content["system"])
     # nothing is refused from here on
     session.conversation, session.cleared, session.system = conversation, None, system

@@ -114,7 +114,7 @@ export function offerGuessing(round, { gather, reason }) {
     if (!isWritten) return;
     own.value = '';
     choices.replaceChildren(...choicesOf(run.steps[asked]).map((candidate, i) => make('button', {
-      type: 'button', class: 'at-plain at-guess-choice', tabindex: i ? -1 : 0, onclick: () => reveal(judged(candidate)),
+      type: 'button', class: 'at-plain at-row at-gap-sm at-guess-choice', tabindex: i ? -1 : 0, onclick: () => reveal(judged(candidate)),
     }, ...(i < 9 ? [make('kbd', { class: 'at-quiet at-sm', text: i + 1 })] : []), tokenChip(candidate.text))));
     buttonsOf()[0].focus({ preventScroll: true });
   }

@@ -9,16 +9,15 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, StrictBool
 from typing_extensions import TypedDict
 
-from decoding.run.document import MAX_STEPS, MAX_TOKENS, Count, InvalidDocument, Label, Name, TokenIds
+from decoding.run.document import MAX_STEPS, MAX_TOKENS, Count, Label, Name, TokenIds
 from decoding.run.reader import checked
 from decoding.settings import DecodingSettings
 from decoding.step import FinishReason
-from model.errors import AttendError
 from model.text.languages import unmarked
 from ui.compare.running import MAX
 from ui.compare.values import form_settings
 from ui.runs.comparison import Card, CardMetrics, Comparison, Prompt
-from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
+from ui.runs.documents.document import Document, OpenedDocument, first_words, runs_so_far
 from ui.runs.documents.runs import run_name
 from ui.runs.documents.turns import ShortText, Tokens
 from ui.runs.run import RunRecord, name_kept
@@ -82,14 +81,11 @@ def compare_document(session: Session, key: str = "") -> Document | None:
 
 
 def open_comparison(session: Session, document: OpenedDocument) -> None:
-    """Put a comparison that was kept in place of the one in view; `AttendError` for what is none.
+    """Put a comparison that was kept in place of the one in view.
 
     A card whose run is missing keeps its text and its numbers.
     """
-    try:
-        comparison = _read_comparison(document, f"compare-{session.counter + 1}")
-    except InvalidDocument as error:
-        raise refused(error) from error
+    comparison = _read_comparison(document, f"compare-{session.counter + 1}")
     # nothing is refused from here on
     session.counter += 1
     session.comparison = comparison
@@ -143,7 +139,7 @@ def _read_card(card: KeptCard, runs: Mapping[str, RunRecord], model: str, identi
         run = dataclasses.replace(known, id=identifier)
     return Card(
         run,
-        _read_settings(card["settings"]),
+        DecodingSettings.from_dict(card["settings"]),
         card["length"],
         kept_run="" if known else card["run"],
         form=_read_form(card["form"]),
@@ -158,14 +154,4 @@ def _read_card(card: KeptCard, runs: Mapping[str, RunRecord], model: str, identi
 
 def _read_form(form: Mapping[str, Any]) -> dict[str, Any]:
     settings = plain_settings(form)
-    try:
-        return form_settings(_read_settings(settings), settings) | typed_without(without_of(form))
-    except AttendError as error:
-        raise InvalidDocument(str(error)) from error
-
-
-def _read_settings(settings: Mapping[str, Any]) -> DecodingSettings:
-    try:
-        return DecodingSettings.from_dict(settings)
-    except AttendError as error:
-        raise InvalidDocument(str(error)) from error
+    return form_settings(DecodingSettings.from_dict(settings), settings) | typed_without(without_of(form))

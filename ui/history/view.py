@@ -16,7 +16,7 @@ from ui.kit.packing import packed
 from ui.models import select
 from ui.models.select import PickerUpdate
 from ui.page_update import PageUpdate
-from ui.runs.documents.document import read_document
+from ui.runs.documents.document import open_document
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.view import Part, View
@@ -66,7 +66,7 @@ class History(View):
                 languages = session.model.languages.get(session.model.name)
                 if attempt > session.opened.get(kind, 0):
                     session.refuse_while_running()
-                    tab.open_document(session, read_document(session, self._models, document))
+                    open_document(session, self._models, document, tab.open_document)
                     session.opened[kind] = attempt
                 inspected_run = session.inspected_run
                 update = tab.reopened(session, self._models, self._models.current(session))

@@ -7,7 +7,7 @@
  */
 
 /** @import { RecordedRuns } from '../examples/examples_contract' */
-/** @import { InspectorValue } from './inspector_contract' */
+/** @import { InspectorValue, OpenedRun } from './inspector_contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
 import { MODES, isExample, makeExampleNote, modeOf, offersExamples, recordedRuns, takeOver } from '../examples/example.js';
@@ -23,6 +23,7 @@ import { AVERAGE } from './attention/attention.js';
 import { makeAttentionPanel } from './attention/attention_panel.js';
 import { makeBeams } from './beams/beams.js';
 import { contrastSheets } from './contrast.js';
+import { inspectorValue } from './document_value.js';
 import { makeEmptyNote, makeFileNote } from './notes.js';
 import { Run } from './run.js';
 import { attentionSheet, beamSheet, candidateSheet, tokenSheet } from './sheets.js';
@@ -116,8 +117,9 @@ export function start(component) {
   connectionLost.subscribe(root, stop);
   followValue(component, receive);
 
-  /** @param {InspectorValue} value */
-  function receive(value) {
+  /** @param {InspectorValue | OpenedRun} sent */
+  function receive(sent) {
+    const value = 'document' in sent ? { ...inspectorValue(sent.document, sent.run), file: sent.file, number: sent.number } : sent;
     const number = value.number ?? 0;
     const isLate = number < newestUpdate; // a newer update has overtaken it
     if (isLate && value.run !== run.name) return;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-from decoding.run.document import SearchEntry, StepEntry
+from decoding.run.document import RunDocument, SearchEntry, StepEntry
 from ui.runs.runs_contract import RunMode, TokenKind
 
 
@@ -56,3 +56,12 @@ class InspectorValue(TypedDict):
     number: NotRequired[int]  # of the update; an older one that arrives late does not bring back another run
     file: NotRequired[str]  # the name of the file that the run was opened from
     unloaded: NotRequired[str]  # the model that wrote the text, where it is no longer loaded and there are no tokens
+
+
+class OpenedRun(TypedDict):
+    """The run of a file, sent instead of an `InspectorValue`, which the script makes of it."""
+
+    run: str
+    document: RunDocument
+    file: str
+    number: NotRequired[int]

@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from decoding.run.document import RunDocument, StepEntry, TokenOrigin
+from decoding.run.document import StepEntry, TokenOrigin
 from decoding.run.trace import Trace
 from decoding.run.writer import ids_in, search_entries, step_entry
 from decoding.step import CandidateRecord, Choice
 from ui.inspector.inspector_contract import InspectorValue, SearchValue
-from ui.runs.documents.runs import run_of
-from ui.runs.run import RunRecord, StoredRun, TokenLabels, TokenRecord
+from ui.runs.run import RunRecord, StoredRun, TokenLabels
 from ui.runs.runs_contract import RunMode, TokenKind
 from ui.runs.values import MAX_ROWS, short, short_share
 
@@ -85,23 +84,6 @@ def empty_inspector(mode: RunMode, *, unloaded: str = "") -> InspectorValue:
     """
     value = inspector_value(RunRecord("", "write", "", []), StoredRun("", {}, frozenset()), busy=False)
     return {**value, "run": None, "mode": mode, "unloaded": unloaded}
-
-
-def document_value(document: RunDocument, name: str) -> InspectorValue:
-    """A run from a file under this name. A prompt without labels, as earlier files have it, is one box."""
-    run, names = run_of(document, name, "write", None), dict(document["labels"])
-    assert run.stored is not None
-    if not run.first or any(str(token.id) not in names for token in run.tokens[: run.first]):
-        run.source, run.tokens[: run.first] = (), [TokenRecord(-1, "given")]
-        names["-1"] = document["prompt"]["text"]
-    value = inspector_value(run, run.stored, busy=False)
-    written = len(run.tokens) - len(document["ids"])
-    value["settings"], value["settings_from"] = document["settings"], written
-    if (entries := document.get("search")) is not None:
-        value["search"] = {"first": written, "since": 0, "steps": entries}
-    if not value["rows"]:
-        value["rows_from"] = run.first - 1
-    return {**value, "mode": "file", "labels": names}
 
 
 def step_value(choice: Choice, origin: TokenOrigin = "chosen") -> StepEntry:

@@ -49,7 +49,7 @@ export function start({ element, props, trigger, watch }) {
   takePart('numbers', isInput);
   shownTab.subscribe(root, follow); // nothing is computed until the lesson is in sight
   whenMoved(() => {
-    if (partOf('chapter') && document.body.dataset.tab === 'Learn') follow('Learn'); // from another tab, the switch says so
+    if (partOf('chapter') && shownTab.latest === 'Learn') follow('Learn'); // from another tab, the switch says so
   });
 
   /** The address says which chapter is open while the lesson is in sight. @param {string} tab */

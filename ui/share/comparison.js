@@ -6,9 +6,9 @@
 
 import { offerHelp } from '../compare/cards/metrics.js';
 import { makeSharedCards } from '../compare/cards/shared_cards.js';
+import { inspectorValue } from '../inspector/document_value.js';
 import { make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
-import { inspectorValue } from './inspector_value.js';
 import { askedIn, makeFooter, makeHeader, makeInspector, showShared } from './page.js';
 import { makeSettings } from './settings.js';
 

@@ -4,7 +4,7 @@
 
 /** @import { RunDocument } from '../../decoding/run/document' */
 
-import { inspectorValue } from './inspector_value.js';
+import { inspectorValue } from '../inspector/document_value.js';
 import { askedIn, makeFooter, makeHeader, makeInspector, showShared } from './page.js';
 import { makeSettings } from './settings.js';
 

@@ -7,14 +7,7 @@ from typing_extensions import TypedDict
 from decoding.run.document import InvalidDocument
 from decoding.run.reader import checked
 from model.text.languages import unmarked
-from ui.runs.documents.document import (
-    Document,
-    OpenedDocument,
-    first_words,
-    refused,
-    restore_languages,
-    runs_so_far,
-)
+from ui.runs.documents.document import Document, OpenedDocument, first_words, restore_languages, runs_so_far
 from ui.runs.documents.turns import KeptTurn, ShortText, read_turn, turn_document
 from ui.runs.run import name_kept
 from ui.runs.session import Session, Translation
@@ -41,15 +34,11 @@ def translate_document(session: Session, key: str = "") -> Document | None:
 
 
 def open_translation(session: Session, document: OpenedDocument) -> None:
-    """Put a translation that was kept in place of the one in view, and the model between its languages; `AttendError`
-    for what is none."""
-    try:
-        content = checked(KeptTranslation, document.content)
-        answer = read_turn(content["answer"], document.runs)
-        if answer.role != "assistant":
-            raise InvalidDocument("its translation is not an answer")
-    except InvalidDocument as error:
-        raise refused(error) from error
+    """Put a translation that was kept in place of the one in view, and the model between its languages."""
+    content = checked(KeptTranslation, document.content)
+    answer = read_turn(content["answer"], document.runs)
+    if answer.role != "assistant":
+        raise InvalidDocument("its translation is not an answer")
     # nothing is refused from here on
     session.translation, session.cleared_translation = Translation(content["text"], answer, document.key), None
     session.runs |= {run.id: run for run in document.runs.values()}

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from decoding.run.document import InvalidDocument, Label
 from decoding.run.reader import checked
-from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
+from ui.runs.documents.document import Document, OpenedDocument, first_words, runs_so_far
 from ui.runs.documents.runs import run_name
 from ui.runs.documents.turns import ShortText
 from ui.runs.live_run import run_so_far
@@ -42,17 +42,14 @@ def _document(run: RunRecord, text: str, key: str) -> Document:
 
 
 def open_text(session: Session, document: OpenedDocument) -> None:
-    """Put a text that was kept in place of the one in the box, which Undo brings back; `AttendError` for what is none.
+    """Put a text that was kept in place of the one in the box, which Undo brings back.
 
     A text whose run is missing has to be tokenized again.
     """
-    try:
-        content = checked(KeptText, document.content)
-        run = document.runs.get(content["run"])
-        if run is not None and run.source:
-            raise InvalidDocument("its run is a translation's")
-    except InvalidDocument as error:
-        raise refused(error) from error
+    content = checked(KeptText, document.content)
+    run = document.runs.get(content["run"])
+    if run is not None and run.source:
+        raise InvalidDocument("its run is a translation's")
     # nothing is refused from here on
     if not session.draft.is_empty:
         session.remember_draft()

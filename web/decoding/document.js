@@ -32,10 +32,10 @@ import { isDrawn, isSearch } from './settings.js';
 
 /** A hypothesis and those that it continues, first to last. @param {Step[]} steps @param {Hypothesis} [hypothesis] */
 function path(steps, hypothesis) {
-  const found = hypothesis ? [hypothesis] : [];
+  const chain = hypothesis ? [hypothesis] : [];
   // A hypothesis of n tokens was made in the n-th step; it may have ended before the last.
-  for (let step = (hypothesis?.tokens.length ?? 0) - 2; step >= 0; step--) found.unshift(steps[step].hypotheses[found[0].parent]);
-  return found;
+  for (let step = (hypothesis?.tokens.length ?? 0) - 2; step >= 0; step--) chain.unshift(steps[step].hypotheses[chain[0].parent]);
+  return chain;
 }
 
 /**

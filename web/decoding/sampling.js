@@ -29,8 +29,8 @@ function tokenAt(draw, { ids, probabilities }) {
   const places = ids.map((_, place) => place);
   let sum = 0;
   const probable = descending(places.filter((place) => probabilities[place] >= SORTED_FIRST));
-  const found = probable.find((place) => draw < (sum += probabilities[place]));
-  if (found !== undefined) return ids[found];
+  const landing = probable.find((place) => draw < (sum += probabilities[place]));
+  if (landing !== undefined) return ids[landing];
   const others = descending(places.filter((place) => probabilities[place] < SORTED_FIRST));
   return ids[others.find((place) => draw < (sum += probabilities[place])) ?? [...probable, ...others].at(-1)];
 }

@@ -6,9 +6,10 @@
 /** @import { InspectorValue } from '../../ui/inspector/inspector_contract' */
 /** @typedef {ReturnType<typeof mountInspector>} Inspector */
 
+import { inspectorValue } from '../../ui/inspector/document_value.js';
 import { start } from '../../ui/inspector/inspector.js';
 import { currentClass } from '../../ui/kit/address/class_part.js';
-import { inspectorValue } from '../../ui/share/inspector_value.js';
+import { shownTab } from '../../ui/kit/js/signals.js';
 import { mount } from './component.js';
 
 /** @type {InspectorValue} without a run */
@@ -21,7 +22,7 @@ let count = 0;
 /** A name for a new run. */
 export const nameRun = () => `run-${count += 1}`;
 
-const tabMode = () => /** @type {InspectorValue['mode']} */ (document.body.dataset.tab.toLowerCase());
+const tabMode = () => /** @type {InspectorValue['mode']} */ (shownTab.latest.toLowerCase());
 
 /**
  * @param {Element} parent
@@ -51,7 +52,7 @@ export function mountInspector(parent, onTake) {
     },
     /** Show the run of a file, until that is closed. @param {string} name @param {RunDocument} run @param {string} file its name */
     open(name, run, file) {
-      component.show({ ...inspectorValue(run, name), file });
+      component.show({ run: name, document: run, file });
       inspected = run;
     },
     /** A tab without a run of its own shows its example. @param {'chat' | 'write' | 'translate' | 'compare'} mode */

@@ -18,7 +18,7 @@
 
 import { enterClass } from '../../ui/classroom/classroom.js';
 import { isTermName, offerGlossary } from '../../ui/glossary/glossary.js';
-import { takePart, withParts } from '../../ui/kit/address/address.js';
+import { moveTo, takePart } from '../../ui/kit/address/address.js';
 import { mayChangeText } from '../../ui/kit/address/class_part.js';
 import { make } from '../../ui/kit/js/dom.js';
 import { connect, currentModel, fileClosed, shownTab } from '../../ui/kit/js/signals.js';
@@ -60,13 +60,13 @@ addSkipLink('.at-alone-ask textarea, .at-ask-text, .at-lesson-body h2');
 enterClass({ hasServer: false });
 const settings = mountSettings(folded, forms.panel);
 right.append(make('h2', { class: 'at-hidden', text: 'Inspector' }));
-const inspector = mountInspector(right, async (branch) => (await opened.get(document.body.dataset.tab)).take?.(branch));
+const inspector = mountInspector(right, async (branch) => (await opened.get(shownTab.latest)).take?.(branch));
 mountRecord(right, inspector);
 /** @type {Map<string, Promise<OpenTab>>} those that were opened */
 const opened = new Map();
 let firstName = '';
 tabs.follow();
-fileClosed.subscribe(right, async () => (await opened.get(document.body.dataset.tab)).enter());
+fileClosed.subscribe(right, async () => (await opened.get(shownTab.latest)).enter());
 offerGlossary({ titles: forms.course.titles, isOffered: () => true, open: openChapter }, takePart('glossary', isTermName));
 // What keeps the page for visits without a network fetches all of it again, so it waits for the model.
 first.load().then(() => navigator.serviceWorker?.register('offline.js')).catch(() => {}); // the page works without it
@@ -95,15 +95,12 @@ async function show(name, panel) {
   const tab = await opened.get(name);
   if (!mayChangeText()) for (const box of panel.querySelectorAll('textarea')) box.readOnly = true;
   connect(); // the address is read by now
-  if (document.body.dataset.tab === name) tab.enter();
+  if (shownTab.latest === name) tab.enter();
 }
 
 /** From the glossary. @param {string} key of the chapter */
 async function openChapter(key) {
-  const address = new URL(withParts(location.href, { chapter: key, numbers: null }));
-  address.hash = 'learn';
-  history.pushState(history.state, '', address);
-  dispatchEvent(new PopStateEvent('popstate', { state: history.state })); // as Back and Forward do
+  moveTo({ chapter: key, numbers: null }, '#learn');
   await opened.get('Learn');
   /** @type {HTMLElement | null} */ (document.querySelector('.at-lesson-body section:not([hidden]) h2'))?.focus();
 }

@@ -18,7 +18,7 @@ export function makeTabs(names, show) {
       type: 'button', role: 'tab', id: `at-tab-${id}`, 'aria-controls': `at-panel-${id}`, 'data-name': name, text: name,
       onclick: () => { location.hash = id; },
     });
-    const panel = make('section', { role: 'tabpanel', id: `at-panel-${id}`, 'aria-labelledby': tab.id }, make('h2', { class: 'at-hidden', text: name }));
+    const panel = make('section', { role: 'tabpanel', class: 'at-stack', id: `at-panel-${id}`, 'aria-labelledby': tab.id }, make('h2', { class: 'at-hidden', text: name }));
     return { name, id, tab, panel };
   });
   const list = make('div', {

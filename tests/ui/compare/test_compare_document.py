@@ -18,7 +18,7 @@ from ui.compare import actions as comparing
 from ui.compare.actions import CompareUpdate
 from ui.compare.document import compare_document, open_comparison
 from ui.compare.results.shared import shared
-from ui.runs.documents.document import read_document
+from ui.runs.documents.document import open_document
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -32,7 +32,7 @@ def kept(session: Session, models: Models) -> dict[str, Any]:
 
 def opened(document: dict[str, Any], models: Models) -> Session:
     session = Session.using(models.default)
-    open_comparison(session, read_document(session, models, document))
+    open_document(session, models, document, open_comparison)
     return session
 
 
@@ -189,5 +189,5 @@ def test_what_is_no_comparison_is_refused(
         holder = holder[step]
     holder[last_name] = value
     with pytest.raises(AttendError, match="can't be opened"):
-        open_comparison(session, read_document(session, models, document))
+        open_document(session, models, document, open_comparison)
     assert session.comparison is before

@@ -1,4 +1,4 @@
-"""The shared file without a browser: what is in it, and its value for the inspector beside the server's."""
+"""The shared file without a browser: what is in it, and its value for the inspector beside that of the live run."""
 
 from __future__ import annotations
 
@@ -13,24 +13,22 @@ from urllib.parse import unquote
 
 import pytest
 
-from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
 from tests.ui.share.shared_files import shared_file
+from ui.chat import actions as chat
 from ui.inspector.toolbar.record import saved
-from ui.inspector.values import document_value
-from ui.runs.generation import run_for_program
+from ui.inspector.values import inspector_value
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.runs.traces import new_trace
 from ui.share.bundle import VIEWS, template
 from ui.translate import actions as translate
 from ui.translate.alignment import alignment_value
 
 CALL = """
 import { alignmentValue } from './ui/share/alignment_value.js';
-import { inspectorValue } from './ui/share/inspector_value.js';
+import { inspectorValue } from './ui/inspector/document_value.js';
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
 console.log(JSON.stringify(JSON.parse(chunks.join('')).map((run) =>
@@ -42,11 +40,15 @@ SETTINGS = [
 ]
 
 
-def document_of(loaded: LoadedModel, settings: DecodingSettings) -> dict[str, Any]:
-    text = "The quick fox"
-    trace: Trace = new_trace(loaded, loaded.prompt(text), settings, text=text)
-    run_for_program(Models((loaded.name,), lambda name, _: loaded), trace)
-    return json.loads(json.dumps(trace.document()))
+def written(loaded: LoadedModel, settings: DecodingSettings) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A saved run, and the inspector's value while it was on the page."""
+    models, session = Models((loaded.name,), lambda name, _: loaded), Session.using(loaded.name)
+    act = translate.translate if loaded.name == "tiny-translate" else chat.send
+    for _ in act(session, models, loaded.name, "The quick fox", settings):
+        pass
+    run = session.run(session.inspected_run)
+    value = inspector_value(run, loaded.tokenizer, busy=False)
+    return json.loads(saved(session, models, run.id)[1]), json.loads(json.dumps(value))
 
 
 def in_browser(*documents: dict[str, Any]) -> list[dict[str, Any]]:
@@ -64,22 +66,29 @@ def same(one: Any, other: Any) -> bool:
     return one == (pytest.approx(other, rel=1e-5, abs=0) if isinstance(other, float) else other)
 
 
-def test_a_shared_file_shows_what_the_server_would(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
-    documents = [document_of(loaded, settings) for loaded in (tiny, tiny_translator) for settings in SETTINGS]
-    for document, view in zip(documents, in_browser(*documents), strict=True):
-        expected = json.loads(json.dumps(document_value(document, "shared")))  # pyright: ignore[reportArgumentType]
-        assert same(view["inspector"], expected), (document["model"], document["settings"]["strategy"])
+def test_a_shared_file_shows_what_the_page_did(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
+    runs = [written(loaded, settings) for loaded in (tiny, tiny_translator) for settings in SETTINGS]
+    views = in_browser(*(document for document, _ in runs))
+    for (document, expected), view in zip(runs, views, strict=True):
+        value, search = view["inspector"], expected["search"]
+        assert value["labels"].items() >= expected["labels"].items()
+        assert value["search"] == (search and {**search, "steps": document["search"]})
+        named = {"run": "shared", "mode": "file", "labels": value["labels"], "search": value["search"]}
+        assert same(value, {**expected, **named}), (document["model"], document["settings"]["strategy"])
 
 
 def test_a_prompt_without_labels_is_one_box(tiny: LoadedModel) -> None:
-    document = document_of(tiny, SETTINGS[0])
+    document, _ = written(tiny, SETTINGS[0])
     steps = {step["id"] for step in document["steps"]} | {
         candidate["id"] for step in document["steps"] for candidate in step["candidates"]
     }
     document["labels"] = {name: label for name, label in document["labels"].items() if int(name) in steps}
-    expected = json.loads(json.dumps(document_value(document, "shared")))  # pyright: ignore[reportArgumentType]
     value = in_browser(document)[0]["inspector"]
-    assert value["labels"]["-1"] == "The quick fox" and value["ids"] == expected["ids"] and value["first"] == 1
+    assert (
+        value["labels"]["-1"] == document["prompt"]["text"]
+        and value["ids"] == [-1, *document["ids"]]
+        and value["first"] == 1
+    )
 
 
 def test_a_shared_translation_is_aligned_as_on_the_page(tiny_translator: LoadedModel) -> None:

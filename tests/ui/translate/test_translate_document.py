@@ -15,7 +15,7 @@ from tests.ui.history.test_history_view import ask
 from tests.ui.translate.test_translate import BEAMS, SOURCE
 from ui.models import select
 from ui.models.select import PickerUpdate
-from ui.runs.documents.document import read_document
+from ui.runs.documents.document import open_document
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.translate import actions as translate
@@ -82,7 +82,7 @@ def test_without_its_model_the_tokens_are_shown_and_with_it_the_alignment_too(bo
     loaded = {"attend-chat": tiny, NAME: both.get(NAME)}
     later = Models(tuple(loaded), lambda name, _: loaded[name])  # a server that has not loaded the translator yet
     session = Session.using("attend-chat")
-    open_translation(session, read_document(session, later, document))
+    open_document(session, later, document, open_translation)
     first = overview(session, later)
     assert first.translation is not None and first.translation["turns"][0]["tokens"]
     assert first.alignment and "attend-translate wrote this but isn’t loaded" in first.alignment["reason"]
@@ -148,14 +148,14 @@ def test_what_is_no_translation_is_refused(both: Models, content: dict[str, Any]
     answer = {**document["content"]["answer"], **(content.get("answer") or {})} if content.get("answer") else None
     changed = {**document["content"], **content, **({"answer": answer} if "answer" in content else {})}
     with pytest.raises(AttendError, match="can't be opened"):
-        open_translation(session, read_document(session, both, {**document, "content": changed if content else {}}))
+        open_document(session, both, {**document, "content": changed if content else {}}, open_translation)
     assert session.translation is before
 
 
 def test_without_its_run_the_words_stay(both: Models) -> None:
     document = kept(translated(both, NAME), both)
     session = Session.using(NAME)
-    open_translation(session, read_document(session, both, {**document, "runs": {}}))
+    open_document(session, both, {**document, "runs": {}}, open_translation)
     screen = overview(session, both)
     assert screen.translation is not None and screen.translation["turns"][0]["text"]
     assert screen.alignment == no_alignment() and not session.runs

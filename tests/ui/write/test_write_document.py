@@ -10,7 +10,7 @@ import pytest
 from model.errors import AttendError
 from tests.ui.write.test_write import SAMPLE, START, last, run_of
 from tests.ui.write.test_write_history import undo
-from ui.runs.documents.document import read_document
+from ui.runs.documents.document import open_document
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.write import actions as write
@@ -39,7 +39,7 @@ def trace_of(session: Session) -> dict[str, Any]:
 
 
 def reopen(session: Session, models: Models, document: object) -> Session:
-    open_text(session, read_document(session, models, document))
+    open_document(session, models, document, open_text)
     return session
 
 

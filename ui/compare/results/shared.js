@@ -15,11 +15,11 @@ import { summary } from '../cards/form.js';
  * @returns {SharedComparison}
  */
 export function sharedComparison(offered, cards, results, continued, runs) {
-  const shown = cards.filter((card) => card.run in runs);
-  const sent = shown.map((card) => card.sent);
+  const complete = cards.filter((card) => card.run in runs);
+  const settings = complete.map((card) => card.sent);
   return {
     continued,
     metrics: offered.metrics,
-    cards: shown.map((card) => ({ ...summary(offered, card.sent, sent), result: { since: 0, ...results.of(card) }, run: runs[card.run] })),
+    cards: complete.map((card) => ({ ...summary(offered, card.sent, settings), result: { since: 0, ...results.of(card) }, run: runs[card.run] })),
   };
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gradio as gr
 
 from ui.frame import Frame
-from ui.inspector.inspector_contract import InspectorValue
+from ui.inspector.inspector_contract import OpenedRun
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.inspector.toolbar import record, replay
 from ui.kit.component import component
@@ -29,6 +29,6 @@ def wire(frame: Frame, view: gr.HTML) -> None:
     frame.bind(view.open_file, open_file, [frame], shows="inspector", trigger_mode="multiple")
 
 
-def open_file(session: Session, text: str, file: str, number: int) -> InspectorValue:
+def open_file(session: Session, text: str, file: str, number: int) -> OpenedRun:
     """The run of a file, which appears in the inspector."""
-    return {**replay.opened(session, text, number), "file": file[:MAX_NAME]}
+    return replay.opened(session, text, number, file[:MAX_NAME])

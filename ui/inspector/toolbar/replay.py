@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from decoding.run.document import InvalidDocument
-from decoding.run.reader import parse, read_run_document
+from decoding.run.reader import parse, read_choice, read_run_document
 from model.errors import AttendError
-from ui.inspector.inspector_contract import InspectorValue
-from ui.inspector.values import document_value
+from ui.inspector.inspector_contract import OpenedRun
+from ui.inspector.values import step_value
 from ui.kit.validation import checked_text
 from ui.runs.documents.runs import run_of
 from ui.runs.memory import limit_memory
@@ -27,22 +27,27 @@ def is_replay(identifier: object) -> TypeGuard[str]:
     return isinstance(identifier, str) and identifier.startswith(_NAME)
 
 
-def opened(session: Session, text: str, number: int) -> InspectorValue:
-    """The run of a file, for the inspector, under the number that the page gave it; `AttendError` if the file has no
-    run."""
+def opened(session: Session, text: str, number: int, name: str = "") -> OpenedRun:
+    """The run of a file, with the numbers that a screen shows; `AttendError` if the file has no run.
+
+    Args:
+        number: which the page gave the run.
+        name: of the file.
+    """
     session.refuse_while_busy()
     try:
         document = read_run_document(parse(text))
         if not document["steps"]:
             raise InvalidDocument("it has no steps")
         checked_text(document["prompt"]["text"], "The file’s prompt")
-        value = document_value(document, f"{_NAME}{number}")
+        document["steps"] = [step_value(read_choice(step), step["origin"]) for step in document["steps"]]
     except InvalidDocument as error:
         raise AttendError(f"Not a valid run file ({error}). Choose one saved here or by generate.py --json.") from error
+    identifier = f"{_NAME}{number}"
     session.inspected_run = None
-    session.file = str(value["run"]), text
+    session.file = identifier, text
     limit_memory(session)
-    return value
+    return {"run": identifier, "document": document, "file": name}
 
 
 def reopened(session: Session, models: Models, identifier: str) -> RunRecord:

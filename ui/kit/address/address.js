@@ -76,11 +76,11 @@ export function withParts(address, parts) {
 /**
  * Write parts of the address.
  * @param {Parts} parts
- * @param {{isNew?: boolean, kept?: Record<string, unknown>}} options `isNew`: Back leads to the entry before; `kept`: what the
- *   entry keeps beside its address
+ * @param {{isNew?: boolean, kept?: Record<string, unknown>, hash?: string}} options `isNew`: Back leads to the entry before; `kept`: what the
+ *   entry keeps beside its address; `hash`: the address's end, from # on
  */
-export function writeParts(parts, { isNew = false, kept = {} } = {}) {
-  const address = withParts(location.href, parts);
+export function writeParts(parts, { isNew = false, kept = {}, hash = location.hash } = {}) {
+  const address = withParts(new URL(hash, location.href).href, parts);
   const state = { ...history.state, ...kept };
   const isKept = Object.entries(kept).every(([name, value]) => history.state?.[name] === value);
   if (address === location.href && isKept) return;
@@ -88,9 +88,9 @@ export function writeParts(parts, { isNew = false, kept = {} } = {}) {
   else history.replaceState(state, '', address);
 }
 
-/** Go to another part of the page, as Back and Forward do. @param {Parts} parts */
-export function moveTo(parts) {
-  writeParts(parts, { isNew: true });
+/** Go to another part of the page, as Back and Forward do. @param {Parts} parts @param {string} [hash] see `writeParts` */
+export function moveTo(parts, hash) {
+  writeParts(parts, { isNew: true, hash });
   dispatchEvent(new PopStateEvent('popstate', { state: history.state }));
 }
 

@@ -27,7 +27,7 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
   const table = make('table', { role: 'grid', 'aria-readonly': String(!editable) });
   const wrong = make('p', { class: 'at-matrix-wrong at-sm at-optional', role: 'alert' });
   const node = make('figure', { class: 'at-matrix' },
-    make('figcaption', {}, title, size), make('div', { class: 'at-matrix-scroll' }, table), wrong);
+    make('figcaption', { class: 'at-row' }, title, size), make('div', { class: 'at-matrix-scroll' }, table), wrong);
   let names = { caption, rowNames, columnNames, digits };
   let numbers = rows ?? rowNames.map(() => columnNames.map(() => 0));
   let waiting = !rows; // for the first numbers: until then the zeros mean nothing

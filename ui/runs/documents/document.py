@@ -6,7 +6,7 @@ what it kept, which is hostile input. `ui/history` is the page's side of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -95,22 +95,26 @@ def first_words(text: str) -> str:
     return words if len(words) <= MAX_TITLE else f"{words[: MAX_TITLE - 1].rstrip()}…"
 
 
-def read_document(session: Session, models: Models, value: object) -> OpenedDocument:
-    """Read a document, whose runs are not in the session yet; `AttendError` if it is not valid."""
+def open_document(
+    session: Session, models: Models, value: object, put: Callable[[Session, OpenedDocument], None]
+) -> None:
+    """Open a document in its tab; `AttendError` if it is not valid, which changes nothing.
+
+    Args:
+        put: puts it in place of what the tab shows, unless something in it is impossible.
+    """
     try:
-        document = checked(KeptDocument, value)
-        return OpenedDocument(
-            document["key"],
-            document["model"],
-            document["content"],
-            _read_runs(session, models, document["kind"], document["runs"]),
-        )
-    except InvalidDocument as error:
-        raise refused(error) from error
+        put(session, read_document(session, models, value))
+    except (InvalidDocument, AttendError) as error:
+        reason = str(error).rstrip(".")
+        raise AttendError(f"This can't be opened ({reason}): delete it from the history or import it again.") from error
 
 
-def refused(error: InvalidDocument) -> AttendError:
-    return AttendError(f"This can't be opened ({error}): delete it from the history or import it again.")
+def read_document(session: Session, models: Models, value: object) -> OpenedDocument:
+    """Read a document, whose runs are not in the session yet."""
+    document = checked(KeptDocument, value)
+    runs = _read_runs(session, models, document["kind"], document["runs"])
+    return OpenedDocument(document["key"], document["model"], document["content"], runs)
 
 
 def _packed(runs: Sequence[RunRecord], models: Models, known: Collection[str]) -> dict[str, str]:

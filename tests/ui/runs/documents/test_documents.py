@@ -23,7 +23,7 @@ from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
 from ui.chat import actions as chat
 from ui.chat.document import chat_document, open_chat
 from ui.limits import Limits
-from ui.runs.documents.document import MAX_BYTES, complete_runs, read_document
+from ui.runs.documents.document import MAX_BYTES, complete_runs, open_document, read_document
 from ui.runs.memory import Ledger
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
@@ -64,7 +64,7 @@ def hello(tiny: LoadedModel) -> str:
 
 def reopened(document: object, models: Models) -> Session:
     session = Session()
-    open_chat(session, read_document(session, models, document))
+    open_document(session, models, document, open_chat)
     return session
 
 
@@ -190,7 +190,7 @@ def test_without_its_model_the_tokens_and_tables_are_shown(models: Models, tiny:
     with_model = chat.open_token(session, models, 1, 2).inspector
     others = Models(("tiny-writer",), lambda name, _: models.get(name))
     again = Session.using("tiny-writer")
-    open_chat(again, read_document(again, others, kept(session, models)))
+    open_document(again, others, kept(session, models), open_chat)
     assert again.run(again.turns[1].run).model == tiny.name and not others.is_loaded(tiny.name)
     without = chat.open_token(again, others, 1, 2).inspector
     assert with_model is not None and without is not None

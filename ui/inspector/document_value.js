@@ -1,9 +1,9 @@
 /**
- * A run document as the inspector's value, as `document_value` of ui/inspector/values.py makes it on the server.
+ * The run document of a file as the inspector's value. A prompt without labels, as earlier files have it, is one box.
  */
 
 /** @import { RunDocument, StepEntry } from '../../decoding/run/document' */
-/** @import { InspectorValue } from '../inspector/inspector_contract' */
+/** @import { InspectorValue } from './inspector_contract' */
 
 const WHOLE_PROMPT = -1; // the id of a prompt whose tokens have no labels: one box with its text
 

@@ -67,7 +67,7 @@ class Recording:
         self._top_candidates = top_candidates
 
     def log_probability(self, token: int, *, stage: int) -> float:
-        """In nats; stage 0 is the model's own, -1 the last one, which the token was chosen from."""
+        """A token's log-probability in nats; stage 0 is the model's own, -1 the last one, which it was chosen from."""
         selected = self._stages[stage]
         return float(selected.logits[token]) - selected.log_total
 
@@ -133,12 +133,12 @@ class Unexplained:
         self._log_probabilities = log_probabilities  # (V,), the model's own
 
     def log_probability(self, token: int, *, stage: int) -> float:
-        """In nats, the model's own; the other stages are not recorded."""
+        """A token's log-probability in nats, the model's own; the other stages are not recorded."""
         assert stage == 0
         return float(self._log_probabilities[token])
 
     def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
-        """Only the token; rank 0 means unknown."""
+        """The record of the token alone; rank 0 means unknown."""
         return Choice(token, 0, draw, (), (), (), (), (), (), attention=attention)
 
 

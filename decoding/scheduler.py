@@ -153,7 +153,7 @@ class Scheduler:
             return False
 
     def _turn(self) -> bool:
-        """One turn; returns whether there was anything to do: False while all runs wait for their readers."""
+        """Take one turn; returns whether there was anything to do: False while all runs wait for their readers."""
         for run in [run for run in self._running if run.over]:
             self._running.remove(run)
             self._keep(run)
@@ -264,7 +264,7 @@ class Scheduler:
             run.batch = batch
 
     def _step(self, batch: Batch[Any]) -> None:
-        """One pass of a batch; every run gets its Steps."""
+        """Run one pass of a batch; every run gets its Steps."""
         runs, living = [run for run in self._running if run.batch is batch], batch.living
         begun = time.perf_counter()
         try:

@@ -152,5 +152,5 @@ class Step:
 
     @property
     def finish_reason(self) -> FinishReason | None:
-        """That of the hypothesis returned first."""
+        """The finish reason of the hypothesis returned first."""
         return self.returned[0].finish_reason if self.returned else None

@@ -78,7 +78,7 @@ class Stop:
 
     @classmethod
     def of(cls, request: Request, max_new_tokens: int, stop_texts: tuple[str, ...] = ()) -> Self:
-        """At most `max_new_tokens`, and no more than the model's context has room for."""
+        """End after `max_new_tokens`, or sooner if the model's context has no more room."""
         return cls(request.end_tokens, request.room(max_new_tokens), request.decode, stop_texts)
 
     def reason(self, tokens: Sequence[int]) -> FinishReason | None:

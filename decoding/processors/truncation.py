@@ -1,6 +1,6 @@
-"""Filters that keep the best tokens by rank or by a sum: top-k, top-p, typical and top-h.
+"""Filters that keep the best tokens by rank or by a sum: top-k, top-p, typical-p and top-h.
 
-The most probable token always survives, except in typical sampling, which may prefer others. Beams that sample need
+The most probable token always survives, except with typical-p, which may prefer others. Beams that sample need
 more than one token, so each filter but top-h keeps at least the `min_tokens_to_keep` that it would remove last. Filters
 that transformers also has keep exactly the same tokens, ties and rounding included: for that, the sums are float32 and
 in its order.
@@ -107,7 +107,7 @@ class TopP:
         return torch.stack([self._nucleus(row) for row in logits])
 
     def _nucleus(self, logits: Tensor) -> Tensor:
-        """One row, (V,) -> (V,)."""
+        """Keep the nucleus of one row, (V,) -> (V,)."""
         ascending = np.sort(logits.numpy())  # (V,)
         mass = torch.from_numpy(ascending).softmax(dim=-1).cumsum(dim=-1).numpy()  # (V,) of each token and all below it
         removed = int(np.searchsorted(mass, np.float32(1 - self.p), side="right"))

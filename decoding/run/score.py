@@ -77,7 +77,7 @@ class TextScore:
 
     @property
     def log_probability(self) -> float:
-        """Of all scored tokens, in nats."""
+        """The log-probability of all scored tokens together, in nats."""
         return math.fsum(_log(choice) for choice in self.choices)
 
     @property

@@ -50,7 +50,7 @@ class ExplainedToken:
 
     @property
     def position(self) -> int:
-        """Of the token in the decoder's text."""
+        """The token's position in the decoder's text."""
         return self.number - len(self.source)
 
     @property

@@ -35,7 +35,7 @@ class LensRow(TypedDict):
 
 
 class LensAnswer(TypedDict):
-    """To `lens {run, index, middle}`."""
+    """Answers `lens {run, index, middle}`."""
 
     columns: list[str]  # "0" is the embeddings; "1 attention" stands before "1"
     first: int  # the number, among the explained tokens, of the first row
@@ -45,7 +45,7 @@ class LensAnswer(TypedDict):
 
 
 class LensCell(TypedDict):
-    """To `lens_cell {run, index, middle, pinned}`: the best guesses of every column in the place of one token."""
+    """Answers `lens_cell {run, index, middle, pinned}`: the best guesses of every column in the place of one token."""
 
     columns: list[str]
     top: list[list[int]]  # of each column
@@ -63,13 +63,13 @@ class Word(TypedDict):
 
 
 class WordsAnswer(TypedDict):
-    """To `words {run, index, chosen, rival}`."""
+    """Answers `words {run, index, chosen, rival}`."""
 
     words: list[Word]
 
 
 class PartsAnswer(TypedDict):
-    """To `parts {run, index, chosen, rival}`: `DirectAttribution` of model/inspection/attribution.py."""
+    """Answers `parts {run, index, chosen, rival}`: `DirectAttribution` of model/inspection/attribution.py."""
 
     embedding: float
     names: list[str]  # of the sub-layers
@@ -84,7 +84,7 @@ class PartsAnswer(TypedDict):
 
 
 class InputsAnswer(TypedDict):
-    """To `inputs {run, index, chosen, rival, steps}`: the share of every token's embedding."""
+    """Answers `inputs {run, index, chosen, rival, steps}`: the share of every token's embedding."""
 
     ids: list[int]
     scores: list[float]
@@ -94,7 +94,7 @@ class InputsAnswer(TypedDict):
 
 
 class HeadsAnswer(TypedDict):
-    """To `heads {run, index, kind}`: thumbnails, and what each head does most."""
+    """Answers `heads {run, index, kind}`: thumbnails, and what each head does most."""
 
     layers: int
     heads: int
@@ -109,7 +109,7 @@ class HeadsAnswer(TypedDict):
 
 
 class HeadAnswer(TypedDict):
-    """To `open_head {run, index, kind, layer, head}`: rows as ui/runs/attention.py writes them."""
+    """Answers `open_head {run, index, kind, layer, head}`: rows as ui/runs/attention.py writes them."""
 
     rows: list[str]
     rows_from: int  # the decoder's position of the first
@@ -120,7 +120,7 @@ class HeadAnswer(TypedDict):
 
 
 class SwitchedOff(TypedDict):
-    """To `switch_off {run, index, changes}`: the table before and after; a change is what `Intervention.of` reads."""
+    """Answers `switch_off {run, index, changes}`: the table before and after; `Intervention.of` reads a change."""
 
     ids: list[int]
     before: list[float]
@@ -129,7 +129,7 @@ class SwitchedOff(TypedDict):
 
 
 class Rewritten(TypedDict):
-    """To `write_without {run, changes}`: the same draws, with parts of the model changed."""
+    """Answers `write_without {run, changes}`: the same draws, with parts of the model changed."""
 
     ids: list[int]
     again: list[int]
@@ -138,7 +138,7 @@ class Rewritten(TypedDict):
 
 
 class EffectsAnswer(TypedDict):
-    """To `rank_heads {run, index, kind, rival}`: changes of log-probability without each head, by layer and head."""
+    """Answers `rank_heads {run, index, kind, rival}`: how the log-probability changes without each head."""
 
     effects: list[list[float]]
 
@@ -154,14 +154,14 @@ class PatchForm(TypedDict):
 
 
 class PatchBeginning(TypedDict):
-    """To `patch_form {run}`."""
+    """Answers `patch_form {run}`."""
 
     mode: str  # "chat": the texts are messages; "write": they are continued; "translate": they are translated
     example: PatchForm | None
 
 
 class PatchAnswer(TypedDict):
-    """To `patch_texts {run, …PatchForm}`: shares of the difference that a patch of the second text restores."""
+    """Answers `patch_texts {run, …PatchForm}`: shares of the difference that a patch of the second text restores."""
 
     clean: list[str]  # the tokens, those of the source first
     corrupted: list[str]

@@ -112,7 +112,7 @@ class Choices:
 
     @property
     def settings(self) -> DecodingSettings:
-        """Of the first text."""
+        """The settings of the first text."""
         return self.traces[0].settings
 
     @property

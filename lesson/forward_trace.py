@@ -66,7 +66,7 @@ class ForwardTrace:
 
 @torch.no_grad()
 def trace_forward(settings: BlockSettings) -> ForwardTrace:
-    """Every stage from the words' ids to the loss."""
+    """Compute every stage, from the words' ids to the loss."""
     model = make_model(settings)
     encoder, decoder = blocks_of(model)
     source, answer = _words(settings.source), _words(settings.decoder_input)
@@ -171,7 +171,7 @@ def _attended(
     keys_of: tuple[str, ...],
     visible: Tensor | None,
 ) -> Tensor:
-    """From queries, keys and values, (H, T or K, D) each, to what attention adds, (T, W)."""
+    """Compute what attention adds, (T, W), from queries, keys and values, (H, T or K, D) each."""
     queries, keys, values = (heads[name][None] for name in ("queries", "keys", "values"))  # (1, H, T or K, D) each
     scores = (queries @ keys.transpose(2, 3))[0]  # (H, T, K)
     place.record("scores", "scores", "queries keys", scores, keys_of)
@@ -210,7 +210,7 @@ def _feed_forward(place: _Place, block: Block, hidden: Tensor, stage: str) -> Te
 def _predicted(
     place: _Place, targets: _Place, model: EncoderDecoder, hidden: Tensor, settings: BlockSettings
 ) -> Tensor:
-    """From the last hidden states (T, W) to the losses (T,).
+    """Compute the losses (T,) from the last hidden states (T, W).
 
     Args:
         targets: the same place, with the words that should follow.

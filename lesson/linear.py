@@ -30,7 +30,7 @@ def similarity(one: Tensor, other: Tensor) -> Similarity:
 
 
 def linear_layer(x: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
-    """`x`: (N, W), `weights`: (W, O), `bias`: (O,); (N, O) comes out."""
+    """Multiply `x` (N, W) by `weights` (W, O) and add `bias` (O,): returns (N, O)."""
     return x @ weights + bias
 
 

@@ -34,7 +34,7 @@ class Criteria:
 
 
 def criteria(width: int) -> dict[str, Criteria]:
-    """Each scheme on texts of 8 and of as many positions as W binary digits can tell apart."""
+    """Test each scheme on texts of 8 positions, and of as many as W binary digits can tell apart."""
     short, long = schemes(8, width), schemes(2**width, width)
     by_scheme = {}
     for name, vectors in long.items():

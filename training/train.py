@@ -57,7 +57,7 @@ _DEFAULTS = {
 
 
 def _default(name: str) -> str:
-    """A setting's value in every preset, as far as it is not the first one's."""
+    """A setting's value in the first preset, and in the others where it differs."""
     first, own, translate = (_in_words(getattr(PRESETS[task], name)) for task in ("chat", "own", "translate"))
     others = {"own files": own, "a translator": translate}
     return "; ".join([first, *(f"{value} for {whom}" for whom, value in others.items() if value != first)])

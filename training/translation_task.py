@@ -95,7 +95,7 @@ class TranslationTask:
         self._validation = by_source(parts["valid"])
 
     def _fitting(self, pairs: Sequence[Pair], context_length: int) -> list[Encoded]:
-        """Those that fit into the context, as ids."""
+        """The pairs that fit into the context, as ids."""
         encode, end = self.tokenizer.encode, self._end
         every = [([*encode(pair.source), end], [*encode(pair.target), end]) for pair in pairs]
         return [pair for pair in every if max(map(len, pair)) < context_length]

@@ -89,7 +89,7 @@ def require(holds: bool, message: str) -> None:
 
 
 def probabilities_and_entropy(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """(rows, V) and (rows, 1), in nats; the steps are those of torch's Categorical, which transformers uses."""
+    """Compute both, (rows, V) and (rows, 1), in nats, in the steps of torch's Categorical, which transformers uses."""
     log_probabilities = logits - logits.logsumexp(dim=-1, keepdim=True)
     probabilities = log_probabilities.softmax(dim=-1)
     terms = log_probabilities.clamp(min=torch.finfo(logits.dtype).min) * probabilities

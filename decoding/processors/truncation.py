@@ -1,6 +1,6 @@
-"""Filters that keep the best tokens by rank or by a sum: top-k, top-p, typical and top-h.
+"""Filters that keep the best tokens by rank or by a sum: top-k, top-p, typical-p and top-h.
 
-The most probable token always survives, except in typical sampling, which may prefer others. Beams that sample need
+The most probable token always survives, except with typical-p, which may prefer others. Beams that sample need
 more than one token, so each filter but top-h keeps at least the `min_tokens_to_keep` that it would remove last. Filters
 that transformers also has keep exactly the same tokens, ties and rounding included: for that, the sums are float32 and
 in its order.

@@ -74,7 +74,7 @@ class CandidateLayers:
 
     @classmethod
     def of(cls, choice: str | Sequence[int], layer_count: int) -> Self:
-        """ "low", "high" or numbers, for a model of so many layers; `AttendError` if the model lacks them."""
+        """The layers that "low", "high" or numbers mean in a model of so many; `AttendError` if it lacks them."""
         if layer_count == 0:
             raise AttendError(
                 "DoLa compares the predictions of single layers, which this model does not provide: choose another "

@@ -34,7 +34,7 @@ class AttentionSteps:
 
 
 def attention_steps(queries: Tensor, keys: Tensor, values: Tensor) -> AttentionSteps:
-    """One head without a mask. In cross-attention, queries come from one text, and keys and values from another."""
+    """Compute one head without a mask. In cross-attention, queries come from one text, keys and values from another."""
     heads = [part[None, None] for part in (queries, keys, values)]  # (1, 1, T or K, W) each
     output, _ = attend(*heads, attention_mask=None, causal=False, capture=0)  # (1, 1, T, W)
     scores = queries @ keys.T  # (T, K)
@@ -53,7 +53,7 @@ class HeadSteps:
 
 
 def head_steps(whole: AttentionSteps, heads: int, output_weights: Tensor) -> HeadSteps:
-    """The same queries, keys and values, whose columns are dealt out to the heads.
+    """Compute several heads, to which the columns of the queries, keys and values are dealt out.
 
     Args:
         heads: a divisor of the width.
@@ -82,7 +82,7 @@ def additive_mask(length: int, kind: MaskKind) -> Tensor:
 
 
 def soft_lookup(query: Tensor, keys: Tensor, values: Tensor, sharpness: float) -> tuple[Tensor, Tensor]:
-    """A query (W,) looked up among keys (K, W): the weights (K,) and the mixture of the values (K, W).
+    """Look up a query (W,) among keys (K, W): returns the weights (K,) and the mixture of the values (K, W).
 
     Args:
         sharpness: multiplies the query. At 0 all values count the same; the higher it is, the more the best key counts,

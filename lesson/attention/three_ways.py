@@ -22,7 +22,7 @@ class LayerCost:
 
 
 def layer_costs(length: int, width: int, kernel: int, neighbours: int) -> dict[str, LayerCost]:
-    """Each kind of layer on a text of `length` words.
+    """The costs of each kind of layer on a text of `length` words.
 
     Args:
         width: numbers in a word's vector.
@@ -49,8 +49,8 @@ class Meeting:
 
 
 def meetings(length: int, kernel: int) -> dict[str, Meeting]:
-    """The three ways on a text of `length` words, each with as many layers as it needs; a recurrent layer counts
-    step by step."""
+    """How words meet in the three ways on a text of `length` words, each with as many layers as it needs; a recurrent
+    layer counts step by step."""
     ways = {}
     for kind, offsets in _offsets(length, kernel).items():
         count = _layers_to_reach(length, offsets)

@@ -102,7 +102,7 @@ def _check_word(word: str) -> None:
 
 
 def _is_control(character: str) -> bool:
-    """Of devices, lines or the direction of text. Joiners are not: emojis and some scripts need them."""
+    """Whether it controls devices, lines or the text's direction. Joiners don't: emojis and some scripts need them."""
     return unicodedata.category(character) in ("Cc", "Zl", "Zp") or unicodedata.bidirectional(character) in _DIRECTIONS
 
 

@@ -18,18 +18,18 @@ Named = tuple[str, tuple[Array, ...]]
 
 
 def layer_of(anatomy: Anatomy, layer: int) -> int:
-    """The layer, or the last where there is none."""
+    """The layer itself, or the last one if there is no such layer."""
     return min(layer, len(anatomy.layers) - 1)
 
 
 def modules(anatomy: Anatomy, layer: int) -> list[nn.Module]:
-    """What is to be recorded."""
+    """The modules to record."""
     block = anatomy.layers[layer_of(anatomy, layer)].block
     return [*block.modules(), anatomy.embedding, anatomy.final_norm]
 
 
 def values(anatomy: Anatomy, calls: Calls, inside: Inside, layer: int) -> Iterator[Named]:
-    """All parts but the last two; a part without arrays is one that computes something else here."""
+    """Yield the arrays of all parts but the last two; a part that computes something else here has none."""
     number = layer_of(anatomy, layer)
     one = anatomy.layers[number]
     yield "decoder.embedding", (vectors("Embeddings, with what is added to them", inside.embedded),)

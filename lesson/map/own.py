@@ -23,14 +23,14 @@ Rotary = tuple[Tensor, Tensor]
 
 
 def modules(model: Transformer, layer: int) -> list[nn.Module]:
-    """What is to be recorded."""
+    """The modules to record."""
     norms = [model.encoder_norm] if isinstance(model, EncoderDecoder) else []
     inside = [module for _, block in _blocks(model, layer) for module in block.modules()]
     return [model.embedding, model.final_norm, *norms, *inside]
 
 
 def _blocks(model: Transformer, layer: int) -> Iterator[tuple[Literal["encoder", "decoder"], Block]]:
-    """The block of each side; its last where it has no such layer."""
+    """The block of each side, or its last one if it has no such layer."""
     sides = [("encoder", model.encoder_blocks)] if isinstance(model, EncoderDecoder) else []
     for side, blocks in (*sides, ("decoder", model.blocks)):
         block = blocks[min(layer, len(blocks) - 1)]
@@ -39,7 +39,7 @@ def _blocks(model: Transformer, layer: int) -> Iterator[tuple[Literal["encoder",
 
 
 def values(model: Transformer, calls: Calls, attention: Attention, text: Text, layer: int) -> Iterator[Named]:
-    """All parts but the last two."""
+    """Yield the arrays of all parts but the last two."""
     for side, block in _blocks(model, layer):
         axis: Axis = "source" if side == "encoder" else "text"
         for kind, arrays in _of_side(model, block, calls, attention, text, layer, axis):

@@ -48,5 +48,5 @@ def by_head(name: str, values: Tensor, axis: Axis, other: Axis = "numbers") -> A
 
 
 def split_heads(values: Tensor, width: int) -> Tensor:
-    """Vectors (1, T, H * D) or (T, H * D) of all heads to those of each."""
+    """Split the vectors of all heads, (1, T, H * D) or (T, H * D), into those of each."""
     return values.reshape(-1, values.shape[-1] // width, width).transpose(0, 1)  # (H, T, D)

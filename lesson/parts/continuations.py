@@ -11,7 +11,7 @@ from model.loaded import LoadedModel
 
 
 def judge(loaded: LoadedModel, text: str, continuations: Sequence[str]) -> list[TextProbability]:
-    """How probable each continuation is after the text, a space between them, to a decoder-only model."""
+    """How probable a decoder-only model finds each continuation after the text and a space."""
     prompt = loaded.prompt(text)
     return [_judged(loaded, prompt, loaded.tokenizer.encode(f" {one.strip()}")) for one in continuations]
 

@@ -36,7 +36,7 @@ class TwoLayers:
 
 
 def two_layers(inputs: Tensor, first: Tensor, second: Tensor) -> TwoLayers:
-    """Inputs (T, I) through matrices (I, F) and (F, O), written as on paper."""
+    """Pass inputs (T, I) through matrices (I, F) and (F, O), written as on paper."""
     inner = inputs @ first  # (T, F)
     rectified = functional.relu(inner)  # (T, F)
     return TwoLayers(inner, inner @ second, inputs @ (first @ second), rectified, rectified @ second)

@@ -49,7 +49,7 @@ class MixtureShape:
     vocabulary: int
 
     def parameters(self, experts: int) -> int:
-        """With so many experts in each layer: all of them, or those that one token passes through."""
+        """How many there are with so many experts in each layer: all, or those that one token passes through."""
         attention = 2 * self.width * self.head_width * (self.heads + self.key_value_heads)
         layer = attention + experts * 3 * self.width * self.inner + self.width * self.experts + 2 * self.width
         return self.layers * layer + 2 * self.vocabulary * self.width + self.width

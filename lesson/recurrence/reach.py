@@ -79,7 +79,7 @@ def input_vectors(model: Reader, tokens: Sequence[int]) -> Tensor:
 
 
 def read(model: Reader, inputs: Tensor) -> Tensor:
-    """The reader's vectors of input vectors, (R, T, W) both."""
+    """What the reader makes of input vectors, (R, T, W) both."""
     if isinstance(model, Recurrent):
         return model.encoder(inputs)[0][..., : model.config.width]  # (R, T, W): the forward direction
     rows, length, _ = inputs.shape

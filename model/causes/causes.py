@@ -67,7 +67,7 @@ class Causes:
         marks = separators(self.loaded.tokenizer, tokenized.ids)
 
         def look(inspector: Inspector) -> tuple[Lens, HeadScores]:
-            """Done in one piece of work, so that only one call at a time has the large tensors of an inspection."""
+            """Inspect in one piece of work, so that only one call at a time has the large tensors of an inspection."""
             inside = inspector.inspect(tokenized.ids, **options, last=True)
             lens = read_layers(inspector, tokenized.ids, sublayers=sublayers, inside=inside)
             return lens, score_heads(inside.attention.decoder[0], tokenized.ids, marks)

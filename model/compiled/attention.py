@@ -100,7 +100,7 @@ def attend_to_source(queries: Array, source: SourceColumns, layer: int, weights:
 
 @compiled
 def _score(query: Array, keys: Array, start: int, scores: Array) -> None:
-    """q k / sqrt(D) of a query (D,) with each key from `start` on, into as many scores."""
+    """Write q k / sqrt(D) of a query (D,) and each key from `start` on into as many scores."""
     scale = _ONE / np.sqrt(np.float32(len(query)))
     for column in range(start, len(scores)):
         scores[column] = dot(query, keys[column]) * scale

@@ -73,7 +73,7 @@ def dense_parts(matrix: DenseMatrix, layer: int) -> Iterator[tuple[slice, Tensor
 
 @compiled
 def multiply_dense(rows: Array, matrix: DenseMatrix, layer: int, out: Array) -> None:
-    """rows (R, I) times a layer's matrix (O, I), plus its bias, into out (R, O).
+    """Multiply rows (R, I) by a layer's matrix (O, I), and add its bias, into out (R, O).
 
     The matrix is read only once, however many rows there are, since reading it takes most of the time of a step.
     """
@@ -109,7 +109,7 @@ def _one_row(row: Array, weight: NDArray[np.float32 | np.uint16], out: Array) ->
 
 @compiled
 def _four_by_four(rows: Array, row: int, weight: NDArray[np.float32 | np.uint16], output: int, out: Array) -> None:
-    """Four rows times four outputs: sixteen sums in registers, so that each number that is read is used four times."""
+    """Multiply four rows by four outputs: sixteen sums in registers, so that each number is used four times."""
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = _ZERO
     for i in range(weight.shape[1]):
         a, b, c, d = rows[row, i], rows[row + 1, i], rows[row + 2, i], rows[row + 3, i]
@@ -140,7 +140,7 @@ def _four_by_four(rows: Array, row: int, weight: NDArray[np.float32 | np.uint16]
 
 @compiled
 def _four_by_one(rows: Array, row: int, weight: NDArray[np.float32 | np.uint16], output: int, out: Array) -> None:
-    """Four rows times one output's weights (I,)."""
+    """Multiply four rows by one output's weights (I,)."""
     a = b = c = d = _ZERO
     for i in range(len(weight)):
         widened = widen(weight[i])
@@ -153,6 +153,6 @@ def _four_by_one(rows: Array, row: int, weight: NDArray[np.float32 | np.uint16],
 
 @compiled
 def read_dense(matrix: DenseMatrix, layer: int, output: int, out: Array) -> None:
-    """The weights of one output, such as a token's embedding, into out (I,)."""
+    """Copy the weights of one output, such as a token's embedding, into out (I,)."""
     for i in range(len(out)):
         out[i] = widen(matrix.weight[layer, output, i])

@@ -50,8 +50,8 @@ def dot(first: Array, second: Array) -> np.float32:
 
 @compiled
 def normalize(rows: Array, norm: Norm, layer: int, epsilon: np.float32, out: Array) -> None:
-    """The norm of each row (R, W) into out, which may be the rows themselves: LayerNorm (Ba et al., 2016) where it has
-    biases, else RMSNorm (Zhang and Sennrich, 2019)."""
+    """Write the norm of each row (R, W) into out, which may be the rows themselves: LayerNorm (Ba et al., 2016) if it
+    has biases, else RMSNorm (Zhang and Sennrich, 2019)."""
     width = np.float32(rows.shape[1])
     centred = norm.bias.shape[1] > 0
     for number in range(len(rows)):
@@ -80,7 +80,7 @@ def rotate(heads: Array, cosines: Array, sines: Array) -> None:
 
 @compiled
 def activate(up: Array, activation: int, out: Array) -> None:
-    """up (R, F), or (R, 2F) with the gate first, to out (R, F); `activation` is a place in `arrays.ACTIVATIONS`."""
+    """Activate up (R, F), or (R, 2F) with the gate first, into out (R, F); `activation` counts `arrays.ACTIVATIONS`."""
     width = out.shape[1]
     for number in range(len(up)):
         row, activated = up[number], out[number]

@@ -26,7 +26,7 @@ _MANY = 24  # rows, from which on PyTorch's product is faster than ours
 
 
 def multiply(rows: Array, matrix: Matrix, layer: int, out: Array) -> None:
-    """rows (R, I) times a layer's matrix (O, I), plus its bias, into out (R, O).
+    """Multiply rows (R, I) by a layer's matrix (O, I), and add its bias, into out (R, O).
 
     The matrix is read only once, however many rows there are, since reading it takes most of the time of a step.
     """
@@ -37,7 +37,7 @@ def multiply(rows: Array, matrix: Matrix, layer: int, out: Array) -> None:
 
 
 def read_output(matrix: Matrix, layer: int, output: int, out: Array) -> None:
-    """The weights of one output, such as a token's embedding, into out (I,)."""
+    """Copy the weights of one output, such as a token's embedding, into out (I,)."""
     if isinstance(matrix, QuantizedMatrix):
         read_quantized(matrix, layer, output, out)
     else:
@@ -46,7 +46,7 @@ def read_output(matrix: Matrix, layer: int, output: int, out: Array) -> None:
 
 @compiled
 def read_outputs(matrix: Matrix, layer: int, outputs: NDArray[np.int64], out: Array) -> None:
-    """The weights of several outputs, such as the embeddings of a text, into out (R, I)."""
+    """Copy the weights of several outputs, such as the embeddings of a text, into out (R, I)."""
     for row in range(len(outputs)):
         read_output(matrix, layer, outputs[row], out[row])
 
@@ -107,7 +107,7 @@ def _multiplied(rows: Tensor, matrix: Matrix, layer: int) -> Tensor:
 
 
 def multiply_rows(rows: Tensor, matrix: Matrix, layer: int) -> Tensor:
-    """rows (R, I) times a layer's matrix (O, I), plus its bias: (R, O). PyTorch multiplies many rows."""
+    """Multiply rows (R, I) by a layer's matrix (O, I), and add its bias: (R, O). PyTorch multiplies many rows."""
     out = torch.empty(len(rows), matrix.outputs)
     if len(rows) < _MANY:
         multiply(rows.numpy(), matrix, layer, out.numpy())

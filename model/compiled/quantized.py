@@ -87,7 +87,7 @@ def quantized_parts(matrix: QuantizedMatrix, layer: int) -> Iterator[tuple[slice
 
 @compiled
 def multiply_quantized(rows: Array, matrix: QuantizedMatrix, layer: int, out: Array) -> None:
-    """rows (R, I) times a layer's matrix (O, I), plus its bias, into out (R, O)."""
+    """Multiply rows (R, I) by a layer's matrix (O, I), and add its bias, into out (R, O)."""
     tiles, groups, group, tile = matrix.codes.shape[1:]
     grouped = rows.reshape(len(rows), groups, group)  # (R, G, N)
     products, sums = empty(4, tile), empty(4, tile)
@@ -111,7 +111,7 @@ def multiply_quantized(rows: Array, matrix: QuantizedMatrix, layer: int, out: Ar
 
 @compiled
 def _one_row(row: Array, codes: NDArray[np.int8], scale: Array, products: Array, sums: Array) -> None:
-    """(G, N) times a tile into sums (T,), four inputs at a time."""
+    """Multiply (G, N) by a tile into sums (T,), four inputs at a time."""
     groups, group, tile = codes.shape
     sums[:] = np.float32(0.0)
     for g in range(groups):
@@ -137,7 +137,7 @@ def _one_row(row: Array, codes: NDArray[np.int8], scale: Array, products: Array,
 
 @compiled
 def _four_rows(rows: Array, codes: NDArray[np.int8], scale: Array, products: Array, sums: Array) -> None:
-    """(4, G, N) times a tile into sums (4, T): each widened weight is used for all four rows."""
+    """Multiply (4, G, N) by a tile into sums (4, T): each widened weight is used for all four rows."""
     groups, group, tile = codes.shape
     a, b, c, d = products[0], products[1], products[2], products[3]  # (T,) each
     sums[:] = np.float32(0.0)
@@ -165,7 +165,7 @@ def _four_rows(rows: Array, codes: NDArray[np.int8], scale: Array, products: Arr
 
 @compiled
 def read_quantized(matrix: QuantizedMatrix, layer: int, output: int, out: Array) -> None:
-    """The weights of one output, such as a token's embedding, into out (I,)."""
+    """Copy the weights of one output, such as a token's embedding, into out (I,)."""
     _, _, groups, group, tile = matrix.codes.shape
     number, t = output // tile, output % tile
     for g in range(groups):

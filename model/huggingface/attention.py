@@ -52,7 +52,7 @@ def _fused(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attenti
 
 
 def _explicit(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Any, **options: Any) -> Any:
-    """Queries (R, H, T, D), keys and values (R, G, K, D) to outputs (R, T, H, D) and weights (R, H, T, K)."""
+    """Turn queries (R, H, T, D), keys and values (R, G, K, D) into outputs (R, T, H, D) and weights (R, H, T, K)."""
     family = sys.modules[type(module).__module__]
     output, weights = family.eager_attention_forward(module, query, key, value, attention_mask, **options)
     captured = _capture.get()

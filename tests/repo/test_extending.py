@@ -71,7 +71,6 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The examples as modules of packages of their own."""
     for package, module, source in (("example_tab", "tab", TAB), ("example_filter", "quadratic", FILTER)):
         (tmp_path / package).mkdir()
-        (tmp_path / package / "__init__.py").touch()
         (tmp_path / package / f"{module}.py").write_text(source, encoding="utf-8")
         monkeypatch.delitem(sys.modules, package, raising=False)
         monkeypatch.delitem(sys.modules, f"{package}.{module}", raising=False)
@@ -131,7 +130,6 @@ def test_the_lines_that_it_adds_are_enough(copy: Path) -> None:
         assert source.count(before) == 1, f"{path}: {before}"
         (copy / path).write_text(source.replace(before, after), encoding="utf-8")
     (copy / "ui/count").mkdir()
-    (copy / "ui/count/__init__.py").touch()
     (copy / "ui/count/tab.py").write_text(TAB, encoding="utf-8")
     (copy / "decoding/processors/quadratic.py").write_text(FILTER, encoding="utf-8")
     exec(USED, {})
@@ -143,7 +141,6 @@ def test_the_family_that_it_shows_is_in_the_code() -> None:
 
 def test_every_path_and_name_of_the_code_exists() -> None:
     examples = {
-        "ui/count/__init__.py",
         "ui/count/tab.py",
         "decoding/processors/quadratic.py",
         "decoding/strategies/NAME.py",

@@ -12,15 +12,18 @@ import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from typing_extensions import is_typeddict
 
 import app
 import generate
 from decoding.parameters.parameter import Parameter
+from decoding.run import document
 from decoding.settings import STRATEGIES, parameters
 from model import names
 from tests.helpers.folders import CHATML, gpt2
@@ -149,6 +152,12 @@ def test_the_line_that_adds_a_model_makes_an_entry() -> None:
     assert isinstance(call, ast.Call)
     entry = names.Entry(*map(ast.literal_eval, call.args))
     assert (entry.name, entry.embedded) == ("name", False)
+
+
+def test_every_field_of_a_run_document_is_described() -> None:
+    _, _, described = DOCS["endpoints.md"].partition("## The trace\n")
+    fields = {field for entry in vars(document).values() if is_typeddict(entry) for field in entry.__annotations__}
+    assert {*fields, *get_args(document.TokenOrigin)} - set(re.findall(r"[`\"](\w+)[`\"]", described)) == set()
 
 
 def help_of(run: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:

@@ -54,7 +54,7 @@ def read(folder: Path) -> list[Point]:
 
 
 def draw(points: Sequence[Point], measured: str) -> Figure:
-    """The loss and, on a second axis, the metric on validation data."""
+    """Draw the loss and, on a second axis, the metric on validation data."""
     from matplotlib.figure import Figure  # a slow import, so only runs that save do it
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def grown(model: Transformer, after: Sequence[int]) -> Transformer:
-    """The same function in more layers.
+    """A model that computes the same function with more layers.
 
     Args:
         model: a decoder, whose blocks norm their input.

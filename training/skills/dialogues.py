@@ -103,7 +103,7 @@ def _correct(rng: random.Random, fact: Fact, turns: list[str]) -> Fact:
 
 
 def _unanswerable(rng: random.Random, facts: Sequence[Fact]) -> list[str]:
-    """A question about a fact that was never stated, often of the same kind as one that was."""
+    """Ask about a fact that was never stated, often of the same kind as one that was."""
     while True:
         kind = draw_kind(rng, unseen=False)
         if facts and rng.random() < 0.4:

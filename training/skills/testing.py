@@ -87,7 +87,7 @@ def _facts(rng: random.Random, count: int, *, held_out: bool = False) -> list[Fa
 
 
 def _recall(rng: random.Random, talk: SmallTalk, distance: int, skill: str) -> Item:
-    """One fact, or several of one kind, then small talk and a question."""
+    """Tell one fact or several of one kind, then make small talk and ask."""
     several = skill == "one of several facts"
     facts = _facts(rng, rng.choice((2, 3)) if several else 1, held_out="held-out" in skill)
     target = rng.choice(facts)
@@ -108,7 +108,7 @@ def _corrected(rng: random.Random, talk: SmallTalk) -> Item:
 
 
 def _unanswerable(rng: random.Random, talk: SmallTalk) -> Item:
-    """A question about a fact that was not stated, after one that was."""
+    """Ask about a fact that was not stated, after one that was."""
     (fact,) = _facts(rng, 1)
     while True:
         other = draw_fact(rng, draw_kind(rng, unseen=False), "unseen")

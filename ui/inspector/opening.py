@@ -60,7 +60,7 @@ def opened_if_loaded(session: Session, models: Models, run: RunRecord | None, mo
 
 
 def typed(session: Session, run: RunRecord, loaded: LoadedModel, *, before: str | None, since: int) -> InspectorValue:
-    """A text that is being typed: what has changed in it, and of much at once the newest part.
+    """What has changed in a text that is being typed; if that is a lot, its newest part.
 
     Args:
         before: the run of the text as it was.

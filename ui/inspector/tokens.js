@@ -131,6 +131,8 @@ export function makeStrip(onSelect, label = 'Tokens of the context') {
     isShaded = Boolean(levels);
   }
 
+  new ResizeObserver(reveal).observe(node); // its lines break elsewhere, so the selected token moves
+
   return { node, update, select, reveal, shade };
 }
 

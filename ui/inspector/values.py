@@ -133,13 +133,13 @@ def _probability(choice: Choice) -> float:
 
 
 def _mass(choice: Choice, stage: int) -> float:
-    """What the stage before left of the probability: less than all where it removed a token, however unlikely."""
+    """The share of the probability that a stage kept: below 1 if it removed a token, however unlikely."""
     removed = stage > 0 and choice.kept[stage] < choice.kept[stage - 1]
     return short_share(choice.mass[stage], 2) if removed else float(f"{choice.mass[stage]:.6g}")
 
 
 def _shares(candidate: CandidateRecord, choice: Choice) -> list[float]:
-    """Its probabilities; above 0 before the stage that removed it, so that the page can tell which one that was."""
+    """A candidate's probabilities, above 0 up to the stage that removed it, so that the page can tell which it was."""
     shares: Sequence[float] = candidate.probabilities
     removed = next(
         (

@@ -51,12 +51,12 @@ def texts() -> Mapping[str, ChapterText]:
 
 
 def frame() -> dict[str, Any]:
-    """What the frame is made of: what it says of every chapter, and the small forms of the map."""
+    """What the frame is made of: what it says of every chapter and of the map, and the map's small forms."""
     chapters = {
         key: {"title": text.title, "aim": text.aim, "minutes": text.minutes, "here": parts.here(key)}
         for key, text in texts().items()
     }
-    return {"chapters": chapters, "forms": parts.forms()}
+    return {"chapters": chapters, "map": parts.AROUND, "forms": parts.forms()}
 
 
 def answer(models: Models, chapter: str, inputs: Inputs, in_use: str = "") -> LessonAnswer:

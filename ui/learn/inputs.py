@@ -44,7 +44,7 @@ def read_all(inputs: Mapping[str, Input], sent: Inputs) -> dict[str, Any]:
 
 
 def without_slot(declared: Input) -> Input:
-    """The same, changed by a button or a drawing instead of a field."""
+    """The same input, which a button or a drawing changes instead of a field."""
     return replace(declared, slot=None)
 
 
@@ -158,7 +158,7 @@ def offered(models: Models, *others: str) -> tuple[str, ...]:
 
 
 def _decimal(value: float) -> str:
-    """Without an exponent, which not everybody reads."""
+    """Write a number without an exponent, which not everybody can read."""
     return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 

@@ -23,7 +23,7 @@ const MAP = 'map'; // stands before the chapters
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-lesson');
   Object.assign(CHAPTERS, unpacked(props.chapters));
-  const forms = unpacked(props.forms);
+  const [words, forms] = [unpacked(props.map), unpacked(props.forms)];
   const chapters = Object.keys(CHAPTERS);
   const offered = [MAP, ...chapters];
   /** @type {Map<string, {node: HTMLElement}>} those that were opened, by their keys */
@@ -91,7 +91,7 @@ export function start({ element, props, trigger, watch }) {
   function openChapter(key) {
     const input = parsedInput(partOf('chapter') === key ? partOf('numbers') : null);
     if (key === MAP) {
-      map = mapView({ input, questions, openChapter: goTo });
+      map = mapView({ input, words, questions, openChapter: goTo });
       body.append(map.node);
       return map;
     }

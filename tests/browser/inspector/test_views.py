@@ -220,6 +220,19 @@ def test_hostile_text_is_only_text(stage: Stage) -> None:
     ]
 
 
+def test_the_selected_token_stays_whole_in_its_strip_when_the_lines_break_elsewhere(stage: Stage) -> None:
+    stage.show(inspector=inspector([*WORDS, *[" on"] * 120]))
+    stage.find('.at-box[data-index="100"]').click()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 99 of 125")
+    stage.page.set_viewport_size({"width": 1024, "height": 900})
+    stage.page.wait_for_function("""() => {
+      const strip = document.querySelector('.at-strip');
+      const { offsetTop, offsetHeight } = strip.querySelector('[aria-selected="true"]');
+      return strip.scrollTop <= offsetTop && offsetTop + offsetHeight <= strip.scrollTop + strip.clientHeight;
+    }""")
+    stage.page.set_viewport_size({"width": 1440, "height": 900})
+
+
 @pytest.mark.parametrize("words", [WORDS, ["<s>", "Hi", *HOSTILE, "long" * 60], ["<s>", *[" word"] * 300]])
 def test_nothing_is_wider_than_a_phone(phone: Stage, words: list[str]) -> None:
     text = "".join(words[2:])

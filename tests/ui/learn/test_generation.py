@@ -44,9 +44,9 @@ def test_the_loop_shows_the_end_token_and_all_of_the_probability(models: Models,
     assert (len(loop["read"]), len(loop["written"])) == (len(_prompt(tiny, loop)), 2)
     assert loop["ends"] == [tiny.tokenizer.label(token) for token in tiny.end_tokens]
     candidates = loop["next"]["candidates"]
-    assert [entry[3] for entry in candidates].count(True) == 1
-    assert sum(p for _, _, p, _ in candidates) + loop["next"]["rest"] == pytest.approx(1, abs=1e-4)
-    assert loop["next"]["token"] == candidates[0][0]
+    assert [candidate["isEnd"] for candidate in candidates].count(True) == 1
+    assert sum(one["probability"] for one in candidates) + loop["next"]["rest"] == pytest.approx(1, abs=1e-4)
+    assert loop["next"]["token"] == candidates[0]["id"]
     drawn = ask(models, sample=True, seed=3)["loop"]["next"]
     low, high = drawn["share"] or (0, 1)
     assert low <= drawn["draw"] <= high
@@ -61,7 +61,8 @@ def _prompt(tiny: LoadedModel, loop: dict[str, Any]) -> tuple[int, ...]:
 def test_without_a_model_that_continues_texts_the_loop_runs_on_the_tree(tiny_translator: LoadedModel) -> None:
     result = ask(Models(("translator",), lambda *_: tiny_translator), to_end=True)
     assert (result["loop"]["model"], result["loop"]["read"]) == ("", ["The"])
-    assert [(label, p) for label, p, _ in result["loop"]["written"]] == [(" nice", 0.5), (" woman", 0.4), ("<end>", 1)]
+    written = [(one["label"], one["probability"]) for one in result["loop"]["written"]]
+    assert written == [(" nice", 0.5), (" woman", 0.4), ("<end>", 1)]
 
 
 def test_the_bars_name_the_filter_that_removed_a_word(models: Models) -> None:
@@ -103,7 +104,7 @@ def test_four_weights_by_hand_are_those_of_the_lecture(models: Models) -> None:
 
 def test_the_text_so_far_has_the_product_of_its_tokens(models: Models) -> None:
     written = ask(models, mode="text", to_end=True)
-    factors = [p for _, p, _ in written["loop"]["written"]]
+    factors = [one["probability"] for one in written["loop"]["written"]]
     assert written["text_measure"] == "written"
     assert float(written["text_log"].replace("−", "-")) == pytest.approx(sum(map(math.log, factors)), abs=0.01)
     assert ask(models)["text_measure"] == "nothing"
@@ -156,7 +157,7 @@ def test_other_words_replace_them_in_the_search(models: Models, tiny_translator:
     assert [search[name]["path"] for name in ("greedy", "found")] == [[1, 4], [2, 7]]
     result = ask(Models(("translator",), lambda *_: tiny_translator), words=own, to_end=True)
     assert result["loop"]["read"] == ["Das"]
-    assert [label for label, _, _ in result["loop"]["written"]] == [" " + "a" * 20, " New York", "<end>"]
+    assert [one["label"] for one in result["loop"]["written"]] == [" " + "a" * 20, " New York", "<end>"]
     changed = [[1, 1, 7], *WEIGHTS[1:]]
     assert refusal(models, words=own, tree=changed) == "A number after “Das” is 7, but must be from 0 to 1."
 

@@ -153,7 +153,7 @@ export const DECODING = {
     chapter: 'generation',
   },
   'typical': {
-    name: 'Typical sampling',
+    name: 'Typical-p',
     help: 'typical_p',
     formula: 'smallest |surprisal − entropy| first',
     source: 'Meister et al. (2023)',

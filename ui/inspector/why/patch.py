@@ -134,5 +134,5 @@ def _first_token(loaded: LoadedModel, answer: str, beginning: str) -> int:
 
 
 def _continued(text: str) -> str:
-    """A word after another one: with a space, unless it begins with one or with a sign such as a comma."""
+    """Put a word after another one: with a space, unless it begins with one or with a sign such as a comma."""
     return f" {text}" if text[:1].isalnum() else text

@@ -120,7 +120,7 @@ def _written_out(
 
 
 def _dictionary(steps: AttentionSteps, words: Sequence[str], asking: int, sharpness: float) -> dict[str, Any]:
-    """One query looked up among all keys."""
+    """Look up one query among all keys."""
     weights, value = soft_lookup(steps.queries[asking], steps.keys, steps.values, sharpness)
     rows = zip(words, steps.keys.tolist(), steps.scores[asking].tolist(), weights.tolist(), steps.values, strict=True)
     return {

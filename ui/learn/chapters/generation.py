@@ -70,7 +70,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         **{name: loop[name] for name in ("mode", "prompt", "tokens")},
         "loop": loop,
         **loop_words(loop),
-        **text_probability_words([p for _, p, _ in loop["written"]]),
+        **text_probability_words([one["probability"] for one in loop["written"]]),
         **greedy_texts(models, inputs["recorded"], loop["model"]),
         **looping_text(models, loop["model"]),
         "by_hand": filtered_weights(inputs["weights"][0], by_hand),

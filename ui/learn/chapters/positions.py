@@ -89,7 +89,7 @@ def _spread(compute: Compute) -> list[float]:
 
 
 def _how_alike(compute: Compute) -> list[bool]:
-    """Of learned positions: no difference, neighbours more alike, or those far apart."""
+    """Whether learned positions are all equally alike, neighbours more so, or those far apart."""
     result = compute({})
     lead = result["neighbours"] - result["far"]
     return [abs(lead) < _NO_LEAD, lead >= _NO_LEAD, lead <= -_NO_LEAD]

@@ -240,7 +240,7 @@ _RMS_OF_A_CONSTANT = value_of({"vector": [[5.0] * 4]}, "norms", "RMSNorm", 0, 0)
 
 
 def _cache_of_a_text(compute: Compute) -> float:
-    """In MiB; `AttendError` on a page that doesn't offer the model."""
+    """The size of a text's cache in MiB; `AttendError` on a page that doesn't offer the model."""
     cache = compute({"tokens": 512})["cache"]
     return needed(cache if cache and cache["name"] == _READER else None)["bytes"] / MEBIBYTE
 

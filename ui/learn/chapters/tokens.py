@@ -149,7 +149,7 @@ def _id_of_dog(compute: Compute) -> int:
 
 
 def _tokens_of_guesses(compute: Compute) -> list[float]:
-    """Those of attend-chat."""
+    """How many tokens of attend-chat each guess takes."""
     costs = {name: numbers for name, *numbers in compute({})["languages"]}
     return [float(costs[name][2]) for name in GUESSES]
 

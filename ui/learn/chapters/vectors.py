@@ -204,7 +204,7 @@ def _list(learned: Vectors, inputs: Inputs) -> dict[str, Any]:
         "words_pieces": _pieces(words),
         "cosines": sent(cosines([word.vector for word in words])),
         "points": points[: len(words)],
-        "neighbours": [(token.text, number, *point) for (number, token), point in neighbours],
+        "neighbours": [{"text": token.text, "of": number, "point": point} for (number, token), point in neighbours],
         "share_across": percent(plane.shares[0], 0),
         "share_up": percent(plane.shares[1], 0),
         "share_unseen": percent(max(0, 1 - sum(plane.shares)), 0),

@@ -77,7 +77,7 @@ def compute(models: Models, inputs: Inputs) -> dict[str, Any]:
         "sizes": [
             ("Words", f"{len(times):,}", f"{len(words):,}"),
             ("Characters", f"{len(set(''.join(words))):,}", f"{sum(map(len, words)):,}"),
-            ("Byte pairs", f"{len(symbols):,}: the characters, the end mark and the merges", f"{tokens:,}"),
+            ("Byte pairs", f"{len(symbols):,}", f"{tokens:,}"),
         ],
     }
 

@@ -243,7 +243,7 @@ def _recorded() -> dict[str, Any]:
             {
                 "length": _length(length),
                 "sentences": f"{sentences[length]:,}",
-                "bleu": [(name, TITLES[name], of[length]) for name, of in bleu.items()],
+                "bleu": [{"name": name, "title": TITLES[name], "score": of[length]} for name, of in bleu.items()],
             }
             for length in lengths
         ],

@@ -1,8 +1,9 @@
 /**
  * The map of a model: what to map, the drawing, and beside it the part that was picked, at work on a sentence.
  *
- * @typedef {{input: Record<string, any>, questions: import('../../kit/js/questions.js').Questions, openChapter: (key: string) => void}} MapWiring
- *   `input`: what a link fills in
+ * @typedef {{input: Record<string, any>, words: {aim: string, total: string}, questions: import('../../kit/js/questions.js').Questions,
+ *   openChapter: (key: string) => void}} MapWiring
+ *   `input`: what a link fills in; `words`: what stands around the map
  */
 
 /** @import { Controls } from '../text/slot_values.js' */
@@ -20,9 +21,8 @@ import { partPanel } from './panel.js';
 const NARROW = 760; // pixels, below which the part stands under the drawing
 
 /** @param {MapWiring} wiring */
-export function mapView({ input, questions, openChapter }) {
-  const view = lessonView({ key: 'map', title: 'Map', questions, numbers: () => inputText(now, {}) },
-    'The whole model in one picture, from the bottom to the top. Choose a part to see it compute.');
+export function mapView({ input, words, questions, openChapter }) {
+  const view = lessonView({ key: 'map', title: 'Map', questions, numbers: () => inputText(now, {}) }, words.aim);
   const controls = /** @type {Controls} */ (/** @type {unknown} */ ({
     change: (changes) => ask(changes.model ? changes : { ...now, ...changes }), // another model has a sentence of its own
     value: (name) => result?.[name],
@@ -62,7 +62,7 @@ export function mapView({ input, questions, openChapter }) {
       field.put(result);
     }
     translation.node.hidden = result.translation === null;
-    total.textContent = `The shaded parts have learned ${counted.format(result.total)} parameters in all; the others only compute.`;
+    total.textContent = words.total.replace('{count}', counted.format(result.total));
     tree.textContent = result.tree;
     drawMap();
     partPanel(panel, result.detail, openChapter);

@@ -1,4 +1,5 @@
-"""The words of the map: what each kind of part does and its code, as `parts.md` has it; and where chapters stand."""
+"""The words of the map: those around it, what each kind of part does and its code, as `parts.md` has them; and where
+chapters stand."""
 
 from __future__ import annotations
 
@@ -40,7 +41,10 @@ def _rows(table: str, columns: int) -> Iterator[list[str]]:
         yield cells
 
 
-_WORDS_TABLE, _CODE_TABLE = (text for text in _FILE.read_text(encoding="utf-8").split("\n\n") if text.startswith("|"))
+_FRAME, _WORDS_TABLE, _CODE_TABLE = (
+    text for text in _FILE.read_text(encoding="utf-8").split("\n\n") if text.startswith("|")
+)
+AROUND: Mapping[str, str] = dict(_rows(_FRAME, 2))
 PARTS: Mapping[str, Part] = {  # by their kinds
     kind: Part(title, does, tuple(chapters.split(", ")))
     for kinds, title, chapters, does in _rows(_WORDS_TABLE, 4)

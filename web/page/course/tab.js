@@ -16,9 +16,9 @@ const VOCABULARY = 'tokenizer.json';
 
 /** @param {Tab} tab */
 export async function startTab({ panel, course: recorded }) {
-  const files = courseFiles(recorded), { chapters, forms } = await files.open('start');
+  const files = courseFiles(recorded), frame = await files.open('start');
   const course = new Course(files.open, tokenizerOf);
-  const lesson = mount(panel, start, 'attend-lesson', { chapters, forms, value: null }, {
+  const lesson = mount(panel, start, 'attend-lesson', { ...frame, value: null }, {
     ask: async ({ chapter, number, inputs }) => lesson.show({ ...await course.answer(chapter, inputs), number }),
   });
   keep(files).catch(() => {}); // without a network, or a cache: what is missing is fetched when it is needed

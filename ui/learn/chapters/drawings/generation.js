@@ -18,7 +18,7 @@ export { tree };
 /** What the model has read and written. @returns {SlotView} */
 export const text_so_far = () => redrawn(make('p', { class: 'at-gen-text at-panel at-row at-wrap at-gap-xs', dir: 'auto' }), ({ loop }) => [
   ...loop.read.map((token) => make('span', { class: 'at-gen-read at-quiet' }, tokenChip(token, true))),
-  ...loop.written.map(([token, p]) => make('span', { class: 'at-gen-written', title: percent(p) }, tokenChip(token, true))),
+  ...loop.written.map(({ label, probability }) => make('span', { class: 'at-gen-written', title: percent(probability) }, tokenChip(label, true))),
 ]);
 
 /** The buttons that go on and back. @param {SlotWiring} wiring @returns {SlotView} */
@@ -56,9 +56,9 @@ export function candidates({ label, controls }) {
 }
 
 function candidateRows({ candidates: all, token, rest }, append) {
-  const most = Math.max(...all.map(([, , p]) => p));
+  const most = Math.max(...all.map(({ probability }) => probability));
   const number = (p) => make('span', { class: 'at-number', text: percent(p) });
-  return [...all.map(([id, label, p, isEnd]) => make('li', {},
+  return [...all.map(({ id, label, probability: p, isEnd }) => make('li', {},
     make('button', {
       type: 'button', class: `at-option at-measured${id === token ? ' at-gen-chosen' : ''}`, onclick: () => append(id),
       title: id === token ? 'This one is chosen' : 'Append this token instead',

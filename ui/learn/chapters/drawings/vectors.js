@@ -5,7 +5,7 @@
 /** @import { Point } from '../../drawings/plot.js' */
 /** @import { SlotView } from '../../text/slot_values.js' */
 
-/** @typedef {{listed: string[], points: [number, number][], neighbours: [string, number, number, number][]}} WordVectors */
+/** @typedef {{listed: string[], points: Point[], neighbours: {text: string, of: number, point: Point}[]}} WordVectors */
 
 import { make, makeSvg } from '../../../kit/js/dom.js';
 import { visibleText } from '../../../kit/js/text.js';
@@ -38,14 +38,13 @@ export function map() {
 
 /** @param {WordVectors} value @param {number} width */
 function wordMap({ listed: words, points, neighbours }, width) {
-  /** @type {Point[]} */
-  const all = [...points, ...neighbours.map(([, , x, y]) => /** @type {Point} */ ([x, y]))];
+  const all = [...points, ...neighbours.map(({ point }) => point)];
   const height = Math.round(Math.min(520, Math.max(360, width * 0.6)));
   const at = centred(all, [width, height], [2 * Math.min(90, width * 0.16), 68]);
   const positions = points.map(at);
-  const near = neighbours.map(([text, number, x, y]) => ({
+  const near = neighbours.map(({ text, of, point }) => ({
     text: text.startsWith(' ') ? visibleText(text.slice(1)) : `…${visibleText(text)}`,
-    from: positions[number], to: at([x, y]),
+    from: positions[of], to: at(point),
   }));
   const label = wordMapLabels([...positions, ...near.map(({ to }) => to)], width, height);
   const wordLabels = words.flatMap((text, number) => label(visibleText(text), positions[number], 'word'));

@@ -189,5 +189,5 @@ export function alignments() {
 /** BLEU by sentence length, as recorded. @returns {SlotView} */
 export const bleu = () => redrawn(make('div', { class: 'at-bleu at-two' }), ({ bars }) => bars.map(({ length, sentences, bleu: scores }) =>
   make('div', {}, make('h4', {}, length, make('small', { class: 'at-quiet', text: ` ${sentences} sentences` })),
-    make('ul', {}, ...scores.map(([name, title, score]) => make('li', { class: 'at-measured at-md' }, make('span', { text: title }),
+    make('ul', {}, ...scores.map(({ name, title, score }) => make('li', { class: 'at-measured at-md' }, make('span', { text: title }),
       extentBar(score / 100, COLOURS[name]), make('span', { class: 'at-number', text: score.toFixed(1) })))))));

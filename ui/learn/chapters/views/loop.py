@@ -52,7 +52,11 @@ def run_of_loop(name: str, models: Models, inputs: Inputs, tree: WordTree) -> di
         "read": [label(token) for token in start.prompt],
         "tokens": [written.token for written in state.written],
         "written": [
-            (label(written.token), rounded(written.probability, P_DIGITS), rounded(written.end_probability, P_DIGITS))
+            {
+                "label": label(written.token),
+                "probability": rounded(written.probability, P_DIGITS),
+                "end_probability": rounded(written.end_probability, P_DIGITS),
+            }
             for written in state.written
         ],
         "ended": state.ended,
@@ -76,23 +80,28 @@ def loop_words(loop: Mapping[str, Any]) -> dict[str, Any]:
         "end_tokens": " or ".join(f"“{end}”" for end in loop["ends"]),
         "most": str(loop["most"]),
         "written_tokens": [
-            (number, {"token": label}, percent(p), {"bar": end, "text": percent(end)})
-            for number, (label, p, end) in enumerate(written, start=1)
+            (
+                number,
+                {"token": one["label"]},
+                percent(one["probability"]),
+                {"bar": one["end_probability"], "text": percent(one["end_probability"])},
+            )
+            for number, one in enumerate(written, start=1)
         ],
     }
     if following is None:
         ended = "end token" if loop["ended"] == "end token" else "length"
         return {**words, "chosen": ended, "ending": ["end token" if loop["ends"] else "no end token", "length"]}
-    chosen = next((entry for entry in following["candidates"] if entry[0] == following["token"]), None)
+    chosen = next((one for one in following["candidates"] if one["id"] == following["token"]), None)
     share, draw = following["share"], following["draw"]
     case = "most probable" if draw is None else "drawn" if share else "drawn from the rest"
-    end_share = sum(p for _, _, p, is_end in following["candidates"] if is_end)
+    end_share = sum(one["probability"] for one in following["candidates"] if one["isEnd"])
     return {
         **words,
         "chosen": case,
         "vocabulary_size": f"{loop['vocabulary_size']:,}",
-        "chosen_token": {"token": chosen[1]} if chosen else "another token",
-        "chosen_share": percent(chosen[2]) if chosen else "",
+        "chosen_token": {"token": chosen["label"]} if chosen else "another token",
+        "chosen_share": percent(chosen["probability"]) if chosen else "",
         "draw": decimals(draw or 0, 3),
         "stretch": " to ".join(decimals(end, 3) for end in share or ()),
         "ending": ["end token now" if loop["ends"] else "no end token", "length"],
@@ -147,6 +156,9 @@ def _next(state: LoopState, ends: frozenset[int], label: Callable[[int], str]) -
         "share": [rounded(before, P_DIGITS), rounded(before + following.final_probability, P_DIGITS)]
         if following.rank <= len(following.candidates)
         else None,
-        "candidates": [(token, label(token), rounded(p, P_DIGITS), token in ends) for token, p in likely],
+        "candidates": [
+            {"id": token, "label": label(token), "probability": rounded(p, P_DIGITS), "isEnd": token in ends}
+            for token, p in likely
+        ],
         "rest": rounded(rest, P_DIGITS),
     }

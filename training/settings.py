@@ -103,6 +103,8 @@ class TrainingSettings:
                 "set it, or choose the other task."
             )
 
+        if self.only_layers and not self.init_from:
+            raise AttendError("only_layers needs init_from: the other layers would keep random weights.")
         if unknown := [layer for layer in self.trained_layers() if not 1 <= layer <= self.layers]:
             raise AttendError(f"only_layers names layer {unknown[0]}, but the model has layers 1 to {self.layers}.")
 

@@ -39,7 +39,7 @@ from ui.view import Changes, Output, Part, View
 
 Boxes = Mapping[str, Component]  # by the names of the parameters that take their values
 NO_BOXES: Boxes = MappingProxyType({})
-_ASKED: Mapping[str, Any] = {**QUICK, "trigger_mode": "multiple"}
+_QUESTION: Mapping[str, Any] = {**QUICK, "trigger_mode": "multiple"}
 Endpoint = Callable[..., Any]
 
 
@@ -65,7 +65,7 @@ class Frame(View):
         ]
 
     def bound(
-        self, action: Callable[..., Any], boxes: Boxes = NO_BOXES, *, with_event: bool = False
+        self, action: Callable[..., Any], boxes: Boxes = NO_BOXES, *, event: bool | None = None
     ) -> tuple[Callable[..., Any], list[Component]]:
         """An action as a function of the session, Gradio's request, the event and the inputs; and these inputs.
 
@@ -75,9 +75,11 @@ class Frame(View):
         data.
 
         Args:
-            with_event: whether the function takes the event even if the action takes none of its fields.
+            event: whether the function takes the event; by default, it does if the action takes fields of its data.
+
+        Raises `TypeError` for a parameter that is only a field's name where there is no event.
         """
-        given: dict[str, Callable[[Session], Any]] = {
+        known: dict[str, Callable[[Session], Any]] = {
             "session": lambda session: session,
             "models": lambda session: self.models,
             "name": self.models.current,
@@ -93,12 +95,12 @@ class Frame(View):
         names = [name for name, each in signature.parameters.items() if name in sources or each.default is each.empty]
         inputs = [name for name in names if name in sources]
         kinds = {name: signature.parameters[name].annotation for name in names if name not in sources}
-        fields = {name: get_origin(kind) or kind for name, kind in kinds.items() if name not in given}
+        fields = {name: get_origin(kind) or kind for name, kind in kinds.items() if name not in known}
 
         def of_values(session: Session, request: gr.Request, *values: object, **arguments: Any) -> Any:
             if request.session_hash:  # so that the models are freed when the visitor leaves
                 self.sessions_by_hash[request.session_hash] = session
-            arguments |= {name: take(session) for name, take in given.items() if name in names}
+            arguments |= {name: take(session) for name, take in known.items() if name in names}
             for name, value in zip(inputs, values, strict=True):
                 arguments[name] = readers[name](value) if name in readers else value
             return action(**arguments)
@@ -107,7 +109,9 @@ class Frame(View):
             data = {name: field_of(event, name, kind) for name, kind in fields.items()}
             return of_values(session, request, *values, **data)
 
-        bound = of_event if fields or with_event else of_values
+        if fields and event is False:
+            raise TypeError(f"{action} has parameters that nothing is bound to: {', '.join(fields)}")
+        bound = of_event if fields or event else of_values
         bound.__name__ = f"on_{getattr(action, 'func', action).__name__}"  # Gradio's: an endpoint may have the action's
         return bound, [self.session, *(sources[name] for name in inputs)]
 
@@ -151,14 +155,14 @@ class Frame(View):
             event: the question, as the script triggers it.
             key: the field of the reply that the function returns; "" if it returns the reply.
         """
-        function, inputs = self.bound(question, with_event=True)
+        function, inputs = self.bound(question, event=True)
         handler = replies(function) if inspect.isgeneratorfunction(question) else reply(function, key)
-        getattr(component, event)(handler, inputs, component, **{**_ASKED, **options})
+        getattr(component, event)(handler, inputs, component, **{**_QUESTION, **options})
 
     def hear(self, event: Callable[..., Dependency], action: Callable[..., None], **options: Any) -> None:
         """Let an action hear of an event that changes nothing on the page."""
         function, inputs = self.bound(action)
-        event(heard(function), inputs, None, **{**_ASKED, **options})
+        event(heard(function), inputs, None, **{**_QUESTION, **options})
 
     def _run_handler(
         self,

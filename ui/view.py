@@ -34,8 +34,8 @@ class View:
 
     @property
     def parts(self) -> Sequence[Part]:
-        """What its components show. Of two values of a component the last counts; a value keeps the properties that
-        come before it."""
+        """What its components show. If two parts give a component a value, the later one wins, and keeps the properties
+        that were set before it."""
         return ()
 
     @property

@@ -71,8 +71,8 @@ def write(folder: Path, course: Sequence[str] = recorded_course.FILES) -> None:
     styles = bundle.styles(script.removeprefix("ui/") for script in scripts if script.startswith("ui/"))
     first = dict.fromkeys(path for script in BEGINNINGS for path in paths(needed([script], assets.IMPORT)))
     preloads = "\n".join(f'<link rel="modulepreload" href="{script}">' for script in first)
-    of_page = (PAGE / "page.css").read_text(encoding="utf-8")
-    _put(folder / "attend.css", f"{styles}\n@layer features {{\n{of_page}}}\n")
+    page_styles = (PAGE / "page.css").read_text(encoding="utf-8")
+    _put(folder / "attend.css", f"{styles}\n@layer features {{\n{page_styles}}}\n")
     _put(
         folder / "index.html",
         (PAGE / "index.html")

@@ -123,10 +123,10 @@ def _end_after(seconds: int) -> None:
 def _limit(max_bytes: int, mapped: bool) -> None:
     if sys.platform == "win32":  # where only the time is limited
         return
-    for kind, most in (
+    for kind, limit in (
         (resource.RLIMIT_DATA if mapped else resource.RLIMIT_AS, max_bytes),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),  # it has nothing to write
     ):
         with suppress(ValueError, OSError):  # macOS can't limit memory, and a limit that is lower already stays
-            resource.setrlimit(kind, (most, most))
+            resource.setrlimit(kind, (limit, limit))

@@ -93,7 +93,7 @@ class Fact:
                 noun=noun,
                 old=self.old,
                 a=article(self.value),
-                a_thing=article(self.thing),
+                thing_article=article(self.thing),
             )
         )
 

@@ -56,7 +56,7 @@ def frame() -> dict[str, Any]:
         key: {"title": text.title, "aim": text.aim, "minutes": text.minutes, "here": parts.here(key)}
         for key, text in texts().items()
     }
-    return {"chapters": chapters, "map": parts.AROUND, "forms": parts.forms()}
+    return {"chapters": chapters, "map": parts.MAP_WORDS, "forms": parts.forms()}
 
 
 def answer(models: Models, chapter: str, inputs: Inputs, in_use: str = "") -> LessonAnswer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class LessonAnswer(TypedDict):
@@ -12,7 +12,10 @@ class LessonAnswer(TypedDict):
     result: dict[str, Any] | None  # as the chapter's own file says; None leaves what is shown
 
 
-class LessonValue(LessonAnswer):
-    """The reply to a question of the lesson, whose event is `ask {chapter, number, inputs}`."""
+class LessonValue(TypedDict):
+    """The reply to a question of the lesson, whose event is `ask {chapter, number, inputs}`: the number alone, if
+    something went wrong, and otherwise the fields of a `LessonAnswer`."""
 
     number: int
+    error: NotRequired[str]
+    result: NotRequired[dict[str, Any] | None]

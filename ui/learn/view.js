@@ -38,7 +38,7 @@ export function lessonView({ key, title, questions, numbers }, ...aim) {
     patience = setTimeout(() => {
       waits.textContent = 'Computing …';
     }, PATIENCE_MS);
-    askNewest('ask', { chapter: about, inputs }, (/** @type {LessonValue} */ { error, result }) => {
+    askNewest('ask', { chapter: about, inputs }, (/** @type {LessonValue} */ { error = '', result }) => {
       clearTimeout(patience);
       waits.textContent = '';
       refuse(error); // neither a result nor a refusal: something went wrong

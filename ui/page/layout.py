@@ -152,7 +152,7 @@ def _lay_out_meter(limit: int) -> gr.HTML:
 def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
     """Connect the events of the settings: reading the link with which the page was opened, and "Copy as code"."""
     models, panel = frame.models, frame.panel
-    of_tabs = {tab: frame.bound(tab.reproduction, tab.boxes) for tab in tabs}
+    of_tabs = {tab: frame.bound(tab.reproduction, tab.boxes, event=False) for tab in tabs}
     inputs = list(dict.fromkeys(component for _, components in of_tabs.values() for component in components))
 
     def opened(misread: list[object]) -> None:
@@ -169,7 +169,7 @@ def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
                 return code.dialog_value(run)
         return gr.skip()
 
-    frame.hear(panel.form.opened, opened, js=FORM_READY)
+    frame.hear(panel.form.opened, opened, js=FORM_READY, trigger_mode="once")  # the script repeats it
     panel.code.click(copy_as_code, [switch.component, *inputs], panel.dialog, **QUICK)
 
 

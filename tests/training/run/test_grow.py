@@ -42,6 +42,8 @@ def test_a_layer_that_is_missing_and_another_kind_of_model_are_refused(tmp_path:
     with pytest.raises(AttendError, match="norm before each sub-layer"):
         grow.grown(Transformer(replace(config, norm_place="after")), [1])
     with pytest.raises(AttendError, match="names layer 7"):
-        replace(CHAT, only_layers="7")
+        replace(CHAT, only_layers="7", init_from="runs/grown")
     with pytest.raises(AttendError, match="must name layers"):
-        replace(CHAT, only_layers="last")
+        replace(CHAT, only_layers="last", init_from="runs/grown")
+    with pytest.raises(AttendError, match="needs init_from"):
+        replace(CHAT, only_layers="1")

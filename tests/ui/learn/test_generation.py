@@ -44,7 +44,7 @@ def test_the_loop_shows_the_end_token_and_all_of_the_probability(models: Models,
     assert (len(loop["read"]), len(loop["written"])) == (len(_prompt(tiny, loop)), 2)
     assert loop["ends"] == [tiny.tokenizer.label(token) for token in tiny.end_tokens]
     candidates = loop["next"]["candidates"]
-    assert [candidate["isEnd"] for candidate in candidates].count(True) == 1
+    assert [candidate["is_end"] for candidate in candidates].count(True) == 1
     assert sum(one["probability"] for one in candidates) + loop["next"]["rest"] == pytest.approx(1, abs=1e-4)
     assert loop["next"]["token"] == candidates[0]["id"]
     drawn = ask(models, sample=True, seed=3)["loop"]["next"]

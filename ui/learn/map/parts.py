@@ -41,13 +41,19 @@ def _rows(table: str, columns: int) -> Iterator[list[str]]:
         yield cells
 
 
-_FRAME, _WORDS_TABLE, _CODE_TABLE = (
-    text for text in _FILE.read_text(encoding="utf-8").split("\n\n") if text.startswith("|")
-)
-AROUND: Mapping[str, str] = dict(_rows(_FRAME, 2))
+def _tables(text: str) -> list[str]:
+    """The three tables of the file; `TextError` if it has more or fewer."""
+    tables = [block for block in text.split("\n\n") if block.startswith("|")]
+    if len(tables) != 3:
+        raise TextError(f"parts.md has {len(tables)} tables, but must have three: the map's words, parts and code")
+    return tables
+
+
+_WORDS_TABLE, _PARTS_TABLE, _CODE_TABLE = _tables(_FILE.read_text(encoding="utf-8"))
+MAP_WORDS: Mapping[str, str] = dict(_rows(_WORDS_TABLE, 2))
 PARTS: Mapping[str, Part] = {  # by their kinds
     kind: Part(title, does, tuple(chapters.split(", ")))
-    for kinds, title, chapters, does in _rows(_WORDS_TABLE, 4)
+    for kinds, title, chapters, does in _rows(_PARTS_TABLE, 4)
     for kind in kinds.split(", ")
 }
 CODE: Mapping[str, tuple[str, str]] = {  # a file with a function in it, and what the line contains

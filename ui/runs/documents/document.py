@@ -107,6 +107,8 @@ def open_document(
         put(session, read_document(session, models, value))
     except (InvalidDocument, AttendError) as error:
         reason = str(error).rstrip(".")
+        if isinstance(error, AttendError):
+            reason = reason.partition(": ")[0]  # the way out is another here
         raise AttendError(f"This can't be opened ({reason}): delete it from the history or import it again.") from error
 
 

@@ -58,11 +58,11 @@ export function candidates({ label, controls }) {
 function candidateRows({ candidates: all, token, rest }, append) {
   const most = Math.max(...all.map(({ probability }) => probability));
   const number = (p) => make('span', { class: 'at-number', text: percent(p) });
-  return [...all.map(({ id, label, probability: p, isEnd }) => make('li', {},
+  return [...all.map(({ id, label, probability: p, is_end }) => make('li', {},
     make('button', {
       type: 'button', class: `at-option at-measured${id === token ? ' at-gen-chosen' : ''}`, onclick: () => append(id),
       title: id === token ? 'This one is chosen' : 'Append this token instead',
-    }, make('span', {}, tokenChip(label), isEnd ? make('small', { class: 'at-quiet', text: ' end token' }) : ''), extentBar(p / most), number(p)))),
+    }, make('span', {}, tokenChip(label), is_end ? make('small', { class: 'at-quiet', text: ' end token' }) : ''), extentBar(p / most), number(p)))),
   make('li', { class: 'at-quiet at-measured' }, make('span', { text: 'all others' }), extentBar(Math.min(1, rest / most)), number(rest))];
 }
 

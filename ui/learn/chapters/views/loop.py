@@ -95,7 +95,7 @@ def loop_words(loop: Mapping[str, Any]) -> dict[str, Any]:
     chosen = next((one for one in following["candidates"] if one["id"] == following["token"]), None)
     share, draw = following["share"], following["draw"]
     case = "most probable" if draw is None else "drawn" if share else "drawn from the rest"
-    end_share = sum(one["probability"] for one in following["candidates"] if one["isEnd"])
+    end_share = sum(one["probability"] for one in following["candidates"] if one["is_end"])
     return {
         **words,
         "chosen": case,
@@ -157,7 +157,7 @@ def _next(state: LoopState, ends: frozenset[int], label: Callable[[int], str]) -
         if following.rank <= len(following.candidates)
         else None,
         "candidates": [
-            {"id": token, "label": label(token), "probability": rounded(p, P_DIGITS), "isEnd": token in ends}
+            {"id": token, "label": label(token), "probability": rounded(p, P_DIGITS), "is_end": token in ends}
             for token, p in likely
         ],
         "rest": rounded(rest, P_DIGITS),

@@ -17,8 +17,8 @@ run: $(VENV)/run.stamp ## serve the page on http://127.0.0.1:7860
 	@$(BIN)/python app.py $(ARGS)
 
 # One thread each: the tests' models are tiny, and on a busy machine a second thread makes them several times slower.
-# Three processes, also on two cores, which two leave idle for two fifths of the time. The first begins with the tests of
-# the page: where they are the work of one process, one browser is started and filled.
+# Three processes, also on two cores, since many tests wait for a browser or another process. The first begins with the
+# tests of the page: where they are the work of one process, one browser is started and filled.
 test: $(VENV)/dev.stamp $(VENV)/scripts.stamp browser ## run all tests, in three processes; no network needed
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist worksteal $(ARGS)
 

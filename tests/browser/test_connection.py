@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from model import catalog
 from tests.browser.history.test_history import turns, wait_for_turns
 from tests.conftest import make_checkpoint, unused_port
-from tests.helpers.browsing import DESK, READY, load, wait_until_ready
+from tests.helpers.browsing import DESK, READY, forget, load, wait_until_ready
 from tests.helpers.served import models_of, served
 from tests.helpers.stage import BROWSER, context_of
 from tests.helpers.visitor import rest, send, set_number, to_write
@@ -45,16 +45,16 @@ window.fetch = async (...given) => {
 """
 
 
-def test_what_is_typed_while_the_stream_of_replies_ends_is_not_lost(browser: Browser, url: str) -> None:
-    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
-    page = context.new_page()
+def test_what_is_typed_while_the_stream_of_replies_ends_is_not_lost(second_visitor: BrowserContext, url: str) -> None:
+    page = second_visitor.new_page()
+    forget(page, url)
     page.add_init_script(SLOW_ENDS)
     load(page, url)
     to_write(page)
     page.wait_for_function("window.ending")
     page.locator("#attend-text textarea").fill("The dog and the fox")
     expect(page.locator(".at-box").first).to_be_visible()
-    context.close()
+    page.close()
 
 
 def test_no_event_is_sent_before_the_page_watches_the_streams(browser: Browser, url: str) -> None:

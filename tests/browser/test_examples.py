@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from model import names
 from tests.browser.test_layout import SHIFTS
 from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, set_number, to_tab, to_write
+from tests.helpers.visitor import rest, set_number, to_tab, to_write, wait_for_drawing
 from ui.examples.recorded import MODELS
 
 pytestmark = [
@@ -136,3 +136,16 @@ def test_a_link_to_a_comparison_shows_no_example_beside_its_empty_cards(embedded
     expect(page.locator(".at-card").first).to_be_visible()
     expect(page.locator(".attend-inspector .at-empty")).to_be_visible()
     expect(page.locator(".at-example-note:visible, .at-headline:visible, .at-card .at-tok")).to_have_count(0)
+
+
+def test_cards_that_are_chosen_before_the_example_has_come_stay(embedded_url: str, visit: Opener) -> None:
+    page, held = visit(at=embedded_url), list[Route]()
+    page.route("**/examples/comparison.js", lambda route: held.append(route))
+    with page.expect_request("**/examples/comparison.js"):
+        to_tab(page, "Compare")
+    page.get_by_role("button", name="Strategy", exact=True).click()
+    expect(page.locator(".at-card")).to_have_count(3)
+    with page.expect_response("**/examples/comparison.js"):
+        held[0].continue_()
+    wait_for_drawing(page)
+    expect(page.locator(".at-card")).to_have_count(3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.helpers.browsing import DESK, HeldPage, Opener
@@ -34,12 +33,11 @@ def edges(page: Page, *selectors: str) -> list[Edges]:
     return page.wait_for_function(_EDGES, arg=list(selectors)).json_value()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_nothing_shifts_while_the_page_loads(visit: Opener, width: int) -> None:
-    """Cumulative layout shift: it was 0.28 to 0.31 at 1440 pixels; up to 0.1 is good (web.dev/articles/cls)."""
-    page = visit(viewport={"width": width, "height": 900})
+def test_nothing_shifts_while_the_page_loads_in_a_narrow_window(visit: Opener) -> None:
+    """Cumulative layout shift: it was 0.28 to 0.31; up to 0.1 is good (web.dev/articles/cls)."""
+    page = visit(viewport={"width": 390, "height": 900})
     assert sum(page.evaluate(SHIFTS)) < 0.02
-    assert (page.locator("#attend-settings.open").count() == 1) is (width > 1000)
+    expect(page.locator("#attend-settings.open")).to_have_count(0)
 
 
 METER_IS_WHOLE = """() => {
@@ -150,8 +148,9 @@ def test_at_any_size_nothing_is_cut_off_and_the_message_box_and_the_newest_answe
         assert page.evaluate(CUT_OFF) == [], (width, height)
 
 
-def test_open_settings_and_long_words_cut_nothing_off(visit: Opener) -> None:
+def test_open_settings_shift_nothing_and_with_long_words_cut_nothing_off(visit: Opener) -> None:
     page = visit("?method=Custom&max_new_tokens=4&top_k=20&xtc_probability=0.5&repetition_penalty=1.2&seed=1")
+    assert sum(page.evaluate(SHIFTS)) < 0.02  # while it loaded
     say(page, "Hello")
     for width in (1440, 1201, 1001):
         page.set_viewport_size({"width": width, "height": 768})

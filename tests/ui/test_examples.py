@@ -77,9 +77,9 @@ def test_what_is_taken_over_has_every_token_explained(mode: str) -> None:
     document = exported(text)
     models = Models(MODELS, lambda name, _: catalog.load(name))
     session = Session.using(document["model"])
-    screen = ask(session, models, document, 1)
-    assert screen.history_reply == {"number": 9, "opened": True}
-    assert screen.inspector is not None and screen.inspector["rows"]
+    update = ask(session, models, document, 1)
+    assert update.history_reply == {"number": 9, "opened": True}
+    assert update.inspector is not None and update.inspector["rows"]
     explained = [token for run in session.runs.values() for token in run.tokens[run.first :]]
     assert explained and all(token.choice is not None and len(token.choice.candidates) > 1 for token in explained)
     assert all(run.trace is not None for run in session.runs.values())

@@ -121,7 +121,7 @@ export function start(component) {
   /** Whatever the visitor changes and runs is their own. */
   async function showExample() {
     const { comparison: recorded } = await fetchExample();
-    if (results.run !== null) return; // the visitor's last comparison was restored meanwhile
+    if (results.run !== null || cards.length) return; // the last comparison was restored meanwhile, or cards were chosen
     fill(recorded.settings);
     if (busy || !results.isEmpty || ask.read().text !== offered.example) return; // the visitor or a link was first
     ask.show({ ...ask.read(), text: recorded.text });

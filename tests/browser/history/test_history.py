@@ -195,22 +195,6 @@ def test_a_text_whose_tables_are_too_large_to_come_back_says_so(tab: Tab, url: s
     tab.leave()
 
 
-def test_a_restart_of_the_server_changes_nothing(tab: Tab, tiny: LoadedModel) -> None:
-    port, models = unused_port(), Models((tiny.name,), lambda name, _: tiny)
-    with page_of(models, port) as address:
-        page = tab.visit(address, "?max_new_tokens=8")
-        say(page, "Hello there")
-        before = turns(page)
-        kept(page, "Hello there")
-    with page_of(models, port) as address:
-        load(page, f"{address}?max_new_tokens=8", drawn=".at-headline")
-        wait_for_turns(page, before)
-        say(page, "And now?")
-        assert turns(page)[:2] == before
-        kept(page, "Hello there")
-    tab.leave()
-
-
 def test_translate_and_compare_come_back_after_a_restart_with_every_token(
     tab: Tab, tiny: LoadedModel, tiny_translator: LoadedModel
 ) -> None:

@@ -83,6 +83,7 @@ def dialog(button: str, name: str) -> Callable[[Page], None]:
 
 
 TAB, DIALOG, CHAPTER = "#attend-main", "dialog[open]", ".at-lesson-chapter:not([hidden])"
+# Chapters that show nothing which another of these doesn't show are left out.
 STATES: tuple[tuple[str, str, Callable[[Page], None]], ...] = (  # its name, what is looked at, and how it is reached
     ("Chat", "html", chat),
     ("the help", DIALOG, dialog("#attend-keys", "Help")),
@@ -94,13 +95,11 @@ STATES: tuple[tuple[str, str, Callable[[Page], None]], ...] = (  # its name, wha
     ("Translate", TAB, translate),
     ("vocabulary", TAB, chapter("A vocabulary of your own")),
     ("map", CHAPTER, course_map),
-    ("heads", CHAPTER, chapter("Several heads")),
     ("why attention", CHAPTER, chapter("Why attention")),
     ("attention by hand", CHAPTER, chapter("Attention by hand")),
     ("today's models", CHAPTER, chapter("From this block to today’s models")),
     ("training", CHAPTER, chapter("One training step")),
     ("generation", CHAPTER, chapter("How a text is generated")),
-    ("sentences", CHAPTER, chapter("Attention in real sentences")),
 )
 
 
@@ -119,7 +118,6 @@ DARK = {
     "Compare",
     "Translate",
     "map",
-    "heads",
     "generation",
 }  # looked at in the dark as well
 

@@ -293,12 +293,12 @@ def test_write_goes_on_in_the_text_that_was_typed(foreign: LoadedModel) -> None:
     session, models = Session(), Models((foreign.name,), lambda name, _: foreign)
     settings = generate.DecodingSettings(strategy="greedy", max_new_tokens=5, min_new_tokens=5)
     for typed in (START, "a fox 😀 sat"):
-        screen = list(write.write(session, models, foreign.name, typed, settings))[-1]
+        update = list(write.write(session, models, foreign.name, typed, settings))[-1]
         run = session.run(session.draft.run)
         assert run.ids[:-5] == foreign.prompt(typed)
         assert run.first == max(1, len(foreign.prefix_tokens))  # the first token of all has nothing it was chosen from
-        assert screen.text is not None and screen.text.startswith(typed)
-        longer = f"{screen.text} the cat"
+        assert update.text is not None and update.text.startswith(typed)
+        longer = f"{update.text} the cat"
         write.preview(session, models, foreign.name, longer)
         grown = session.run(session.draft.run)
         assert grown.ids[: len(run.ids)] == run.ids  # the model's own tokens stay as they were

@@ -28,8 +28,8 @@ GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=12)
 SAMPLE = DecodingSettings(strategy="sample", max_new_tokens=12, seed=3)
 
 
-def last(screens: Iterator[ChatUpdate]) -> ChatUpdate:
-    return list(screens)[-1]
+def last(updates: Iterator[ChatUpdate]) -> ChatUpdate:
+    return list(updates)[-1]
 
 
 def texts_of(session: Session) -> list[str]:
@@ -38,11 +38,11 @@ def texts_of(session: Session) -> list[str]:
 
 def test_an_answer_streams_and_its_tokens_are_its_text(models: Models) -> None:
     session = Session()
-    screens = list(chat.send(session, models, models.default, "Hi! How are you?", SAMPLE))
-    assert screens[0].conversation and screens[0].conversation["turns"][-1]["state"] == "streaming"  # Stop is shown
-    assert all(screen.message is None for screen in screens)  # the box may have the next message already
-    assert screens[-1].answer and screens[-1].answer["state"] == "done"
-    assert screens[-1].seed == 3
+    updates = list(chat.send(session, models, models.default, "Hi! How are you?", SAMPLE))
+    assert updates[0].conversation and updates[0].conversation["turns"][-1]["state"] == "streaming"  # Stop is shown
+    assert all(update.message is None for update in updates)  # the box may have the next message already
+    assert updates[-1].answer and updates[-1].answer["state"] == "done"
+    assert updates[-1].seed == 3
     user, answer = session.turns
     assert (user.role, user.text) == ("user", "Hi! How are you?")
     assert answer.tokens is not None
@@ -57,8 +57,8 @@ def test_the_updates_of_the_inspector_join_to_the_whole(models: Models, tiny: Lo
     tokens: list = []
     steps: dict[int, object] = {}
     rows: dict[int, str] = {}
-    for screen in chat.send(session, models, models.default, "Hello", SAMPLE):
-        value = screen.inspector
+    for update in chat.send(session, models, models.default, "Hello", SAMPLE):
+        value = update.inspector
         if value is None:
             continue
         since = value.get("since", 0)
@@ -137,36 +137,36 @@ def test_undo_gives_the_words_back(models: Models) -> None:
     for text in ("One", "Two"):
         last(chat.send(session, models, models.default, text, GREEDY))
     before = texts_of(session)
-    screen = chat.undo(session, models, models.default, 3)
-    assert (screen.message, screen.undone) == ("Two", True)
+    update = chat.undo(session, models, models.default, 3)
+    assert (update.message, update.undone) == ("Two", True)
     assert texts_of(session) == before[:2]
     assert chat.redo(session, models, models.default, "Two, and more").message is None  # what was typed meanwhile stays
     assert texts_of(session) == before
     chat.undo(session, models, models.default, 3)
-    screen = chat.redo(session, models, models.default, "Two")
-    assert (screen.message, screen.undone) == ("", False)
+    update = chat.redo(session, models, models.default, "Two")
+    assert (update.message, update.undone) == ("", False)
 
 
 def test_stop_ends_the_run_and_keeps_its_text(models: Models) -> None:
     session = Session()
-    screens = []
+    updates = []
     held = Gate().holding(models)
-    for screen in chat.send(session, held, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1)):
-        screens.append(screen)
+    for update in chat.send(session, held, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1)):
+        updates.append(update)
         if session.turns[-1].tokens and session.stop:
             session.stop.set()
     answer = session.turns[-1]
-    assert screens[-1].answer and screens[-1].answer["state"] == answer.state == "stopped"
+    assert updates[-1].answer and updates[-1].answer["state"] == answer.state == "stopped"
     assert answer.text == "".join(each["text"] for each in answer.tokens or [])
 
 
 def test_a_visitor_who_leaves_ends_the_work(models: Models) -> None:
     session = Session()
     held = Gate().holding(models)
-    screens = chat.send(session, held, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
-    next(screens)
-    next(screens)
-    screens.close()  # type: ignore[attr-defined]
+    updates = chat.send(session, held, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
+    next(updates)
+    next(updates)
+    updates.close()  # type: ignore[attr-defined]
     assert not session.busy
     assert session.turns[-1].state == "stopped"
 
@@ -174,25 +174,25 @@ def test_a_visitor_who_leaves_ends_the_work(models: Models) -> None:
 def test_clearing_while_it_streams_does_not_bring_the_answer_back(models: Models) -> None:
     session = Session()
     held = Gate().holding(models)
-    screens = chat.send(session, held, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
-    next(screens)
-    next(screens)
+    updates = chat.send(session, held, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
+    next(updates)
+    next(updates)
     chat.clear(session, models, models.default)
     assert not session.busy  # the examples can be clicked at once
-    rest = list(screens)
-    assert all(screen.conversation is screen.answer is None and screen.inspector is None for screen in rest)
+    rest = list(updates)
+    assert all(update.conversation is update.answer is None and update.inspector is None for update in rest)
     assert session.turns == []
 
 
 def test_looking_at_another_answer_while_one_streams_is_left_alone(models: Models) -> None:
     session = Session()
     last(chat.send(session, models, models.default, "One", GREEDY))
-    screens = chat.send(session, models, models.default, "Two", DecodingSettings(max_new_tokens=100, seed=1))
-    next(screens)
+    updates = chat.send(session, models, models.default, "Two", DecodingSettings(max_new_tokens=100, seed=1))
+    next(updates)
     old = chat.open_token(session, models, 1, 2).inspector
     assert old is not None
     assert old.get("selected") == old["first"] + 2
-    assert all(screen.inspector is None for screen in screens)
+    assert all(update.inspector is None for update in updates)
 
 
 @pytest.mark.parametrize(
@@ -221,8 +221,8 @@ def test_the_oldest_messages_drop_first_and_are_counted(models: Models) -> None:
     settings = DecodingSettings(strategy="greedy", max_new_tokens=20)
     meters = []
     for number in range(6):
-        screen = last(chat.send(session, models, models.default, f"Message number {number} of a long talk", settings))
-        meters.append(screen.meter)
+        update = last(chat.send(session, models, models.default, f"Message number {number} of a long talk", settings))
+        meters.append(update.meter)
     assert session.dropped > 0
     assert session.dropped % 2 == 0  # what is left starts with a user's message
     assert meters[-1] is not None
@@ -236,9 +236,9 @@ def test_beams_end_with_the_best_text_on_the_page(models: Models, tiny: LoadedMo
     settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=8)
     value: dict = {}
     tokens: list = []
-    for screen in chat.send(session, models, models.default, "Hello", settings):
-        if screen.inspector is not None:
-            value = dict(screen.inspector)
+    for update in chat.send(session, models, models.default, "Hello", settings):
+        if update.inspector is not None:
+            value = dict(update.inspector)
             tokens = tokens[: value.get("since", 0)] + list(value["ids"])
     run = session.run(session.turns[1].run)
     prompt = tiny.chat.prompt([Message("user", "Hello")], context_length=128, reserve=8).ids  # type: ignore[union-attr]

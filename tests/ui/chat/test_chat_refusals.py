@@ -15,12 +15,12 @@ from ui.runs.session import Session
 
 def test_a_second_message_while_one_streams_is_refused(models: Models) -> None:
     session = Session()
-    screens = chat.send(session, models, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
-    next(screens)
+    updates = chat.send(session, models, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1))
+    next(updates)
     with pytest.raises(AttendError, match="still writing"):
         next(iter(chat.send(session, models, models.default, "Again", GREEDY)))
     assert len(session.turns) == 2
-    screens.close()  # type: ignore[attr-defined]
+    updates.close()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_settings_that_the_model_cannot_follow_are_refused_before_anything_chang
     session = Session()
     last(chat.send(session, models, models.default, "One", GREEDY))
     before = texts_of(session), session.cleared, dict(session.runs)
-    for screens in (
+    for updates in (
         chat.send(session, models, models.default, "Two", settings),
         chat.retry(session, models, models.default, 1, settings),
         chat.edit(session, models, models.default, 0, "Other", settings),
     ):
         with pytest.raises(AttendError, match=sentence):
-            next(screens)  # not even a first screen, which would empty the box
+            next(updates)  # not even a first update, which would empty the box
     assert (texts_of(session), session.cleared, session.runs) == before
     assert not session.busy
 
@@ -101,10 +101,10 @@ def test_an_error_while_it_writes_keeps_the_conversation(models: Models, monkeyp
         yield
 
     monkeypatch.setattr(models, "decode", broken)
-    screens = []
+    updates = []
     with pytest.raises(RuntimeError, match="broken"):
-        for screen in chat.send(session, models, models.default, "Hi", GREEDY):
-            screens.append(screen)
-    assert screens[-1].answer and screens[-1].answer["state"] == "stopped"
+        for update in chat.send(session, models, models.default, "Hi", GREEDY):
+            updates.append(update)
+    assert updates[-1].answer and updates[-1].answer["state"] == "stopped"
     assert [turn.text for turn in session.turns] == ["Hi", ""]
     assert not session.busy

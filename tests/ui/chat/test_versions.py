@@ -45,11 +45,11 @@ def test_what_an_edit_or_a_retry_replaced_can_be_shown_again_with_its_runs(model
         last(chat.retry(session, models, models.default, 1, SAMPLE))
     number = 0 if change == "edit" else 1
     assert len(session.turns) == 2 and session.conversation.versions[number] == (1, 2)
-    screen = chat.show_version(session, models, models.default, number, 0)
+    update = chat.show_version(session, models, models.default, number, 0)
     assert texts_of(session) == before
     assert session.runs.items() >= runs.items() and all(run.trace is not None for run in runs.values())
-    assert screen.inspector and screen.inspector["run"] == session.turns[1].run == session.inspected_run
-    assert screen.conversation and screen.conversation["turns"][number]["versions"] == (0, 2)
+    assert update.inspector and update.inspector["run"] == session.turns[1].run == session.inspected_run
+    assert update.conversation and update.conversation["turns"][number]["versions"] == (0, 2)
 
 
 def test_what_is_generated_next_builds_on_the_version_in_view(models: Models) -> None:
@@ -89,8 +89,8 @@ def test_an_answer_that_goes_on_is_the_one_that_had_not_stopped(models: Models, 
     run, first = session.turns[1].run, session.turns[1].text
     assert session.turns[1].unfinished
     panel = DecodingSettings(strategy="beam", max_new_tokens=16)  # of which only the length counts
-    screens = list(chat.proceed(session, models, 1, panel))
-    assert screens[0].conversation and screens[0].conversation["turns"][1]["text"] == first
+    updates = list(chat.proceed(session, models, 1, panel))
+    assert updates[0].conversation and updates[0].conversation["turns"][1]["text"] == first
     assert generated(session) == generated(whole) and len(generated(whole)) == 24
     assert session.turns[1].text == whole.turns[1].text and session.turns[1].run == run
     assert [each["text"] for each in session.turns[1].tokens or ()] == [
@@ -181,12 +181,12 @@ def test_an_answer_without_a_head_is_a_version_with_the_same_draws(models: Model
     run = session.run(session.turns[1].run)
     head = {"layer": 1, "part": "head", "head": 2, "action": "zero"}
     again = ask(session, models, "write_without", run, changes=[head])["again"]
-    screens = list(chat.write_without(session, models, run.id, [head]))
+    updates = list(chat.write_without(session, models, run.id, [head]))
     assert len(session.turns) == 2 and session.conversation.versions[1] == (1, 2)
     new = session.run(session.turns[1].run)
     assert list(new.ids) == [*run.require_trace().request.prompt, *again] and new.ids != run.ids
     assert new.first == run.first and new.require_trace().settings == run.require_trace().settings
-    conversation = screens[0].conversation
+    conversation = updates[0].conversation
     assert conversation
     assert conversation["turns"][1].get("without") == "2.3" and "without" not in conversation["turns"][0]
     with pytest.raises(AttendError, match="no longer in view"):
@@ -216,8 +216,8 @@ def test_tokens_that_cannot_be_taken_are_refused_and_nothing_changes(models: Mod
 def test_nothing_changes_versions_while_the_model_writes(models: Models) -> None:
     session = answered(models, LONG)
     run = session.run(session.turns[1].run)
-    screens = chat.retry(session, models, models.default, 1, replace(LONG, max_new_tokens=100))
-    next(screens)
+    updates = chat.retry(session, models, models.default, 1, replace(LONG, max_new_tokens=100))
+    next(updates)
     for act in (
         lambda: chat.show_version(session, models, models.default, 1, 0),
         lambda: next(chat.proceed(session, models, 1, LONG)),
@@ -225,7 +225,7 @@ def test_nothing_changes_versions_while_the_model_writes(models: Models) -> None
     ):
         with pytest.raises(AttendError, match="still writing"):
             act()
-    screens.close()  # type: ignore[attr-defined]
+    updates.close()  # type: ignore[attr-defined]
 
 
 def test_what_memory_let_go_is_refused_in_words(models: Models) -> None:
@@ -243,11 +243,11 @@ def test_several_answers_are_versions_each_with_its_own_run(models: Models, sett
     assert first.trace is not None and session.conversation.versions[1] == (0, 3)
     ids = [hypothesis.tokens for hypothesis in first.trace.sequences]
     for number, text in enumerate(first.trace.texts):
-        screen = chat.show_version(session, models, models.default, 1, number)
+        update = chat.show_version(session, models, models.default, 1, number)
         answer, run = session.turns[1], session.run(session.turns[1].run)
         assert (answer.text, generated(session), answer.state) == (text, ids[number], "done")
         assert run.trace is not None and run.trace.document()["text"] == text
-        assert screen.inspector is not None and screen.inspector["run"] == run.id
+        assert update.inspector is not None and update.inspector["run"] == run.id
         assert all(token.choice is not None and token.row is not None for token in run.tokens[run.first :])
     if settings.drawn:  # a sample is what its seed alone gives
         alone = answered(models, replace(settings, num_return_sequences=1, seed=settings.seed + 2))
@@ -278,10 +278,10 @@ def test_what_is_clicked_as_several_answers_end_drops_none_of_their_runs(
         return run
 
     monkeypatch.setattr(Session, "add_run", interrupted)
-    screens = chat.send(session, models, models.default, "Hello", replace(LONG, num_return_sequences=3))
+    updates = chat.send(session, models, models.default, "Hello", replace(LONG, num_return_sequences=3))
     with session.lock:  # as the page does until the first update
-        next(screens)
-    last(screens)
+        next(updates)
+    last(updates)
     for number in range(3):
         chat.show_version(session, models, models.default, 1, number)
         assert session.turns[1].run in session.runs

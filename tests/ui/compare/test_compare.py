@@ -40,11 +40,11 @@ def run(
     return list(comparing.compare(session, models, name, text, cards, **keywords))
 
 
-def values(screens: list[CompareUpdate]) -> Iterator[CompareValue]:
-    for screen in screens:
-        if screen.comparison is not None:
-            assert "cards" in screen.comparison
-            yield screen.comparison
+def values(updates: list[CompareUpdate]) -> Iterator[CompareValue]:
+    for update in updates:
+        if update.comparison is not None:
+            assert "cards" in update.comparison
+            yield update.comparison
 
 
 def full_value(session: Session, models: Models) -> CompareValue:
@@ -101,8 +101,8 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
     cards = [{**WARM[0], "stop_texts": [f"{half}!?"]}, {**WARM[0], "stop_texts": [words[3]]}]
     joined: dict[str, list] = {}
     going = comparing.compare(session, models, tiny.name, "The fox", cards, **ARGUMENTS)
-    for screen in going:
-        for value in values([screen]):
+    for update in going:
+        for value in values([update]):
             for card in value["cards"]:
                 joined[card["run"]] = joined.get(card["run"], [])[: card["since"]] + list(card["tokens"])
             for card in full_value(session, models)["cards"]:  # as it stands now
@@ -115,15 +115,15 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
 def test_the_inspector_follows_the_first_card_until_another_token_is_opened(models: Models) -> None:
     session = Session()
     gate = Gate()
-    screens = comparing.compare(session, gate.holding(models), models.default, "The fox", WARM, **ARGUMENTS)
-    first = next(screen for screen in screens if screen.inspector)
+    updates = comparing.compare(session, gate.holding(models), models.default, "The fox", WARM, **ARGUMENTS)
+    first = next(update for update in updates if update.inspector)
     assert first.inspector is not None and first.inspector["busy"] is True
     gate.open()
     assert session.comparison is not None
     ids = [card.run.id for card in session.comparison.cards]
     assert first.inspector["run"] == session.inspected_run == ids[0]
-    rest = list(screens)
-    assert {screen.inspector["run"] for screen in rest if screen.inspector} == {ids[0]}
+    rest = list(updates)
+    assert {update.inspector["run"] for update in rest if update.inspector} == {ids[0]}
     opened = comparing.open_token(session, models, ids[2], 4).inspector
     assert opened is not None and opened["run"] == ids[2] and opened["busy"] is False
     assert opened.get("selected") == opened["first"] + 4
@@ -191,12 +191,12 @@ def test_what_is_written_last_is_newer_than_a_look_at_the_tab_meanwhile(models: 
     """A step may be under way when the visitor comes back to the tab and stops it: the page drops what is older."""
     session = Session.using(models.default)
     held = Gate().holding(models)
-    screens = comparing.compare(session, held, models.default, "The fox", WARM, **ARGUMENTS)
+    updates = comparing.compare(session, held, models.default, "The fox", WARM, **ARGUMENTS)
     while session.comparison is None:
-        next(screens)
+        next(updates)
     looked = comparing.overview(session, held, models.default)
     session.halt()
-    last = list(screens)[-1]
+    last = list(updates)[-1]
     assert looked.comparison and looked.comparison["busy"] and last.comparison and not last.comparison["busy"]
     assert last.update > looked.update
 
@@ -237,12 +237,12 @@ def test_a_card_that_is_taken_away_is_gone_and_the_next_is_the_first(models: Mod
     run(session, models)
     assert session.comparison is not None
     first, second, *_ = (card.run.id for card in session.comparison.cards)
-    screen = comparing.remove(session, models, models.default, [first])
-    (value,) = values([screen])
+    update = comparing.remove(session, models, models.default, [first])
+    (value,) = values([update])
     assert value["cards"][0]["run"] == second and len(value["cards"]) == 3
     assert value["cards"][0]["first_difference"] is None
     assert first not in session.runs
-    assert screen.inspector is not None and screen.inspector["run"] == second  # it showed the one that went
+    assert update.inspector is not None and update.inspector["run"] == second  # it showed the one that went
     comparing.remove(session, models, models.default, ["compare-9-9", {"no": "name"}, None])
     assert len(session.comparison.cards) == 3
     gone = [card.run.id for card in session.comparison.cards]

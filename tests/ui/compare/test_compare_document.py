@@ -50,9 +50,9 @@ def test_a_comparison_that_came_back_is_the_same(models: Models, answer: bool) -
     session, again = Session.using(models.default), Session.using(models.default)
     run(session, models, answer=answer)
     document = kept(session, models)
-    screen = ask(again, models, document, 1)
-    assert isinstance(screen, CompareUpdate) and screen.comparison is not None
-    before, after = full_value(session, models), screen.comparison
+    update = ask(again, models, document, 1)
+    assert isinstance(update, CompareUpdate) and update.comparison is not None
+    before, after = full_value(session, models), update.comparison
     names = [card["run"] for card in before["cards"]]  # which every session counts anew
     cards = [{**card, "run": name} for card, name in zip(after["cards"], names, strict=True)]
     assert {**after, "run": before["run"], "cards": cards} == before
@@ -97,9 +97,9 @@ def test_what_a_card_switches_off_comes_back(models: Models) -> None:
     session, again = Session.using(models.default), Session.using(models.default)
     run(session, models, [{"temperature": 0.5}, {"without": "head 2.3,feed forward 1 x 40"}])
     document = kept(session, models)
-    screen = ask(again, models, document, 1)
-    assert isinstance(screen, CompareUpdate) and screen.comparison is not None and again.comparison is not None
-    request = screen.comparison["request"]  # pyright: ignore[reportTypedDictNotRequiredAccess]
+    update = ask(again, models, document, 1)
+    assert isinstance(update, CompareUpdate) and update.comparison is not None and again.comparison is not None
+    request = update.comparison["request"]  # pyright: ignore[reportTypedDictNotRequiredAccess]
     assert request["cards"] == [{"temperature": 0.5}, {"without": "2.3, feed-forward 1 x 40"}]
     off = (Intervention(1, "head", 2), Intervention(0, "feed_forward", action="scale", factor=40))
     assert [card.run.interventions for card in again.comparison.cards] == [(), off]

@@ -72,14 +72,14 @@ def test_nothing_else_runs_beside_it(tiny: LoadedModel) -> None:
         return decoding
 
     models = Models((tiny.name,), lambda *_: tiny, wrap=held_back)
-    screens = comparing.compare(session, models, models.default, "The", WARM, **ARGUMENTS)
-    assert any(screen.inspector for screen in screens)  # up to the first token
+    updates = comparing.compare(session, models, models.default, "The", WARM, **ARGUMENTS)
+    assert any(update.inspector for update in updates)  # up to the first token
     with pytest.raises(AttendError, match="still writing"):
         next(chat.send(session, models, models.default, "Hi", DecodingSettings()))
     with pytest.raises(AttendError, match="still writing"):
         comparing.remove(session, models, models.default, list(session.growing))
     go.set()
-    list(screens)
+    list(updates)
 
 
 @pytest.mark.parametrize(

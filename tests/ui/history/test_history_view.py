@@ -46,9 +46,9 @@ def test_a_document_that_another_tab_wrote_is_opened_as_it_was_kept(models: Mode
     ask(session, models, kept(other, models), 1)
     assert texts_of(session) == texts_of(other) and len(session.turns) == 4
     last(chat.send(session, models, models.default, "More", SAMPLE))
-    screen = ask(session, models, document, 1)  # the first reply was lost: asked again, it takes nothing back
-    assert screen.history_reply == {"number": 9, "opened": True} and len(session.turns) == 6
-    assert isinstance(screen, ChatUpdate) and screen.conversation and len(screen.conversation["turns"]) == 6
+    update = ask(session, models, document, 1)  # the first reply was lost: asked again, it takes nothing back
+    assert update.history_reply == {"number": 9, "opened": True} and len(session.turns) == 6
+    assert isinstance(update, ChatUpdate) and update.conversation and len(update.conversation["turns"]) == 6
     ask(session, models, document, 2)
     assert len(session.turns) == 2
     late = ask(session, models, kept(other, models), 1)
@@ -60,8 +60,8 @@ def test_what_is_brought_back_out_of_sight_leaves_the_inspector_alone(models: Mo
     session = Session.using(models.default)
     last(chat.send(session, models, models.default, "Hello", SAMPLE))
     other = Session.using(models.default, inspected_run="write-3")
-    screen = ask(other, models, kept(session, models), 1, shown=False)
-    assert screen.inspector is None and screen.meter is None and other.inspected_run == "write-3"
+    update = ask(other, models, kept(session, models), 1, shown=False)
+    assert update.inspector is None and update.meter is None and other.inspected_run == "write-3"
     assert texts_of(other) == texts_of(session)
 
 
@@ -69,8 +69,8 @@ def test_the_seed_of_the_answer_comes_back_with_it(models: Models) -> None:
     session, other = Session.using(models.default), Session.using(models.default)
     last(chat.send(session, models, models.default, "Hello", SAMPLE.seeded()))
     assert session.seed >= 0
-    screen = ask(other, models, kept(session, models), 1)
-    assert screen.seed == other.seed == session.seed
+    update = ask(other, models, kept(session, models), 1)
+    assert update.seed == other.seed == session.seed
     assert ask(Session.using(models.default), models, kept(session, models), 1, shown=False).seed is None
 
 
@@ -89,12 +89,12 @@ def test_a_tab_that_comes_back_brings_the_seed_of_its_own_run(models: Models) ->
 
 def test_a_run_that_ends_out_of_sight_leaves_the_seed_of_the_tab_in_view(models: Models) -> None:
     session, name = Session.using(models.default), models.default
-    screens = chat.send(session, models, name, "Hello", replace(SAMPLE, seed=5))
-    next(screens)
+    updates = chat.send(session, models, name, "Hello", replace(SAMPLE, seed=5))
+    next(updates)
     session.tab.requested = "Write"
     write_overview(session, models, name)
     session.take_seed()
-    assert last(screens).seed == session.seed == -1
+    assert last(updates).seed == session.seed == -1
     chat_overview(session, models, name)
     assert session.take_seed() == 5
 
@@ -126,12 +126,12 @@ def test_an_answer_that_is_being_written_is_kept_as_far_as_it_has_come(models: M
     session = Session.using(models.default)
     gate = Gate(free=4)
     held = gate.holding(models)
-    screens = chat.send(session, held, models.default, "Hello", replace(SAMPLE, max_new_tokens=40))
+    updates = chat.send(session, held, models.default, "Hello", replace(SAMPLE, max_new_tokens=40))
     while len(session.turns) < 2 or len(session.turns[1].tokens or ()) < 3:
-        next(screens)
+        next(updates)
     document = kept(session, models)
     gate.open()
-    list(screens)
+    list(updates)
     again = Session.using(models.default)
     ask(again, models, document, 1)
     answer, whole = again.turns[1], session.turns[1]

@@ -27,8 +27,8 @@ GREEDY = DecodingSettings(strategy="greedy", seed=0, max_new_tokens=10)
 BEAM = DecodingSettings(strategy="beam", num_beams=3, seed=0, max_new_tokens=8)
 
 
-def to_the_end(screens: Iterator[object]) -> None:
-    for _ in screens:
+def to_the_end(updates: Iterator[object]) -> None:
+    for _ in updates:
         pass
 
 
@@ -98,11 +98,11 @@ def test_a_later_answers_trace_holds_the_conversation(models: Models) -> None:
 def test_a_stopped_answer_is_a_cancelled_run(models: Models) -> None:
     session = Session()
     held = Gate().holding(models)
-    screens = chat.send(session, held, models.default, "Hello", DecodingSettings(seed=1, max_new_tokens=100))
-    next(screens)
+    updates = chat.send(session, held, models.default, "Hello", DecodingSettings(seed=1, max_new_tokens=100))
+    next(updates)
     run = session.newest_answer
     assert run is not None
-    for _ in screens:
+    for _ in updates:
         if session.stop is not None and trace_of(run).steps:
             session.stop.set()
     assert trace_of(run).finish_reason == "cancelled"

@@ -78,14 +78,14 @@ def visitor(page: Models) -> Session:
     return session
 
 
-def model_value(screen: PickerUpdate) -> ModelValue:
-    assert screen.model is not None
-    return screen.model
+def model_value(update: PickerUpdate) -> ModelValue:
+    assert update.model is not None
+    return update.model
 
 
-def there(screen: PickerUpdate) -> dict[str, str]:
+def there(update: PickerUpdate) -> dict[str, str]:
     """What the list says of whether each model is here."""
-    return {choice["name"]: choice["availability"] for choice in model_value(screen)["choices"]}
+    return {choice["name"]: choice["availability"] for choice in model_value(update)["choices"]}
 
 
 def use(session: Session, page: Models, slow: Slow, name: str) -> None:

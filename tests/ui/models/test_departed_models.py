@@ -89,11 +89,11 @@ def test_texts_of_a_model_that_is_gone_stay_and_say_so(slow: Slow, page: Models)
     answer = session.turns[1].text
     use(session, page, slow, "first")
     gc.collect()
-    screen = overview(session, page, "first")
-    assert screen.conversation is not None and screen.conversation["turns"][1]["text"] == answer
-    assert screen.inspector is not None and screen.inspector["ids"] == []
-    assert screen.inspector.get("unloaded") == "second"
-    assert overview(visitor(page), page, "first").inspector == {**screen.inspector, "unloaded": ""}
+    update = overview(session, page, "first")
+    assert update.conversation is not None and update.conversation["turns"][1]["text"] == answer
+    assert update.inspector is not None and update.inspector["ids"] == []
+    assert update.inspector.get("unloaded") == "second"
+    assert overview(visitor(page), page, "first").inspector == {**update.inspector, "unloaded": ""}
     with pytest.raises(AttendError, match=r"second wrote this.*choose it again"):
         chat.open_token(session, page, 1, 0)
     use(session, page, slow, "second")
@@ -115,8 +115,8 @@ def test_the_context_is_as_full_as_the_model_that_is_chosen_will_find_it(
     used = len(prompt.ids) + len(other.tokenizer.encode(messages[-1].text))
     others = {"other": replace(other, name="other"), "writer": tiny_writer}
     elsewhere = Models(tuple(others), lambda name, _: others[name])
-    screen = overview(session, elsewhere, "other")
-    assert screen.meter == meter_value(used, other.model.context_length) and used != run.length
+    update = overview(session, elsewhere, "other")
+    assert update.meter == meter_value(used, other.model.context_length) and used != run.length
     assert overview(session, page, "second").meter == meter_value(run.length, 128)
     assert overview(session, elsewhere, "writer").meter == meter_value(0, 128)  # which knows no conversations
 
@@ -129,6 +129,6 @@ def test_a_comparison_stays_when_its_model_goes(slow: Slow, page: Models) -> Non
     list(comparing.compare(session, page, "second", "Once", cards, **options))
     use(session, page, slow, "first")
     gc.collect()
-    screen = comparing.overview(session, page, "first")
-    assert screen.comparison is not None and len(screen.comparison.get("cards", [])) == 2
+    update = comparing.overview(session, page, "first")
+    assert update.comparison is not None and len(update.comparison.get("cards", [])) == 2
     assert page.cached("second") is None

@@ -29,15 +29,15 @@ def test_two_who_ask_for_the_same_model_wait_for_one_load(slow: Slow, page: Mode
 
 def test_others_chat_on_while_a_model_loads(slow: Slow, page: Models) -> None:
     session, other = visitor(page), visitor(page)
-    screens = choosing.choose(session, page, "second")
-    value = model_value(next(screens))
+    updates = choosing.choose(session, page, "second")
+    value = model_value(next(updates))
     assert value["title"] == "Downloading second" and value["share"] == pytest.approx(0.99, abs=0.99)
     list(chat.send(other, page, page.current(other), "Hi", SAMPLE))
     list(chat.send(session, page, page.current(session), "Hi", SAMPLE))  # with the model of before
     assert other.turns[1].text == session.turns[1].text != ""
     assert not slow.go.is_set() and session.model.name == "first"
     slow.go.set()
-    last = list(screens)[-1]
+    last = list(updates)[-1]
     assert (session.model.name, model_value(last)["name"], model_value(last)["title"], session.model.changed) == (
         "second",
         "second",
@@ -48,10 +48,10 @@ def test_others_chat_on_while_a_model_loads(slow: Slow, page: Models) -> None:
 
 def test_a_load_that_is_cancelled_ends_and_the_model_of_before_stays(slow: Slow, page: Models) -> None:
     session = visitor(page)
-    screens = choosing.choose(session, page, "second")
-    next(screens)
+    updates = choosing.choose(session, page, "second")
+    next(updates)
     choosing.cancel(session)
-    assert [model_value(screen)["name"] for screen in screens] == ["first"]
+    assert [model_value(update)["name"] for update in updates] == ["first"]
     eventually(lambda: slow.ended == ["second"])
     assert session.model.name == "first" and session.model.coming is None
 
@@ -60,10 +60,10 @@ def test_it_goes_on_for_those_who_still_wait(slow: Slow, page: Models) -> None:
     session = visitor(page)
     waiting = page.load("second")
     next(waiting)
-    screens = choosing.choose(session, page, "second")
-    next(screens)
+    updates = choosing.choose(session, page, "second")
+    next(updates)
     choosing.cancel(session)
-    list(screens)
+    list(updates)
     before = slow.reports
     eventually(lambda: slow.reports > before + 1)
     assert slow.ended == []
@@ -75,51 +75,51 @@ def test_whoever_chooses_another_meanwhile_gets_that_one(slow: Slow, page: Model
     session = visitor(page)
     overtaken = choosing.choose(session, page, "second")
     next(overtaken)
-    screens = choosing.choose(session, page, "third")
-    next(screens)
+    updates = choosing.choose(session, page, "third")
+    next(updates)
     assert list(overtaken) == []
     slow.go.set()
-    list(screens)
+    list(updates)
     assert session.model.name == "third"
 
 
 def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) -> None:
     """The list sends its value even when it only loses the focus."""
     session = visitor(page)
-    screens = choosing.choose(session, page, "second")
-    next(screens)
+    updates = choosing.choose(session, page, "second")
+    next(updates)
     assert list(choosing.choose(session, page, " second ")) == [PickerUpdate()]
     assert session.model.coming is not None and not session.model.coming.cancelled
-    assert [model_value(screen)["name"] for screen in choosing.choose(session, page, "first")] == ["first"]
-    assert [model_value(screen)["name"] for screen in screens] == ["first"]  # given up by that
+    assert [model_value(update)["name"] for update in choosing.choose(session, page, "first")] == ["first"]
+    assert [model_value(update)["name"] for update in updates] == ["first"]  # given up by that
     assert list(choosing.choose(session, page, "first")) == [PickerUpdate()]
     assert slow.requested == ["first", "second"]
 
 
 def test_a_model_being_loaded_is_listed_as_loading(slow: Slow, page: Models) -> None:
     session = visitor(page)
-    screens = choosing.choose(session, page, "second")
-    assert there(next(screens)) == {"first": "", "second": "loading", "third": "", "broken": ""}
+    updates = choosing.choose(session, page, "second")
+    assert there(next(updates)) == {"first": "", "second": "loading", "third": "", "broken": ""}
     slow.go.set()
-    assert there(list(screens)[-1])["second"] == ""
+    assert there(list(updates)[-1])["second"] == ""
 
 
 def test_the_box_for_a_name_is_emptied_once_its_model_is_there(slow: Slow, page: Models) -> None:
     session = visitor(page)
     slow.go.set()
     with pytest.raises(AttendError):
-        for screen in choosing.choose(session, page, "broken", typed=True):
-            assert not model_value(screen)["clears_input"]
-    assert [model_value(screen)["clears_input"] for screen in choosing.choose(session, page, "second", typed=True)][-1]
-    assert not any(model_value(screen)["clears_input"] for screen in choosing.choose(session, page, "third"))
+        for update in choosing.choose(session, page, "broken", typed=True):
+            assert not model_value(update)["clears_input"]
+    assert [model_value(update)["clears_input"] for update in choosing.choose(session, page, "second", typed=True)][-1]
+    assert not any(model_value(update)["clears_input"] for update in choosing.choose(session, page, "third"))
 
 
 def test_what_cannot_be_loaded_is_one_sentence_and_the_model_of_before_stays(page: Models) -> None:
     session = visitor(page)
-    screens = choosing.choose(session, page, "broken")
+    updates = choosing.choose(session, page, "broken")
     with pytest.raises(AttendError, match="cut short: copy them again"):
-        for screen in screens:
-            assert model_value(screen)["name"] in ("broken", "first")
+        for update in updates:
+            assert model_value(update)["name"] in ("broken", "first")
     assert (session.model.name, session.model.coming) == ("first", None)
     list(chat.send(session, page, page.current(session), "Hi", SAMPLE))
     assert session.turns[1].state == "done"

@@ -46,10 +46,10 @@ def received(current: Value | None, value: Value) -> Value | None:
     return {**current, "turns": turns, "busy": value["busy"]}
 
 
-def record(screens: Iterator[Any], full: Callable[[], Any]) -> list[Sent]:
+def record(updates: Iterator[Any], full: Callable[[], Any]) -> list[Sent]:
     sent = []
-    for screen in screens:
-        value = getattr(screen, "conversation", None) or getattr(screen, "translation", None) or screen.answer
+    for update in updates:
+        value = getattr(update, "conversation", None) or getattr(update, "translation", None) or update.answer
         sent.append(Sent(json.loads(packed(value)), json.loads(packed(full()))))
     return sent
 
@@ -69,15 +69,15 @@ def chatted(request: pytest.FixtureRequest, models: Models) -> list[Sent]:
     """The second answer of a conversation."""
     session, name = Session(), models.default
     list(chat.send(session, models, name, "Hi", DecodingSettings(strategy="greedy", max_new_tokens=12)))
-    screens = chat.send(session, models, name, "Hello <script>", SETTINGS[request.param])
-    return record(screens, lambda: conversation_value(session))
+    updates = chat.send(session, models, name, "Hello <script>", SETTINGS[request.param])
+    return record(updates, lambda: conversation_value(session))
 
 
 def translated(loaded: LoadedModel) -> list[Sent]:
     session, models = Session(), Models((loaded.name,), lambda *_: loaded)
     settings = DecodingSettings(strategy="beam", num_beams=4, max_new_tokens=40)
-    screens = translate.translate(session, models, loaded.name, "Le chat est grand.", settings)
-    return record(screens, lambda: translate.translation_value(session, loaded))
+    updates = translate.translate(session, models, loaded.name, "Le chat est grand.", settings)
+    return record(updates, lambda: translate.translation_value(session, loaded))
 
 
 def check_every_loss(sent: list[Sent]) -> None:
@@ -117,8 +117,8 @@ def test_a_translation_of_updates_is_the_whole(tiny_translator: LoadedModel) -> 
 def test_an_update_has_the_new_tokens_alone(models: Models) -> None:
     """Those of the last two updates, so that either may be lost; of the conversation nothing else."""
     session = Session()
-    screens = chat.send(session, models, models.default, "Hi", DecodingSettings(seed=3, max_new_tokens=60))
-    sent = record(screens, lambda: conversation_value(session))
+    updates = chat.send(session, models, models.default, "Hi", DecodingSettings(seed=3, max_new_tokens=60))
+    sent = record(updates, lambda: conversation_value(session))
     counts = [len(update.full["turns"][-1]["tokens"]) for update in sent]
     assert counts[-1] > 20
     for number, update in enumerate(sent[1:], start=1):
@@ -130,8 +130,8 @@ def test_an_update_has_the_new_tokens_alone(models: Models) -> None:
 def test_an_answer_that_is_read_while_it_grows_is_never_newer_than_it_says(models: Models) -> None:
     """A complete value made during an update is followed by that update, and is correct after it."""
     session = Session()
-    screens = chat.send(session, models, models.default, "Hi", DecodingSettings(seed=3, max_new_tokens=30))
-    sent = record(screens, lambda: conversation_value(session))
+    updates = chat.send(session, models, models.default, "Hi", DecodingSettings(seed=3, max_new_tokens=30))
+    sent = record(updates, lambda: conversation_value(session))
     for before, after in pairwise(sent):
         torn = json.loads(json.dumps(after.full))
         torn["turns"][-1]["version"] = before.full["turns"][-1]["version"]  # its tokens are there, its version is not

@@ -280,8 +280,8 @@ def test_a_request_that_grows_too_large_during_the_response_ends_it(page: tuple[
     """A heartbeat answers before the body has come. A second status would be an error, and cut the response off."""
     host, port = page[0].removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=60) as connection:
-        head = f"GET /gradio_api/heartbeat/a HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n"
-        connection.sendall(head.encode())
+        head = f"GET /gradio_api/heartbeat/a HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n"
+        connection.sendall(f"{head}Connection: close\r\n\r\n".encode())
         answer = connection.recv(10_000)
         connection.sendall(b"f4241\r\n" + b"x" * 1_000_001)  # one byte too many
         while part := connection.recv(10_000):

@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Generator, Iterator
 from dataclasses import fields
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -108,7 +109,7 @@ def test_a_caller_may_have_so_many_calls_running_and_no_more() -> None:
 
 def test_an_answer_that_is_read_slowly_goes_on_and_one_that_nobody_reads_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("ui.server.callers.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("ui.server.callers.time", SimpleNamespace(monotonic=lambda: now[0]))
     slow = ReadTimeout(5)
     for number in range(100):  # a message a second, of which the slow reader takes one in three seconds
         now[0] += 1

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -163,7 +164,7 @@ def status(url: str, cookie: str) -> int:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time in seconds, which tests set."""
     now = [0.0]
-    monkeypatch.setattr("ui.server.accounts.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("ui.server.accounts.time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 
@@ -205,7 +206,7 @@ def test_after_an_expiry_the_sign_in_page_is_shown_again(
         assert visitor.get("/").status_code == 200
         now = time.monotonic()
         with monkeypatch.context() as patch:
-            patch.setattr("ui.server.accounts.time.monotonic", lambda: now + 15 * 86_400)
+            patch.setattr("ui.server.accounts.time", SimpleNamespace(monotonic=lambda: now + 15 * 86_400))
             answer = visitor.get("/")
             assert answer.status_code == 401 and "Sign in" in answer.text
         assert not page.app.tokens
@@ -240,7 +241,7 @@ def answers(sign_in: SignIn, scope: dict[str, Any]) -> list[Any]:
 
 def test_who_guesses_has_to_wait_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     now, sign_in = [0.0], SignIn(Gradio(), SignIns(Limits()), lambda name, password: False)
-    monkeypatch.setattr("ui.server.sign_in.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("ui.server.sign_in.time", SimpleNamespace(monotonic=lambda: now[0]))
 
     def guess(address: str) -> int:
         login = {"type": "http", "method": "POST", "path": "/login", "client": (address, 1)}

@@ -53,8 +53,8 @@ def alone(translator: LoadedModel, source: str, target: str) -> list[int]:
 
 def test_two_visitors_translate_between_their_own_languages(page: Models, translator: LoadedModel) -> None:
     first, second = Session.using("nllb"), Session.using("nllb")
-    screen = choosing.translate(first, page, "en", "fr")
-    assert screen.model is not None and screen.model["languages"]["target"] == "fra_Latn"
+    update = choosing.translate(first, page, "en", "fr")
+    assert update.model is not None and update.model["languages"]["target"] == "fra_Latn"
     choosing.translate(second, page, "fr", "zho_Hant")
     for _ in range(2):  # neither changes the other's
         for session, source, target in ((first, "eng_Latn", "fra_Latn"), (second, "fra_Latn", "zho_Hant")):

@@ -60,15 +60,15 @@ def weights(heads: HeadsValue | None) -> Iterator[np.ndarray]:
         yield (numbers.reshape(heads["layers"], heads["heads"], -1) / 255) ** 2
 
 
-def last_alignment(screens: list[TranslateUpdate]) -> AlignmentValue:
-    value = screens[-1].alignment
+def last_alignment(updates: list[TranslateUpdate]) -> AlignmentValue:
+    value = updates[-1].alignment
     assert value
     return value
 
 
 def test_the_text_is_that_of_the_plain_loop(both: Models, tiny_translator: LoadedModel) -> None:
     session = Session()
-    screens = run(session, both, tiny_translator.name, SOURCE)
+    updates = run(session, both, tiny_translator.name, SOURCE)
     ids = tiny_translator.prompt(SOURCE)
     request = Request.of(tiny_translator, ids)
     plain = Trace("", SOURCE, request, BEAMS, tiny_translator.tokenizer.label)
@@ -76,8 +76,8 @@ def test_the_text_is_that_of_the_plain_loop(both: Models, tiny_translator: Loade
     assert session.translation is not None
     text = session.translation.answer.text
     assert text == plain.text.removeprefix(" ") != ""  # a text of its own, which no space begins
-    assert [update["state"] for screen in screens if (update := screen.answer)][-1] == "done"
-    assert screens[0].alignment == no_alignment() and not session.busy
+    assert [answer["state"] for update in updates if (answer := update.answer)][-1] == "done"
+    assert updates[0].alignment == no_alignment() and not session.busy
 
 
 @pytest.fixture(params=["ours", "nllb"])
@@ -156,7 +156,7 @@ def test_clearing_ends_what_is_being_written(both: Models, tiny_translator: Load
     next(going)
     translate.clear(session, both, tiny_translator.name)
     rest = list(going)
-    assert all(screen.translation is screen.answer is None and screen.alignment is None for screen in rest)
+    assert all(update.translation is update.answer is None and update.alignment is None for update in rest)
     assert not session.busy
 
 
@@ -248,15 +248,15 @@ def test_the_model_of_a_tab_that_was_left_is_not_taken(
     coming = switch.bring(session)
     if leaves == "before it loads":  # the request was on its way already
         switch.request(session, "Chat")
-    screens: list[Any] = [next(coming)]
+    updates: list[Any] = [next(coming)]
     if leaves == "while it loads":
         switch.request(session, "Chat")
     arrived.set()
-    screens += coming
+    updates += coming
     assert session.model.name == ("attend-translate" if leaves == "never" else "attend-chat")
     assert session.model.coming is None and switch.awaited(session) == ""
     if leaves == "while it loads":  # the picker shows the model that stays
-        assert screens[-1].model["name"] == "attend-chat"
+        assert updates[-1].model["name"] == "attend-chat"
 
 
 @pytest.mark.usefixtures("counted_seeds")

@@ -64,9 +64,9 @@ def test_a_translation_that_came_back_is_the_same(both: Models) -> None:
     document = kept(session, both)
     assert document["title"] == SOURCE and document["model"] == NAME
     again = Session.using(NAME)
-    screen = ask(again, both, document, 1)
+    update = ask(again, both, document, 1)
     before, after = (overview(each, both) for each in (session, again))
-    assert isinstance(screen, TranslateUpdate) and screen.source == SOURCE
+    assert isinstance(update, TranslateUpdate) and update.source == SOURCE
     assert before.translation is not None and after.translation is not None
     (one,), (other,) = before.translation["turns"], after.translation["turns"]
     assert {**one, "version": 0} == {**other, "version": 0}
@@ -156,9 +156,9 @@ def test_without_its_run_the_words_stay(both: Models) -> None:
     document = kept(translated(both, NAME), both)
     session = Session.using(NAME)
     open_document(session, both, {**document, "runs": {}}, open_translation)
-    screen = overview(session, both)
-    assert screen.translation is not None and screen.translation["turns"][0]["text"]
-    assert screen.alignment == no_alignment() and not session.runs
+    update = overview(session, both)
+    assert update.translation is not None and update.translation["turns"][0]["text"]
+    assert update.alignment == no_alignment() and not session.runs
     assert kept(session, both) == {**document, "runs": {}}  # it names the run that the browser still has
     with pytest.raises(AttendError, match="no longer stored"):
         translate.open_token(session, both, 0)

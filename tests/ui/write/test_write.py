@@ -23,8 +23,8 @@ ONE = replace(SAMPLE, max_new_tokens=1)
 START = "The quick brown fox"
 
 
-def last(screens: Iterator[WriteUpdate]) -> WriteUpdate:
-    return list(screens)[-1]
+def last(updates: Iterator[WriteUpdate]) -> WriteUpdate:
+    return list(updates)[-1]
 
 
 def run_of(session: Session) -> RunRecord:
@@ -33,19 +33,19 @@ def run_of(session: Session) -> RunRecord:
 
 def test_the_text_is_continued_in_the_box(models: Models, tiny: LoadedModel) -> None:
     session = Session()
-    screen = last(write.write(session, models, models.default, START, SAMPLE))
+    update = last(write.write(session, models, models.default, START, SAMPLE))
     ids = run_of(session).ids
     assert ids[: len(ids) - 6] == tiny.prompt(START)
-    assert screen.text == session.draft.text == tiny.tokenizer.decode(ids)
+    assert update.text == session.draft.text == tiny.tokenizer.decode(ids)
     assert session.draft.text.startswith(START)
-    assert screen.running is False
+    assert update.running is False
 
 
 def test_the_prompts_own_tokens_have_numbers_and_attention_too(models: Models, tiny: LoadedModel) -> None:
     session = Session()
-    screen = last(write.write(session, models, models.default, START, SAMPLE))
+    update = last(write.write(session, models, models.default, START, SAMPLE))
     value = write.overview(session, models, models.default).inspector
-    assert screen.inspector is not None and value is not None
+    assert update.inspector is not None and value is not None
     assert value["first"] == 1
     assert len(value["steps"]) == len(value["rows"]) == len(value["ids"]) - 1
     assert value["rows_from"] == 0
@@ -79,11 +79,11 @@ def test_the_end_that_next_token_draws_is_followed_and_that_of_a_longer_text_is_
     session, ending = Session(), replace(SAMPLE, logit_bias=tuple((end, 100.0) for end in tiny.end_tokens))
     ended = last(write.next_token(session, models, models.default, START, ending)).inspector
     assert ended is not None and ended.get("newest") == len(run_of(session).tokens) - 1
-    for screens in (
+    for updates in (
         write.next_token(Session(), models, models.default, START, ONE),
         write.write(Session(), models, models.default, START, ending),
     ):
-        other = last(screens).inspector
+        other = last(updates).inspector
         assert other is not None and "newest" not in other
 
 
@@ -113,12 +113,12 @@ def test_taking_another_token_cuts_what_followed(models: Models, tiny: LoadedMod
     choice = before.tokens[index].choice
     assert choice is not None
     other = next(candidate for candidate in choice.candidates if candidate.id != choice.token)
-    screen = write.take(session, models, index, other.id)
+    update = write.take(session, models, index, other.id)
     after = run_of(session)
     assert after.ids == (*before.ids[:index], other.id)
-    assert screen.text == tiny.tokenizer.decode(after.ids)
-    assert screen.inspector is not None
-    assert screen.inspector["run"] != before.id  # the page forgets what was selected
+    assert update.text == tiny.tokenizer.decode(after.ids)
+    assert update.inspector is not None
+    assert update.inspector["run"] != before.id  # the page forgets what was selected
     taken = after.tokens[-1].choice
     assert taken is not None
     assert (taken.token, taken.draw) == (other.id, None)
@@ -191,9 +191,9 @@ def test_every_strategy_goes_on_and_takes_single_steps(models: Models, strategy:
 def test_a_full_context_says_so(models: Models, tiny: LoadedModel) -> None:
     session, endless = Session(), tuple((end, -100.0) for end in tiny.end_tokens)
     settings = replace(SAMPLE, max_new_tokens=1000, logit_bias=endless)
-    screen = last(write.write(session, models, models.default, START, settings))
+    update = last(write.write(session, models, models.default, START, settings))
     assert len(run_of(session).tokens) == 129  # the last is not read
-    assert screen.meter is not None and "context limit" in screen.meter["note"]
+    assert update.meter is not None and "context limit" in update.meter["note"]
     with pytest.raises(AttendError, match="filled the context of 128 tokens"):
         next(iter(write.write(session, models, models.default, session.draft.text, ONE)))
     assert not session.busy
@@ -268,6 +268,6 @@ def test_settings_that_the_model_cannot_follow_leave_the_text_and_nothing_to_und
 )
 def test_a_text_says_where_the_others_of_its_run_are(models: Models, count: int, note: str | None) -> None:
     settings = replace(SAMPLE, num_return_sequences=count)
-    screen = last(write.write(Session(), models, models.default, START, settings))
-    assert screen.meter is not None
-    assert note in screen.meter["note"] if note else "more" not in screen.meter["note"]
+    update = last(write.write(Session(), models, models.default, START, settings))
+    assert update.meter is not None
+    assert note in update.meter["note"] if note else "more" not in update.meter["note"]

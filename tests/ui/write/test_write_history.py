@@ -33,11 +33,11 @@ def test_undo_takes_back_one_step_after_the_other(models: Models) -> None:
         texts.append(session.draft.text)
         ids.append(run_of(session).ids)
     for text, tokens in reversed(list(zip(texts[:-1], ids[:-1], strict=True))):
-        screen = undo(session, models)
-        assert screen.text == text
+        update = undo(session, models)
+        assert update.text == text
         assert run_of(session).ids == tokens
-        assert screen.inspector is not None
-        assert len(screen.inspector["rows"]) == len(tokens) - 1  # attention is back as well
+        assert update.inspector is not None
+        assert len(update.inspector["rows"]) == len(tokens) - 1  # attention is back as well
     assert write.overview(session, models, models.default).history == (False, True)
     with pytest.raises(AttendError, match="nothing to undo"):
         undo(session, models)
@@ -79,8 +79,8 @@ def test_typing_that_the_model_cant_read_is_taken_back_and_comes_with_redo(model
     with pytest.raises(AttendError, match="shorten it"):
         write.preview(session, models, models.default, unread)
     for _ in range(2):
-        screen = history.undo(session, models, models.default, unread)
-        assert (screen.text, screen.history) == (generated, (True, True))
+        update = history.undo(session, models, models.default, unread)
+        assert (update.text, update.history) == (generated, (True, True))
         assert run_of(session).ids == ids
         assert redo(session, models).text == unread[:MAX_CHARACTERS]
         assert write.overview(session, models, models.default).history == (True, False)
@@ -112,11 +112,11 @@ def test_clear_can_be_undone(models: Models) -> None:
 
 def test_clearing_while_it_writes_leaves_the_box_empty(models: Models) -> None:
     session = Session()
-    screens = write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=100))
-    next(screens)
-    next(screens)
+    updates = write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=100))
+    next(updates)
+    next(updates)
     history.clear(session, models, models.default)
-    assert all(screen.text is None and screen.inspector is None for screen in screens)
+    assert all(update.text is None and update.inspector is None for update in updates)
     assert session.draft.text == ""
     assert not session.busy
 
@@ -134,8 +134,8 @@ def test_an_emptied_box_can_be_undone_and_redone(models: Models) -> None:
 
 def test_nothing_can_be_undone_while_the_model_writes(models: Models) -> None:
     session = Session()
-    screens = write.write(session, models, models.default, START, SAMPLE)
-    assert next(screens).history == (False, False)
+    updates = write.write(session, models, models.default, START, SAMPLE)
+    assert next(updates).history == (False, False)
     with pytest.raises(AttendError, match="still writing"):
         undo(session, models)
-    assert last(screens).history == (True, False)
+    assert last(updates).history == (True, False)

@@ -42,10 +42,10 @@ def test_a_text_that_the_new_model_cannot_read_stays_and_the_page_says_why(
     before = session.draft.text
     write.preview(session, both, tiny.name, LONG)
     ids = run_of(session).ids
-    screen = write.overview(session, both, short.name)
-    assert session.draft.text == LONG and screen.text is None
-    assert screen.inspector is not None and screen.inspector["run"] is None
-    assert screen.meter is not None and "reads at most 32: shorten it" in screen.meter["note"]
+    update = write.overview(session, both, short.name)
+    assert session.draft.text == LONG and update.text is None
+    assert update.inspector is not None and update.inspector["run"] is None
+    assert update.meter is not None and "reads at most 32: shorten it" in update.meter["note"]
     write.overview(session, both, tiny.name)
     assert run_of(session).ids == ids
     write.overview(session, both, short.name)
@@ -58,12 +58,12 @@ def test_what_the_model_before_is_still_writing_is_written_to_its_end(
 ) -> None:
     session, gate = Session(), Gate()
     held = gate.holding(both)
-    screens = write.write(session, held, tiny.name, START, SAMPLE)
-    next(screens)
-    screen = write.overview(session, held, short.name)
-    assert screen.inspector is not None and screen.inspector["busy"]
+    updates = write.write(session, held, tiny.name, START, SAMPLE)
+    next(updates)
+    update = write.overview(session, held, short.name)
+    assert update.inspector is not None and update.inspector["busy"]
     gate.open()
-    assert last(screens).text == session.draft.text
+    assert last(updates).text == session.draft.text
     run = run_of(session)
     assert run.model == tiny.name and sum(not token.given for token in run.tokens) == SAMPLE.max_new_tokens
     write.overview(session, held, short.name)

@@ -31,9 +31,9 @@ def embedded() -> Models:
     return Models((loaded.name,), lambda name, _: loaded)
 
 
-def inspector_of(screen: WriteUpdate) -> InspectorValue:
-    assert screen.inspector is not None
-    return screen.inspector
+def inspector_of(update: WriteUpdate) -> InspectorValue:
+    assert update.inspector is not None
+    return update.inspector
 
 
 def test_only_what_changed_is_sent_and_it_is_what_all_of_it_would_be(models: Models, tiny: LoadedModel) -> None:

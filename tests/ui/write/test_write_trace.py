@@ -148,9 +148,9 @@ def test_a_stop_text_leaves_the_box_and_the_trace_but_can_be_looked_at(
     if single:
         settings = one_by_one(settings)
     session = Session()
-    text, screens = START, []
+    text, updates = START, []
     for _ in range(8 if single else 1):
-        screens = list(
+        updates = list(
             write.write(
                 session,
                 models,
@@ -162,8 +162,8 @@ def test_a_stop_text_leaves_the_box_and_the_trace_but_can_be_looked_at(
         text = session.draft.text
         if trace_of(session).finish_reason == "stop_text":
             break
-    assert text == screens[-1].text == START + expected
-    assert screens[-1].meter is not None and f"stopped at “{stop_text}”" in screens[-1].meter["note"]
+    assert text == updates[-1].text == START + expected
+    assert updates[-1].meter is not None and f"stopped at “{stop_text}”" in updates[-1].meter["note"]
     assert trace_of(session).text == trace_of(session).document()["text"] == expected
     assert stop_text in tiny.tokenizer.decode(trace_of(session).ids)
     assert run_of(session).ids[-len(trace_of(session).ids) :] == trace_of(session).ids  # to be looked at
@@ -183,6 +183,6 @@ def test_while_a_text_grows_nothing_is_shown_that_may_become_a_stop_text(models:
     expected = START + plain[: plain.index(stop_text)]
     settings = replace(clear, stop_texts=(stop_text, "fox"))  # the prompt ends nothing, whatever it says
     session = Session()
-    texts = [screen.text for screen in write.write(session, models, models.default, START, settings)]
+    texts = [update.text for update in write.write(session, models, models.default, START, settings)]
     assert all(expected.startswith(text) for text in texts if text is not None)
     assert session.draft.text == expected

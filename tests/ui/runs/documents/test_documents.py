@@ -158,10 +158,10 @@ def test_its_attention_is_computed_again(models: Models) -> None:
     session = answered(models, SAMPLE)
     before = session.run(session.turns[1].run)
     again = reopened(kept(session, models), models)
-    screen = chat.open_token(again, models, 1, 2)
-    assert screen.inspector is not None and screen.inspector.get("selected") == before.first + 2
-    assert len(screen.inspector["rows"]) == len(before.tokens) - before.first
-    assert screen.inspector["steps"] == chat.open_token(session, models, 1, 2).inspector["steps"]  # pyright: ignore
+    update = chat.open_token(again, models, 1, 2)
+    assert update.inspector is not None and update.inspector.get("selected") == before.first + 2
+    assert len(update.inspector["rows"]) == len(before.tokens) - before.first
+    assert update.inspector["steps"] == chat.open_token(session, models, 1, 2).inspector["steps"]  # pyright: ignore
 
 
 def test_only_runs_that_the_browser_lacks_are_sent(models: Models) -> None:
@@ -301,12 +301,12 @@ def test_a_conversation_that_was_cleared_before_it_was_kept_is_kept_all_the_same
     document = kept(session, models)
     chat.clear(session, models, models.default)
     assert kept(session, models) == document
-    screens = chat.send(session, models, models.default, "Another", replace(LONG, max_new_tokens=100))
-    next(screens)
-    next(screens)
+    updates = chat.send(session, models, models.default, "Another", replace(LONG, max_new_tokens=100))
+    next(updates)
+    next(updates)
     chat.clear(session, models, models.default)
     growing = kept(session, models)
     assert growing["key"] != document["key"]
     assert [message["state"] for message in growing["content"]["messages"]] == ["done", "stopped"]
     assert texts_of(reopened(growing, models))[0] == "Another"
-    assert not list(screens)[-1].answer
+    assert not list(updates)[-1].answer

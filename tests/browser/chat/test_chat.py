@@ -92,7 +92,7 @@ def test_versions_undo_clear_and_the_way_back(visit: Opener) -> None:
     expect(page.get_by_role("button", name="Redo")).to_have_count(0)
 
 
-def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> None:
+def test_an_answer_goes_on_and_elsewhere_and_keys_alone_send_the_next(visit: Opener) -> None:
     page = visit("?max_new_tokens=12&min_new_tokens=12&seed=5")
     say(page, "Hello")
     tokens = page.locator(".at-assistant .at-tok")
@@ -116,6 +116,23 @@ def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> N
     assert begun.value.suggested_filename == "tiny-hello.json"
     user, assistant = json.loads(begun.value.path().read_text(encoding="utf-8"))
     assert user == {"role": "user", "content": "Hello"} and len(assistant["tokens"]) == 24
+
+    page.keyboard.press("Escape")  # from here on with the keyboard alone
+    message = page.locator("#attend-message textarea")
+    message.focus()
+    page.keyboard.type("One")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("Two")
+    expect(message).to_have_value("One\nTwo")
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-assistant")).to_have_count(2)
+    rest(page)
+    selected = page.locator(".at-box[tabindex='0']")
+    expect(page.locator(".at-box").last).to_have_attribute("aria-selected", "true")  # the strip shows the newest
+    newest = int(selected.get_attribute("data-index") or 0)
+    selected.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(f".at-box[data-index='{newest - 1}']")).to_have_attribute("aria-selected", "true")
 
 
 def test_several_answers_are_versions_with_their_own_tokens(visit: Opener) -> None:
@@ -282,22 +299,3 @@ def test_on_a_phone_in_the_dark_the_conversation_comes_first_and_a_tapped_token_
     assert right <= 390 and position[3] <= top and buttons[3] <= top
     page.locator("#attend-open-settings").tap()
     expect(page.locator("#attend-method")).to_be_in_viewport()
-
-
-def test_everything_works_from_the_keyboard(visit: Opener) -> None:
-    page = visit("?max_new_tokens=12&min_new_tokens=12&seed=5")
-    message = page.locator("#attend-message textarea")
-    message.focus()
-    page.keyboard.type("One")
-    page.keyboard.press("Shift+Enter")
-    page.keyboard.type("Two")
-    expect(message).to_have_value("One\nTwo")
-    page.keyboard.press("Enter")
-    expect(page.locator(".at-assistant")).to_have_count(1)
-    rest(page)
-    selected = page.locator(".at-box[tabindex='0']")
-    expect(page.locator(".at-box").last).to_have_attribute("aria-selected", "true")  # the strip shows the newest
-    newest = int(selected.get_attribute("data-index") or 0)
-    selected.focus()
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator(f".at-box[data-index='{newest - 1}']")).to_have_attribute("aria-selected", "true")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from model import names
 from tests.browser.page.test_address import BOX, seen
@@ -91,21 +91,24 @@ def edges(one: Locator) -> tuple[float, float, float, float]:
     return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE["viewport"]], ids=["desk", "phone"])
-def test_a_first_visitor_sees_six_steps_once_and_can_take_them_again(
-    newcomer: Page, embedded_url: str, size: ViewportSize
-) -> None:
-    newcomer.set_viewport_size(size)
-    touch = {"enabled": size is not DESK}
-    newcomer.context.new_cdp_session(newcomer).send("Emulation.setTouchEmulationEnabled", touch)
-    page = first_visit(newcomer, embedded_url)
-    bubble = bubble_of(page)
-    heading = bubble.get_by_role("heading")
-    expect(heading).to_have_text(TITLES[0])
+def assert_offered(page: Page) -> None:
+    """The tour has begun by itself: it covers nothing of the example, moves nothing and takes no focus."""
+    expect(bubble_of(page).get_by_role("heading")).to_have_text(TITLES[0])
     assert page.evaluate("!document.activeElement.closest('.at-tour')")
     assert_clear(page)
     assert sum(page.evaluate(SHIFTS)) < 0.02
     assert page.locator(".at-log").evaluate("log => log.scrollTop") == 0
+
+
+def test_a_first_visitor_sees_six_steps_once_and_can_take_them_again(newcomer: Page, embedded_url: str) -> None:
+    """First on a phone, then with the keys of a desk."""
+    newcomer.set_viewport_size(PHONE["viewport"])
+    touch = newcomer.context.new_cdp_session(newcomer)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    page = first_visit(newcomer, embedded_url)
+    bubble = bubble_of(page)
+    heading = bubble.get_by_role("heading")
+    assert_offered(page)
     for number, title in enumerate(TITLES, start=1):
         expect(heading).to_have_text(title)
         expect(bubble).to_contain_text(f"{number} of 6")
@@ -118,6 +121,9 @@ def test_a_first_visitor_sees_six_steps_once_and_can_take_them_again(
     assert page.evaluate(FETCHED) == ["offer.js"]
     page.locator("#attend-keys").click()
     again = page.get_by_role("button", name="Take the tour")
+    expect(again).to_be_in_viewport(ratio=1)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    page.set_viewport_size(DESK)
     expect(again).to_be_in_viewport(ratio=1)
     again.press("Enter")
     for title in [*TITLES, TITLES[4]]:
@@ -133,7 +139,7 @@ def test_a_first_visitor_sees_six_steps_once_and_can_take_them_again(
 def test_the_tour_follows_a_click_on_a_token_and_gives_way_to_work(newcomer: Page, embedded_url: str) -> None:
     page = first_visit(newcomer, embedded_url)
     bubble = bubble_of(page)
-    expect(bubble).to_contain_text(TITLES[0])
+    assert_offered(page)
     page.locator(".at-recorded .at-tok", has_text="Your").click()
     expect(bubble).to_contain_text(TITLES[1])
     expect(page.locator(".at-headline")).to_contain_text("Your")

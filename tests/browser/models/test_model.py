@@ -13,7 +13,7 @@ from model import catalog
 from model.arguments import ModelArguments
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.helpers.browsing import PHONE, Opener, page_of, reload, revisit
+from tests.helpers.browsing import DESK, PHONE, Opener, page_of, reload
 from tests.helpers.hub_server import StandIn
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import name_by_hand, pick, rest, say, set_number
@@ -179,6 +179,11 @@ def test_a_choice_by_keyboard_triggers_one_request_and_a_closed_tab_lets_its_mod
     page = visit(at=page_url)
     assert_list_can_be_read(page)
     page.keyboard.press("Escape")
+    page.set_viewport_size(PHONE["viewport"])
+    page.locator("#attend-open-settings").click()
+    assert_list_can_be_read(page)
+    page.keyboard.press("Escape")
+    page.set_viewport_size(DESK)
     requests: list[str] = []
     page.on("request", lambda sent: requests.append(sent.post_data or "") if "queue/join" in sent.url else None)
     pick(page, "gpt2")  # which this Hub does not have
@@ -221,19 +226,13 @@ def assert_list_can_be_read(page: Page) -> None:
     assert "…" not in sheet.inner_text()
 
 
-def test_everything_in_the_list_can_be_read_on_a_phone(page_url: str, visit: Opener) -> None:
-    page = visit(at=page_url, **PHONE)
-    page.locator("#attend-open-settings").tap()
-    assert_list_can_be_read(page)
-
-
 def test_a_precision_is_chosen_and_kept_by_a_reload_a_link_and_back(visit: Opener, tiny: LoadedModel) -> None:
     def load(name: str, progress: Progress) -> AnyModel:
         return tiny if name == tiny.name else catalog.load_another(ModelArguments(tiny.address), name, progress)
 
     eight = f"{tiny.name} [8 bits]"
     with page_of(Models((tiny.name,), load)) as address:
-        page, other = visit(at=address), visit(at=address)
+        page = visit(at=address)
         precision = page.get_by_label("Precision")
         expect(precision).to_have_value(tiny.name)
         precision.focus()
@@ -251,6 +250,4 @@ def test_a_precision_is_chosen_and_kept_by_a_reload_a_link_and_back(visit: Opene
         expect(precision).to_have_value(tiny.name)
         page.go_forward()
         loaded(page, eight)
-        loaded(other, tiny.name)
-        revisit(other, address, page.url.removeprefix(address))  # a link
-        loaded(other, eight)
+        loaded(visit(page.url.removeprefix(address), at=address), eight)  # a link

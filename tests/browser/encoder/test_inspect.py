@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from model import catalog
 from model.arguments import ModelArguments
-from model.encoder import Piece, cosines
+from model.encoder import Encoder, Piece, cosines
 from model.loaded import LoadedModel
 from model.progress import Progress
 from tests.helpers.browsing import DESK, PHONE, Opener, load, page_of, reload, watch
@@ -30,6 +30,11 @@ HOSTILE = "a cat <img src=x onerror=alert(1)> ${7*7} {{x}} [SEP]"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bert(tmp_path_factory.mktemp("encoder") / "tiny ${1+1} <b>bert")
+
+
+@pytest.fixture(scope="module")
+def encoder(folder: Path) -> Encoder:
+    return catalog.load_encoder(str(folder))
 
 
 @pytest.fixture(scope="module")
@@ -68,21 +73,20 @@ def wait_for_pieces(page: Page, pieces: Sequence[Piece]) -> None:
     expect(page.locator(".attend-reading .at-box")).to_have_text([piece.label for piece in pieces])
 
 
-def test_it_says_why_it_cannot_generate_and_shows_what_it_reads(page: Page, folder: Path) -> None:
+def test_it_says_why_it_cannot_generate_and_shows_what_it_reads(page: Page, folder: Path, encoder: Encoder) -> None:
     about = page.locator(".attend-about")
     expect(about).to_contain_text(f"{folder.name} is an encoder: it reads a whole text at once")
     expect(about).to_contain_text("can't generate")
     expect(page.locator("#attend-open-settings")).to_be_hidden()
     reload(page)  # another test may have read another text in this page before
-    wait_for_pieces(page, catalog.load_encoder(str(folder)).pieces("My favorite fruit is apple"))
+    wait_for_pieces(page, encoder.pieces("My favorite fruit is apple"))
     expect(page.locator(".at-map .at-readout")).to_have_text("average of 8 heads")
 
 
-def test_a_text_is_read_as_text_and_keys_move_between_its_tokens(page: Page, folder: Path) -> None:
+def test_a_text_is_read_as_text_and_keys_move_between_its_tokens(page: Page, encoder: Encoder) -> None:
     box = page.locator("#attend-read-text textarea")
     box.fill(HOSTILE)
     box.press("Enter")
-    encoder = catalog.load_encoder(str(folder))
     reading = encoder.read(HOSTILE)
     wait_for_pieces(page, reading.pieces)
     assert page.locator(".attend-reading img").count() == 0
@@ -112,7 +116,7 @@ def test_a_text_is_read_as_text_and_keys_move_between_its_tokens(page: Page, fol
     hide.uncheck()
 
 
-def test_a_word_is_compared_at_any_layer(page: Page, folder: Path) -> None:
+def test_a_word_is_compared_at_any_layer(page: Page, encoder: Encoder) -> None:
     sentences = ["The cat sat", "a cat so small", "CAT!"]
     page.locator("#attend-sentences textarea").fill("\n".join(sentences))
     page.locator("#attend-word").locator("input, textarea").fill("cat")
@@ -122,7 +126,6 @@ def test_a_word_is_compared_at_any_layer(page: Page, folder: Path) -> None:
     page.locator("#attend-layer input").click()
     page.get_by_test_id("dropdown-option").filter(has_text="layer 1").click()
     expect(page.locator(".attend-words")).to_contain_text("after layer 1:")
-    encoder = catalog.load_encoder(str(folder))
     known = cosines([encoder.read(sentence).vector("cat", 1) for sentence in sentences])
     similarities = [float(cell) for cell in page.locator(".at-cosines tbody td").all_text_contents()]
     assert similarities == pytest.approx(known.flatten().tolist(), abs=0.006)
@@ -145,7 +148,7 @@ def chatting(tiny: LoadedModel) -> Iterator[str]:
 
 
 def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
-    chatting: str, visit: Opener, folder: Path, tiny: LoadedModel
+    chatting: str, visit: Opener, folder: Path, encoder: Encoder, tiny: LoadedModel
 ) -> None:
     page = visit(at=chatting)
     say(page, "Hello")
@@ -158,7 +161,6 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     expect(about).to_contain_text(f"Choose {tiny.name} again")
     expect(page.locator("#attend-main")).to_be_hidden()
     expect(page.locator("#attend-form")).to_be_hidden()
-    encoder = catalog.load_encoder(str(folder))
     wait_for_pieces(page, encoder.pieces("My favorite fruit is apple"))
     page.locator("#attend-read-text textarea").fill("The cat")
     page.locator("#attend-read").click()
@@ -177,11 +179,10 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     rest(page)
 
 
-def test_programs_compare_words_and_generation_is_refused(address: str, folder: Path) -> None:
+def test_programs_compare_words_and_generation_is_refused(address: str, encoder: Encoder) -> None:
     client: Any = Client(address, verbose=False)
     sentences = ["The cat sat", "a cat so small"]
     result = client.predict("cat", sentences, None, api_name="/similarity")
-    encoder = catalog.load_encoder(str(folder))
     known = cosines([encoder.read(sentence).vector("cat", 2) for sentence in sentences])
     assert result["layer"] == 2
     assert result["cosines"][0] == pytest.approx(known[0].tolist(), abs=1e-5)

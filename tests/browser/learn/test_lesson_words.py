@@ -67,6 +67,7 @@ def test_what_is_refused_leaves_what_is_shown_and_typed(shared_page: Page) -> No
     expect(box).to_have_value("a" * 2_001)
     box.fill("   ")
     expect(chapter.get_by_role("alert")).not_to_contain_text("2,001")
+    expect(chapter.get_by_role("alert")).not_to_be_empty()
     expect(box).to_have_value("   ")
     assert ids(chapter, "Words") == before
     chapter.get_by_role("button", name="Many scripts").click()

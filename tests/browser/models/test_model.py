@@ -179,10 +179,13 @@ def test_a_choice_by_keyboard_triggers_one_request_and_a_closed_tab_lets_its_mod
     page = visit(at=page_url)
     assert_list_can_be_read(page)
     page.keyboard.press("Escape")
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     page.set_viewport_size(PHONE["viewport"])
     page.locator("#attend-open-settings").click()
     assert_list_can_be_read(page)
     page.keyboard.press("Escape")
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
     page.set_viewport_size(DESK)
     requests: list[str] = []
     page.on("request", lambda sent: requests.append(sent.post_data or "") if "queue/join" in sent.url else None)

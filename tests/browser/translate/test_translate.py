@@ -163,7 +163,7 @@ SLOW_TO_FOLLOW = """() => {
     const response = await ask(resource, options);
     const joins = String(resource.url ?? resource).includes('/queue/join');
     if (joins && following.includes(JSON.parse(options.body).fn_index)) {
-      await new Promise((later) => setTimeout(later, 1000));
+      await new Promise((later) => setTimeout(later, 3000));
     }
     return response;
   };

@@ -85,7 +85,7 @@ def test_a_tokenizer_that_panics_is_one_sentence(folder: Path) -> None:
 def test_a_tokenizer_that_hangs_is_one_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch, rule: dict[str, str]
 ) -> None:
-    monkeypatch.setattr(checked_folder, "_SECONDS", 1.0)
+    monkeypatch.setattr(checked_folder, "_SECONDS", 3.0)
 
     def hanging(values: dict[str, Any]) -> None:
         doubling = {"type": "Replace", "pattern": rule, "content": rule.get("String", "a") * 2}

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import unquote
@@ -25,6 +26,7 @@ from ui.runs.session import Session
 from ui.share.bundle import VIEWS, template
 from ui.translate import actions as translate
 from ui.translate.alignment import alignment_value
+from ui.write import actions as write
 
 CALL = """
 import { alignmentValue } from './ui/share/alignment_value.js';
@@ -40,10 +42,11 @@ SETTINGS = [
 ]
 
 
-def written(loaded: LoadedModel, settings: DecodingSettings) -> tuple[dict[str, Any], dict[str, Any]]:
+def written(
+    loaded: LoadedModel, settings: DecodingSettings, act: Callable[..., Iterable[object]] = chat.send
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """A saved run, and the inspector's value while it was on the page."""
     models, session = Models((loaded.name,), lambda name, _: loaded), Session.using(loaded.name)
-    act = translate.translate if loaded.name == "tiny-translate" else chat.send
     for _ in act(session, models, loaded.name, "The quick fox", settings):
         pass
     run = session.run(session.inspected_run)
@@ -67,7 +70,8 @@ def same(one: Any, other: Any) -> bool:
 
 
 def test_a_shared_file_shows_what_the_page_did(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
-    runs = [written(loaded, settings) for loaded in (tiny, tiny_translator) for settings in SETTINGS]
+    acts = [(tiny, chat.send), (tiny, write.write), (tiny_translator, translate.translate)]
+    runs = [written(loaded, settings, act) for loaded, act in acts for settings in SETTINGS]
     views = in_browser(*(document for document, _ in runs))
     for (document, expected), view in zip(runs, views, strict=True):
         value, search = view["inspector"], expected["search"]

@@ -19,6 +19,8 @@ from web.available import STRATEGIES, strategies_of
 # Cards run one after the other in a browser, and in one batch on a server.
 _SPEED = {"label": "Tokens/s", "help": "How fast this card’s tokens were generated in this browser."}
 MODELS = CHAT, TRANSLATOR = "attend-chat", "attend-translate"
+_METHODS = {name: default_method(translates=name == TRANSLATOR) for name in MODELS}
+_TABS = {"Chat": CHAT, "Write": CHAT, "Translate": TRANSLATOR}
 
 
 def forms() -> dict[str, Any]:
@@ -32,7 +34,7 @@ def forms() -> dict[str, Any]:
             name: {
                 "name": name,
                 "context": context,
-                "method": default_method(translates=name == TRANSLATOR),
+                "method": _METHODS[name],
                 "linked": name,  # what links call it; they name no weights, since those are rounded here
                 "checksum": "",
             }
@@ -42,7 +44,7 @@ def forms() -> dict[str, Any]:
 
 
 def _panel(context: int) -> dict[str, Any]:
-    form = declaration(context)
+    form = declaration(context, tab_methods={tab: _METHODS[name] for tab, name in _TABS.items()})
     fields = list(_fields(form["parameters"]))
     known = {field["name"] for field in fields}
     stages = {stage: switches for stage, switches in form["stages"].items() if known.issuperset(switches)}

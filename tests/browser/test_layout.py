@@ -94,7 +94,6 @@ def test_a_growing_answer_its_tokens_table_and_map_are_in_sight_together(held: H
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(IN_SIGHT, arg=[parts, broad])
     page.set_viewport_size({"width": 1024, "height": 768})
-    page.locator("#attend-settings .toggle-button").click()
     page.wait_for_function(IN_SIGHT, arg=[[*parts[:-1], ".attend-method"], 300])
 
 
@@ -152,13 +151,14 @@ def test_open_settings_shift_nothing_and_with_long_words_cut_nothing_off(visit: 
     page = visit("?method=Custom&max_new_tokens=4&top_k=20&xtc_probability=0.5&repetition_penalty=1.2&seed=1")
     assert sum(page.evaluate(SHIFTS)) < 0.02  # while it loaded
     say(page, "Hello")
-    for width in (1440, 1201, 1001):
+    for width in (1440, 1201):
         page.set_viewport_size({"width": width, "height": 768})
         expect(page.locator("#attend-settings.open")).to_have_count(1)
         wait_for_drawing(page)
         assert page.evaluate(CUT_OFF) == [], width
         left, row, send_button = edges(page, "#attend-left", "#attend-message-row", "#attend-send")
         assert row[2] <= left[2] and send_button[2] <= left[2], width  # and nothing lies over the inspector
+        assert page.locator(".attend-tabs").evaluate("one => one.scrollWidth <= one.clientWidth"), width
     page.locator(".at-menu summary").click()
     menu, log = edges(page, ".at-menu-entries", ".at-log")
     assert menu[2] <= log[2]  # which would hide the rest
@@ -173,11 +173,14 @@ def test_open_settings_shift_nothing_and_with_long_words_cut_nothing_off(visit: 
     cell.evaluate("cell => { cell.textContent = 'begins the returned text' }")
     assert page.locator(".at-beams-scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
     expect(page.locator("#attend-method")).to_be_in_viewport()
-    page.set_viewport_size({"width": 700, "height": 900})  # where the settings would cover the page
-    expect(page.locator("#attend-method")).not_to_be_in_viewport()
-    page.locator("#attend-open-settings").click()
-    expect(page.locator("#attend-method")).to_be_in_viewport()
-    page.keyboard.press("Escape")
-    expect(page.locator("#attend-method")).not_to_be_in_viewport()
+    for width in (1200, 700):  # where the settings would cover the page
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(page.locator("#attend-method")).not_to_be_in_viewport()
+        (before,) = edges(page, "#attend-message")
+        page.locator("#attend-open-settings").click()
+        expect(page.locator("#attend-method")).to_be_in_viewport()
+        assert edges(page, "#attend-message") == [before]  # it keeps its width
+        page.keyboard.press("Escape")
+        expect(page.locator("#attend-method")).not_to_be_in_viewport()
     page.set_viewport_size(DESK)
     expect(page.locator("#attend-method")).to_be_in_viewport()

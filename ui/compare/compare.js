@@ -22,7 +22,7 @@ import { shareFile } from '../inspector/toolbar/shared_file.js';
 import { offerTokens } from '../runs/answer.js';
 import { makeAsk, promptKey } from './ask.js';
 import { lastWords, makeCard, reveal } from './cards/card.js';
-import { makeEditing } from './cards/editing.js';
+import { BUSY, makeEditing } from './cards/editing.js';
 import { same, summary } from './cards/form.js';
 import { makeLegend, offerHelp, rangesOf } from './cards/metrics.js';
 import { linkOf, takeLinked } from './link.js';
@@ -314,7 +314,7 @@ export function start(component) {
     note.hidden = busy || isOwn || !started.length;
     requestButton.hidden = !request;
     requestButton.disabled = busy;
-    requestButton.title = busy ? 'When this comparison has ended or is stopped' : '';
+    requestButton.title = busy ? BUSY : '';
     progress.draw(started, { busy, stale: stale.find(Boolean) ?? '' });
   }
 }

@@ -52,6 +52,7 @@ function candidateRow({ id, text, isChosen, modelShare, finalShare, removedBy },
   if (buttons.length) node.append(make('td', { class: 'at-take-cell' }, make('span', { class: 'at-row at-gap-2xs' }, ...buttons)));
   if (take) {
     node.classList.add('at-takeable');
+    node.title = `Use ${word} instead`;
     node.addEventListener('click', () => take(id));
   }
   return node;

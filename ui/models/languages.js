@@ -4,30 +4,51 @@
 
 /** @import { LanguagesValue } from './models_contract' */
 
-import { make, makeButton } from '../kit/js/dom.js';
+import { find, make, makeButton } from '../kit/js/dom.js';
+import { isReturn, keepOverReload, keptObject } from '../kit/js/storage.js';
 
+const KEPT = 'languages'; // the name in `sessionStorage`
 const NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
 /** @param {(source: string, target: string) => void} choose */
 export function makeLanguages(choose) {
-  const change = () => request(source.value, target.value);
-  const source = make('select', { onchange: change, 'aria-label': 'From' });
-  const target = make('select', { onchange: change, 'aria-label': 'To' });
-  const swap = makeButton('⇄', () => request(target.value, source.value), { class: 'at-plain at-swap', title: 'Swap languages', 'aria-label': 'Swap languages' });
+  // A language that is chosen for both sides swaps them, as translators do.
+  const source = make('select', { onchange: () => request(source.value, source.value === shown.target ? shown.source : target.value), 'aria-label': 'From' });
+  const target = make('select', { onchange: () => request(target.value === shown.source ? shown.target : source.value, target.value), 'aria-label': 'To' });
+  const swap = makeButton('⇄', () => request(target.value, source.value), { class: 'at-plain at-swap', 'aria-label': 'Swap languages' });
   const from = make('label', {}, 'From ', source);
   const node = make('div', { class: 'at-row at-gap-sm attend-languages', hidden: true }, from, swap, make('label', {}, 'To ', target));
   let drawnKey = '';
+  /** @type {LanguagesValue} */
+  let shown = { sources: [], targets: [], source: '', target: '' };
+  const kept = keptObject(KEPT); // by the translators' names
+  const before = isReturn() ? { ...kept } : {}; // those still to be chosen again
 
   /** @param {LanguagesValue} value */
   function draw(value) {
     const key = JSON.stringify(value);
     if (key === drawnKey) return; // an open list stays open while a model is loading
     drawnKey = key;
+    shown = value;
     node.hidden = !value.targets.length;
     fill(source, value.sources, value.source, 'any');
     fill(target, value.targets, value.target, 'model’s choice');
+    if (value.source && !value.target) find(target, `[value="${value.source}"]`, HTMLOptionElement).disabled = true; // there is nothing to swap
     from.hidden = !value.sources.length;
-    swap.hidden = !value.sources.length || !value.target;
+    swap.hidden = !value.sources.length;
+    swap.disabled = !value.target;
+    swap.title = value.target ? 'Swap languages' : 'Choose a language under To first';
+  }
+
+  /** Keep the languages over a reload, after which they are chosen again. @param {string} name of the translator */
+  function keep(name) {
+    const { sources, targets, ...now } = shown;
+    const last = before[name] ?? now;
+    delete before[name];
+    const isOffered = [...sources, ''].includes(last.source) && [...targets, ''].includes(last.target);
+    if (isOffered && (last.source !== now.source || last.target !== now.target)) return request(last.source, last.target);
+    if (targets.length) kept[name] = now;
+    keepOverReload(KEPT, JSON.stringify(kept));
   }
 
   /** @type {typeof choose} */
@@ -36,7 +57,7 @@ export function makeLanguages(choose) {
     choose(...languages);
   }
 
-  return { node, draw };
+  return { node, draw, keep };
 }
 
 /** @param {HTMLSelectElement} select @param {string[]} codes @param {string} chosen @param {string} none what stands for "" */

@@ -85,6 +85,7 @@ export function start({ element, props, trigger, watch }) {
     writeParts({ model: isLinkable(name) ? name : null }, { isNew, kept });
     requested = '';
     compareWeights();
+    keepLanguages();
   }
 
   /** Say so once if the model that a link led to has other weights than the link's. */
@@ -93,6 +94,13 @@ export function start({ element, props, trigger, watch }) {
     if (value.checksum && value.checksum !== weights) trigger('differs');
     weights = null;
     writeParts({ weights });
+  }
+
+  /** Once nothing is loading or being restored: a translation that comes back brings its own languages. */
+  function keepLanguages() {
+    if (value.title || namedModel() !== value.name) return; // the value to come calls again
+    if (document.body.hasAttribute('data-restoring')) requestAnimationFrame(keepLanguages);
+    else languages.keep(value.name);
   }
 
   /** The model of the current entry in the browser's history. */
@@ -140,6 +148,7 @@ export function start({ element, props, trigger, watch }) {
   connected.subscribe(null, () => {
     follow();
     compareWeights();
+    keepLanguages();
   });
   whenMoved(follow, { isFirst: true });
 }

@@ -24,8 +24,7 @@ import { explainEnd } from '../write/ended.js';
 import { watchConnection } from './connection.js';
 import { keepUnsent } from './unsent.js';
 
-const NARROW = window.matchMedia('(max-width: 1000px)'); // the settings cover the page
-const SMALL = window.matchMedia('(max-width: 1200px)'); // the settings leave no room for the table beside its map
+const SMALL = window.matchMedia('(max-width: 1200px)'); // the settings cover the page, as ui/settings/gradio.css says
 const VIEWS = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
 const BOXES = '#attend-message textarea, #attend-text textarea, #attend-given textarea, .at-ask-text';
 const STOP_BUTTONS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop, #attend-scores .at-stop';
@@ -85,11 +84,10 @@ function wireHeader() {
     remember('theme', document.body.classList.toggle('dark') ? 'dark' : 'light');
   });
   document.addEventListener('click', (event) => {
-    if (around(event, '#attend-settings .toggle-button')) closedForRoom = NARROW.matches && areSettingsOpen(); // they cover the page there
+    if (around(event, '#attend-settings .toggle-button')) closedForRoom = SMALL.matches && areSettingsOpen();
   }, true);
-  SMALL.addEventListener('change', () => !SMALL.matches && closedForRoom && toggleSettings());
-  const uncover = () => NARROW.matches && areSettingsOpen() && closeSettings(true);
-  NARROW.addEventListener('change', uncover);
+  const uncover = () => SMALL.matches && areSettingsOpen() && closeSettings(true);
+  SMALL.addEventListener('change', () => (SMALL.matches ? uncover() : closedForRoom && toggleSettings()));
   whenMoved(uncover);
 }
 
@@ -109,7 +107,7 @@ function closeOrStop(event) {
   if (plainKey(event) !== 'Escape' || event.defaultPrevented) return;
   if (find('.api-docs')) findAll('.api-docs .backdrop').forEach((backdrop) => backdrop.click());
   else if (find('dialog[open], [popover="auto"]:popover-open')) return; // the browser closes it
-  else if (NARROW.matches && areSettingsOpen()) {
+  else if (SMALL.matches && areSettingsOpen()) {
     toggleSettings();
     find('#attend-open-settings').focus();
   } else findVisible(STOP_BUTTONS)?.click();

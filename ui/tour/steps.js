@@ -1,11 +1,12 @@
 /**
  * The steps of the tour: what each points at, and its text.
  *
- * @typedef {{targets: string[], title: string, text: string}} Step `targets` are selectors. A step points at the last visible
- *   element that the first successful one finds, and is left out if none finds any.
+ * @typedef {{targets: string[], title: string, text: string, wanted?: string}} Step `targets` are selectors. A step points at the
+ *   last visible element that the first successful one finds, and is left out if none finds any. `wanted`: what else the bubble
+ *   covers only if it must, where that is not `WANTED`
  */
 
-export const WANTED = '.at-recorded .at-turn, .at-examples, #attend-message-row'; // which the bubble covers only if it must
+export const WANTED = '.at-recorded .at-turn, .at-examples, #attend-message, #attend-send, #attend-write-tools, #attend-translate-tools';
 
 /** @type {Step[]} */
 export const STEPS = [
@@ -35,6 +36,7 @@ export const STEPS = [
     targets: ['#attend-method', '#attend-open-settings'],
     title: 'Change how it chooses',
     text: 'Choose a decoding method in the settings and move its sliders. The next answer uses them.',
+    wanted: '#attend-presets, .attend-settings .at-field, #attend-preview',
   },
   {
     targets: ['#attend-message', '#attend-text', '#attend-given', '.at-ask-text'],

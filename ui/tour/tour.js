@@ -100,7 +100,7 @@ export function begin({ isRequested }) {
 
   function placed() {
     const view = { width: document.documentElement.clientWidth, height: window.innerHeight };
-    const wanted = [...document.querySelectorAll(WANTED)].filter((node) => !node.contains(target));
+    const wanted = [...document.querySelectorAll(STEPS[number].wanted ?? WANTED)].filter((node) => !node.contains(target));
     return place(target.getBoundingClientRect(), { width: bubble.offsetWidth, height: bubble.offsetHeight }, view,
       wanted.map((node) => node.getBoundingClientRect()));
   }

@@ -89,6 +89,7 @@ class _Continuation:
         self.live.text.update(run.ids[len(self.live.request.prompt) :])
         session.draft.text = self.live.text.text(finished=progress.ended)
         note = self.live.note if not self.single or self.live.reason == "stop_text" else None
+        note = "stopped" if self.live.ending == "stopped" else note
         ending = ended_by_model(run, loaded)
         update = WriteUpdate(
             inspector=streamed(session, run, progress.since[0], loaded, busy=not progress.ended),

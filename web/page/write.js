@@ -8,6 +8,7 @@ import { mayChangeText } from '../../ui/kit/address/class_part.js';
 import { makeButton } from '../../ui/kit/js/dom.js';
 import { documentToOpen } from '../../ui/kit/js/signals.js';
 import { followEnd } from '../../ui/kit/parts/follow_end.js';
+import { REASON } from '../../ui/write/ended.js';
 import { makeAsk } from './ask.js';
 import { nameRun } from './inspector.js';
 import { settingsOf } from './settings.js';
@@ -18,6 +19,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
   let name = '';
   /** @type {import('../service.js').Result['document'] | null} the last run */
   let run = null;
+  let ended = ''; // the text that the model has ended; "" for none
   /** @type {string[]} what the text was before each run */
   const earlier = [];
   const undo = makeButton('Undo', () => {
@@ -35,6 +37,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
 
   /** @param {string} text @param {{branch?: import('../service.js').Branch, single?: boolean}} how `single`: by one token */
   async function proceed(text, { branch, single = false }) {
+    if (!branch && text === ended) throw new Error(REASON);
     const before = ask.box.value;
     ask.box.readOnly = true;
     const growing = nameRun();
@@ -50,6 +53,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
       earlier.push(before);
       undo.disabled = false;
       ask.box.value = text + textOf(result.tokens);
+      ended = run.finish_reason === 'stop' ? ask.box.value : '';
       end.follow(false);
       if (!panel.hidden) inspector.show(name, run, branch?.place ?? (single ? 0 : undefined));
       return run;

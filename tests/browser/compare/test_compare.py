@@ -188,6 +188,8 @@ def test_stop_keeps_the_texts_and_neither_an_error_nor_settings_from_learn_take_
     course.get_by_role("button", name="Open in Compare").click()
     waiting = page.get_by_role("button", name="Use the settings from Learn")
     expect(waiting).to_be_disabled()
+    remove = card(page, 1).get_by_role("button", name="Remove this card")
+    expect(remove).to_have_attribute("title", "When this comparison has ended or is stopped")
     page.locator(".attend-compare .at-stop").press("Enter")
     ended(page, "Stopped")
     written, box = texts(page), page.locator(".at-ask-text")

@@ -37,7 +37,9 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     for _ in range(4):
         card(page, 1).get_by_role("button", name="Remove").click()
     expect(page.locator(".at-card")).to_have_count(2)
-    expect(card(page, 1).get_by_role("button", name="Remove")).to_be_disabled()
+    remove = card(page, 1).get_by_role("button", name="Remove")
+    expect(remove).to_be_disabled()
+    expect(remove).to_have_attribute("title", "A comparison has at least 2 cards")
 
     form = card(page, 2).locator(".at-form")  # open since it was added
     expect(form).to_be_visible()

@@ -229,6 +229,19 @@ def test_an_update_that_comes_late_brings_back_no_other_run(fresh: Stage) -> Non
     sync_api.expect(fresh.find(".at-box")).to_have_count(1)
 
 
+def test_a_token_is_used_by_a_button_that_the_keyboard_reaches_at_any_width(phone: Stage) -> None:
+    phone.show(inspector=inspector(WORDS))
+    use, why = (phone.find(".at-table").get_by_role("button", name=name).first for name in ("use", "why"))
+    for width in (1340, 344, 390):  # beside the map, as on a page of 320 pixels, and on a phone
+        phone.page.set_viewport_size({"width": width, "height": 844})
+        sync_api.expect(use).to_be_visible()
+        why.focus()
+        phone.page.keyboard.press("Tab")
+        sync_api.expect(use).to_be_focused()
+        table, column = (phone.find(selector).bounding_box() for selector in (".at-table", ".at-table-pane"))
+        assert table["x"] + table["width"] <= column["x"] + column["width"] + 1, width
+
+
 def test_in_write_and_chat_a_row_takes_its_token(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS, mode="write"))
     stage.find(".at-table tbody tr").nth(0).click()

@@ -60,10 +60,14 @@ def assert_clear(page: Page) -> None:
 
 
 def is_clear(page: Page) -> bool:
-    left, top, right, bottom = edges(bubble_of(page))
     wanted = page.locator(".at-recorded .at-turn").all()
     if page.evaluate("innerWidth > 1000"):
         wanted += [page.locator("#attend-conversation .at-examples"), page.locator("#attend-message-row")]
+    return covers_none(page, wanted)
+
+
+def covers_none(page: Page, wanted: list[Locator]) -> bool:
+    left, top, right, bottom = edges(bubble_of(page))
     boxes = [edges(one) for one in wanted]
     return all(right <= box[0] or box[2] <= left or bottom <= box[1] or box[3] <= top for box in boxes)
 
@@ -113,6 +117,8 @@ def test_a_first_visitor_sees_six_steps_once_and_can_take_them_again(newcomer: P
         expect(heading).to_have_text(title)
         expect(bubble).to_contain_text(f"{number} of 6")
         assert_beside(page)
+        if title == TITLES[4]:  # which speaks of the settings
+            eventually(lambda: covers_none(page, page.locator(".attend-settings .at-field:visible").all()))
         bubble.locator(".at-primary").click()  # the last one is Done
     expect(bubble).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

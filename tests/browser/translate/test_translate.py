@@ -245,10 +245,18 @@ def test_the_languages_are_chosen_under_the_model_and_come_back_with_a_translati
     expect(target.locator("option")).to_have_text(
         ["model’s choice", "English", "French", "Simplified Chinese", "Spanish", "Traditional Chinese"]
     )
+    swap = page.get_by_role("button", name="Swap languages")
+    expect(swap).to_be_disabled()
+    expect(swap).to_have_attribute("title", "Choose a language under To first")
+    expect(target.locator("option:disabled")).to_have_text("English")  # it is translated from
     target.focus()
     page.keyboard.type("Fr")  # as any list, from the keyboard
     expect(target).to_have_value("fra_Latn")
-    page.get_by_role("button", name="Swap languages").click()
+    source.select_option("fra_Latn")  # the same as the other swaps both
+    expect(target).to_have_value("eng_Latn")
+    target.select_option("fra_Latn")
+    expect(source).to_have_value("eng_Latn")
+    swap.click()
     expect(source).to_have_value("fra_Latn")
     expect(target).to_have_value("eng_Latn")
     page.locator("#attend-given textarea").fill("the cat")
@@ -265,7 +273,7 @@ def test_the_languages_are_chosen_under_the_model_and_come_back_with_a_translati
     pick(page, "nllb")
     uses(page, "Translate", "nllb")
     expect(source).to_have_value("fra_Latn")  # as it was left
-    page.get_by_role("button", name="Swap languages").click()
+    swap.click()
     expect(target).to_have_value("fra_Latn")
     translate(page, "the cat")
     pick(page, "tiny-chat")
@@ -279,3 +287,8 @@ def test_the_languages_are_chosen_under_the_model_and_come_back_with_a_translati
     expect(page.locator("#attend-given textarea")).to_have_value("the cat")
     expect(source).to_have_value("eng_Latn")
     expect(target).to_have_value("fra_Latn")
+    target.select_option("spa_Latn")
+    page.wait_for_function("JSON.parse(sessionStorage.getItem('attend-languages')).nllb.target === 'spa_Latn'")
+    reload(page)
+    expect(page.locator("#attend-given textarea")).to_have_value("the cat")
+    expect(target).to_have_value("spa_Latn")  # chosen, but not used

@@ -21,7 +21,7 @@ from tests.browser.web.static_page import (
     visit,
 )
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import enter
+from tests.helpers.visitor import UNFOLD, enter
 
 pytestmark = BROWSER
 
@@ -120,13 +120,17 @@ SCROLL_UP = """box => {
     wait();
   });
 }"""
+LONG = (  # than the box, and the model does not end it
+    "Once upon a time there was a little fox. He lived in a big forest with his mother and his friends. " * 9
+    + "One day"
+)
 BELOW = "box => box.scrollHeight - box.scrollTop - box.clientHeight"
 
 
 def test_the_box_follows_what_is_written_unless_the_reader_scrolls_up(page: Page) -> None:
     panel = open_tab(page, "Write")
     box = panel.get_by_role("textbox")
-    send(panel, "Text", "\n" * 40 + "Once upon a time", "Continue")
+    send(panel, "Text", LONG, "Continue")
     page.wait_for_function(f"box => ({BELOW})(box) < 2", arg=box.element_handle())
     box.evaluate(SCROLL_UP)
     panel.get_by_role("button", name="Continue").click()
@@ -143,6 +147,19 @@ def test_next_token_continues_by_one(page: Page, rounded_chat: attend.Model) -> 
     (token,) = rounded_chat.generate("Once upon a time", strategy="greedy", max_new_tokens=1).tokens
     expect(panel.get_by_role("textbox")).to_have_value("Once upon a time" + token.text)
     panel.get_by_role("button", name="Undo").click()
+
+
+def test_a_text_that_the_model_has_ended_goes_on_only_when_somebody_types(page: Page) -> None:
+    panel = open_tab(page, "Write")
+    choose(page, "Custom")
+    bias = page.locator("#attend-logit-bias input")
+    bias.evaluate(UNFOLD)
+    enter(bias, "2:100")  # <end> at once
+    said = panel.locator("form [role=status]")
+    for text, sentence in (("The dog", "1 token in"), ("The dog", "The model ended its text"), ("A dog", "1 token in")):
+        send(panel, "Text", text, "Continue")
+        expect(said).to_contain_text(sentence)
+    enter(bias, "")
 
 
 def test_another_token_is_used_and_the_model_writes_on_behind_it(page: Page, rounded_chat: attend.Model) -> None:
@@ -171,6 +188,7 @@ def test_another_token_is_used_and_the_model_writes_on_behind_it(page: Page, rou
 def test_a_translation_is_that_of_python_with_its_alignment(page: Page, rounded_translator: attend.Model) -> None:
     panel = open_tab(page, "Translate")
     expect(panel.locator(".at-recorded")).to_be_visible()  # an example comes before the model
+    expect(page.locator("#attend-method legend")).to_have_text("Decoding method for Translate")
     choose(page, "Beam search")
     length = page.locator("#attend-max-new-tokens-value")
     expect(length).not_to_have_value(str(SHORT["max_new_tokens"]))  # which the address gave to Chat

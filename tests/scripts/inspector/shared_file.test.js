@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { MAX_SENT, contentOf, sendable, withDocument } from '../../../ui/inspector/toolbar/shared_file.js';
+import { MAX_SENT, contentOf, sendable, sizeNote, withDocument } from '../../../ui/inspector/toolbar/shared_file.js';
 
 const PAGE = '<!doctype html><script type="application/json" id="attend-document">{document}</script><script>{document}</script>';
 const HOSTILE = { text: '</script><script>alert(1)</script><!--', model: '$& {document}', steps: [] };
@@ -24,6 +24,12 @@ test('the cards of a shared comparison are shown at once, but not those of any o
   assert.deepEqual(contentOf(withDocument(PAGE, JSON.stringify(shared))).comparison, shared);
   const others = ['', '{"cards": 3}', '{"cards": []}', '{"cards": [null]}', JSON.stringify({ cards: [{ trace: HOSTILE }] }), JSON.stringify({ cards: Array(13).fill(shared.cards[0]) })];
   for (const text of others) assert.equal(contentOf(text).comparison, null);
+});
+
+test('the size of a large page is said with that of its attention, and how it gets smaller', () => {
+  const run = { ids: [1], attention: { rows: ['x'.repeat(2_500_000), 'x'.repeat(1_500_000)] } };
+  assert.match(sizeNote(6_340_000, JSON.stringify(run)), /6\.3 MB, 4\.0 of them for attention: shorter texts/);
+  assert.match(sizeNote(9e6, JSON.stringify({ cards: [{ run }, { run: { ids: [1] } }] })), /9\.0 MB, 4\.0 of them/);
 });
 
 test('what is no document is left to the server to refuse', () => {

@@ -36,13 +36,14 @@ test('the bubble stays in the window and beside its box, wherever that is', () =
   }
 });
 
-test('it covers nothing that is wanted where it can stand elsewhere, and else stands where it would', () => {
+test('it covers nothing that is wanted where it can stand elsewhere, and else as little as it can', () => {
   const target = box(500, 350, 400, 100);
   const below = box(400, 500, 500, 40);
   assert.deepEqual(place(target, BUBBLE, DESK, [below]), { side: 'above', x: 550, y: 350 - GAP - 200 });
   assert.deepEqual(place(target, BUBBLE, DESK, [below, box(0, 0, 1400, 300)]), { side: 'right', x: 900 + GAP, y: 350 });
   assert.deepEqual(place(target, BUBBLE, DESK, [box(400, 450 + GAP + 200, 600, 40)]).side, 'below'); // they touch
   assert.deepEqual(place(target, BUBBLE, DESK, [box(0, 0, 1400, 900)]).side, 'below');
+  assert.deepEqual(place(target, BUBBLE, DESK, [box(0, 0, 1400, 900), below]).side, 'above');
 });
 
 test('where no side has room it stands over the lower end of what it points at', () => {

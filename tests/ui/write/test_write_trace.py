@@ -80,11 +80,14 @@ def test_token_by_token_it_is_the_trace_of_one_run(models: Models, changes: dict
 def test_a_longer_run_goes_on_and_a_stopped_one_too(models: Models) -> None:
     session = Session()
     held = Gate(free=5).holding(models)
-    for _ in write.write(session, held, models.default, START, replace(SAMPLE, max_new_tokens=60)):
+    notes = []
+    for update in write.write(session, held, models.default, START, replace(SAMPLE, max_new_tokens=60)):
+        notes.append(update.meter and update.meter["note"])
         if session.stop is not None and (trace := run_of(session).trace) is not None and trace.ids:
             session.stop.set()
     count = len(trace_of(session).ids)
     assert trace_of(session).finish_reason == "cancelled" and 0 < count < 60
+    assert notes[-1] == "stopped"
     go(session, models, replace(SAMPLE, max_new_tokens=4))
     assert run_of(session).ids == run_of(go(Session(), models, replace(SAMPLE, max_new_tokens=count + 4))).ids
     assert len(trace_of(session).choices()) == count + 4 and trace_of(session).finish_reason == "length"

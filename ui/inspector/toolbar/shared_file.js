@@ -11,6 +11,7 @@ const PLACE = '{document}';
 const DOCUMENT = /<script\b[^<>]*\bid="attend-document"[^<>]*>([^<]*)</;
 const MAX_RUNS = 12; // of a file: twice as many as Compare has cards
 export const MAX_SENT = 990_000; // bytes of a document in a request; the server takes requests of 1,000,000
+const LARGE = 5e6; // bytes of a page whose size is said
 
 /** @typedef {'run' | 'translation' | 'explained' | 'comparison'} Kind of a shared file; each has its own page */
 
@@ -26,7 +27,9 @@ const templates = new Map();
  */
 export async function shareFile(button, kind, name, json) {
   try {
-    download(name, 'html', withDocument(await template(kind), json));
+    const page = new Blob([withDocument(await template(kind), json)]);
+    download(name, 'html', page);
+    if (page.size > LARGE) notify(button, sizeNote(page.size, json));
   } catch {
     templates.delete(kind); // the next click tries again
     notify(button, 'The server can’t be reached, so the page could not be made: try again.');
@@ -51,6 +54,15 @@ function template(kind) {
   });
   templates.set(kind, before);
   return before;
+}
+
+/** The size of a page, what makes it large, and how to make it smaller. @param {number} size in bytes @param {string} json its document */
+export function sizeNote(size, json) {
+  const { cards, ...run } = JSON.parse(json);
+  const runs = cards?.map((card) => card.run) ?? [run];
+  const attention = runs.reduce((sum, { attention: maps }) => sum + (maps?.rows.join('').length ?? 0), 0);
+  const [whole, part] = [size, attention].map((bytes) => (bytes / 1e6).toFixed(1));
+  return `It takes ${whole} MB, ${part} of them for attention: shorter texts take less.`; // one line beside the button
 }
 
 /** @param {string} page @param {string} json */

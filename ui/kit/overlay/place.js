@@ -11,8 +11,8 @@ export const EDGE = 8; // pixels between the bubble and the edge of the window
 const SIDES = /** @type {const} */ (['below', 'above', 'right', 'left']);
 
 /**
- * The bubble stands beside the box, on the first side with enough room, preferably where it covers nothing that is wanted. If
- * no side has enough room, it lies over the box at the window's lower edge.
+ * The bubble stands beside the box, on the side with enough room where it covers the fewest wanted things. If no side has enough
+ * room, it lies over the box at the window's lower edge.
  * @param {Box} box what the bubble points at
  * @param {Size} bubble
  * @param {Size} view the window
@@ -22,9 +22,9 @@ export function place(box, bubble, view, wanted = []) {
   const room = { below: view.height - box.bottom, above: box.top, right: view.width - box.right, left: box.left };
   const needed = { below: bubble.height, above: bubble.height, right: bubble.width, left: bubble.width };
   const possible = SIDES.filter((side) => room[side] >= needed[side] + GAP + EDGE).map((side) => ({ side, ...spot(side) }));
-  const isClear = ({ x, y }) => !wanted.some(({ left, top, right, bottom }) =>
-    x < right && left < x + bubble.width && y < bottom && top < y + bubble.height);
-  return possible.find(isClear) ?? possible[0] ?? { side: 'over', ...spot('over') };
+  const covered = ({ x, y }) => wanted.filter(({ left, top, right, bottom }) =>
+    x < right && left < x + bubble.width && y < bottom && top < y + bubble.height).length;
+  return possible.toSorted((one, other) => covered(one) - covered(other))[0] ?? { side: 'over', ...spot('over') };
 
   /** @param {typeof SIDES[number] | 'over'} side */
   function spot(side) {

@@ -13,14 +13,14 @@ const NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }
 /** @param {(source: string, target: string) => void} choose */
 export function makeLanguages(choose) {
   // A language that is chosen for both sides swaps them, as translators do.
-  const source = make('select', { onchange: () => request(source.value, source.value === shown.target ? shown.source : target.value), 'aria-label': 'From' });
-  const target = make('select', { onchange: () => request(target.value === shown.source ? shown.target : source.value, target.value), 'aria-label': 'To' });
+  const source = make('select', { onchange: () => request(source.value, source.value === current.target ? current.source : target.value), 'aria-label': 'From' });
+  const target = make('select', { onchange: () => request(target.value === current.source ? current.target : source.value, target.value), 'aria-label': 'To' });
   const swap = makeButton('⇄', () => request(target.value, source.value), { class: 'at-plain at-swap', 'aria-label': 'Swap languages' });
   const from = make('label', {}, 'From ', source);
   const node = make('div', { class: 'at-row at-gap-sm attend-languages', hidden: true }, from, swap, make('label', {}, 'To ', target));
   let drawnKey = '';
   /** @type {LanguagesValue} */
-  let shown = { sources: [], targets: [], source: '', target: '' };
+  let current = { sources: [], targets: [], source: '', target: '' };
   const kept = keptObject(KEPT); // by the translators' names
   const before = isReturn() ? { ...kept } : {}; // those still to be chosen again
 
@@ -29,7 +29,7 @@ export function makeLanguages(choose) {
     const key = JSON.stringify(value);
     if (key === drawnKey) return; // an open list stays open while a model is loading
     drawnKey = key;
-    shown = value;
+    current = value;
     node.hidden = !value.targets.length;
     fill(source, value.sources, value.source, 'any');
     fill(target, value.targets, value.target, 'model’s choice');
@@ -37,12 +37,12 @@ export function makeLanguages(choose) {
     from.hidden = !value.sources.length;
     swap.hidden = !value.sources.length;
     swap.disabled = !value.target;
-    swap.title = value.target ? 'Swap languages' : 'Choose a language under To first';
+    swap.title = value.target ? 'Swap languages' : 'Choose a language under “To” first';
   }
 
   /** Keep the languages over a reload, after which they are chosen again. @param {string} name of the translator */
   function keep(name) {
-    const { sources, targets, ...now } = shown;
+    const { sources, targets, ...now } = current;
     const last = before[name] ?? now;
     delete before[name];
     const isOffered = [...sources, ''].includes(last.source) && [...targets, ''].includes(last.target);

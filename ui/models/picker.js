@@ -99,7 +99,8 @@ export function start({ element, props, trigger, watch }) {
   /** Once nothing is loading or being restored: a translation that comes back brings its own languages. */
   function keepLanguages() {
     if (value.title || namedModel() !== value.name) return; // the value to come calls again
-    if (document.body.hasAttribute('data-restoring')) requestAnimationFrame(keepLanguages);
+    const isRestoring = document.querySelector('.attend-history:empty') || document.body.hasAttribute('data-restoring');
+    if (isRestoring) requestAnimationFrame(keepLanguages);
     else languages.keep(value.name);
   }
 

@@ -38,7 +38,7 @@ export function followWriting(box) {
   writtenText.subscribe(box, () => {
     if (!isWriting) return;
     end.follow(false);
-    if (!box.disabled && !box.readOnly) { // with the last words it is enabled again
+    if (!box.disabled && !box.title) { // with the last words it is enabled again
       isWriting = false;
       if (hadFocus && document.activeElement === document.body) box.focus({ preventScroll: true });
     }

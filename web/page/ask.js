@@ -54,7 +54,7 @@ export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] 
     try {
       const { ids, seed, finish_reason: reason } = await send(text, changes);
       if (!changes.branch) last = { text, seed, after: isTyped ? null : box.value }; // no link makes a branch
-      status.textContent = `${reason === 'cancelled' ? 'Stopped after ' : ''}${ids.length} token${ids.length === 1 ? '' : 's'} in ${((performance.now() - began) / 1000).toFixed(1)} s. Click a token to see how it was chosen.`;
+      status.textContent = `${reason === 'cancelled' ? 'Stopped after ' : ''}${ids.length} token${ids.length === 1 ? '' : 's'} in ${((performance.now() - began) / 1000).toFixed(1)} s.${ids.length ? ' Click a token to see how it was chosen.' : ''}`;
     } catch (error) {
       status.textContent = /** @type {Error} */ (error).message;
     }

@@ -25,6 +25,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
   const undo = makeButton('Undo', () => {
     ask.box.value = earlier.pop();
     undo.disabled = !earlier.length;
+    ended = ''; // the model may choose another token than the end
   }, { disabled: true });
   const ask = makeAsk(model, {
     label: 'Text', placeholder: 'Type the beginning of a text and let the model continue it.', verb: 'Continue', rows: 12,

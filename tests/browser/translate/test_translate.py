@@ -247,7 +247,7 @@ def test_the_languages_are_chosen_under_the_model_and_come_back_with_a_translati
     )
     swap = page.get_by_role("button", name="Swap languages")
     expect(swap).to_be_disabled()
-    expect(swap).to_have_attribute("title", "Choose a language under To first")
+    expect(swap).to_have_attribute("title", "Choose a language under “To” first")
     expect(target.locator("option:disabled")).to_have_text("English")  # it is translated from
     target.focus()
     page.keyboard.type("Fr")  # as any list, from the keyboard

@@ -159,6 +159,9 @@ def test_a_text_that_the_model_has_ended_goes_on_only_when_somebody_types(page: 
     for text, sentence in (("The dog", "1 token in"), ("The dog", "The model ended its text"), ("A dog", "1 token in")):
         send(panel, "Text", text, "Continue")
         expect(said).to_contain_text(sentence)
+    panel.get_by_role("button", name="Undo").click()
+    send(panel, "Text", "A dog", "Continue")
+    expect(said).to_contain_text("1 token in")
     enter(bias, "")
 
 

@@ -28,8 +28,8 @@ test('the cards of a shared comparison are shown at once, but not those of any o
 
 test('the size of a large page is said with that of its attention, and how it gets smaller', () => {
   const run = { ids: [1], attention: { rows: ['x'.repeat(2_500_000), 'x'.repeat(1_500_000)] } };
-  assert.match(sizeNote(6_340_000, JSON.stringify(run)), /6\.3 MB, 4\.0 of them for attention: shorter texts/);
-  assert.match(sizeNote(9e6, JSON.stringify({ cards: [{ run }, { run: { ids: [1] } }] })), /9\.0 MB, 4\.0 of them/);
+  assert.match(sizeNote(6_340_000, JSON.stringify(run)), /6\.3 MB, of which 4\.0 MB is attention/);
+  assert.match(sizeNote(9e6, JSON.stringify({ cards: [{ run }, { run: { ids: [1] } }] })), /9\.0 MB, of which 4\.0 MB/);
 });
 
 test('what is no document is left to the server to refuse', () => {

@@ -26,14 +26,15 @@ const templates = new Map();
  * @param {string} json
  */
 export async function shareFile(button, kind, name, json) {
+  let page;
   try {
-    const page = new Blob([withDocument(await template(kind), json)]);
-    download(name, 'html', page);
-    if (page.size > LARGE) notify(button, sizeNote(page.size, json));
+    page = new Blob([withDocument(await template(kind), json)]);
   } catch {
     templates.delete(kind); // the next click tries again
-    notify(button, 'The server can’t be reached, so the page could not be made: try again.');
+    return notify(button, 'The server can’t be reached, so the page could not be made: try again.');
   }
+  download(name, 'html', page);
+  if (page.size > LARGE) notify(button, sizeNote(page.size, json));
 }
 
 /**
@@ -62,7 +63,7 @@ export function sizeNote(size, json) {
   const runs = cards?.map((card) => card.run) ?? [run];
   const attention = runs.reduce((sum, { attention: maps }) => sum + (maps?.rows.join('').length ?? 0), 0);
   const [whole, part] = [size, attention].map((bytes) => (bytes / 1e6).toFixed(1));
-  return `It takes ${whole} MB, ${part} of them for attention: shorter texts take less.`; // one line beside the button
+  return `This page is ${whole} MB, of which ${part} MB is attention. Shorter texts take less.`;
 }
 
 /** @param {string} page @param {string} json */

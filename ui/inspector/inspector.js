@@ -15,7 +15,7 @@ import { termLink } from '../glossary/term_link.js';
 import { partOf } from '../kit/address/address.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make } from '../kit/js/dom.js';
-import { answerSelections, colourMode, connectionLost, inspectedRun, inspectedStep, inspectedToken, shownHead } from '../kit/js/signals.js';
+import { answerSelections, colourMode, connectionLost, inspectedRun, inspectedStep, inspectedToken, openedAttention, shownHead } from '../kit/js/signals.js';
 import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
 import { followValue, unpacked } from '../kit/js/values.js';
@@ -119,7 +119,7 @@ export function start(component) {
 
   /** @param {InspectorValue | OpenedRun} sent */
   function receive(sent) {
-    const value = 'document' in sent ? { ...inspectorValue(sent.document, sent.run), file: sent.file, number: sent.number } : sent;
+    const value = 'document' in sent ? valueOf(sent) : sent;
     const number = value.number ?? 0;
     const isLate = number < newestUpdate; // a newer update has overtaken it
     if (isLate && value.run !== run.name) return;
@@ -132,6 +132,12 @@ export function start(component) {
     }
     accept(value, isLate);
     if (wantsExample) showExample(value.mode).catch(() => root.replaceChildren(empty.node));
+  }
+
+  /** @param {OpenedRun} opened @returns {InspectorValue} */
+  function valueOf({ document, run: name, file, number }) {
+    const kept = openedAttention.latest?.run === name ? openedAttention.latest.attention : null; // which was not sent
+    return { ...inspectorValue(kept ? { ...document, attention: kept } : document, name), file, number };
   }
 
   /**

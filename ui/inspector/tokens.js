@@ -28,6 +28,7 @@ export function makeStrip(onSelect, label = 'Tokens of the context') {
   /** @type {Map<string, HTMLElement>} around the parts of a character, by what is in them */
   let frames = new Map();
   let selected = -1;
+  let isFocusLost = false; // with a box that was drawn anew, such as a token of the prompt that is explained now
   let isShaded = false;
 
   node.addEventListener('click', (event) => {
@@ -70,6 +71,7 @@ export function makeStrip(onSelect, label = 'Tokens of the context') {
   /** Show these tokens, touching only those that differ. @param {ShownToken[]} tokens */
   function update(tokens) {
     const fresh = [];
+    isFocusLost ||= hasFocus();
     tokens.forEach((token, index) => {
       const old = drawn[index];
       if (old && old.text === token.text && old.kind === token.kind && old.probability === token.probability) return;
@@ -84,7 +86,10 @@ export function makeStrip(onSelect, label = 'Tokens of the context') {
     node.append(...fresh);
     drawn = tokens.slice();
     frameCharacters();
+    isFocusLost &&= !hasFocus();
   }
+
+  const hasFocus = () => boxes.some((box) => box === document.activeElement);
 
   /** Frame the tokens that only together form a character, touching only what differs. */
   function frameCharacters() {
@@ -106,8 +111,9 @@ export function makeStrip(onSelect, label = 'Tokens of the context') {
 
   /** @param {number} index */
   function select(index) {
+    const focused = isFocusLost || boxes[selected] === document.activeElement;
+    isFocusLost = false;
     if (selected === index) return;
-    const focused = boxes[selected] === document.activeElement;
     mark(boxes[selected], false);
     mark(boxes[index], true);
     selected = boxes[index] ? index : -1;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator
@@ -265,6 +266,21 @@ def test_a_saved_search_shows_its_tree_and_its_texts_again(page: Page, tmp_path:
     expect(page.locator(".at-record-bar")).not_to_contain_text("Opened from a file.")
     expect(banner).to_be_hidden()
     expect(page.locator(".at-box").first).to_be_visible()  # its own run again
+
+
+def test_attention_that_is_too_large_to_be_sent_is_shown_all_the_same(page: Page, tmp_path: Path) -> None:
+    say(page, "How are you today?")
+    document = saved(page)
+    before = len(document["prompt"]["ids"]) + len(document["ids"]) - len(document["steps"])
+    attention = {"layers": 60, "heads": 80}  # a few hundred thousand bytes a row
+    rows = (bytes(60 * 80 * (before + number)) for number in range(len(document["steps"])))
+    document["attention"] = {**attention, "rows": [base64.b64encode(row).decode() for row in rows]}
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert file.stat().st_size > 1_000_000  # bytes, which the server takes in a request
+    page.locator(".attend-record input[type=file]").set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("Opened from a file.")
+    expect(page.locator(".at-map-pane select").filter(has_text="all layers").locator("option")).to_have_count(1 + 60)
 
 
 def test_a_saved_run_is_shown_again_without_a_model(page: Page, tmp_path: Path) -> None:

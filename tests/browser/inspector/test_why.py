@@ -101,6 +101,14 @@ def test_layers_guesses_follow_the_token_and_the_keys(page: Page) -> None:
     page.unroute_all()
 
 
+def test_a_token_of_the_prompt_keeps_the_focus_when_it_is_explained(page: Page) -> None:
+    page.locator(".at-box.at-generated").nth(2).click()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".at-headline")).to_contain_text("entropy")  # its distribution has come, and with it its colour
+    expect(page.locator(".at-box[data-index='1']")).to_be_focused()
+
+
 def test_a_pair_of_tokens_is_explained_in_three_ways(page: Page) -> None:
     select(page, 3)
     open_fold(page, "pair")

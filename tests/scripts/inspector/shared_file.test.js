@@ -41,16 +41,27 @@ test('what is no document is left to the server to refuse', () => {
 test('of a large document the attention is left out, then the beams, until it fits into a request', () => {
   const half = 'x'.repeat(MAX_SENT / 2);
   const document = { attention: half, search: half, why: [half], ids: [1] };
-  assert.deepEqual(sendable(JSON.stringify({ ids: [1], why: [half] })), { text: '{"ids":[1]}', without: '' });
-  assert.deepEqual(sendable(JSON.stringify(document)), { text: JSON.stringify({ search: half, ids: [1] }), without: 'attention' });
-  assert.deepEqual(sendable(JSON.stringify({ ...document, ids: [half] })), { text: JSON.stringify({ ids: [half] }), without: 'beams' });
+  assert.deepEqual(sendable(JSON.stringify({ ids: [1], why: [half] })), { text: '{"ids":[1]}', without: '', attention: null });
+  assert.deepEqual(sendable(JSON.stringify(document)), { text: JSON.stringify({ search: half, ids: [1] }), without: 'attention', attention: null });
+  assert.deepEqual(sendable(JSON.stringify({ ...document, ids: [half] })), { text: JSON.stringify({ ids: [half] }), without: 'beams', attention: null });
   assert.equal(sendable(JSON.stringify({ ids: [half, half] })).text, '');
-  assert.deepEqual(sendable('{'), { text: '{', without: '' });
+  assert.deepEqual(sendable('{'), { text: '{', without: '', attention: null });
+});
+
+test('attention that was left out is shown if it has a byte for each layer, head and key of every step', () => {
+  const prompt = { ids: Array(600).fill(1) };
+  const run = { prompt, ids: [2, 3], steps: [{}, {}], attention: { layers: 30, heads: 30, rows: [600, 601].map((keys) => btoa('x'.repeat(900 * keys))) } };
+  const { attention, ...rest } = run;
+  assert.deepEqual(sendable(JSON.stringify(run)), { text: JSON.stringify(rest), without: '', attention });
+  for (const wrong of [{ ...attention, heads: 29 }, { ...attention, rows: [attention.rows[0], `${attention.rows[1]}!`] }, { ...attention, rows: [...attention.rows, attention.rows[0]] }]) {
+    const left = sendable(JSON.stringify({ ...run, attention: wrong }));
+    assert.deepEqual([left.without, left.attention], ['attention', null]);
+  }
 });
 
 test('what counts are the bytes of the request, in which quotes are escaped and other letters have several', () => {
   for (const [letter, bytes] of /** @type {[string, number][]} */ ([['"', 4], ['я', 2], ['語', 3]])) {
     const ids = letter.repeat(800_000 / bytes);
-    assert.deepEqual(sendable(JSON.stringify({ attention: 'x'.repeat(300_000), ids })), { text: JSON.stringify({ ids }), without: 'attention' });
+    assert.deepEqual(sendable(JSON.stringify({ attention: 'x'.repeat(300_000), ids })), { text: JSON.stringify({ ids }), without: 'attention', attention: null });
   }
 });

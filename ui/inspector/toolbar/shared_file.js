@@ -2,6 +2,7 @@
  * Documents in and out of a shared file: one HTML page that shows a run, a translation or a comparison without a server (ui/share/).
  */
 
+/** @import { RunDocument } from '../../../decoding/run/document' */
 /** @import { AnsweredQuestion } from '../why/why_contract' */
 
 import { download, notify } from '../../kit/js/transfer.js';
@@ -97,12 +98,14 @@ export function contentOf(text) {
 /**
  * A run document as it can be sent: if it is too large, without its attention or its beams.
  * @param {string} json
- * @returns {{text: string, without: '' | 'attention' | 'beams'}} `text`: "" if it is still too large; `without`: what was left out last
+ * @returns {{text: string, without: '' | 'attention' | 'beams', attention: RunDocument['attention'] | null}} `text`: "" if it is still
+ *   too large; `attention`: what was left out of it and can be shown all the same; `without`: what was left out last and can't
  */
 export function sendable(json) {
   const fits = () => new TextEncoder().encode(JSON.stringify(text)).length <= MAX_SENT; // as a string of the request
   let text = json;
   let without = /** @type {'' | 'attention' | 'beams'} */ ('');
+  let attention = null;
   try {
     const content = JSON.parse(json);
     delete content.why; // the answers to Why? stay in the file
@@ -111,12 +114,27 @@ export function sendable(json) {
     text = JSON.stringify(content);
     for (const part of ['attention', 'search', 'beams']) {
       if (!content[part] || fits()) continue;
-      without = part === 'attention' ? part : 'beams';
+      if (part === 'attention' && isWhole(content)) attention = content.attention;
+      else without = part === 'attention' ? part : 'beams';
       delete content[part];
       text = JSON.stringify(content);
     }
   } catch {
     // the server says that the file is not JSON
   }
-  return { text: fits() ? text : '', without };
+  return { text: fits() ? text : '', without, attention };
+}
+
+/**
+ * Whether every step has a row of one byte for each layer, head and key, as decoding/run/reader.py asks of what is sent.
+ * @param {RunDocument} run a file's, which nobody has checked
+ */
+function isWhole({ attention, steps, source = [], prompt, ids }) {
+  try {
+    const before = source.length + prompt.ids.length + ids.length - steps.length;
+    const maps = attention.layers * attention.heads;
+    return attention.rows.length === steps.length && attention.rows.every((row, number) => atob(row).length === maps * (before + number));
+  } catch {
+    return false;
+  }
 }

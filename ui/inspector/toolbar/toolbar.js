@@ -10,7 +10,7 @@
 import { isExample } from '../../examples/example.js';
 import { find, make, makeButton } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
-import { answeredWhy, inspectedToken, openedComparison, selectToken, showTab } from '../../kit/js/signals.js';
+import { answeredWhy, inspectedToken, openedAttention, openedComparison, selectToken, showTab } from '../../kit/js/signals.js';
 import { downloadReply } from '../../kit/js/transfer.js';
 import { followValue, unpacked } from '../../kit/js/values.js';
 import { makeWhatIf } from './counterfactual.js';
@@ -134,10 +134,11 @@ export function start(component) {
    * @returns {string | null} the name that the run will have in the inspector; null if it is too large to be opened
    */
   function openRun(json, file, index = null) {
-    const { text, without } = sendable(json);
+    const { text, without, attention } = sendable(json);
     if (text) {
       opened += 1;
       last = { run: `${FROM_FILE}${opened}`, index, without };
+      openedAttention.publish({ run: last.run, attention });
       trigger('open_file', { number: opened, text, file: file.name });
       return last.run;
     }

@@ -47,6 +47,12 @@ export const inspectedToken = new Subject();
 export const inspectedStep = new Subject();
 
 /**
+ * The attention of a run that was opened from a file too large to be sent whole.
+ * @type {Subject<{run: string, attention: import('../../../decoding/run/document').RunDocument['attention'] | null}>}
+ */
+export const openedAttention = new Subject();
+
+/**
  * A head of which the inspected text is to be coloured by its attention.
  * @type {Subject<{run: string, layer: number, head: number, kind: 'self' | 'cross'}>}
  */

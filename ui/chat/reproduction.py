@@ -9,7 +9,7 @@ from ui.kit.validation import checked_system, checked_text, without_blank_end
 from ui.runs.prompts import chat_settings, is_translator, supported_system_prompt
 from ui.runs.session import Session
 from ui.runs.versions.conversation import Turn
-from ui.settings.code import Reproduction, with_last_seed
+from ui.settings.code import Reproduction, note_of_taken, with_last_seed
 
 
 def chat_reproduction(
@@ -22,12 +22,13 @@ def chat_reproduction(
     """
     message = checked_text(text, "The message")
     instruction = session.system if system is None else checked_system(system)
-    turns, answer, off = list(session.turns), session.newest_answer, ()
+    turns, answer, off, note = list(session.turns), session.newest_answer, (), ""
     if message.strip() or not turns:
         turns.append(Turn("user", without_blank_end(message) if message.strip() else EXAMPLES[0]))
     else:
         turns = turns[: 1 + max(number for number, turn in enumerate(turns) if turn.role == "user")]
         off = answer.interventions if answer is not None and answer.model == loaded.name else ()
+        note = note_of_taken(answer.tokens if answer is not None else ())
     return Reproduction(
         loaded.address,
         chat_settings(loaded, with_last_seed(session, unseeded)),
@@ -37,5 +38,6 @@ def chat_reproduction(
         tuple(turns),
         supported_system_prompt(instruction, loaded),
         translates=is_translator(loaded),
+        note=note,
         interventions=off,
     )

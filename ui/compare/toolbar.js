@@ -7,10 +7,13 @@
 
 import { make, makeButton } from '../kit/js/dom.js';
 import { makeClassButton } from '../kit/parts/class_button.js';
+import { BUSY } from './cards/editing.js';
 import { same } from './cards/form.js';
 import { makeSweep } from './sweep.js';
 
 const FILES = /** @type {const} */ ({ csv: 'CSV', json: 'JSON', md: 'Markdown' });
+const SHARE = 'Save a page that shows these cards in any browser, without a server; it is made here and sent nowhere';
+const NOT_RUN = 'When you have run this comparison'; // why a button is disabled
 
 /**
  * @param {CompareForm} offered
@@ -23,8 +26,7 @@ export function makeToolbar(offered, { fill, add, link, classLink, share, downlo
   const addButton = makeButton('+ Add card', add);
   const linkButton = makeButton('Copy link', () => link(linkButton),
     { title: 'A link that opens these cards with the same prompt and settings' });
-  const shareButton = makeButton('Share', () => share(shareButton),
-    { title: 'Save a page that shows these cards in any browser, without a server; it is made here and sent nowhere' });
+  const shareButton = makeButton('Share', () => share(shareButton));
   const classButton = makeClassButton(classLink);
   const files = Object.entries(FILES).map(([kind, name]) => makeButton(name, () => download(/** @type {keyof typeof FILES} */ (kind))));
   const row = make('div', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
@@ -33,15 +35,18 @@ export function makeToolbar(offered, { fill, add, link, classLink, share, downlo
 
   /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean}} now */
   function draw({ cards, busy, hasFiles }) {
-    sweep.chip.disabled = busy;
-    fills.forEach((chip, i) => {
-      chip.disabled = busy;
-      chip.setAttribute('aria-pressed', String(same(cards, offered.fills[i].cards)));
-    });
-    for (const button of [shareButton, ...files]) button.disabled = busy || !hasFiles;
-    addButton.disabled = busy || cards.length >= offered.most;
-    addButton.title = cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '';
+    const [reason, fileReason] = busy ? [BUSY, BUSY] : ['', hasFiles ? '' : NOT_RUN];
+    disable([sweep.chip, ...fills], reason);
+    fills.forEach((chip, i) => chip.setAttribute('aria-pressed', String(same(cards, offered.fills[i].cards))));
+    disable([shareButton, ...files], fileReason);
+    shareButton.title = fileReason || SHARE;
+    disable([addButton], reason || (cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : ''));
   }
 
   return { nodes: [row, sweep.node], draw, focusAdd: () => addButton.focus() };
+}
+
+/** @param {HTMLButtonElement[]} buttons @param {string} reason "" if they can be pressed */
+function disable(buttons, reason) {
+  for (const button of buttons) Object.assign(button, { disabled: Boolean(reason), title: reason });
 }

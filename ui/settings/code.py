@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from model.inspection.naming import names_of
 from model.text.conversation import Message, as_dicts
 from model.text.languages import Languages
 from ui.runs.prompts import drawn_seed
+from ui.runs.run import TokenRecord
 from ui.runs.session import Session
 from ui.runs.versions.conversation import Turn
 from ui.settings.without import can_be_named
@@ -44,6 +45,12 @@ class Reproduction:
 def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSettings:
     """These settings, with a random seed replaced by that of the last run, so that it can be repeated."""
     return settings if settings.seed >= 0 else replace(settings, seed=session.seed)
+
+
+def note_of_taken(tokens: Iterable[TokenRecord]) -> str:
+    """A note where the visitor chose one of the tokens; else ""."""
+    taken = any(token.origin == "taken" for token in tokens)
+    return "You chose a token by hand, which this doesn't repeat." if taken else ""
 
 
 def dialog_value(run: Reproduction) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def write(
     before = session.draft_version
     run = without_stop_text(session, loaded, run)
     if ended_by_model(run, loaded) is not None:
-        raise AttendError("The model ended its text here: keep typing, press Undo, or use another token instead.")
+        raise AttendError("The model ended its text here: keep typing, or use another token instead.")
     check_room(len(run.tokens) - 1, loaded.model.context_length)  # a full context predicts one more
     trace = resumed_trace(run, unseeded) or trace_from_here(
         run.tokens, loaded, unseeded.seeded(), text=session.draft.text, interventions=run.interventions

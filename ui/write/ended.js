@@ -4,7 +4,7 @@
  */
 
 export const STARTS = '#attend-continue, #attend-next';
-export const REASON = 'The model ended its text here: keep typing, press Undo, or use another token instead.';
+export const REASON = 'The model ended its text here: keep typing, or use another token instead.';
 
 const buttons = () => /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(STARTS));
 

@@ -16,12 +16,15 @@ from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
 from ui.chat.reproduction import chat_reproduction
+from ui.runs.documents.document import open_document
 from ui.runs.models import Models
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.settings import code
 from ui.translate import actions as translate
 from ui.translate.reproduction import translate_reproduction
 from ui.write import actions as write
+from ui.write.document import open_text, write_document
 from ui.write.reproduction import write_reproduction
 
 SETTINGS = DecodingSettings(temperature=0.7, top_k=30, max_new_tokens=8)
@@ -116,6 +119,40 @@ def test_a_note_says_that_an_edited_text_is_not_repeated_whole(models: Models, t
     assert all(
         block["note"].startswith("This repeats only the first continuation") for block in code.blocks(reproduction)
     )
+
+
+def test_a_note_says_that_a_token_chosen_by_hand_is_not_repeated(models: Models, tiny: LoadedModel) -> None:
+    session, settings = Session(), replace(SETTINGS, seed=5)
+    list(write.write(session, models, models.default, MESSAGE, settings))
+    list(chat.send(session, models, models.default, MESSAGE, settings))
+    answer = session.newest_answer
+    assert answer is not None
+    write.take(session, models, *_another(session.run(session.draft.run), tiny))
+    list(chat.branch(session, models, answer.id, *_another(answer, tiny), settings))
+    in_write = write_reproduction(session, tiny, session.draft.text, settings)
+    for reproduction in (in_write, chat_reproduction(session, tiny, "", settings)):
+        notes = [block["note"] for block in code.blocks(reproduction)]
+        assert notes == ["You chose a token by hand, which this doesn't repeat."] * 2
+    assert chat_reproduction(session, tiny, "Another message", settings).note == ""
+
+
+def _another(run: RunRecord, loaded: LoadedModel) -> tuple[int, int]:
+    """The index of the run's last token, and another of its candidates."""
+    choice = run.tokens[-1].choice
+    assert choice is not None
+    others = (each.id for each in choice.candidates if each.id != choice.token)
+    return len(run.tokens) - 1, next(each for each in others if not loaded.tokenizer.is_special(each))
+
+
+def test_a_restored_text_is_repeated_with_its_own_settings(models: Models, tiny: LoadedModel) -> None:
+    written, session, settings = Session(), Session(), replace(SETTINGS, seed=5)
+    list(write.write(written, models, models.default, MESSAGE, settings))
+    document = write_document(written)
+    assert document is not None
+    kept = {name: value for name, value in document.value(models, ()).items() if name not in ("title", "names")}
+    open_document(session, models, kept, open_text)
+    panel = replace(DecodingSettings(), seed=7, max_new_tokens=20)
+    assert write_reproduction(session, tiny, session.draft.text, panel).settings == settings
 
 
 @pytest.mark.usefixtures("counted_seeds", "quick")

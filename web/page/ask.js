@@ -79,5 +79,5 @@ export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] 
     if (hadFocus) box.focus();
   }
 
-  return { node, box, submit };
+  return { node, box, status, submit };
 }

@@ -30,6 +30,8 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     undo({ turn }) {
       ask.box.value = turns[turn - 1].text;
       draw(turns.slice(0, turn - 1));
+      ask.status.textContent = '';
+      enter();
     },
   });
   panel.append(ask.node);

@@ -14,18 +14,25 @@ import { nameRun } from './inspector.js';
 import { settingsOf } from './settings.js';
 import { textOf } from './turns.js';
 
+const MAX_UNDO = 50; // as on the page with a server: every version keeps a run
+
+/**
+ * A text, the last run so far with its name, and the text that the model has ended; "" for none.
+ * @typedef {{text: string, name: string, run: import('../service.js').Result['document'] | null, ended: string}} Version
+ */
+
 /** @param {Tab} tab */
 export function startTab({ panel, model, settings, inspector, prompt }) {
-  let name = '';
-  /** @type {import('../service.js').Result['document'] | null} the last run */
-  let run = null;
-  let ended = ''; // the text that the model has ended; "" for none
-  /** @type {string[]} what the text was before each run */
+  /** @type {Version} without what was typed since the last run */
+  let version = { text: prompt, name: '', run: null, ended: '' };
+  /** @type {Version[]} for Undo */
   const earlier = [];
   const undo = makeButton('Undo', () => {
-    ask.box.value = earlier.pop();
+    if (ask.box.value === version.text) version = earlier.pop(); // nothing was typed
+    ask.box.value = version.text;
     undo.disabled = !earlier.length;
-    ended = ''; // the model may choose another token than the end
+    ask.status.textContent = '';
+    enter();
   }, { disabled: true });
   const ask = makeAsk(model, {
     label: 'Text', placeholder: 'Type the beginning of a text and let the model continue it.', verb: 'Continue', rows: 12,
@@ -38,9 +45,9 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
 
   /** @param {string} text @param {{branch?: import('../service.js').Branch, single?: boolean}} how `single`: by one token */
   async function proceed(text, { branch, single = false }) {
-    if (!branch && text === ended) throw new Error(REASON);
+    if (!branch && text === version.ended) throw new Error(REASON);
     const before = ask.box.value;
-    ask.box.readOnly = true;
+    ask.box.readOnly = undo.disabled = true;
     const growing = nameRun();
     inspector.await(growing);
     end.follow(true);
@@ -50,11 +57,12 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
         ask.box.value = text + textOf(tokens);
         end.follow(false);
       });
-      [name, run] = [growing, result.document];
-      earlier.push(before);
-      undo.disabled = false;
-      ask.box.value = text + textOf(result.tokens);
-      ended = run.finish_reason === 'stop' ? ask.box.value : '';
+      const name = growing, run = result.document, written = text + textOf(result.tokens);
+      if (before !== version.text) earlier.push(version); // Undo takes back a run, then what was typed before it
+      earlier.push({ ...version, text: before });
+      earlier.splice(0, earlier.length - MAX_UNDO);
+      version = { text: written, name, run, ended: run.finish_reason === 'stop' ? written : '' };
+      ask.box.value = written;
       end.follow(false);
       if (!panel.hidden) inspector.show(name, run, branch?.place ?? (single ? 0 : undefined));
       return run;
@@ -63,13 +71,20 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
       throw error;
     } finally {
       ask.box.readOnly = !mayChangeText();
+      undo.disabled = !earlier.length;
     }
   }
 
   /** Continue the text after another token; what followed is dropped. @param {import('../service.js').Branch} branch */
   function take(branch) {
-    if (branch.run === run) ask.submit(run.prompt.text, { branch });
+    if (branch.run === version.run) ask.submit(branch.run.prompt.text, { branch });
   }
 
-  return { take, enter: () => (run ? inspector.show(name, run) : inspector.showExample('write')) };
+  function enter() {
+    const { name, run } = version;
+    if (run) inspector.show(name, run);
+    else inspector.showExample('write');
+  }
+
+  return { take, enter };
 }

@@ -43,8 +43,11 @@ def test_an_answer_is_that_of_python_and_every_token_can_be_looked_into(page: Pa
     page.locator(".attend-inspector .at-term", has_text="entropy").first.click()
     expect(page.get_by_role("dialog", name="Entropy")).to_be_visible()
     page.keyboard.press("Escape")
+    page.locator(".at-log .at-assistant").last.locator(".at-tok").first.click()
     page.get_by_role("button", name="Undo").last.click()
     expect(page.locator(".at-log > .at-assistant")).to_have_count(1)
+    expect(page.locator(".at-box")).to_have_count(len(expected.document()["prompt"]["ids"]) + len(expected.tokens))
+    expect(page.locator("#at-panel-chat form [role=status]")).to_have_text("")
     expect(page.get_by_role("textbox", name="Message")).to_have_value("Hello!")
 
 
@@ -100,9 +103,13 @@ def test_a_text_is_continued_in_its_box(page: Page, rounded_chat: attend.Model) 
     panel = open_tab(page, "Write")
     send(panel, "Text", "Once upon a time", "Continue")
     expected = rounded_chat.generate("Once upon a time", strategy="greedy", **SHORT)
-    expect(panel.get_by_role("textbox")).to_have_value("Once upon a time" + expected.text)
-    panel.get_by_role("button", name="Undo").click()
-    expect(panel.get_by_role("textbox")).to_have_value("Once upon a time")
+    box, undo = panel.get_by_role("textbox"), panel.get_by_role("button", name="Undo")
+    expect(box).to_have_value("Once upon a time" + expected.text)
+    box.press_sequentially(" and then")
+    undo.click()  # only what was typed
+    expect(box).to_have_value("Once upon a time" + expected.text)
+    undo.click()
+    expect(box).to_have_value("Once upon a time")
 
 
 # Once the model writes in a box and its end has been brought into view, scroll up.
@@ -177,7 +184,9 @@ def test_another_token_is_used_and_the_model_writes_on_behind_it(page: Page, rou
     box = panel.get_by_role("textbox")
     expect(box).to_have_value(re.compile(f"^{re.escape(begun)}(?!{re.escape(before.tokens[1].text)}).+", re.DOTALL))
     panel.get_by_role("button", name="Undo").click()
-    expect(panel.get_by_role("textbox")).to_have_value("Once upon a time" + before.text)
+    expect(box).to_have_value("Once upon a time" + before.text)
+    expect(page.locator(".at-box.at-generated")).to_have_count(len(before.tokens))
+    expect(panel.locator("form [role=status]")).to_have_text("")
 
     chat = open_tab(page, "Chat")
     count = chat.locator(".at-log > .at-assistant").count()

@@ -29,10 +29,10 @@ def quoted_bytes(value: str) -> int:
 
 def measure(models: Models, tokens: int) -> tuple[list[int], list[int]]:
     """The bytes of each update, and those of the whole answer at that time."""
-    from ui.chat import actions as chat
+    from ui.chat import chat_actions as chat
     from ui.kit.packing import packed
+    from ui.runs.run_values import turn_value
     from ui.runs.session import Session
-    from ui.runs.values import turn_value
 
     settings = DecodingSettings(min_new_tokens=tokens, max_new_tokens=tokens, temperature=0.7, top_p=0.9, seed=1)
     session, updates, answers = Session(), list[int](), list[int]()

@@ -18,26 +18,26 @@ import numpy as np
 from decoding.settings import DecodingSettings, for_translator
 from model import catalog
 from model.loaded import LoadedModel
-from ui.chat import actions as chat
-from ui.chat.document import chat_document
-from ui.compare import actions as compare
-from ui.compare.values import EXAMPLE, METRICS, card_settings, comparison_value
+from ui.chat import chat_actions as chat
+from ui.chat.kept_chat import chat_document
+from ui.compare import compare_actions as compare
+from ui.compare.comparison_value import EXAMPLE, METRICS, card_settings, comparison_value
 from ui.examples.recorded import MODEL, MODELS, TRANSLATOR
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import opened
-from ui.runs.documents.document import Document
+from ui.runs.documents.kept_document import Document
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
+from ui.runs.run_values import turn_value
 from ui.runs.runs_contract import TurnValue
 from ui.runs.session import Session
-from ui.runs.values import turn_value
 from ui.runs.versions.conversation import Turn
 from ui.settings.methods import DEFAULT_METHOD, METHODS
-from ui.translate import actions as translate
+from ui.translate import translate_actions as translate
 from ui.translate.alignment import alignment_value
-from ui.translate.document import translate_document
-from ui.write import actions as write
-from ui.write.document import write_document
+from ui.translate.kept_translation import translate_document
+from ui.write import write_actions as write
+from ui.write.kept_text import write_document
 
 FOLDER = Path(__file__).resolve().parents[1] / "ui" / "examples"
 DIALOGUE = ("I have a dog called Biscuit.", "What is my dog called?")

@@ -1,6 +1,6 @@
 """What a tab is, and what stands around every tab: the settings, the inspector, the meter.
 
-A tab is a folder of ui/ with a `tab.py`; `ui/tabs.py` lists them. It says what its model must be for, lays out its
+A tab is a folder of ui/ with a `ROOM_tab.py`; `ui/tabs.py` lists them. It says what its model must be for, lays out its
 components, joins them with its functions, and shows the updates that these return. Tabs do not know each other.
 """
 
@@ -26,7 +26,7 @@ from ui.kit.events import QUICK, heard, replies, reply
 from ui.kit.events import field as field_of
 from ui.kit.packing import packed
 from ui.page_update import PageUpdate
-from ui.runs.documents.document import Document, OpenedDocument
+from ui.runs.documents.kept_document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.prompts import task_of
 from ui.runs.runs_contract import RunMode

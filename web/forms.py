@@ -9,11 +9,11 @@ from decoding.settings import parameters
 from decoding.strategies.registry import STRATEGY
 from model import names
 from model.transformer.checkpoint import read_config
-from ui.chat.values import EXAMPLES as MESSAGES
-from ui.compare.values import compare_form
+from ui.chat.conversation_value import EXAMPLES as MESSAGES
+from ui.compare.comparison_value import compare_form
 from ui.settings.methods import default_method
 from ui.settings.panel import declaration
-from ui.translate.actions import EXAMPLES as SENTENCES
+from ui.translate.translate_actions import EXAMPLES as SENTENCES
 from web.available import STRATEGIES, strategies_of
 
 # Cards run one after the other in a browser, and in one batch on a server.

@@ -20,7 +20,7 @@ import { Engine } from './engine.js';
 /** @typedef {import('./decoding/branch.js').Branch} Branch */
 /** @typedef {import('./decoding/settings.js').Settings} Settings */
 /** @typedef {import('../ui/runs/runs_contract').AnswerToken} AnswerToken */
-/** @typedef {import('../decoding/run/document').RunDocument} RunDocument */
+/** @typedef {import('../decoding/run/run_document').RunDocument} RunDocument */
 /** A worker's own scope, or a port. @typedef {{postMessage: (news: News) => void, onmessage: (event: MessageEvent<Order>) => void}} Port */
 
 /** @param {string} folder @param {(loaded: number, total: number) => void} onProgress */

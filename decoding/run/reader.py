@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from decoding.request import ModelWithTokenizer, Request, RequestOptions
-from decoding.run.document import MAX_STEPS, SCHEMA, BeamEntry, InvalidDocument, RunDocument, SearchEntry, StepEntry
+from decoding.run.run_document import MAX_STEPS, SCHEMA, BeamEntry, InvalidDocument, RunDocument, SearchEntry, StepEntry
 from decoding.run.trace import Trace
 from decoding.run.upgrade import upgraded
 from decoding.run.writer import ids_in

@@ -11,7 +11,7 @@ from typing import Self
 
 from decoding.call import DecodeCall
 from decoding.request import Request
-from decoding.run.document import SCHEMA, RunDocument, StepEntry, TokenOrigin
+from decoding.run.run_document import SCHEMA, RunDocument, StepEntry, TokenOrigin
 from decoding.run.writer import ids_in, intervention_entry, search_entries, step_entry
 from decoding.settings import DecodingSettings
 from decoding.step import Choice, FinishReason, Hypothesis, Step

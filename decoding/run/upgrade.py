@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-from decoding.run.document import SCHEMA, InvalidDocument
+from decoding.run.run_document import SCHEMA, InvalidDocument
 
 Old = Mapping[str, Any]
 

@@ -1,11 +1,11 @@
-"""Writes the entries of a run document from the records of decoding. Pure functions; see `decoding.run.document`."""
+"""Writes the entries of a run document (`decoding.run.run_document`) from the records of decoding. Pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
-from decoding.run.document import (
+from decoding.run.run_document import (
     BeamEntry,
     BeamIndex,
     DropEntry,

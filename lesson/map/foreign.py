@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from torch import Tensor, nn
 
+from lesson.map.arrays import Array, Axis, Calls, by_head, vectors
 from lesson.map.parameters import down_of, is_norm
-from lesson.map.values import Array, Axis, Calls, by_head, vectors
 from model.inspection.anatomy import Anatomy, Layer, SubLayer
 from model.inspection.inspector import Inside
 

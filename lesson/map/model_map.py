@@ -8,10 +8,10 @@ from __future__ import annotations
 import torch
 
 from lesson.map import foreign, own
+from lesson.map.arrays import Array, Text, Values
 from lesson.map.parameters import Counts, count_foreign, count_own, network_of
 from lesson.map.plan import Side, foreign_plan, own_plan
 from lesson.map.recording import recorded
-from lesson.map.values import Array, Text, Values
 from lesson.sentences import at_most
 from model.inspection.inspector import opened
 from model.loaded import LoadedModel

@@ -10,7 +10,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from lesson.map.values import Array, Axis, Calls, Text, by_head, split_heads, vectors
+from lesson.map.arrays import Array, Axis, Calls, Text, by_head, split_heads, vectors
 from model.interface import Attention
 from model.transformer.attention import CrossAttention, SelfAttention
 from model.transformer.decoder import Transformer

@@ -12,7 +12,7 @@ import pytest
 import torch
 from playwright.sync_api import Browser, BrowserContext
 
-from decoding.run.document import TokenOrigin
+from decoding.run.run_document import TokenOrigin
 from decoding.step import CandidateRecord, Choice
 from tests.browser.chromium import CHROMIUM, REASON
 from tests.conftest import unused_port
@@ -21,7 +21,7 @@ from tests.helpers.waiting import eventually
 from ui.chat.chat_contract import ConversationValue
 from ui.chat.formatted.markdown import trees
 from ui.inspector.inspector_contract import InspectorValue
-from ui.inspector.values import step_value
+from ui.inspector.inspector_value import step_value
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.events import field, reply

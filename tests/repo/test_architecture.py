@@ -51,7 +51,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.kit": ("decoding", "model.errors"),
     "ui.runs": ("ui.kit", "ui.limits", "decoding", "model"),
     "ui.inspector": ("ui.runs", "ui.kit", "decoding", "model"),
-    "ui.inspector.*.events": ("ui.frame", "ui.inspector", "ui.runs", "ui.kit", "decoding", "model"),
+    "ui.inspector.*.*_events": ("ui.frame", "ui.inspector", "ui.runs", "ui.kit", "decoding", "model"),
     "ui.examples": ("ui.inspector.inspector_contract", "ui.runs.runs_contract"),
     "ui.settings": ("ui.runs", "ui.kit", "decoding", "model"),
     "ui.page.page_contract": (),
@@ -272,9 +272,9 @@ FORBIDDEN = {
     "ui.page.layout": (
         "from . import header",
         "import matplotlib.pyplot as plt",
-        "from ui.chat.actions import _answer",
+        "from ui.chat.chat_actions import _answer",
     ),
-    "ui.chat.actions": ("from ui.write import actions",),
+    "ui.chat.chat_actions": ("from ui.write import write_actions",),
     "ui.page": ("from serve.deploy import deploy",),
     "app": ("import serve.page",),
     "serve.page": ("import ray",),
@@ -283,7 +283,7 @@ FORBIDDEN = {
 ALLOWED = {
     "decoding.strategies.beam": "import torch\nfrom model.interface import Want\nfrom model.errors import AttendError",
     "ui.page.layout": "import gradio as gr\nfrom decoding.settings import DecodingSettings",
-    "ui.chat.actions": "from ui.runs.session import Session",
+    "ui.chat.chat_actions": "from ui.runs.session import Session",
     "model.huggingface.causal": "import transformers",
     "app": "import modelling",  # a foreign name that only begins like ours
 }

@@ -50,7 +50,7 @@ strategy = DecodingSettings(smoothing_factor=0.5, max_new_tokens=2, seed=1).stra
 (stages,) = {step.best.choice.stages for step in generate(random_model(9, seed=1), (0,), strategy)}
 assert stages == ("model", "smoothing_factor")
 assert [tab.name for tab in TABS][-1] == "Count"
-assert TABS[-1].__module__ == "ui.count.tab"
+assert TABS[-1].__module__ == "ui.count.count_tab"
 """
 
 
@@ -130,7 +130,7 @@ def test_the_lines_that_it_adds_are_enough(copy: Path) -> None:
         assert source.count(before) == 1, f"{path}: {before}"
         (copy / path).write_text(source.replace(before, after), encoding="utf-8")
     (copy / "ui/count").mkdir()
-    (copy / "ui/count/tab.py").write_text(TAB, encoding="utf-8")
+    (copy / "ui/count/count_tab.py").write_text(TAB, encoding="utf-8")
     (copy / "decoding/processors/quadratic.py").write_text(FILTER, encoding="utf-8")
     exec(USED, {})
 
@@ -141,7 +141,7 @@ def test_the_family_that_it_shows_is_in_the_code() -> None:
 
 def test_every_path_and_name_of_the_code_exists() -> None:
     examples = {
-        "ui/count/tab.py",
+        "ui/count/count_tab.py",
         "decoding/processors/quadratic.py",
         "decoding/strategies/NAME.py",
         "ui/learn/chapters/texts/NAME.md",

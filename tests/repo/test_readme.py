@@ -23,7 +23,7 @@ from typing_extensions import is_typeddict
 import app
 import generate
 from decoding.parameters.parameter import Parameter
-from decoding.run import document
+from decoding.run import run_document
 from decoding.settings import STRATEGIES, parameters
 from model import names
 from tests.helpers.folders import CHATML, gpt2
@@ -156,8 +156,8 @@ def test_the_line_that_adds_a_model_makes_an_entry() -> None:
 
 def test_every_field_of_a_run_document_is_described() -> None:
     _, _, described = DOCS["endpoints.md"].partition("## The trace\n")
-    fields = {field for entry in vars(document).values() if is_typeddict(entry) for field in entry.__annotations__}
-    assert {*fields, *get_args(document.TokenOrigin)} - set(re.findall(r"[`\"](\w+)[`\"]", described)) == set()
+    fields = {field for entry in vars(run_document).values() if is_typeddict(entry) for field in entry.__annotations__}
+    assert {*fields, *get_args(run_document.TokenOrigin)} - set(re.findall(r"[`\"](\w+)[`\"]", described)) == set()
 
 
 def help_of(run: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:

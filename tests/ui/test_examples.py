@@ -12,7 +12,7 @@ from docs import examples
 from model import catalog, names
 from tests.ui.history.test_history_view import ask
 from ui.examples.recorded import MODEL, MODELS, offers_examples
-from ui.runs.documents.document import MAX_BYTES
+from ui.runs.documents.kept_document import MAX_BYTES
 from ui.runs.models import Models
 from ui.runs.session import Session
 

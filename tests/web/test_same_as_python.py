@@ -179,7 +179,7 @@ def run_in_python(
 
 
 def branched(loaded: LoadedModel, text: str, settings: dict[str, Any], exchanges: list[tuple[int, int]]) -> RunRecord:
-    """The run of the page that answers the candidate of each step in turn, as `ui.chat.actions.branch` makes it."""
+    """The run of the page that answers the candidate of each step in turn, as `chat_actions.branch` makes it."""
     chosen = DecodingSettings.from_dict(settings)
     trace = new_trace(loaded, loaded.prompt(text), chosen, text=text)
     run = RunRecord("run", "chat", "attend-chat", prompt_tokens(trace.request))

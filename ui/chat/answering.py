@@ -9,11 +9,11 @@ from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
+from ui.chat.chat_update import ChatUpdate
+from ui.chat.conversation_value import conversation_value
 from ui.chat.prompt_value import prompt_value
-from ui.chat.update import ChatUpdate
-from ui.chat.values import conversation_value
+from ui.inspector.inspector_value import inspector_value
 from ui.inspector.opening import streamed
-from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_system
 from ui.runs.answers import LiveAnswer
 from ui.runs.generation import RunProgress, run_for_visitor
@@ -21,9 +21,9 @@ from ui.runs.live_run import explained_tokens
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
 from ui.runs.run import prompt_tokens
+from ui.runs.run_values import meter_value
 from ui.runs.session import Session
 from ui.runs.traces import new_trace
-from ui.runs.values import meter_value
 from ui.runs.versions.conversation import Turn
 
 

@@ -9,7 +9,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.chat.chat_contract import PromptValue
-from ui.chat.values import EXAMPLES
+from ui.chat.conversation_value import EXAMPLES
 from ui.runs.prompts import supported_system_prompt
 from ui.runs.session import Session
 

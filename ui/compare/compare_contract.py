@@ -1,10 +1,10 @@
-"""Values sent to Compare and its cards; made by `ui/compare/values.py`."""
+"""Values sent to Compare and its cards; made by `ui/compare/comparison_value.py`."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from decoding.run.document import RunDocument
+from decoding.run.run_document import RunDocument
 from ui.kit.kit_contract import SettingField
 from ui.runs.runs_contract import AnswerState, AnswerToken
 

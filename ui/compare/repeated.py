@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from ui.compare.comparison_value import FROM_PANEL, card_settings, form_settings
 from ui.compare.running import prepare
-from ui.compare.values import FROM_PANEL, card_settings, form_settings
 from ui.inspector.why.question import Question
 from ui.runs.comparison import Comparison, Prompt
 from ui.runs.session import Session

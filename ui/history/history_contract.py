@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict
 
 
 class DocumentValue(TypedDict):
-    """The document of one tab; made by `ui.runs.documents.document.Document.value`."""
+    """The document of one tab; made by `ui.runs.documents.kept_document.Document.value`."""
 
     schema: str
     kind: str  # of the tab, such as "chat"

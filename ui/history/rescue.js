@@ -7,7 +7,7 @@
 /** @import { DocumentValue } from './history_contract' */
 
 const SCHEMA = 'attend.document/1';
-const MAX_TITLE = 80; // characters, as in ui/runs/documents/document.py
+const MAX_TITLE = 80; // characters, as in ui/runs/documents/kept_document.py
 
 /**
  * @typedef {{kind: string, turns?: TurnValue[], text?: string}} Interrupted what a tab shows: the messages of a conversation or

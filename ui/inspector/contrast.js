@@ -2,7 +2,7 @@
  * Details of two strategies: the candidates of contrastive search, and the layers that DoLa contrasts.
  */
 
-/** @import { ContrastEntry } from '../../decoding/run/document' */
+/** @import { ContrastEntry } from '../../decoding/run/run_document' */
 /** @import { Step } from './step.js' */
 /** @import { Sheet } from '../kit/js/data.js' */
 

@@ -2,7 +2,7 @@
  * The run document of a file as the inspector's value. A prompt without labels, as earlier files have it, is one box.
  */
 
-/** @import { RunDocument, StepEntry } from '../../decoding/run/document' */
+/** @import { RunDocument, StepEntry } from '../../decoding/run/run_document' */
 /** @import { InspectorValue } from './inspector_contract' */
 
 const WHOLE_PROMPT = -1; // the id of a prompt whose tokens have no labels: one box with its text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-from decoding.run.document import RunDocument, SearchEntry, StepEntry
+from decoding.run.run_document import RunDocument, SearchEntry, StepEntry
 from ui.runs.runs_contract import RunMode, TokenKind
 
 

@@ -6,15 +6,15 @@ from decoding.run.writer import ids_in
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.inspector.inspector_contract import InspectorValue
-from ui.inspector.values import empty_inspector, inspector_value, labels, step_value
+from ui.inspector.inspector_value import empty_inspector, inspector_value, labels, step_value
 from ui.runs.attention import prompt_choices, restore_attention
-from ui.runs.documents.document import complete_runs
+from ui.runs.documents.kept_document import complete_runs
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
+from ui.runs.run_values import OVERLAP
 from ui.runs.runs_contract import RunMode
 from ui.runs.session import Session
-from ui.runs.values import OVERLAP
 
 _PROMPT_CANDIDATES = 10  # recorded for tokens that are given, as in Write
 _TYPED_ROWS, _TYPED_STEPS = 64_000, 160  # bytes of attention, and steps of 600 bytes, for a text that is being typed

@@ -8,7 +8,7 @@
  *   means, and which entry of the glossary it opens
  */
 
-/** @import { CandidateEntry, StepEntry } from '../../decoding/run/document' */
+/** @import { CandidateEntry, StepEntry } from '../../decoding/run/run_document' */
 
 import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';

@@ -12,7 +12,7 @@ from os.path import relpath
 from pathlib import Path
 
 UI = Path(__file__).resolve().parent.parent
-RUN = UI.parent / "decoding" / "run" / "document.py"
+RUN = UI.parent / "decoding" / "run" / "run_document.py"
 _NAMES = {"str": "string", "int": "number", "float": "number", "bool": "boolean", "Any": "any", "None": "null"}
 
 

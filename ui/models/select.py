@@ -20,7 +20,7 @@ from model.transformer.decoder import Transformer
 from ui.kit.validation import checked_text
 from ui.models.models_contract import ChoiceValue, LanguagesValue, ModelValue, PrecisionValue
 from ui.page_update import PageUpdate
-from ui.runs.documents.document import complete_runs
+from ui.runs.documents.kept_document import complete_runs
 from ui.runs.models import Models
 from ui.runs.models.cache import AnyModel, LoadProgress
 from ui.runs.prompts import is_translator, task_of

@@ -13,16 +13,16 @@ import gradio as gr
 
 from model.encoder import Encoder
 from model.errors import AttendError
-from ui.encoder import endpoint as encoder_endpoint
-from ui.encoder.actions import overview as encoder_overview
-from ui.encoder.view import EncoderView
+from ui.encoder import encoder_endpoint as encoder_endpoint
+from ui.encoder.encoder_actions import overview as encoder_overview
+from ui.encoder.encoder_view import EncoderView
 from ui.examples.recorded import offers_examples
 from ui.frame import Frame, Tab
-from ui.history.view import History
+from ui.history.history_view import History
 from ui.inspector.endpoints import cause_endpoints
-from ui.inspector.toolbar import events as toolbar
-from ui.inspector.values import empty_inspector
-from ui.inspector.why import events as why
+from ui.inspector.inspector_value import empty_inspector
+from ui.inspector.toolbar import toolbar_events as toolbar
+from ui.inspector.why import why_events as why
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.errors import for_people, warn
@@ -34,8 +34,8 @@ from ui.page import header
 from ui.page.switch import Switch, SwitchState
 from ui.runs.models import Models
 from ui.runs.prompts import is_translator
+from ui.runs.run_values import meter_value
 from ui.runs.session import Session
-from ui.runs.values import meter_value
 from ui.server import endpoints
 from ui.server.callers import ConcurrencyLimiter
 from ui.server.refusals import Page
@@ -46,7 +46,7 @@ from ui.settings.panel import FORM_READY
 from ui.tabs import TABS
 from ui.view import Part, View, hidden
 from ui.write.score import score_endpoint
-from ui.write.scores import events as scores
+from ui.write.scores import score_events as scores
 
 
 def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:

@@ -15,10 +15,10 @@ import gradio as gr
 
 from model import names
 from model.loaded import LoadedModel
-from ui.encoder.actions import EncoderUpdate
-from ui.encoder.actions import overview as encoder_overview
+from ui.encoder.encoder_actions import EncoderUpdate
+from ui.encoder.encoder_actions import overview as encoder_overview
 from ui.frame import Frame, Tab
-from ui.inspector.values import empty_inspector
+from ui.inspector.inspector_value import empty_inspector
 from ui.kit import assets
 from ui.kit.errors import warn
 from ui.models import select

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from decoding.run.document import MAX_STEPS
+from decoding.run.run_document import MAX_STEPS
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import FinishReason

@@ -14,9 +14,9 @@ from model.loaded import LoadedModel
 from ui.runs.answer_text import AnswerText, common_prefix
 from ui.runs.attention import attention_row, shape_of
 from ui.runs.run import RunRecord, TokenRecord
+from ui.runs.run_values import answer_tokens
 from ui.runs.runs_contract import AnswerToken
 from ui.runs.stream import Ending
-from ui.runs.values import answer_tokens
 
 _MAX_OF_A_STOP_TEXT = 24  # characters, in a note
 

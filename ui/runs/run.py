@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from decoding.request import Request
-from decoding.run.document import TokenOrigin
+from decoding.run.run_document import TokenOrigin
 from decoding.run.trace import Trace
 from decoding.step import Choice
 from model.errors import AttendError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired
 
-from typing_extensions import TypedDict  # see decoding.run.document
+from typing_extensions import TypedDict  # see decoding.run.run_document
 
-from decoding.run.document import Name, Share, Text
+from decoding.run.run_document import Name, Share, Text
 
 AnswerState = Literal["done", "streaming", "stopped"]
 RunMode = Literal["chat", "write", "translate", "compare", "file"]  # where a run comes from, or is awaited

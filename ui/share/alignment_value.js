@@ -3,7 +3,7 @@
  * but without the encoder's attention, which no run document has.
  */
 
-/** @import { RunDocument } from '../../decoding/run/document' */
+/** @import { RunDocument } from '../../decoding/run/run_document' */
 /** @import { AlignmentValue, HeadsValue } from '../translate/translate_contract' */
 
 const MAX_DRAWN = 64; // tokens of either text: beyond that no label of a map could be read

@@ -3,7 +3,7 @@
  * inspector, and what they say of themselves.
  */
 
-/** @import { RunDocument } from '../../decoding/run/document' */
+/** @import { RunDocument } from '../../decoding/run/run_document' */
 /** @import { InspectorValue } from '../inspector/inspector_contract' */
 
 import { start } from '../inspector/inspector.js';

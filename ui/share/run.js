@@ -2,7 +2,7 @@
  * A shared run: what was asked, what the model wrote, and the inspector with all that explains it.
  */
 
-/** @import { RunDocument } from '../../decoding/run/document' */
+/** @import { RunDocument } from '../../decoding/run/run_document' */
 
 import { inspectorValue } from '../inspector/document_value.js';
 import { askedIn, makeFooter, makeHeader, makeInspector, showShared } from './page.js';

@@ -3,7 +3,7 @@
  * are in a fold.
  */
 
-/** @import { InterventionEntry, RunDocument } from '../../decoding/run/document' */
+/** @import { InterventionEntry, RunDocument } from '../../decoding/run/run_document' */
 /** @import { Named, Settings } from '../kit/js/setting.js' */
 
 import { make } from '../kit/js/dom.js';

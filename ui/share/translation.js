@@ -2,7 +2,7 @@
  * A shared translation: a run, and the lines and maps that say where the translator looked.
  */
 
-/** @import { RunDocument } from '../../decoding/run/document' */
+/** @import { RunDocument } from '../../decoding/run/run_document' */
 
 import { make } from '../kit/js/dom.js';
 import { start } from '../translate/alignment.js';

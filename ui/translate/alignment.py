@@ -13,7 +13,7 @@ from torch import Tensor
 from model.loaded import LoadedModel
 from ui.runs.attention import attention_row
 from ui.runs.run import RunRecord
-from ui.runs.values import MAX_ROWS
+from ui.runs.run_values import MAX_ROWS
 from ui.translate.translate_contract import AlignmentValue, HeadsValue
 
 MAX_DRAWN = 64  # tokens of either text: beyond that no label of a map could be read

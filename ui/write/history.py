@@ -8,9 +8,9 @@ from model.errors import AttendError
 from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.models import Models
 from ui.runs.session import Session, Version
-from ui.write.actions import overview
 from ui.write.draft import empty_draft, replace_run, update_draft
-from ui.write.update import WriteUpdate, empty_update, update_of
+from ui.write.write_actions import overview
+from ui.write.write_update import WriteUpdate, empty_update, update_of
 
 
 def undo(session: Session, models: Models, name: str, text: object) -> WriteUpdate:

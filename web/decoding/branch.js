@@ -2,8 +2,8 @@
  * A run that continues after another token replaced one that was chosen: what it begins with.
  */
 
-/** @typedef {import('../../decoding/run/document').RunDocument} RunDocument */
-/** @typedef {import('../../decoding/run/document').StepEntry} StepEntry */
+/** @typedef {import('../../decoding/run/run_document').RunDocument} RunDocument */
+/** @typedef {import('../../decoding/run/run_document').StepEntry} StepEntry */
 /** The run to continue from, and the step whose token is exchanged. @typedef {{run: RunDocument, place: number, token: number}} Branch */
 /** The explained tokens at the end of a prompt, and their attention. @typedef {{steps: StepEntry[], rows: string[]}} Prefix */
 

@@ -1,13 +1,13 @@
 /**
- * Writes the run document, "attend.trace/2" (`decoding/run/document.py`): the form in which Python saves a run and the
+ * Writes the run document, "attend.trace/2" (`decoding/run/run_document.py`): the form in which Python saves a run and the
  * page draws it.
  */
 
 import { beforeStop } from './request.js';
 import { isDrawn, isSearch } from './settings.js';
 
-/** @typedef {import('../../decoding/run/document').RunDocument} RunDocument */
-/** @typedef {import('../../decoding/run/document').SearchEntry} SearchEntry */
+/** @typedef {import('../../decoding/run/run_document').RunDocument} RunDocument */
+/** @typedef {import('../../decoding/run/run_document').SearchEntry} SearchEntry */
 /** @typedef {import('./branch.js').Prefix} Prefix */
 /** @typedef {import('./generate.js').Hypothesis} Hypothesis */
 /** @typedef {import('./generate.js').Step} Step */
@@ -41,7 +41,7 @@ function path(steps, hypothesis) {
 /**
  * Every explained token of a run's best text.
  * @param {Run} run
- * @returns {import('../../decoding/run/document').StepEntry[]}
+ * @returns {import('../../decoding/run/run_document').StepEntry[]}
  */
 export function entriesOf({ prefix, settings, steps }) {
   /** @type {'search' | 'chosen'} */

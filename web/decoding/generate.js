@@ -20,7 +20,7 @@ import { isSearch } from './settings.js';
  */
 /**
  * A hypothesis that a search has dropped, and why.
- * @typedef {{reason: import('../../decoding/run/document').DropReason, tokens: number[], row: number | null, score: number | null, toBeat: number | null}}
+ * @typedef {{reason: import('../../decoding/run/run_document').DropReason, tokens: number[], row: number | null, score: number | null, toBeat: number | null}}
  *  Dropped
  */
 /**

@@ -7,7 +7,7 @@
 
 import { bestTokens, massKept, probabilitiesOf, rankOf, remaining, summarize } from './distribution.js';
 
-/** @typedef {import('../../decoding/run/document').StepEntry} StepEntry */
+/** @typedef {import('../../decoding/run/run_document').StepEntry} StepEntry */
 /**
  * A token, the distribution it was chosen from, and where the model looked.
  * @typedef {{entry: Omit<StepEntry, 'origin'>, attention: Float32Array}} Choice

@@ -15,7 +15,7 @@
  * @property {(ids: number[]) => string[]} texts what each token adds
  * @property {(text: string) => number[]} encode
  *
- * @typedef {import('../../decoding/run/document').FinishReason} FinishReason
+ * @typedef {import('../../decoding/run/run_document').FinishReason} FinishReason
  * @typedef {import('./settings.js').Settings} Settings
  */
 

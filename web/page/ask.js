@@ -2,7 +2,7 @@
  * A box for a text, the buttons that send it, stop what it started and make a link for a class, and a line that says how it goes.
  */
 
-/** @import { RunDocument } from '../../decoding/run/document' */
+/** @import { RunDocument } from '../../decoding/run/run_document' */
 /** @import { PageModel } from './models.js' */
 
 import { MAX_PROMPT, modelParts, withParts } from '../../ui/kit/address/address.js';

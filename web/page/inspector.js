@@ -2,7 +2,7 @@
  * The inspector, which shows the runs of all tabs.
  */
 
-/** @import { RunDocument } from '../../decoding/run/document' */
+/** @import { RunDocument } from '../../decoding/run/run_document' */
 /** @import { InspectorValue } from '../../ui/inspector/inspector_contract' */
 /** @typedef {ReturnType<typeof mountInspector>} Inspector */
 

@@ -2,7 +2,7 @@
  * Under the inspector: the run in it is saved or shared as a file, and a file is opened, here in the browser.
  */
 
-/** @import { RunDocument } from '../../decoding/run/document' */
+/** @import { RunDocument } from '../../decoding/run/run_document' */
 /** @import { Inspector } from './inspector.js' */
 
 import { FROM_FILE, start } from '../../ui/inspector/toolbar/toolbar.js';

@@ -18,9 +18,9 @@ from tests.helpers.browsing import PHONE, SHORT, HeldPage, Opener, reload, servi
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import WITH_TEXT, boxes, choose, rest, say, send, set_number, take, to_chat, to_write
 from tests.helpers.waiting import Gate, eventually
-from ui.chat import actions as chat
-from ui.chat.tab import ChatTab
-from ui.chat.update import ChatUpdate
+from ui.chat import chat_actions as chat
+from ui.chat.chat_tab import ChatTab
+from ui.chat.chat_update import ChatUpdate
 from ui.page_update import PageUpdate
 from ui.runs.session import Session
 from ui.view import Changes

@@ -14,7 +14,7 @@ from tests.helpers.browsing import Opener, serving
 from tests.helpers.folders import CHATML, gpt2
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import say, take
-from ui.chat.values import EXAMPLES
+from ui.chat.conversation_value import EXAMPLES
 
 pytestmark = BROWSER
 FOX = "You are a small fox."

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
-from decoding.run.document import SCHEMA
+from decoding.run.run_document import SCHEMA
 from tests.browser.share.test_shared_file import compared, small_document
 from tests.helpers.browsing import Opener, until_held
 from tests.helpers.stage import BROWSER

@@ -11,7 +11,7 @@ from tests.helpers.browsing import DESK, SHORT, HeldPage, Tab, forget, load, pag
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import WITH_TEXT, rest, say, send, set_number, to_chat, to_tab, to_write
 from tests.helpers.waiting import eventually
-from ui.runs.documents.document import first_words
+from ui.runs.documents.kept_document import first_words
 from ui.runs.models import Models
 
 pytestmark = BROWSER

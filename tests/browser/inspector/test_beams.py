@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright import sync_api
 
-from decoding.run.document import BeamEntry, DropEntry, SearchEntry
+from decoding.run.run_document import BeamEntry, DropEntry, SearchEntry
 from decoding.step import DropReason
 from tests.helpers.stage import BROWSER, WORDS, Stage, inspector
 from ui.inspector.inspector_contract import InspectorValue, SearchValue

@@ -19,7 +19,7 @@ from tests.helpers.visitor import to_tab
 from tests.helpers.waiting import eventually
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write.scores import answers, events
+from ui.write.scores import answers, score_events
 
 pytestmark = BROWSER
 
@@ -127,7 +127,7 @@ def test_a_long_text_is_read_in_windows_until_it_is_stopped(
                 eventually(lambda: session.scores != turn)
             yield scored
 
-    monkeypatch.setattr(events, "scored", observed)
+    monkeypatch.setattr(score_events, "scored", observed)
     monkeypatch.setattr(answers, "score_windows", held_back)
     press_score(page, LONG)
     expect(panel.get_by_text(f"64 of {total} tokens")).to_be_visible()

@@ -13,8 +13,8 @@ import pytest
 
 from decoding.generate import generate
 from decoding.request import Request, RequestOptions
-from decoding.run.document import MAX_STEPS, InvalidDocument, RunDocument, StepEntry
 from decoding.run.reader import checked, read_run_document, read_trace
+from decoding.run.run_document import MAX_STEPS, InvalidDocument, RunDocument, StepEntry
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.errors import AttendError

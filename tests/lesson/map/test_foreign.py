@@ -10,8 +10,8 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from benchmarks.families.tiny_models import tiny_config
+from lesson.map.arrays import Text
 from lesson.map.model_map import ModelMap
-from lesson.map.values import Text
 from model.huggingface.attention import EAGER
 from model.huggingface.causal import HuggingFaceModel
 from model.huggingface.seq2seq import Seq2SeqModel

@@ -17,13 +17,13 @@ from model import catalog
 from model.errors import AttendError
 from model.text.conversation import Message
 from tests.helpers.folders import marian, t5
-from ui.chat import actions as chat
-from ui.compare.endpoint import compare_endpoint
+from ui.chat import chat_actions as chat
+from ui.compare.compare_endpoint import compare_endpoint
 from ui.runs.attention import restore_attention
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write import actions as write
-from ui.write.endpoint import generate_endpoint
+from ui.write import write_actions as write
+from ui.write.write_endpoint import generate_endpoint
 
 FAMILIES: dict[str, Callable[[Path], Path]] = {"t5": t5, "marian": marian}
 SOURCE = "the cat sat on the mat"

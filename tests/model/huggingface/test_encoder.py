@@ -24,7 +24,7 @@ from model.huggingface.encoder import HuggingFaceEncoder
 from tests.helpers.folders import bert, gpt2
 from tests.helpers.hub_server import StandIn
 from tests.helpers.hub_stage import HUB_MODEL, WEIGHTS
-from ui.encoder import actions as inspecting
+from ui.encoder import encoder_actions as inspecting
 
 SIZES: dict[str, Any] = {
     "vocab_size": 160,

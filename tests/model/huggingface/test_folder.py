@@ -32,11 +32,11 @@ from model.loaded import LoadedModel
 from model.transformer.decoder import Transformer
 from tests.helpers.folders import byte_level, change_json, gpt2, llama, sentence_piece
 from tests.helpers.paths import ROOT
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write import actions as write
 from ui.write import history
+from ui.write import write_actions as write
 
 CHECKPOINTS = ROOT.parent / "shared" / "checkpoints"
 START = "Once upon a time"

@@ -15,10 +15,10 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message, Transcript
 from tests.helpers.folders import gpt2
 from tests.model.huggingface.generation.test_chat_template import TEMPLATES, talk
-from ui.chat import actions as chat
-from ui.chat.endpoint import chat_endpoint
-from ui.chat.reproduction import chat_reproduction
-from ui.compare import actions as comparing
+from ui.chat import chat_actions as chat
+from ui.chat.chat_endpoint import chat_endpoint
+from ui.chat.chat_reproduction import chat_reproduction
+from ui.compare import compare_actions as comparing
 from ui.runs.models import Models
 from ui.runs.session import Session
 

@@ -3,7 +3,7 @@ import test from 'node:test';
 
 import { makeSearch } from '../../../ui/inspector/beams/search.js';
 
-/** @import { BeamEntry, SearchEntry } from '../../../decoding/run/document' */
+/** @import { BeamEntry, SearchEntry } from '../../../decoding/run/run_document' */
 
 const LABELS = Object.fromEntries([' a', ' b', ' c', ' d', ' e', ' f', '</s>'].map((text, id) => [id, text]));
 

@@ -15,11 +15,11 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from tests.helpers.waiting import Gate, steps_of
-from ui.chat import actions as chat
-from ui.chat.endpoint import chat_endpoint
-from ui.chat.reproduction import chat_reproduction
-from ui.chat.update import ChatUpdate
-from ui.chat.values import conversation_value
+from ui.chat import chat_actions as chat
+from ui.chat.chat_endpoint import chat_endpoint
+from ui.chat.chat_reproduction import chat_reproduction
+from ui.chat.chat_update import ChatUpdate
+from ui.chat.conversation_value import conversation_value
 from ui.runs.answers import LiveAnswer
 from ui.runs.models import Models
 from ui.runs.session import Session

@@ -8,7 +8,7 @@ from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.ui.chat.test_chat import GREEDY, last, texts_of
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
 from ui.runs.models import Models
 from ui.runs.session import Session
 

@@ -11,7 +11,7 @@ from decoding.settings import DecodingSettings
 from model import catalog
 from model.loaded import LoadedModel
 from tests.helpers.folders import CHATML, gpt2, llama
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
 from ui.chat.message_tokens import find_message_tokens, message_tokens
 from ui.inspector.opening import explained_prompt
 from ui.runs.models import Models

@@ -10,8 +10,8 @@ from model import catalog
 from model.loaded import LoadedModel
 from tests.helpers.folders import gpt2, llama, t5
 from tests.ui.chat.test_message_tokens import answered
+from ui.chat.conversation_value import EXAMPLES
 from ui.chat.prompt_value import prompt_value
-from ui.chat.values import EXAMPLES
 from ui.runs.session import Session
 
 

@@ -10,11 +10,11 @@ import pytest
 import generate
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
-from ui.chat import actions as chat
-from ui.chat.endpoint import chat_endpoint
+from ui.chat import chat_actions as chat
+from ui.chat.chat_endpoint import chat_endpoint
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write.endpoint import generate_endpoint
+from ui.write.write_endpoint import generate_endpoint
 
 BASE = {"seed": 4, "max_new_tokens": 30}
 

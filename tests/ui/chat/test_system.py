@@ -17,12 +17,12 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from tests.helpers.folders import CHATML, gpt2
 from tests.ui.settings.test_code import executed
-from ui.chat import actions as chat
-from ui.chat.endpoint import chat_endpoint
+from ui.chat import chat_actions as chat
+from ui.chat.chat_endpoint import chat_endpoint
+from ui.chat.chat_reproduction import chat_reproduction
 from ui.chat.prompt_value import prompt_value
-from ui.chat.reproduction import chat_reproduction
-from ui.compare import actions as comparing
-from ui.compare.endpoint import compare_endpoint
+from ui.compare import compare_actions as comparing
+from ui.compare.compare_endpoint import compare_endpoint
 from ui.compare.results import metrics
 from ui.inspector.toolbar import record
 from ui.kit.validation import MAX_CHARACTERS

@@ -14,7 +14,7 @@ from model.loaded import LoadedModel
 from tests.helpers.waiting import Gate
 from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
 from tests.ui.inspector.test_why import ask
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session

@@ -15,14 +15,14 @@ from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers.waiting import LONGEST, Gate
-from ui.chat import actions as chat
-from ui.compare import actions as comparing
-from ui.compare import values as compare_values
-from ui.compare.actions import CompareUpdate
+from ui.chat import chat_actions as chat
+from ui.compare import compare_actions as comparing
+from ui.compare import comparison_value as compare_values
+from ui.compare.compare_actions import CompareUpdate
 from ui.compare.compare_contract import CompareValue
-from ui.compare.document import compare_document
-from ui.compare.endpoint import compare_endpoint
-from ui.inspector.values import empty_inspector
+from ui.compare.compare_endpoint import compare_endpoint
+from ui.compare.kept_comparison import compare_document
+from ui.inspector.inspector_value import empty_inspector
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.settings.methods import shared_settings_of

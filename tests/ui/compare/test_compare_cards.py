@@ -18,12 +18,12 @@ from tests.helpers.waiting import steps_of
 from ui.compare import running as compare
 from ui.compare.results import metrics
 from ui.compare.running import message_prompt, prepare, run_cards, sweep, text_prompt, with_seeds
-from ui.inspector.values import inspector_value
+from ui.inspector.inspector_value import inspector_value
 from ui.runs.answer_text import AnswerText
 from ui.runs.comparison import Comparison, Prompt
 from ui.runs.generation import RunProgress
 from ui.runs.models import Models
-from ui.runs.values import answer_tokens
+from ui.runs.run_values import answer_tokens
 from ui.runs.versions.conversation import Turn
 
 SEEDED = DecodingSettings(seed=7, max_new_tokens=12)

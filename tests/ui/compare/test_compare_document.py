@@ -13,12 +13,12 @@ from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from tests.ui.compare.test_compare import WARM, full_value, run
 from tests.ui.history.test_history_view import ask
-from ui.chat import actions as chat
-from ui.compare import actions as comparing
-from ui.compare.actions import CompareUpdate
-from ui.compare.document import compare_document, open_comparison
+from ui.chat import chat_actions as chat
+from ui.compare import compare_actions as comparing
+from ui.compare.compare_actions import CompareUpdate
+from ui.compare.kept_comparison import compare_document, open_comparison
 from ui.compare.results.shared import shared
-from ui.runs.documents.document import open_document
+from ui.runs.documents.kept_document import open_document
 from ui.runs.models import Models
 from ui.runs.session import Session
 

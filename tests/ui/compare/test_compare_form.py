@@ -10,9 +10,9 @@ import pytest
 from decoding.parameters.parameter import SettingError
 from decoding.settings import PRESETS, DecodingSettings, parameters
 from decoding.strategies.registry import SPECS
-from ui.compare import values as compare_values
+from ui.compare import comparison_value as compare_values
+from ui.compare.comparison_value import compare_form
 from ui.compare.running import SWEEPS, checked_cards
-from ui.compare.values import compare_form
 from ui.kit.labels import LABELS
 from ui.runs.comparison import CardMetrics
 

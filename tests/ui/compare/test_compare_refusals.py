@@ -12,8 +12,8 @@ from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.ui.compare.test_compare import ARGUMENTS, WARM, full_value, run
-from ui.chat import actions as chat
-from ui.compare import actions as comparing
+from ui.chat import chat_actions as chat
+from ui.compare import compare_actions as comparing
 from ui.runs.models import Models
 from ui.runs.session import Session
 

@@ -17,7 +17,7 @@ from tests.ui.compare.test_compare import values
 from tests.ui.compare.test_compare_document import kept, opened
 from tests.ui.inspector.test_trace import BEAM, SAMPLE, answered, to_the_end, trace_of, written
 from tests.ui.inspector.test_why import HEAD, ask
-from ui.compare import actions as comparing
+from ui.compare import compare_actions as comparing
 from ui.runs.comparison import Comparison
 from ui.runs.models import Models
 from ui.runs.run import RunRecord

@@ -17,7 +17,7 @@ from decoding.settings import parameters
 from decoding.strategies.registry import SPECS
 from docs.words import visible_texts
 from tests.helpers.paths import ROOT
-from ui.compare.values import METRICS
+from ui.compare.comparison_value import METRICS
 from ui.kit.labels import LABELS
 
 CALL = """

@@ -14,19 +14,19 @@ from tests.helpers.served import models_of
 from tests.helpers.waiting import Gate
 from tests.ui.chat.test_chat import SAMPLE, last, texts_of
 from tests.ui.runs.documents.test_documents import kept
-from ui.chat import actions as chat
-from ui.chat.document import chat_document
-from ui.chat.update import ChatUpdate
-from ui.chat.update import overview as chat_overview
-from ui.compare import actions as comparing
-from ui.history.view import History
+from ui.chat import chat_actions as chat
+from ui.chat.chat_update import ChatUpdate
+from ui.chat.chat_update import overview as chat_overview
+from ui.chat.kept_chat import chat_document
+from ui.compare import compare_actions as comparing
+from ui.history.history_view import History
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.tabs import TABS
-from ui.write.actions import overview as write_overview
-from ui.write.document import write_document
 from ui.write.draft import update_draft
+from ui.write.kept_text import write_document
+from ui.write.write_actions import overview as write_overview
 
 
 def ask(session: Session, models: Models, document: object, attempt: int, *, shown: bool = True) -> PageUpdate:

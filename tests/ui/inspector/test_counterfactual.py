@@ -18,7 +18,7 @@ from ui.inspector.toolbar.toolbar_contract import WhatIfValue
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
-from ui.write import actions as write
+from ui.write import write_actions as write
 
 
 def direct(tiny: LoadedModel, run: RunRecord, settings: DecodingSettings) -> Counterfactual:

@@ -15,11 +15,11 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
 from tests.ui.inspector.test_trace import BEAM, GREEDY, SAMPLE, answered, flags, written
+from ui.inspector.inspector_value import inspector_value
 from ui.inspector.toolbar import record, replay
-from ui.inspector.values import inspector_value
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write import actions as write
+from ui.write import write_actions as write
 
 CONTRASTIVE = DecodingSettings(strategy="contrastive", max_new_tokens=6)
 DOLA = DecodingSettings(strategy="dola", seed=3, max_new_tokens=6)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from decoding.run.document import BeamEntry
+from decoding.run.run_document import BeamEntry
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from tests.helpers.waiting import steps_of
 from ui.inspector.inspector_contract import SearchValue
-from ui.inspector.values import search_value
+from ui.inspector.inspector_value import search_value
 from ui.runs.models import Models
 from ui.runs.traces import new_trace
 

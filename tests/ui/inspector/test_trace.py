@@ -15,12 +15,12 @@ from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from tests.helpers.waiting import Gate
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
-from ui.write import actions as write
 from ui.write import history
+from ui.write import write_actions as write
 
 SAMPLE = DecodingSettings(temperature=0.8, top_k=40, top_p=0.95, seed=7, max_new_tokens=10)
 GREEDY = DecodingSettings(strategy="greedy", seed=0, max_new_tokens=10)

@@ -8,7 +8,7 @@ from typing import Any
 
 from model.loaded import LoadedModel
 from tests.ui.inspector.test_trace import SAMPLE, answered
-from ui.inspector.values import inspector_value
+from ui.inspector.inspector_value import inspector_value
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
 

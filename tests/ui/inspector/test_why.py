@@ -25,13 +25,13 @@ from model.loaded import LoadedModel
 from tests.ui.inspector.conftest import TOKEN
 from tests.ui.inspector.test_trace import SAMPLE, answered, to_the_end, trace_of, written
 from ui.inspector.toolbar import record, replay
-from ui.inspector.why import events
+from ui.inspector.why import why_events
 from ui.inspector.why.question import Question
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
-from ui.translate import actions as translate
-from ui.write import actions as write
+from ui.translate import translate_actions as translate
+from ui.write import write_actions as write
 
 HEAD = {"layer": 1, "part": "head", "head": 2, "action": "zero"}
 
@@ -41,7 +41,7 @@ def ask(session: Session, models: Models, question: str, run: RunRecord, **field
 
 
 def answer_to(question: str, session: Session, models: Models, fields: Mapping[str, Any]) -> Any:
-    *_, last = events.answered(question, Question(session, models, fields))
+    *_, last = why_events.answered(question, Question(session, models, fields))
     assert "answer" in last
     return json.loads(json.dumps(last["answer"]))
 
@@ -203,7 +203,7 @@ def test_a_translation_is_explained_from_its_source(tiny: LoadedModel, tiny_tran
 def test_what_cannot_be_asked(models: Models, session: Session, run: RunRecord) -> None:
     def refused(question: str, **fields: Any) -> str:
         with pytest.raises(AttendError) as error:
-            list(events.answered(question, Question(session, models, {"run": run.id, "index": TOKEN, **fields})))
+            list(why_events.answered(question, Question(session, models, {"run": run.id, "index": TOKEN, **fields})))
         return str(error.value)
 
     assert "Nothing predicted this token" in refused("lens", index=-1)
@@ -225,7 +225,7 @@ def test_what_cannot_be_asked(models: Models, session: Session, run: RunRecord) 
 
 
 def test_another_visitors_run_cannot_be_reached(models: Models, run: RunRecord) -> None:
-    for question in events.QUESTIONS:
+    for question in why_events.QUESTIONS:
         with pytest.raises(AttendError, match="no longer stored"):
             ask(Session(), models, question, run, changes=[HEAD], steps=0)
 
@@ -269,18 +269,18 @@ def test_a_run_opened_from_a_file_is_explained_by_the_model_that_it_names(
     forged["labels"]["399999"] = "?"
     fields["run"] = replay.opened(other, json.dumps(forged), 2)["run"]
     with pytest.raises(AttendError, match="can't have written the run"):
-        list(events.answered("lens", Question(other, models, fields)))
+        list(why_events.answered("lens", Question(other, models, fields)))
     fields["run"] = replay.opened(other, json.dumps({**forged, "model": "another"}), 3)["run"]
     with pytest.raises(AttendError, match="another"):
-        list(events.answered("lens", Question(other, models, fields)))
+        list(why_events.answered("lens", Question(other, models, fields)))
 
 
 def test_an_answer_ends_where_the_visitor_goes_on(models: Models, session: Session, run: RunRecord) -> None:
     fields = {"run": run.id, "index": TOKEN}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("model.inspection.inspector.BATCH", 1)  # one head a pass
-        replies = events.answer(session, models, 3, "rank_heads", fields)
+        replies = why_events.answer(session, models, 3, "rank_heads", fields)
         assert next(replies) == {"progress": (1, 8)}
-        events.go_on(session, 4)
+        why_events.go_on(session, 4)
         assert list(replies) == []
-    assert "answer" in list(events.answer(session, models, 5, "rank_heads", fields))[-1]
+    assert "answer" in list(why_events.answer(session, models, 5, "rank_heads", fields))[-1]

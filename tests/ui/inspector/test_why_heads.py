@@ -25,7 +25,7 @@ from tests.conftest import make_checkpoint
 from tests.ui.inspector.conftest import TOKEN
 from tests.ui.inspector.test_trace import SAMPLE, answered, trace_of
 from tests.ui.inspector.test_why import HEAD, ask, cells_of, inspector_of
-from ui.inspector.why import events
+from ui.inspector.why import why_events
 from ui.inspector.why.heads import thumbnails
 from ui.inspector.why.question import Question
 from ui.runs.models import Models
@@ -117,7 +117,7 @@ def test_heads_are_ranked_with_progress(
     models: Models, tiny: LoadedModel, session: Session, run: RunRecord, before: tuple[int, ...]
 ) -> None:
     fields = {"run": run.id, "index": TOKEN}
-    *reports, last = events.answered("rank_heads", Question(session, models, fields))
+    *reports, last = why_events.answered("rank_heads", Question(session, models, fields))
     assert reports and reports[-1] == {"progress": (8, 8)} and "answer" in last
     *_, found = switch_off_each(inspector_of(tiny), before, run.ids[len(before)])
     assert np.array(last["answer"]["effects"]) == pytest.approx(found.effects.numpy(), rel=1e-3, abs=1e-6)

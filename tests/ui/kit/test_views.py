@@ -16,14 +16,14 @@ from decoding.step import CandidateRecord, Choice, ContrastiveCandidate, LayerCo
 from model.loaded import LoadedModel
 from tests.helpers.stage import conversation_view, inspector_view
 from tests.ui.test_theme import contrast
-from ui.inspector import values
+from ui.inspector import inspector_value
 from ui.kit import assets
 from ui.kit.packing import packed
 from ui.learn.wording import rounded
 from ui.runs.answer_text import AnswerText
 from ui.runs.attention import attention_row
 from ui.runs.run import RunRecord, TokenRecord
-from ui.runs.values import answer_tokens
+from ui.runs.run_values import answer_tokens
 
 SCRIPTS = sorted(assets.FOLDER.rglob("*.js"))
 FILES = sorted({*SCRIPTS, *assets.FOLDER.rglob("*.css")})
@@ -50,7 +50,7 @@ def make_choice() -> Choice:
 
 
 def test_a_step_has_the_chosen_token_and_what_removed_the_others() -> None:
-    value = values.step_value(make_choice())
+    value = inspector_value.step_value(make_choice())
     assert value["stages"] == ["model", "temperature", "top_k", "top_p"]
     assert value["kept"] == [50, 50, 3, 2]
     assert value["mass"] == [1.0, 1.0, 0.8, 0.9375] and value["entropy"] == [1.5, 1.2, 1.01, 0.72]
@@ -66,18 +66,18 @@ def test_a_step_has_the_chosen_token_and_what_removed_the_others() -> None:
 
 def test_a_step_has_the_candidates_of_its_strategy() -> None:
     weighed = (ContrastiveCandidate(5, 0.8, 0.9, 0.12), ContrastiveCandidate(7, 0.2, 0.1, 0.08))
-    value = values.step_value(replace(make_choice(), contrastive_candidates=weighed))
+    value = inspector_value.step_value(replace(make_choice(), contrastive_candidates=weighed))
     assert value.get("contrastive") == [
         {"id": 5, "confidence": 0.8, "degeneration": 0.9, "score": 0.12},
         {"id": 7, "confidence": 0.2, "degeneration": 0.1, "score": 0.08},
     ]
     contrast = LayerContrast(2, ((0, 0.1), (2, 1 / 3)))
-    value = values.step_value(replace(make_choice(), contrast=contrast))
+    value = inspector_value.step_value(replace(make_choice(), contrast=contrast))
     assert value.get("contrast") == {
         "layer": 2,
         "divergences": [{"layer": 0, "bits": 0.1}, {"layer": 2, "bits": 0.333333}],
     }
-    assert not {"contrastive", "contrast"} & values.step_value(make_choice()).keys()
+    assert not {"contrastive", "contrast"} & inspector_value.step_value(make_choice()).keys()
 
 
 def test_a_probability_too_small_to_write_was_not_removed() -> None:
@@ -93,7 +93,7 @@ def test_a_probability_too_small_to_write_was_not_removed() -> None:
         mass=(1.0, 1.0),
         stage_entropy=(0.469, 0.0),
     )
-    (_, first), (_, second) = (each["probabilities"] for each in values.step_value(choice)["candidates"])
+    (_, first), (_, second) = (each["probabilities"] for each in inspector_value.step_value(choice)["candidates"])
     assert first < 1 and second > 0, "the page would write 100 % for less than all and 0 % for something"
 
 
@@ -110,7 +110,7 @@ def test_less_than_all_is_never_sent_as_all_nor_something_as_nothing() -> None:
         mass=(1.0, 1 - 1e-16, 1 - 1e-17),
         stage_entropy=(1e-6, 0.0, 0.0),
     )
-    value = values.step_value(choice)
+    value = inspector_value.step_value(choice)
     assert [p < 1 for p in value["candidates"][0]["probabilities"]] == [True, True, False]
     assert [mass > 0 for mass in value["rest"]] == [True, True, False]
     assert [1 - mass > 0 for mass in value["mass"]] == [False, False, True]  # only top-k removed tokens
@@ -119,7 +119,7 @@ def test_less_than_all_is_never_sent_as_all_nor_something_as_nothing() -> None:
 
 def test_numbers_are_sent_with_six_digits() -> None:
     choice = Choice(1, 1, None, ("model",), (9,), (CandidateRecord(1, (1 / 3,)),), (2 / 3,), (1.0,), (math.pi,))
-    value = values.step_value(choice)
+    value = inspector_value.step_value(choice)
     assert (value["entropy"], value["candidates"][0]["probabilities"], value["rest"]) == (
         [3.14159],
         [0.333333],
@@ -132,7 +132,7 @@ def test_a_token_has_the_probability_of_its_row(tiny: LoadedModel) -> None:
     candidate = CandidateRecord(7, (0.123449996,))
     choice = Choice(7, 1, None, ("model",), (400,), (candidate,), (0.876550004,), (1.0,), (2.0,))
     run = RunRecord("r1", "write", tiny.name, [TokenRecord(7, "chosen", choice)])
-    value = values.inspector_value(run, tiny.tokenizer, busy=False)
+    value = inspector_value.inspector_value(run, tiny.tokenizer, busy=False)
     assert value["probabilities"] == value["steps"][0]["candidates"][0]["probabilities"] == [0.12345]
     (token,) = answer_tokens(run.tokens, AnswerText(tiny.tokenizer), finished=True)
     assert token["probability"] == 0.12345

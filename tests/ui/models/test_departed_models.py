@@ -18,13 +18,13 @@ from model.text.conversation import Message
 from tests.helpers.folders import bert, gpt2
 from tests.helpers.waiting import eventually
 from tests.ui.models.conftest import SAMPLE, Slow, model_value, use, visitor
-from ui.chat import actions as chat
-from ui.chat.update import overview
-from ui.compare import actions as comparing
+from ui.chat import chat_actions as chat
+from ui.chat.chat_update import overview
+from ui.compare import compare_actions as comparing
 from ui.models import select as choosing
 from ui.runs.models import Models
-from ui.runs.values import meter_value
-from ui.write import actions as write
+from ui.runs.run_values import meter_value
+from ui.write import write_actions as write
 
 
 def test_a_model_goes_with_its_last_user(slow: Slow, page: Models) -> None:

@@ -12,7 +12,7 @@ from model.loaded import LoadedModel
 from model.progress import Progress
 from tests.helpers.waiting import eventually
 from tests.ui.models.conftest import SAMPLE, Slow, model_value, result, there, visitor
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
 from ui.models import select as choosing
 from ui.models.select import PickerUpdate
 from ui.runs.models import Models

@@ -15,7 +15,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers.folders import bert, gpt2
 from tests.helpers.waiting import eventually
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
 from ui.models import select
 from ui.runs.models import Models
 from ui.runs.session import Session

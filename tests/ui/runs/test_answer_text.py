@@ -10,7 +10,7 @@ from decoding.settings import DecodingSettings
 from decoding.stop import before_stop, certain
 from model.loaded import LoadedModel
 from model.text.tokenizer import StreamingDetokenizer
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
 from ui.runs.answer_text import AnswerText
 from ui.runs.models import Models
 from ui.runs.session import Session

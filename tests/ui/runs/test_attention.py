@@ -15,8 +15,8 @@ from ui.runs.attention import explain, restore_attention
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session
-from ui.translate import actions as translate
-from ui.write import actions as write
+from ui.translate import translate_actions as translate
+from ui.write import write_actions as write
 
 
 def probabilities(tokens: list[TokenRecord]) -> list[float]:

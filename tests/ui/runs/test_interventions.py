@@ -12,7 +12,7 @@ import torch
 from decoding.call import DecodeCall
 from decoding.generate import generate
 from decoding.request import Request, RequestOptions
-from decoding.run.document import InvalidDocument
+from decoding.run.run_document import InvalidDocument
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
@@ -20,9 +20,9 @@ from model.inspection.inspector import opened
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from tests.helpers.waiting import steps_of
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
 from ui.chat.answering import answer_last
-from ui.chat.values import conversation_value
+from ui.chat.conversation_value import conversation_value
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.inspector.toolbar.replay import opened as opened_file
 from ui.runs.answer_text import AnswerText
@@ -36,7 +36,7 @@ from ui.runs.session import Session
 from ui.runs.traces import new_trace
 from ui.runs.versions.conversation import Turn
 from ui.runs.versions.resume import resumed_trace, trace_from_here
-from ui.write import actions as write
+from ui.write import write_actions as write
 from ui.write.draft import draft_run
 
 SAMPLE = DecodingSettings(temperature=1.5, seed=11, max_new_tokens=24)

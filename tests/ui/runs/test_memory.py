@@ -16,8 +16,8 @@ from decoding.settings import DecodingSettings
 from decoding.step import Step
 from model.loaded import LoadedModel
 from tests.ui.inspector.test_trace import BEAM, SAMPLE, answered
-from ui.chat import actions as chat
-from ui.compare import actions as compare
+from ui.chat import chat_actions as chat
+from ui.compare import compare_actions as compare
 from ui.inspector.opening import open_token
 from ui.inspector.toolbar.record import saved
 from ui.inspector.toolbar.replay import opened, reopened
@@ -30,7 +30,7 @@ from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.runs_contract import AnswerUpdate
 from ui.runs.session import Session
 from ui.runs.traces import new_trace
-from ui.write import actions as write
+from ui.write import write_actions as write
 
 MANY_STAGES = DecodingSettings(
     seed=5, max_new_tokens=24, top_k=40, top_p=0.95, min_p=0.01, temperature=0.9, top_candidates=20

@@ -13,12 +13,12 @@ import pytest
 
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
-from ui.chat import actions as chat
-from ui.chat.values import conversation_value
+from ui.chat import chat_actions as chat
+from ui.chat.conversation_value import conversation_value
 from ui.kit.packing import packed
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.translate import actions as translate
+from ui.translate import translate_actions as translate
 
 Value = dict[str, Any]
 

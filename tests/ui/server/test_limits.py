@@ -27,7 +27,7 @@ from ui.kit.validation import MAX_CHARACTERS
 from ui.limits import Limits, variable
 from ui.page.layout import build
 from ui.runs import stream as streaming
-from ui.runs.documents import document
+from ui.runs.documents import kept_document
 from ui.runs.models import Models
 from ui.runs.prompts import MAX_MESSAGES
 from ui.runs.versions import conversation
@@ -73,7 +73,7 @@ def test_all_are_explained_and_no_others() -> None:
     fixed = (
         *(MAX_CHARACTERS, conversation.MAX_TURNS, conversation.MAX_VERSIONS, conversation.MAX_MESSAGES),
         *(TOKEN_LIMIT, question.LONGEST, answers.MAX_TOKENS),
-        *(SCORED_AT_ONCE, MAX_PROMPTS, MAX_CHOICES, MAX_TEXTS, document.MAX_BYTES),
+        *(SCORED_AT_ONCE, MAX_PROMPTS, MAX_CHOICES, MAX_TEXTS, kept_document.MAX_BYTES),
     )
     written = [f"{value // 10**6} MB" if value >= 10**6 else f"{value:,}" for value in fixed]
     assert [row.split(" | ")[0] for row in rows if re.match(r"\| [\d,]+ ", row)] == [f"| {value}" for value in written]

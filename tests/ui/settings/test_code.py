@@ -14,18 +14,18 @@ from model import catalog
 from model.device import DeviceConfig
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
-from ui.chat import actions as chat
-from ui.chat.reproduction import chat_reproduction
-from ui.runs.documents.document import open_document
+from ui.chat import chat_actions as chat
+from ui.chat.chat_reproduction import chat_reproduction
+from ui.runs.documents.kept_document import open_document
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.settings import code
-from ui.translate import actions as translate
-from ui.translate.reproduction import translate_reproduction
-from ui.write import actions as write
-from ui.write.document import open_text, write_document
-from ui.write.reproduction import write_reproduction
+from ui.translate import translate_actions as translate
+from ui.translate.translate_reproduction import translate_reproduction
+from ui.write import write_actions as write
+from ui.write.kept_text import open_text, write_document
+from ui.write.write_reproduction import write_reproduction
 
 SETTINGS = DecodingSettings(temperature=0.7, top_k=30, max_new_tokens=8)
 ODD = DecodingSettings(

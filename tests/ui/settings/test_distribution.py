@@ -16,7 +16,7 @@ from decoding.processors import Context, MinP, Processor, SuppressTokens, Temper
 from decoding.processors.threshold import EpsilonCutoff
 from decoding.recorder import record
 from tests.helpers.paths import ROOT
-from ui.inspector.values import step_value
+from ui.inspector.inspector_value import step_value
 from ui.settings.methods import METHODS, settings_of
 from ui.settings.panel import declaration
 

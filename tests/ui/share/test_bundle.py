@@ -18,15 +18,15 @@ from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
 from tests.ui.share.shared_files import shared_file
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
+from ui.inspector.inspector_value import inspector_value
 from ui.inspector.toolbar.record import saved
-from ui.inspector.values import inspector_value
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.share.bundle import VIEWS, template
-from ui.translate import actions as translate
+from ui.translate import translate_actions as translate
 from ui.translate.alignment import alignment_value
-from ui.write import actions as write
+from ui.write import write_actions as write
 
 CALL = """
 import { alignmentValue } from './ui/share/alignment_value.js';

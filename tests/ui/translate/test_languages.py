@@ -12,16 +12,16 @@ from model import catalog
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers.translators import nllb
-from ui.chat import actions as chat
+from ui.chat import chat_actions as chat
+from ui.chat.chat_reproduction import chat_reproduction
 from ui.chat.prompt_value import prompt_value
-from ui.chat.reproduction import chat_reproduction
-from ui.compare.endpoint import compare_endpoint
+from ui.compare.compare_endpoint import compare_endpoint
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.models import select as choosing
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.settings import code
-from ui.write.endpoint import generate_endpoint
+from ui.write.write_endpoint import generate_endpoint
 
 SOURCE = "the cat sat on the mat"
 GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=6)

@@ -27,12 +27,12 @@ from ui.page.switch import Switch
 from ui.runs.models import Models
 from ui.runs.session import Choosing, Session
 from ui.tabs import TABS
-from ui.translate import actions as translate
 from ui.translate import alignment
-from ui.translate.actions import TranslateUpdate
+from ui.translate import translate_actions as translate
 from ui.translate.alignment import no_alignment
-from ui.translate.endpoint import translate_endpoint
+from ui.translate.translate_actions import TranslateUpdate
 from ui.translate.translate_contract import AlignmentValue, HeadsValue
+from ui.translate.translate_endpoint import translate_endpoint
 
 SOURCE = "Le chat est grand."
 BEAMS = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=9)

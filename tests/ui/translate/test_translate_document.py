@@ -15,13 +15,13 @@ from tests.ui.history.test_history_view import ask
 from tests.ui.translate.test_translate import BEAMS, SOURCE
 from ui.models import select
 from ui.models.select import PickerUpdate
-from ui.runs.documents.document import open_document
+from ui.runs.documents.kept_document import open_document
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.translate import actions as translate
-from ui.translate.actions import TranslateUpdate
+from ui.translate import translate_actions as translate
 from ui.translate.alignment import no_alignment
-from ui.translate.document import open_translation, translate_document
+from ui.translate.kept_translation import open_translation, translate_document
+from ui.translate.translate_actions import TranslateUpdate
 
 NAME = "attend-translate"
 

@@ -15,8 +15,8 @@ from model.text.sentencepiece_tokenizer import USER
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
-from ui.write import actions as write
-from ui.write.update import WriteUpdate
+from ui.write import write_actions as write
+from ui.write.write_update import WriteUpdate
 
 SAMPLE = DecodingSettings(strategy="sample", max_new_tokens=6, seed=11)
 ONE = replace(SAMPLE, max_new_tokens=1)

@@ -10,13 +10,13 @@ import pytest
 from model.errors import AttendError
 from tests.ui.write.test_write import SAMPLE, START, last, run_of
 from tests.ui.write.test_write_history import undo
-from ui.runs.documents.document import open_document
+from ui.runs.documents.kept_document import open_document
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write import actions as write
 from ui.write import history
-from ui.write.document import open_text, write_document
+from ui.write import write_actions as write
 from ui.write.draft import update_draft
+from ui.write.kept_text import open_text, write_document
 
 
 def written(models: Models) -> Session:

@@ -11,9 +11,9 @@ from tests.ui.write.test_write import ONE, SAMPLE, START, last, run_of
 from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write import actions as write
 from ui.write import history
-from ui.write.update import WriteUpdate
+from ui.write import write_actions as write
+from ui.write.write_update import WriteUpdate
 
 
 def undo(session: Session, models: Models) -> WriteUpdate:

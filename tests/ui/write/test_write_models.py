@@ -15,9 +15,9 @@ from tests.ui.write.test_write import SAMPLE, START, last, run_of
 from tests.ui.write.test_write_history import undo
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write import actions as write
 from ui.write import history
-from ui.write.reproduction import write_reproduction
+from ui.write import write_actions as write
+from ui.write.write_reproduction import write_reproduction
 
 LONG = "The quick brown fox jumps over the lazy dog, and the dog sleeps. " * 3
 

@@ -16,9 +16,9 @@ from ui.kit.packing import packed
 from ui.runs.attention import explain
 from ui.runs.models import Models
 from ui.runs.session import Choosing, Session
-from ui.write import actions as write
 from ui.write import history
-from ui.write.update import WriteUpdate
+from ui.write import write_actions as write
+from ui.write.write_update import WriteUpdate
 
 MAX_BYTES = 200_000
 STORY = "Once upon a time there was a small dog who liked to play in the park with all of its friends. " * 20

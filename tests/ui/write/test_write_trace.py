@@ -18,8 +18,8 @@ from ui.inspector.toolbar import record
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
-from ui.write import actions as write
 from ui.write import history
+from ui.write import write_actions as write
 
 SAMPLE = DecodingSettings(temperature=1.3, max_new_tokens=8, seed=11)
 START = "The quick brown fox"

@@ -13,8 +13,8 @@ from model.loaded import LoadedModel
 from tests.ui.write.test_write_trace import SAMPLE, go, run_of, trace_of
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.write import actions as write
 from ui.write import history
+from ui.write import write_actions as write
 from ui.write.draft import replace_run
 
 OFF = (Intervention(0, "head", 1), Intervention(1, "feed_forward"))

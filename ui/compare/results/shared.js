@@ -2,7 +2,7 @@
  * A comparison as the document of a shared file, which ui/share/comparison.js shows.
  */
 
-/** @import { RunDocument } from '../../../decoding/run/document' */
+/** @import { RunDocument } from '../../../decoding/run/run_document' */
 /** @import { CompareForm, SharedComparison } from '../compare_contract' */
 /** @import { Card, Results } from './results.js' */
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 
-from decoding.run.document import RunDocument
+from decoding.run.run_document import RunDocument
 from model.errors import AttendError
 from ui.inspector.toolbar.record import whole_document
 from ui.runs.comparison import Comparison
-from ui.runs.documents.document import first_words
+from ui.runs.documents.kept_document import first_words
 from ui.runs.models import Models
 from ui.runs.session import Session
 

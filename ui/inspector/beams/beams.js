@@ -2,7 +2,7 @@
  * The beams panel: the tree of the last steps, and every text that the search followed in the selected one.
  */
 
-/** @import { BeamIndex } from '../../../decoding/run/document' */
+/** @import { BeamIndex } from '../../../decoding/run/run_document' */
 /** @import { Search } from './search.js' */
 
 import { make, makeTable } from '../../kit/js/dom.js';

@@ -4,7 +4,7 @@
  * @typedef {ReturnType<typeof makeSearch>} Search
  */
 
-/** @import { BeamEntry, BeamIndex, DropEntry } from '../../../decoding/run/document' */
+/** @import { BeamEntry, BeamIndex, DropEntry } from '../../../decoding/run/run_document' */
 /** @import { SearchValue } from '../inspector_contract' */
 
 import { signed } from '../../kit/js/text.js';

@@ -2,7 +2,7 @@
  * The beams of a search as a tree: one column per step, the best on top, survivors in bold and dropped hypotheses in grey.
  */
 
-/** @import { BeamIndex } from '../../../decoding/run/document' */
+/** @import { BeamIndex } from '../../../decoding/run/run_document' */
 /** @import { Search } from './search.js' */
 
 import { around, make, makeSvg } from '../../kit/js/dom.js';

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from decoding.run.document import RunDocument
+from decoding.run.run_document import RunDocument
 from ui.runs.attention import restore_attention
-from ui.runs.documents.document import first_words
+from ui.runs.documents.kept_document import first_words
 from ui.runs.documents.runs import run_document
 from ui.runs.models import Models
 from ui.runs.run import RunRecord

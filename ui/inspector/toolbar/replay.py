@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from decoding.run.document import InvalidDocument
 from decoding.run.reader import parse, read_choice, read_run_document
+from decoding.run.run_document import InvalidDocument
 from model.errors import AttendError
 from ui.inspector.inspector_contract import OpenedRun
-from ui.inspector.values import step_value
+from ui.inspector.inspector_value import step_value
 from ui.kit.validation import checked_text
 from ui.runs.documents.runs import run_of
 from ui.runs.memory import limit_memory

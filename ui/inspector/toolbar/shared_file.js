@@ -2,7 +2,7 @@
  * Documents in and out of a shared file: one HTML page that shows a run, a translation or a comparison without a server (ui/share/).
  */
 
-/** @import { RunDocument } from '../../../decoding/run/document' */
+/** @import { RunDocument } from '../../../decoding/run/run_document' */
 /** @import { AnsweredQuestion } from '../why/why_contract' */
 
 import { download, notify } from '../../kit/js/transfer.js';

@@ -1,6 +1,6 @@
 """Layers' guesses, and why one token and not another: which words, which parts, which embeddings.
 
-Each function answers one question (`QUESTIONS` of `events.py`); `model.inspection` computes what it says.
+Each function answers one question (`QUESTIONS` of `why_events.py`); `model.inspection` computes what it says.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Heads at a glance, and what changes when heads or layers are switched off.
 
-Each function answers one question (`QUESTIONS` of `events.py`); `model.inspection` computes what it says.
+Each function answers one question (`QUESTIONS` of `why_events.py`); `model.inspection` computes what it says.
 
 Shapes: L layers, H heads, T tokens, K keys, N cells of a thumbnail's side.
 """

@@ -1,6 +1,6 @@
 """Two texts that differ in a word: where inside the model the difference is kept.
 
-Each function answers one question (`QUESTIONS` of `events.py`); `model.inspection.patching` computes what it says.
+Each function answers one question (`QUESTIONS` of `why_events.py`); `model.inspection.patching` computes what it says.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ export const inspectedStep = new Subject();
 
 /**
  * The attention of a run that was opened from a file too large to be sent whole.
- * @type {Subject<{run: string, attention: import('../../../decoding/run/document').RunDocument['attention'] | null}>}
+ * @type {Subject<{run: string, attention: import('../../../decoding/run/run_document').RunDocument['attention'] | null}>}
  */
 export const openedAttention = new Subject();
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import Tensor
 
+from lesson.map.arrays import Array, Axis, Text, Values
 from lesson.map.model_map import ModelMap
 from lesson.map.plan import Side
 from lesson.map.tree import module_tree
-from lesson.map.values import Array, Axis, Text, Values
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_shares

@@ -15,8 +15,8 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from decoding.run.document import SCHEMA, Count, InvalidDocument, Label, Layer, RunDocument
 from decoding.run.reader import check_vocabulary, checked, parse, read_choice, read_run_document, read_trace
+from decoding.run.run_document import SCHEMA, Count, InvalidDocument, Label, Layer, RunDocument
 from decoding.run.upgrade import upgraded_kept_run
 from decoding.run.writer import ids_in, step_entry
 from model.loaded import LoadedModel

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import BeforeValidator, Field, StrictBool
 from typing_extensions import TypedDict
 
-from decoding.run.document import MAX_STEPS, InvalidDocument, Label, Name
 from decoding.run.reader import checked
+from decoding.run.run_document import MAX_STEPS, InvalidDocument, Label, Name
 from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.answers import is_unfinished
 from ui.runs.documents.runs import run_name

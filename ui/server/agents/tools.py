@@ -15,13 +15,13 @@ from typing_extensions import TypedDict  # pydantic reads no other TypedDict bef
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message as ChatMessage
-from ui.chat.endpoint import chat_endpoint
+from ui.chat.chat_endpoint import chat_endpoint
 from ui.inspector.endpoints import cause_endpoints
 from ui.kit.validation import checked_message, checked_start, checked_text
 from ui.runs.models import Models
 from ui.server.agents.sentences import explained
-from ui.write.endpoint import generate_endpoint
 from ui.write.score import score_endpoint
+from ui.write.write_endpoint import generate_endpoint
 
 MAX_LISTED = 200  # tokens in one answer
 _SURPRISING = 5  # tokens that a score names

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from decoding.run.document import TokenOrigin
+from decoding.run.run_document import TokenOrigin
 from decoding.run.writer import step_entry
 from decoding.step import Choice
 from model.text.tokenizer import TextTokenizer

@@ -1,6 +1,6 @@
 /**
  * Any text: the text in Write's box, scored by the model in use and, beside it, by another one. The button stands under the box
- * (ui/write/tab.py); here are the progress, Stop, the choice of the other model, and why a text can't be scored. Events: 'score'
+ * (ui/write/write_tab.py); here are the progress, Stop, the choice of the other model, and why a text can't be scored. Events: 'score'
  * and 'stop'.
  */
 

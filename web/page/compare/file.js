@@ -2,7 +2,7 @@
  * A comparison as a file, in the forms of `ui/compare/results/metrics.py`: a table (CSV), a text for a blog (Markdown), a document (JSON).
  */
 
-/** @import { RunDocument } from '../../../decoding/run/document' */
+/** @import { RunDocument } from '../../../decoding/run/run_document' */
 /**
  * A card with its own settings as typed, its run and its numbers.
  * @typedef {{own: Record<string, any>, document: RunDocument | null, metrics: Record<string, number | null>}} WrittenCard

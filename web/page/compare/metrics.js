@@ -2,7 +2,7 @@
  * The numbers under a card of a comparison, as `ui/compare/results/metrics.py` computes them.
  */
 
-/** @import { RunDocument } from '../../../decoding/run/document' */
+/** @import { RunDocument } from '../../../decoding/run/run_document' */
 
 /** The numbers of a run that was stopped before its first token. */
 const NONE = { tokens: 0, tokens_per_second: null, mean_log_probability: null, perplexity: null, mean_entropy: null, distinct_2: null, top_share: null };

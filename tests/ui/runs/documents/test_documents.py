@@ -20,10 +20,10 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
 from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
-from ui.chat import actions as chat
-from ui.chat.document import chat_document, open_chat
+from ui.chat import chat_actions as chat
+from ui.chat.kept_chat import chat_document, open_chat
 from ui.limits import Limits
-from ui.runs.documents.document import MAX_BYTES, complete_runs, open_document, read_document
+from ui.runs.documents.kept_document import MAX_BYTES, complete_runs, open_document, read_document
 from ui.runs.memory import Ledger
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord

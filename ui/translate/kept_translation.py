@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from decoding.run.document import InvalidDocument
 from decoding.run.reader import checked
+from decoding.run.run_document import InvalidDocument
 from model.text.languages import unmarked
-from ui.runs.documents.document import Document, OpenedDocument, first_words, restore_languages, runs_so_far
+from ui.runs.documents.kept_document import Document, OpenedDocument, first_words, restore_languages, runs_so_far
 from ui.runs.documents.turns import KeptTurn, ShortText, read_turn, turn_document
 from ui.runs.run import name_kept
 from ui.runs.session import Session, Translation

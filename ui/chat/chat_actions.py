@@ -19,9 +19,9 @@ from model.inspection.intervention import interventions_of
 from model.limits import check_room
 from model.loaded import LoadedModel
 from ui.chat.answering import answer_last, write_answer
+from ui.chat.chat_update import ChatUpdate, overview
+from ui.chat.conversation_value import conversation_value
 from ui.chat.prompt_value import prompt_value
-from ui.chat.update import ChatUpdate, overview
-from ui.chat.values import conversation_value
 from ui.inspector.opening import open_token as inspect_token
 from ui.kit.validation import checked_message, checked_system
 from ui.page_update import PageUpdate

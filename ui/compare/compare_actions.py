@@ -16,6 +16,7 @@ from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.compare.compare_contract import CompareValue
+from ui.compare.comparison_value import FROM_PANEL, comparison_value, form_settings, no_comparison
 from ui.compare.repeated import repeated_comparison, repeated_prompt
 from ui.compare.results import metrics
 from ui.compare.results.shared import file_name
@@ -29,7 +30,6 @@ from ui.compare.running import (
     text_prompt,
     update_cards,
 )
-from ui.compare.values import FROM_PANEL, comparison_value, form_settings, no_comparison
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
@@ -41,8 +41,8 @@ from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import latest, supported_system_prompt
 from ui.runs.run import RunRecord
+from ui.runs.run_values import meter_value
 from ui.runs.session import Session
-from ui.runs.values import meter_value
 from ui.runs.versions.conversation import Turn
 from ui.settings.without import typed_without
 

@@ -9,15 +9,15 @@ from functools import partial
 import gradio as gr
 
 from model.loaded import LoadedModel
-from ui.chat import actions as chat
-from ui.chat.document import chat_document, open_chat
-from ui.chat.endpoint import chat_endpoint
+from ui.chat import chat_actions as chat
+from ui.chat.chat_endpoint import chat_endpoint
+from ui.chat.chat_reproduction import chat_reproduction
+from ui.chat.chat_update import ChatUpdate, overview
+from ui.chat.conversation_value import conversation_value
 from ui.chat.formatted.markdown import trees
+from ui.chat.kept_chat import chat_document, open_chat
 from ui.chat.message_tokens import find_message_tokens
 from ui.chat.prompt_value import prompt_value
-from ui.chat.reproduction import chat_reproduction
-from ui.chat.update import ChatUpdate, overview
-from ui.chat.values import conversation_value
 from ui.examples.recorded import offers_examples
 from ui.frame import Boxes, Frame, Tab
 from ui.inspector.opening import explained_prompt, open_run

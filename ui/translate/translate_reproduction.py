@@ -9,7 +9,7 @@ from ui.runs.prompts import chat_settings
 from ui.runs.session import Session
 from ui.runs.versions.conversation import Turn
 from ui.settings.code import Reproduction, with_last_seed
-from ui.translate.actions import examples
+from ui.translate.translate_actions import examples
 
 _EXAMPLE = "Hi! How are you today?"  # where nothing is typed and no example is known
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from typing_extensions import TypedDict
 
-from decoding.run.document import InvalidDocument, Label
 from decoding.run.reader import checked
-from ui.runs.documents.document import Document, OpenedDocument, first_words, runs_so_far
+from decoding.run.run_document import InvalidDocument, Label
+from ui.runs.documents.kept_document import Document, OpenedDocument, first_words, runs_so_far
 from ui.runs.documents.runs import run_name
 from ui.runs.documents.turns import ShortText
 from ui.runs.live_run import run_so_far

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
-from ui.chat.values import EXAMPLES
+from ui.chat.conversation_value import EXAMPLES
 from ui.kit.validation import checked_system, checked_text, without_blank_end
 from ui.runs.prompts import chat_settings, is_translator, supported_system_prompt
 from ui.runs.session import Session

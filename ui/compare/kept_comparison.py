@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, StrictBool
 from typing_extensions import TypedDict
 
-from decoding.run.document import MAX_STEPS, MAX_TOKENS, Count, Label, Name, TokenIds
 from decoding.run.reader import checked
+from decoding.run.run_document import MAX_STEPS, MAX_TOKENS, Count, Label, Name, TokenIds
 from decoding.settings import DecodingSettings
 from decoding.step import FinishReason
 from model.text.languages import unmarked
+from ui.compare.comparison_value import form_settings
 from ui.compare.running import MAX
-from ui.compare.values import form_settings
 from ui.runs.comparison import Card, CardMetrics, Comparison, Prompt
-from ui.runs.documents.document import Document, OpenedDocument, first_words, runs_so_far
+from ui.runs.documents.kept_document import Document, OpenedDocument, first_words, runs_so_far
 from ui.runs.documents.runs import run_name
 from ui.runs.documents.turns import ShortText, Tokens
 from ui.runs.run import RunRecord, name_kept

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from model.errors import AttendError
-from ui.compare import actions as compare
-from ui.compare.actions import CompareUpdate
-from ui.compare.document import compare_document, open_comparison
-from ui.compare.endpoint import compare_endpoint
+from ui.compare import compare_actions as compare
+from ui.compare.compare_actions import CompareUpdate
+from ui.compare.compare_endpoint import compare_endpoint
+from ui.compare.comparison_value import card_settings, compare_form, no_comparison
+from ui.compare.kept_comparison import compare_document, open_comparison
 from ui.compare.results.shared import shared
-from ui.compare.values import card_settings, compare_form, no_comparison
 from ui.examples.recorded import offers_examples
 from ui.frame import Frame, Tab
 from ui.kit.component import component

@@ -17,11 +17,11 @@ from ui.kit.packing import packed
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
-from ui.translate import actions as translate
-from ui.translate.actions import TranslateUpdate, awaiting_model, translation_value
-from ui.translate.document import open_translation, translate_document
-from ui.translate.endpoint import translate_endpoint
-from ui.translate.reproduction import translate_reproduction
+from ui.translate import translate_actions as translate
+from ui.translate.kept_translation import open_translation, translate_document
+from ui.translate.translate_actions import TranslateUpdate, awaiting_model, translation_value
+from ui.translate.translate_endpoint import translate_endpoint
+from ui.translate.translate_reproduction import translate_reproduction
 from ui.view import Part
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ui.chat.chat_contract import ConversationValue
+from ui.runs.run_values import turn_value
 from ui.runs.session import Session
-from ui.runs.values import turn_value
 
 EXAMPLES = (
     "Hi! How are you today?",

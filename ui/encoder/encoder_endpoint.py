@@ -7,7 +7,7 @@ from typing import Any
 
 from model.encoder import Encoder
 from model.errors import AttendError
-from ui.encoder import actions
+from ui.encoder import encoder_actions
 from ui.kit.validation import checked_text
 
 
@@ -29,11 +29,11 @@ def endpoints(encoder: Encoder) -> Mapping[str, Callable[..., Any]]:
             raise AttendError("The sentences must be a list of texts.")
         listed = "\n".join(" ".join(checked_text(sentence, "A sentence").split()) for sentence in sentences)
         chosen = encoder.layer_count if layer is None else layer
-        value = actions.compare(encoder, word, listed, chosen)
+        value = encoder_actions.compare(encoder, word, listed, chosen)
         return {**{key: value[key] for key in ("word", "pieces", "vectors", "cosines")}, "layer": chosen}
 
     def generate(prompt: str, model: str = encoder.name, settings: dict[str, Any] | None = None) -> dict[str, Any]:
         """Refused: an encoder continues no text."""
-        raise AttendError(actions.about(encoder))
+        raise AttendError(encoder_actions.about(encoder))
 
     return {"similarity": similarity, "generate": generate}

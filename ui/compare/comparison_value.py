@@ -13,7 +13,7 @@ from ui.compare.running import MAX, MIN, SWEEPS, sweep
 from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
 from ui.runs.comparison import Card, CardMetrics, Comparison
-from ui.runs.values import OVERLAP
+from ui.runs.run_values import OVERLAP
 from ui.settings.methods import RUN
 from ui.settings.without import WITHOUT
 

@@ -13,7 +13,7 @@ from ui.encoder.encoder_contract import InspectionValue, ReadingValue, WordsValu
 from ui.kit.validation import checked_text
 from ui.page_update import PageUpdate
 from ui.runs.attention import attention_row
-from ui.runs.values import MAX_ROWS
+from ui.runs.run_values import MAX_ROWS
 
 TEXT, WORD = "My favorite fruit is apple", "apple"  # what the page begins with
 SENTENCES = (

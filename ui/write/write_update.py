@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.loaded import LoadedModel
+from ui.inspector.inspector_value import empty_inspector
 from ui.inspector.opening import opened, typed
-from ui.inspector.values import empty_inspector
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
+from ui.runs.run_values import meter_value
 from ui.runs.session import Session
-from ui.runs.values import meter_value
 from ui.write.retokenize import shared
 
 

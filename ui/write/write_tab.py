@@ -16,12 +16,12 @@ from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
 from ui.view import Part, disabled, hidden, visible
-from ui.write import actions as write
 from ui.write import history
-from ui.write.document import open_text, write_document
-from ui.write.endpoint import generate_endpoint
-from ui.write.reproduction import write_reproduction
-from ui.write.update import WriteUpdate
+from ui.write import write_actions as write
+from ui.write.kept_text import open_text, write_document
+from ui.write.write_endpoint import generate_endpoint
+from ui.write.write_reproduction import write_reproduction
+from ui.write.write_update import WriteUpdate
 
 # The box is emptied at once, since the server's answer could meet new text. While there is no server, nothing is lost.
 _EMPTIED = "(text) => (document.body.hasAttribute('data-offline') ? text : '')"

@@ -8,16 +8,16 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.chat.chat_contract import ConversationValue, PromptValue
+from ui.chat.conversation_value import conversation_value
 from ui.chat.prompt_value import prompt_value
-from ui.chat.values import conversation_value
 from ui.inspector.opening import opened_if_loaded
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.prompts import supported_system_prompt
 from ui.runs.run import RunRecord
+from ui.runs.run_values import meter_value
 from ui.runs.runs_contract import AnswerUpdate, MeterValue
 from ui.runs.session import Session
-from ui.runs.values import meter_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from ui.inspector.inspector_value import inspector_value
 from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
-from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_start
 from ui.page_update import PageUpdate
 from ui.runs.answers import LiveAnswer, with_others
@@ -22,10 +22,10 @@ from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
 from ui.runs.run import RunRecord, prompt_tokens
+from ui.runs.run_values import meter_value, turn_value
 from ui.runs.runs_contract import AnswerUpdate
 from ui.runs.session import Session, Translation
 from ui.runs.traces import new_trace
-from ui.runs.values import meter_value, turn_value
 from ui.runs.versions.conversation import Turn
 from ui.translate.alignment import alignment_value, no_alignment
 from ui.translate.language_hint import language_hint, language_read

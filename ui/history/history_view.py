@@ -16,7 +16,7 @@ from ui.kit.packing import packed
 from ui.models import select
 from ui.models.select import PickerUpdate
 from ui.page_update import PageUpdate
-from ui.runs.documents.document import open_document
+from ui.runs.documents.kept_document import open_document
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.view import Part, View

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from decoding.run.document import StepEntry, TokenOrigin
+from decoding.run.run_document import StepEntry, TokenOrigin
 from decoding.run.trace import Trace
 from decoding.run.writer import ids_in, search_entries, step_entry
 from decoding.step import CandidateRecord, Choice
 from ui.inspector.inspector_contract import InspectorValue, SearchValue
 from ui.runs.run import RunRecord, StoredRun, TokenLabels
+from ui.runs.run_values import MAX_ROWS, short, short_share
 from ui.runs.runs_contract import RunMode, TokenKind
-from ui.runs.values import MAX_ROWS, short, short_share
 
 _LEAST = math.ulp(0.0)  # in the place of a probability that no float can hold
 

@@ -9,8 +9,8 @@ import gradio as gr
 from gradio.components import Component
 
 from model.encoder import Encoder
-from ui.encoder import actions
-from ui.encoder.actions import EncoderUpdate
+from ui.encoder import encoder_actions
+from ui.encoder.encoder_actions import EncoderUpdate
 from ui.encoder.encoder_contract import InspectionValue
 from ui.kit.button import button
 from ui.kit.component import component
@@ -21,7 +21,7 @@ from ui.page_update import PageUpdate
 from ui.view import Changes, Output, View
 
 _NEWEST = {**RUNNING, "trigger_mode": "always_last"}  # of several questions the last one counts
-_SENTENCES = "\n".join(actions.SENTENCES)
+_SENTENCES = "\n".join(encoder_actions.SENTENCES)
 
 
 class EncoderView(View):
@@ -36,7 +36,7 @@ class EncoderView(View):
                 with gr.Column(min_width=320):
                     with gr.Row(elem_classes="attend-ask"):
                         self.text = gr.Textbox(
-                            actions.TEXT,
+                            encoder_actions.TEXT,
                             label="Text to read",
                             lines=1,
                             max_lines=6,
@@ -51,7 +51,7 @@ class EncoderView(View):
                     )
                     with gr.Row(elem_classes="attend-ask"):
                         self.word = gr.Textbox(
-                            actions.WORD,
+                            encoder_actions.WORD,
                             label="Word they all contain",
                             lines=1,
                             max_lines=1,
@@ -90,10 +90,10 @@ class EncoderView(View):
         return {
             self.side: gr.update(visible=True),
             self.about: value["about"],
-            self.text: actions.TEXT,
+            self.text: encoder_actions.TEXT,
             self.reading: packed(value["reading"]),
             self.sentences: _SENTENCES,
-            self.word: actions.WORD,
+            self.word: encoder_actions.WORD,
             self.layer: gr.update(choices=value["layers"], value=value["layers"][-1][1]),
             self.words: packed(value["words"]),
         }
@@ -111,10 +111,10 @@ class EncoderView(View):
             return gr.skip()
 
         def read_text(*values: Any) -> Any:
-            return answered(actions.read, values)
+            return answered(encoder_actions.read, values)
 
         def compare_words(*values: Any) -> Any:  # Gradio names a call by its function, and /compare is an endpoint
-            return answered(actions.compare, values)
+            return answered(encoder_actions.compare, values)
 
         reads = [self.text.submit, self.read.click]
         gr.on(reads, read_text, [*known_by, self.text], self.reading, **_NEWEST)

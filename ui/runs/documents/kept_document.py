@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from decoding.run.document import InvalidDocument, Label, Name
 from decoding.run.reader import checked, unpack
+from decoding.run.run_document import InvalidDocument, Label, Name
 from model.errors import AttendError
 from model.text.languages import unmarked
 from ui.runs.documents.runs import packed_run, parsed_run, read_run, run_name

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from decoding.run.reader import checked
 from ui.kit.validation import checked_system
-from ui.runs.documents.document import Document, OpenedDocument, first_words, runs_so_far
+from ui.runs.documents.kept_document import Document, OpenedDocument, first_words, runs_so_far
 from ui.runs.documents.turns import KeptPlacedTurn, conversation_document, read_conversation
 from ui.runs.run import name_kept
 from ui.runs.session import Session

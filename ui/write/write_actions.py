@@ -21,11 +21,11 @@ from ui.runs.answers import with_others
 from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.live_run import LiveRun
 from ui.runs.models import Models
+from ui.runs.run_values import meter_value
 from ui.runs.session import Session
-from ui.runs.values import meter_value
 from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
 from ui.write.draft import draft_run, replace_run, update_draft, without_stop_text
-from ui.write.update import WriteUpdate, empty_update, ended_by_model, typed_update, undo_and_redo, update_of
+from ui.write.write_update import WriteUpdate, empty_update, ended_by_model, typed_update, undo_and_redo, update_of
 
 
 def write(

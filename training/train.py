@@ -87,8 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = vars(_parser().parse_args(arguments))
     folder, output = flags.pop("folder"), flags.pop("output")
     output = output or Path("runs") / folder.resolve().name
-    given = {name: value for name, value in flags.items() if value is not None}
-    settings = replace(_preset(flags["task"], folder, flags["init_from"] or ""), **given)
+    overrides = {name: value for name, value in flags.items() if value is not None}
+    settings = replace(_preset(flags["task"], folder, flags["init_from"] or ""), **overrides)
     from training.run.loop import train  # imports torch
 
     code = train(settings, folder, output)

@@ -19,7 +19,7 @@ Outcome = Literal["found", "kept", "dropped", "unseen"]
 class TreeSearch:
     """What beam search did in a tree of words."""
 
-    found: TokenPath
+    result: TokenPath
     kept: tuple[tuple[TokenPath, ...], ...]  # after each step, best first
     # For every text: whether it leads to the result, was kept for a step, was considered and dropped, or not
     # considered.

@@ -119,10 +119,10 @@ def test_half_precision_is_read_in_chunks_like_the_whole(monkeypatch: pytest.Mon
     chunked = Vectors(matrix, Words())
     words = [chunked.word(word) for word in ("girl", "boy", "stepson")]
     assert {word.vector.dtype for word in words} == {torch.float32}
-    for word, found in zip(words, chunked.neighbours(words, 5), strict=True):
+    for word, neighbours in zip(words, chunked.neighbours(words, 5), strict=True):
         (alone,) = full.neighbours([full.word(word.text)], 5)
-        assert [neighbour.id for neighbour in found] == [neighbour.id for neighbour in alone]
-        for neighbour in found:
+        assert [neighbour.id for neighbour in neighbours] == [neighbour.id for neighbour in alone]
+        for neighbour in neighbours:
             slow = sum(a * b for a, b in zip(word.vector.tolist(), matrix[neighbour.id].tolist(), strict=True))
             slow /= float(word.vector.norm()) * float(matrix[neighbour.id].float().norm())
             assert neighbour.cosine == pytest.approx(slow, abs=1e-6)
@@ -205,7 +205,7 @@ def test_centred_vectors_are_compared_minus_the_mean_of_all() -> None:
     for neighbour in centred.neighbours([word], 5)[0]:
         expected = functional.cosine_similarity(rows[word.ids[0]], rows[neighbour.id], dim=0)
         assert neighbour.cosine == pytest.approx(float(expected), abs=1e-5)
-    means = [found.mean for vectors in (plain, centred) if (found := vectors.baseline())]
+    means = [baseline.mean for vectors in (plain, centred) if (baseline := vectors.baseline())]
     assert means[0] > 0.8 and abs(means[1]) < 0.3
 
 

@@ -101,8 +101,8 @@ def compare(
     comparison = prepare(loaded, prompt, settings, without=without, common_draws=common_draws, identifier=identifier)
     session.system = instruction
     comparison.history, comparison.seed, comparison.repeats = goes_on, shared.seed, bool(unchanged)
-    for card, given in zip(comparison.cards, given_cards, strict=True):
-        card.form = form_settings(card.settings, given or {}) | typed_without(card.run.interventions)
+    for card, form in zip(comparison.cards, given_cards, strict=True):
+        card.form = form_settings(card.settings, form or {}) | typed_without(card.run.interventions)
     yield from _run(session, models, loaded, comparison)
 
 

@@ -53,7 +53,7 @@ def inspector_value(
         "run": run.id,
         "mode": run.mode,
         "ids": [token.id for token in tokens],
-        "kinds": [_kind(tokenizer.is_special(token.id), token.given) for token in tokens],
+        "kinds": [_kind(tokenizer.is_special(token.id), token.is_given) for token in tokens],
         "probabilities": [None if token.choice is None else _probability(token.choice) for token in tokens],
         "labels": labels(named, tokenizer),
         "source": len(run.source),

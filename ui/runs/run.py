@@ -28,7 +28,7 @@ class TokenRecord:
     row: str | None = None  # the attention of the pass that chose it, encoded for the page
 
     @property
-    def given(self) -> bool:
+    def is_given(self) -> bool:
         return self.origin == "given"
 
 

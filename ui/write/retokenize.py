@@ -63,7 +63,7 @@ def _kept(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> list
         decoded += stream.push(token.id)
         if loaded.tokenizer.is_special(token.id) or not text.startswith(decoded):
             break
-        if not token.given and stream.is_complete:
+        if not token.is_given and stream.is_complete:
             kept = index + 1
     return list(tokens[:kept])
 

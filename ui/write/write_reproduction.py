@@ -19,7 +19,7 @@ def write_reproduction(session: Session, loaded: LoadedModel, text: object, unse
     prompt, settings, run = checked_text(text, "The text"), unseeded, session.runs.get(session.draft.run or "")
     note, off = "", ()
     if run is not None and run.model == loaded.name and prompt == session.draft.text:
-        prompt_ids = [token.id for token in itertools.takewhile(lambda token: token.given, run.tokens)]
+        prompt_ids = [token.id for token in itertools.takewhile(lambda token: token.is_given, run.tokens)]
         prompt = loaded.tokenizer.decode(prompt_ids, begins=True)
         if (trace := run.trace) is not None and list(trace.request.prompt) == prompt_ids:
             settings, off = trace.settings, trace.request.options.interventions

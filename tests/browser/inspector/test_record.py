@@ -215,13 +215,13 @@ def test_no_what_if_is_asked_about_an_example(embedded_url: str, visit: Opener) 
     say(page, "Hello")
     page.locator(".at-whatif summary").click()
     expect(page.locator(".at-then")).not_to_have_count(0)
-    asked: list[str] = []
-    page.on("request", lambda one: asked.append(one.post_data or "") if "queue/join" in one.url else None)
+    requests: list[str] = []
+    page.on("request", lambda one: requests.append(one.post_data or "") if "queue/join" in one.url else None)
     page.locator("#attend-clear").click()
     expect(page.locator(".attend-inspector .at-example-note:visible")).to_have_count(1)
     expect(page.locator(".at-whatif")).to_be_hidden()
     rest(page)
-    assert asked and not [data for data in asked if '"settings":{}' in data]
+    assert requests and not [data for data in requests if '"settings":{}' in data]
 
 
 def test_a_what_if_can_be_computed_and_browsed_by_keyboard(page: Page, tiny: LoadedModel) -> None:

@@ -53,9 +53,9 @@ def hold(page: Page, question: str) -> tuple[list[Route], list[str]]:
     held, questions = list[Route](), list[str]()
 
     def route(one: Route) -> None:
-        if found := re.search(r'"question":"(\w+)"', one.request.post_data or ""):
-            questions.append(found[1])
-        if found and found[1] == question:
+        if match := re.search(r'"question":"(\w+)"', one.request.post_data or ""):
+            questions.append(match[1])
+        if match and match[1] == question:
             held.append(one)
         else:
             one.continue_()

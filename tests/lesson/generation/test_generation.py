@@ -132,8 +132,8 @@ def test_greedy_loses_to_two_beams() -> None:
     """REFERENCE: greedy "nice woman" .20, two beams "dog has" .36."""
     tree = WordTree()
     greedy, search = greedy_path(tree), search_tree(tree, 2)
-    assert (spelled(greedy), spelled(search.found)) == ("nice woman", "dog has")
-    assert (tree.probability(greedy), tree.probability(search.found)) == pytest.approx((0.20, 0.36))
+    assert (spelled(greedy), spelled(search.result)) == ("nice woman", "dog has")
+    assert (tree.probability(greedy), tree.probability(search.result)) == pytest.approx((0.20, 0.36))
     assert [[spelled(path) for path in kept] for kept in search.kept] == [["nice", "dog"], ["dog has", "nice woman"]]
     outcomes = {spelled(path): outcome for path, outcome in search.outcomes.items()}
     assert [outcomes[text] for text in ("dog", "dog has", "nice", "nice woman")] == ["found", "found", "kept", "kept"]
@@ -152,9 +152,9 @@ def test_one_beam_is_greedy_and_three_look_at_everything() -> None:
     worse = 0
     for _ in range(50):
         tree = random_tree(rng)
-        assert search_tree(tree, 1).found == greedy_path(tree)
-        assert search_tree(tree, 3).found == tree.most_probable()
-        best = [tree.probability(search_tree(tree, beams).found) for beams in (1, 2, 3)]
+        assert search_tree(tree, 1).result == greedy_path(tree)
+        assert search_tree(tree, 3).result == tree.most_probable()
+        best = [tree.probability(search_tree(tree, beams).result) for beams in (1, 2, 3)]
         assert best == sorted(best)
         worse += best[0] < best[2]
     assert 5 < worse < 45  # neither always nor never

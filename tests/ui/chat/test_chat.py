@@ -210,7 +210,7 @@ def test_hostile_text_stays_text(models: Models, tiny: LoadedModel, text: str) -
     session = Session()
     last(chat.send(session, models, models.default, text, GREEDY))
     run = session.run(session.turns[1].run)
-    prompt = [token.id for token in run.tokens if token.given]
+    prompt = [token.id for token in run.tokens if token.is_given]
     # <s> <user> text <end> <assistant>: of the control tokens there are only the four that the format puts there
     assert sum(tiny.tokenizer.is_special(token) for token in prompt) == 4
     assert tiny.tokenizer.decode(prompt) == text

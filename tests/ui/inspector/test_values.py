@@ -20,10 +20,10 @@ class GrowingRun(RunRecord):
         self.coming = tokens
 
     def __getattribute__(self, name: str) -> Any:
-        found = super().__getattribute__(name)
+        value = super().__getattribute__(name)
         if name == "tokens" and (token := next(getattr(self, "coming", iter(())), None)):
-            self.tokens = [*found, token]
-        return found
+            self.tokens = [*value, token]
+        return value
 
 
 def test_a_run_that_grows_meanwhile_is_shown_as_it_was(models: Models, tiny: LoadedModel) -> None:

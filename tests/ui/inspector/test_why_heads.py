@@ -40,16 +40,16 @@ def test_thumbnails_are_the_attention_and_labels_those_of_the_detector(
     attention = inspector_of(tiny).inspect(run.ids).attention.decoder[0]  # (L, H, T, T)
     assert (answer["layers"], answer["heads"], answer["block"]) == (2, 4, 1)
     for weights, cells in zip(attention.flatten(0, 1), cells_of(answer, 8), strict=True):
-        shown = np.tril(cells / 15) ** 2
-        assert np.abs(np.sqrt(shown) - weights.sqrt().numpy()).max() <= 1 / 30 + 1e-6
+        thumbnail = np.tril(cells / 15) ** 2
+        assert np.abs(np.sqrt(thumbnail) - weights.sqrt().numpy()).max() <= 1 / 30 + 1e-6
     labels = {token: tiny.tokenizer.label(token).strip(" ") for token in run.ids}
     marks = frozenset(token for token, label in labels.items() if label and not label.strip(string.punctuation))
     marks = frozenset(token for token in marks if not tiny.tokenizer.is_special(token))
     assert marks
-    found = score_heads(attention, run.ids, marks)
-    assert answer["patterns"] == list(PATTERNS) and answer["strongest"] == found.strongest().tolist()
+    expected = score_heads(attention, run.ids, marks)
+    assert answer["patterns"] == list(PATTERNS) and answer["strongest"] == expected.strongest().tolist()
     for name in ("previous", "duplicate", "first", "separators"):
-        assert np.array(answer["scores"][name]) == pytest.approx(getattr(found, name).numpy(), rel=1e-3, abs=1e-6)
+        assert np.array(answer["scores"][name]) == pytest.approx(getattr(expected, name).numpy(), rel=1e-3, abs=1e-6)
     induction = score_induction(inspector_of(tiny), seed=1)
     assert np.array(answer["scores"]["induction"]) == pytest.approx(induction.numpy(), rel=1e-3, abs=1e-6)
 
@@ -119,8 +119,8 @@ def test_heads_are_ranked_with_progress(
     fields = {"run": run.id, "index": TOKEN}
     *reports, last = why_events.answered("rank_heads", Question(session, models, fields))
     assert reports and reports[-1] == {"progress": (8, 8)} and "answer" in last
-    *_, found = switch_off_each(inspector_of(tiny), before, run.ids[len(before)])
-    assert np.array(last["answer"]["effects"]) == pytest.approx(found.effects.numpy(), rel=1e-3, abs=1e-6)
+    *_, expected = switch_off_each(inspector_of(tiny), before, run.ids[len(before)])
+    assert np.array(last["answer"]["effects"]) == pytest.approx(expected.effects.numpy(), rel=1e-3, abs=1e-6)
 
 
 @pytest.mark.skipif("attend-chat" not in names.embedded(), reason="attend-chat is not there")

@@ -226,8 +226,8 @@ def test_anything_else_is_wrong(models: Models, chapter: str, name: str) -> None
     exercise, text = exercise_of(chapter, name)
     right = right_answer(models, chapter, exercise)
     if isinstance(exercise, NumberExercise):
-        shown = exercise.from_shown(lambda inputs: course.CHAPTERS[chapter].answer(models, inputs))
-        most, least, unit = max(right, *shown, right), min(right, *shown, right), 10.0**-exercise.digits
+        numbers = exercise.from_shown(lambda inputs: course.CHAPTERS[chapter].answer(models, inputs))
+        most, least, unit = max(right, *numbers, right), min(right, *numbers, right), 10.0**-exercise.digits
         wrong = [most + 0.6 * unit, least - 0.6 * unit, -right - 1]
     elif isinstance(exercise, ChoiceExercise):
         wrong = [option for option in range(len(text.options)) if option != right]

@@ -70,7 +70,7 @@ def test_next_token_is_one_step_of_a_text_with_a_least_length(models: Models) ->
     session, long = Session(), replace(SAMPLE, min_new_tokens=5)
     for count in (1, 2):
         last(write.next_token(session, models, models.default, session.draft.text or START, long))
-        assert sum(not token.given for token in run_of(session).tokens) == count
+        assert sum(not token.is_given for token in run_of(session).tokens) == count
 
 
 def test_the_end_that_next_token_draws_is_followed_and_that_of_a_longer_text_is_not(
@@ -135,13 +135,13 @@ def test_typing_behind_the_models_words_keeps_what_they_were_chosen_from(models:
     write.preview(session, models, models.default, f"{session.draft.text} and so on")
     after = run_of(session)
     assert after.ids == (*before.ids, *tiny.tokenizer.encode(" and so on"))
-    assert [token.given for token in after.tokens].count(False) == 6
-    assert [(token.given, token.choice) for token in after.tokens[: len(before.tokens)]] == [
-        (token.given, token.choice) for token in before.tokens
+    assert [token.is_given for token in after.tokens].count(False) == 6
+    assert [(token.is_given, token.choice) for token in after.tokens[: len(before.tokens)]] == [
+        (token.is_given, token.choice) for token in before.tokens
     ]
     assert all(token.row is not None for token in after.tokens[1:])
     write.preview(session, models, models.default, START[:-1])  # before the model's first token: nothing is kept
-    assert all(token.given for token in run_of(session).tokens)
+    assert all(token.is_given for token in run_of(session).tokens)
 
 
 def test_typed_words_grow_as_one(models: Models, tiny: LoadedModel) -> None:

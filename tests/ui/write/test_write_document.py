@@ -127,7 +127,7 @@ def test_without_its_run_the_text_is_tokenized_again(models: Models) -> None:
     session = reopen(Session(), models, {**document, "runs": {}})
     assert session.draft.run is None
     write.overview(session, models, models.default)
-    assert all(token.given for token in run_of(session).tokens)
+    assert all(token.is_given for token in run_of(session).tokens)
     assert session.draft.text == document["content"]["text"]
 
 

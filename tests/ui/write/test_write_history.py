@@ -107,7 +107,7 @@ def test_clear_can_be_undone(models: Models) -> None:
     assert history.clear(session, models, models.default).text is None  # the page empties the box, at once
     assert undo(session, models).text == text
     assert run_of(session).ids == ids
-    assert [token.given for token in run_of(session).tokens].count(False) == 6
+    assert [token.is_given for token in run_of(session).tokens].count(False) == 6
 
 
 def test_clearing_while_it_writes_leaves_the_box_empty(models: Models) -> None:

@@ -65,7 +65,7 @@ def test_what_the_model_before_is_still_writing_is_written_to_its_end(
     gate.open()
     assert last(updates).text == session.draft.text
     run = run_of(session)
-    assert run.model == tiny.name and sum(not token.given for token in run.tokens) == SAMPLE.max_new_tokens
+    assert run.model == tiny.name and sum(not token.is_given for token in run.tokens) == SAMPLE.max_new_tokens
     write.overview(session, held, short.name)
     assert run_of(session).model == short.name
 

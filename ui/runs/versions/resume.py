@@ -48,7 +48,7 @@ def trace_from_here(
 
     `AttendError` for settings that this model cannot follow, and if the context is full.
     """
-    drawn = sum(not token.given for token in tokens)
+    drawn = sum(not token.is_given for token in tokens)
     ids = [token.id for token in tokens]
     return new_trace(loaded, ids, settings, text=text, messages=messages, draws_used=drawn, interventions=interventions)
 

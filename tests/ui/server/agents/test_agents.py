@@ -98,9 +98,9 @@ def test_the_length_is_that_of_the_argument_or_of_the_settings(address: str) -> 
 
 
 def test_the_settings_that_an_agent_is_told_of_exist() -> None:
-    told = re.search(r"such as (.*?)\. What", get_args(Settings)[1].description)
-    assert told is not None
-    names = re.findall(r"[a-z_]+", re.sub(r"\(.*?\)", "", told[1]))
+    listing = re.search(r"such as (.*?)\. What", get_args(Settings)[1].description)
+    assert listing is not None
+    names = re.findall(r"[a-z_]+", re.sub(r"\(.*?\)", "", listing[1]))
     assert set(names) <= {parameter.name for parameter in parameters()}
 
 
@@ -205,18 +205,18 @@ def test_a_wrong_call_is_answered_with_a_sentence(
 
 
 def test_a_run_ends_when_its_agent_leaves(tiny: LoadedModel) -> None:
-    asked = {"name": "generate", "arguments": {"prompt": "The fox", "settings": {"strategy": "greedy"}}}
+    params = {"name": "generate", "arguments": {"prompt": "The fox", "settings": {"strategy": "greedy"}}}
 
     async def leave(client: Client) -> None:
         async with anyio.create_task_group() as calls:
-            calls.start_soon(client.call_tool, *asked.values())
+            calls.start_soon(client.call_tool, *params.values())
             await anyio.to_thread.run_sync(eventually, is_running)
             calls.cancel_scope.cancel()
 
     with serving(models_of(tiny, wrap=Gate())) as address:
         ask(address, leave)
         eventually(lambda: not is_running())
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}  # of an older protocol
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}  # of an older protocol
         connection = HTTPConnection(address.split("/")[2])
         connection.request("POST", "/mcp", json.dumps(body), {"content-type": "application/json", "accept": "*/*"})
         eventually(is_running)

@@ -39,14 +39,14 @@ def _picture(tree: WordTree, beams: int, search: TreeSearch, greedy: TokenPath) 
         "beams": beams,
         "paths": [{**entry(path), "outcome": search.outcomes[path]} for path in tree.paths()],
         "steps": [[entry(path) for path in kept] for kept in search.kept],
-        "found": entry(search.found),
+        "found": entry(search.result),
         "greedy": entry(greedy),
         "best": entry(tree.most_probable()),
     }
 
 
 def _words(tree: WordTree, beams: int, search: TreeSearch, greedy: TokenPath) -> dict[str, Any]:
-    path, best = search.found, tree.most_probable()
+    path, best = search.result, tree.most_probable()
     is_better = tree.probability(path) > tree.probability(greedy) * (1 + 1e-9)
     is_missed = tree.probability(best) > tree.probability(path) * (1 + 1e-9)
 

@@ -41,13 +41,13 @@ export class Engine {
    * A run that has yet to be made: a text is continued or translated, a conversation is answered, or a run goes on after
    * another token.
    * @param {Input} input
-   * @param {Settings} given the others have their defaults
+   * @param {Settings} overrides the others have their defaults
    * @returns {Run}
    */
-  start(input, given = {}) {
+  start(input, overrides = {}) {
     const { manifest, tokenizer, model } = this;
     const { vocabulary_size: vocabularySize, context_length: contextLength, layers, heads, encoder_layers: encoder } = manifest.config;
-    const settings = completeSettings(manifest.settings, given), end = tokenizer.specialToken('<end>');
+    const settings = completeSettings(manifest.settings, overrides), end = tokenizer.specialToken('<end>');
     const branch = typeof input === 'object' && 'run' in input ? input : null;
     const typed = /** @type {string | Message[]} */ (branch ? branch.run.prompt.messages ?? branch.run.prompt.text : input);
     const messages = typeof typed === 'string' ? null : typed, prompt = messages ? messages.at(-1).content : String(typed);

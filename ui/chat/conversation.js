@@ -62,7 +62,7 @@ export function start(component) {
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
   followTurns(component, draw, rescue);
   tintMessages(() => views.map(({ turn, tint }) => ({ run: turn.run, tint })));
-  answeredWithout.subscribe(root, (asked) => trigger('without', asked));
+  answeredWithout.subscribe(root, (version) => trigger('without', version));
   textView.subscribe(root, (name) => {
     isFormatted = name === 'formatted';
     for (const view of views) view.format();

@@ -35,7 +35,7 @@ export function offerGuessing(round, { gather, reason }) {
   let name = null;
   /** @type {number[]} the tokens that the student has seen: none of them is asked */
   let seen = [];
-  let asked = -1; // the number of the token that is asked; -1 while the model is writing it
+  let askedIndex = -1; // the number of the token that is asked; -1 while the model is writing it
   let isGuessing = false;
   let isRevealed = false; // whether the token that was asked is shown
   /** @type {Guess[]} */
@@ -77,7 +77,7 @@ export function offerGuessing(round, { gather, reason }) {
     run = inspected;
     if (run.name !== name && (run.isBusy || nextToken() < run.tokens.length)) begin();
     else if (!isGuessing) see(run.tokens.length);
-    else if (asked < 0) ask();
+    else if (askedIndex < 0) ask();
   }
 
   function begin() {
@@ -108,12 +108,12 @@ export function offerGuessing(round, { gather, reason }) {
     const index = nextToken();
     const isWritten = index < run.tokens.length && !(run.isBusy && run.search.length);
     if (guesses.length === round || (!isWritten && !run.isBusy)) return end();
-    asked = isWritten ? index : -1;
+    askedIndex = isWritten ? index : -1;
     isRevealed = false;
     draw();
     if (!isWritten) return;
     own.value = '';
-    choices.replaceChildren(...choicesOf(run.steps[asked]).map((candidate, i) => make('button', {
+    choices.replaceChildren(...choicesOf(run.steps[askedIndex]).map((candidate, i) => make('button', {
       type: 'button', class: 'at-plain at-row at-gap-sm at-guess-choice', tabindex: i ? -1 : 0, onclick: () => reveal(judged(candidate)),
     }, ...(i < 9 ? [make('kbd', { class: 'at-quiet at-sm', text: i + 1 })] : []), tokenChip(candidate.text))));
     buttonsOf()[0].focus({ preventScroll: true });
@@ -122,7 +122,7 @@ export function offerGuessing(round, { gather, reason }) {
   /** @param {SubmitEvent} event */
   function submit(event) {
     event.preventDefault();
-    if (own.value && asked >= 0) reveal(judgedText(run.steps[asked], own.value));
+    if (own.value && askedIndex >= 0) reveal(judgedText(run.steps[askedIndex], own.value));
     else own.focus();
   }
 
@@ -134,13 +134,13 @@ export function offerGuessing(round, { gather, reason }) {
 
   /** @param {Judged} guess */
   async function reveal(guess) {
-    const step = run.steps[asked];
+    const step = run.steps[askedIndex];
     const chosen = chosenOf(step);
     const first = run.tokens.findIndex(({ kind }) => kind === 'generated');
-    const entry = { token: asked - first, chosen: chosen.text, guess: guess.text, bits: guess.bits, modelBits: bitsOf(chosen.modelShare) };
+    const entry = { token: askedIndex - first, chosen: chosen.text, guess: guess.text, bits: guess.bits, modelBits: bitsOf(chosen.modelShare) };
     guesses.push(entry);
     isRevealed = true;
-    see(asked + 1);
+    see(askedIndex + 1);
     verdict.replaceChildren(...verdictWords(guess, chosen));
     explained.replaceChildren(stepTable(step, { take: null, ask: null }), stepReason(step));
     draw();
@@ -166,12 +166,12 @@ export function offerGuessing(round, { gather, reason }) {
   }
 
   function draw() {
-    const isAsking = isGuessing && asked >= 0 && !isRevealed;
+    const isAsking = isGuessing && askedIndex >= 0 && !isRevealed;
     title.textContent = isGuessing ? 'Guess the next token' : 'Your guesses';
     progress.textContent = isGuessing ? `Guess ${counted.format(guesses.length + (isRevealed ? 0 : 1))} of ${round}` : '';
     strip.node.hidden = !isGuessing;
-    strip.update(isGuessing ? run.tokens.slice(0, isRevealed ? asked + 1 : nextToken()) : []);
-    strip.select(isRevealed ? asked : -1);
+    strip.update(isGuessing ? run.tokens.slice(0, isRevealed ? askedIndex + 1 : nextToken()) : []);
+    strip.select(isRevealed ? askedIndex : -1);
     strip.node.scrollTop = strip.node.scrollHeight;
     waits.hidden = !isGuessing || isRevealed || isAsking;
     asking.hidden = !isAsking;

@@ -30,7 +30,7 @@ export const show = (json) => showShared(json, (root, run) => {
 function makeWhy(answers, nameOf) {
   const body = make('div', { class: 'at-causes-body at-stack' });
   const node = make('section', { class: 'at-ruled at-causes at-view', 'aria-label': 'Why?' }, make('h3', { text: 'Why?' }), body);
-  const asked = [...new Set(answers.map(({ index }) => index))].map((index) => ({ index, name: visibleText(nameOf(index)) }));
+  const tokens = [...new Set(answers.map(({ index }) => index))].map((index) => ({ index, name: visibleText(nameOf(index)) }));
   let place = /** @type {Place | null} */ (null);
   let drawn = /** @type {Place['step'] | null} */ (null);
 
@@ -60,7 +60,7 @@ function makeWhy(answers, nameOf) {
       requestAnimationFrame(() => view.show({ ...place, step: drawn, pair })); // once it has a width
       return make('section', { 'aria-label': title }, make('h4', { text: title }), view.node);
     }), ...(views.length ? [] : [make('p', { class: 'at-row at-wrap at-gap-sm at-md at-quiet' }, 'Before this was shared, Why? was asked about:',
-      ...asked.map(({ index, name }) => makeButton(name, () => selectToken(NAME, index))))]));
+      ...tokens.map(({ index, name }) => makeButton(name, () => selectToken(NAME, index))))]));
   }
 
   return node;

@@ -68,9 +68,9 @@ export class Course {
     }
   }
 
-  /** @param {string} name @param {ChapterFile} file @param {Inputs} asked @returns {Promise<Result>} */
-  async #chapter(name, file, asked) {
-    const { own, answers, groups } = file, changes = changesOf(own.inputs, asked), sections = await sectionsOf(name);
+  /** @param {string} name @param {ChapterFile} file @param {Inputs} values @returns {Promise<Result>} */
+  async #chapter(name, file, values) {
+    const { own, answers, groups } = file, changes = changesOf(own.inputs, values), sections = await sectionsOf(name);
     const live = sections.filter(({ inputs }) => inputs.some((one) => one in changes)), computed = live.flatMap(({ inputs }) => inputs);
     const others = within(changes, Object.keys(changes).filter((one) => !computed.includes(one)));
     const whole = recordedFor(answers, others);
@@ -115,8 +115,8 @@ function noted(file, sections) {
   return { ...file.page, blocks: [{ kind: 'text', quiet: true, parts: [sections.length ? PARTLY : NOTE] }, ...file.page.blocks] };
 }
 
-/** What was asked that is not so in the example. @param {Inputs} own @param {Inputs} asked @returns {Inputs} */
-const changesOf = (own, asked) => Object.fromEntries(Object.entries(asked).filter(([name, value]) =>
+/** What was asked that is not so in the example. @param {Inputs} own @param {Inputs} values @returns {Inputs} */
+const changesOf = (own, values) => Object.fromEntries(Object.entries(values).filter(([name, value]) =>
   name !== 'chapter' && value !== undefined && value !== null && !isSame(value, own[name])));
 
 /** @param {Inputs} changes @param {string[]} group */

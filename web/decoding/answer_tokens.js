@@ -12,9 +12,9 @@ export function answerTokens(run) {
   const { request, settings, label } = run, entries = entriesOf(run), ids = entries.map(({ id }) => id);
   let room = beforeStop(request.decode(ids), settings.stop_texts).length;
   const texts = request.texts(ids).map((text) => {
-    const shown = text.slice(0, Math.max(0, room));
+    const part = text.slice(0, Math.max(0, room));
     room -= text.length;
-    return shown;
+    return part;
   });
   return entries.map((entry, place) => ({
     text: texts[place],

@@ -17,13 +17,13 @@ const DRAWN_SEEDS = 1_000_000; // random seeds are below this, so that they are 
 /**
  * All settings, with the defaults of those that are not given, and a definite seed where tokens are drawn.
  * @param {Parameter[]} parameters
- * @param {Settings} given
+ * @param {Settings} overrides
  * @returns {Settings}
  */
-export function completeSettings(parameters, given) {
-  const unknown = Object.keys(given).find((name) => !parameters.some((parameter) => parameter.name === name));
+export function completeSettings(parameters, overrides) {
+  const unknown = Object.keys(overrides).find((name) => !parameters.some((parameter) => parameter.name === name));
   if (unknown) throw new Error(`There is no setting ${unknown}.`);
-  const values = parameters.map((parameter) => [parameter.name, checked(parameter, parameter.name in given ? given[parameter.name] : parameter.default)]);
+  const values = parameters.map((parameter) => [parameter.name, checked(parameter, parameter.name in overrides ? overrides[parameter.name] : parameter.default)]);
   const settings = Object.fromEntries(values), problem = misfit(settings);
   if (problem) throw new Error(problem);
   const seed = settings.seed < 0 && isDrawn(settings) ? drawSeed() : settings.seed;

@@ -70,7 +70,7 @@ export class Attention {
     this.multiply = memory.kernel.multiply;
     this.query = memory.floats(headWidth);
     this.weights = memory.floats(padded(capacity));
-    this.found = memory.floats(headWidth);
+    this.headOutput = memory.floats(headWidth);
   }
 
   /**
@@ -84,7 +84,7 @@ export class Attention {
    * @param {number} [first] key of the record that they begin at
    */
   attend(text, layer, length, queries, outputs, record, first = 0) {
-    const { query, weights, found, multiply } = this, { heads, headWidth, capacity } = text;
+    const { query, weights, headOutput, multiply } = this, { heads, headWidth, capacity } = text;
     const scale = 1 / Math.sqrt(headWidth), keys = padded(length);
     for (let head = 0; head < heads; head++) {
       const place = 4 * (layer * heads + head) * capacity * headWidth; // bytes
@@ -92,8 +92,8 @@ export class Attention {
       multiply(text.keys.byteOffset + place, 4 * 4 * headWidth, query.byteOffset, weights.byteOffset, keys, headWidth, 1);
       softmax(weights, length);
       weights.fill(0, length, keys);
-      multiply(text.values.byteOffset + place, 4 * 4 * capacity, weights.byteOffset, found.byteOffset, headWidth, keys, 1);
-      outputs.set(found, head * headWidth);
+      multiply(text.values.byteOffset + place, 4 * 4 * capacity, weights.byteOffset, headOutput.byteOffset, headWidth, keys, 1);
+      outputs.set(headOutput, head * headWidth);
       if (record) record.weights.set(weights.subarray(0, length), (layer * heads + head) * record.keys + first);
     }
   }

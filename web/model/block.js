@@ -65,8 +65,8 @@ class SelfAttention {
       texts[token].write(layer, positions[token], projected, start + width);
     }
     for (let token = 0; token < count; token++) {
-      const queries = projected.subarray(3 * width * token, width * (3 * token + 1)), found = mixed.subarray(width * token, width * (token + 1));
-      attention.attend(texts[token], layer, lengths[token], queries, found, records[token], source?.length); // the source's keys come first
+      const queries = projected.subarray(3 * width * token, width * (3 * token + 1)), headOutputs = mixed.subarray(width * token, width * (token + 1));
+      attention.attend(texts[token], layer, lengths[token], queries, headOutputs, records[token], source?.length); // the source's keys come first
     }
     this.output.apply(mixed, outputs, count);
   }

@@ -13,7 +13,7 @@ export function makeNormalizer(rules) {
   const longestFirst = Object.keys(rules).toSorted((a, b) => b.length - a.length);
   const pattern = longestFirst.length ? new RegExp(longestFirst.map(escaped).join('|'), 'gu') : /(?!)/g;
   return (text) => {
-    const words = text.replace(pattern, (found) => rules[found]).split(' ').filter(Boolean);
+    const words = text.replace(pattern, (match) => rules[match]).split(' ').filter(Boolean);
     return words.map((word) => ` ${word}`).join('');
   };
 }

@@ -5,16 +5,16 @@ import { makeToolbar } from '../../../ui/compare/toolbar.js';
 
 test('a disabled button says why', () => {
   /** @type {any[]} */
-  const made = [];
+  const elements = [];
   const createElement = (tag) => {
-    made.push({ tag, setAttribute(name, value) { this[name] = value; }, append() {}, addEventListener() {} });
-    return made.at(-1);
+    elements.push({ tag, setAttribute(name, value) { this[name] = value; }, append() {}, addEventListener() {} });
+    return elements.at(-1);
   };
   Object.assign(globalThis, { document: { createElement } });
   const offered = /** @type {any} */ ({ fills: [{ name: 'Methods', cards: [] }], parameters: [], fewest: 2, most: 2 });
   const toolbar = makeToolbar(offered, /** @type {any} */ ({}));
   const names = ['Methods', 'Custom values …', '+ Add card', 'Share', 'CSV', 'JSON', 'Markdown'];
-  const buttons = names.map((name) => made.find(({ tag, textContent }) => tag === 'button' && textContent === name));
+  const buttons = names.map((name) => elements.find(({ tag, textContent }) => tag === 'button' && textContent === name));
   const reasons = () => buttons.map(({ disabled, title }) => disabled && title);
 
   toolbar.draw({ cards: [{}], busy: true, hasFiles: true });

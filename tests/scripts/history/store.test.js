@@ -7,9 +7,9 @@ import { openStore } from '../../../ui/history/store.js';
 
 /** @param {unknown} result @param {Error} [error] */
 function request(result, error) {
-  const asked = Object.assign(new EventTarget(), { result, error });
-  queueMicrotask(() => asked.dispatchEvent(new Event(error ? 'error' : 'success')));
-  return asked;
+  const target = Object.assign(new EventTarget(), { result, error });
+  queueMicrotask(() => target.dispatchEvent(new Event(error ? 'error' : 'success')));
+  return target;
 }
 
 test('a document that the browser can no longer read is like one that is not there, and keeps no other from being read', async () => {

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { makeDialog } from '../../../ui/kit/overlay/dialog.js';
 
 test('a click beside a dialog closes it, but none between its parts, and no drag from inside', () => {
-  const made = () => {
+  const makeElement = () => {
     /** @type {Record<string, (event: any) => void>} */
     const listeners = {};
     return {
@@ -13,7 +13,7 @@ test('a click beside a dialog closes it, but none between its parts, and no drag
       getBoundingClientRect: () => ({ left: 100, top: 100, right: 300, bottom: 200 }),
     };
   };
-  Object.assign(globalThis, { document: { createElement: made } });
+  Object.assign(globalThis, { document: { createElement: makeElement } });
   const dialog = /** @type {any} */ (makeDialog('d', 'Title'));
   const [outside, padding] = [{ target: dialog, clientX: 50, clientY: 150 }, { target: dialog, clientX: 105, clientY: 150 }];
   const field = { target: {}, clientX: 150, clientY: 150 };

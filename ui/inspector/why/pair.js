@@ -83,9 +83,9 @@ export function makeView({ answerTo, isRecorded = false }) {
   }
 
   async function askInputs() {
-    const [mine, asked] = [answers, steps];
+    const [mine, askedSteps] = [answers, steps];
     const answer = await answerTo('inputs', { ...pair(), steps });
-    if (mine !== answers || asked !== steps) return;
+    if (mine !== answers || askedSteps !== steps) return;
     mine.inputs = answer;
     if (answer) drawInputs(answer);
     data.draw();

@@ -88,9 +88,9 @@ export function start(component) {
     step = /** @type {Step | null} */ (inspected.step);
     later();
   });
-  askedWhy.subscribe(root, (asked) => {
+  askedWhy.subscribe(root, (question) => {
     if (fold.hidden) return; // a signal of an earlier page
-    [rival, isAsked] = [asked.rival, true];
+    [rival, isAsked] = [question.rival, true];
     if (rival !== null) views.choose(chosen = 'pair');
     if (fold.open) goOn();
     else fold.open = true; // which makes it go on

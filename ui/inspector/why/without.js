@@ -91,9 +91,9 @@ export function makeWithout({ answerTo }) {
     compare.hidden = !changes.length || shownTab.latest === 'Translate'; // whose model stays behind in its tab
     table = null;
     if (!changes.length) return;
-    const asked = changes;
+    const askedChanges = changes;
     const answer = await answerTo('switch_off', { changes });
-    if (!answer || asked !== changes) return;
+    if (!answer || askedChanges !== changes) return;
     table = answer;
     draw(answer);
   }
@@ -109,10 +109,10 @@ export function makeWithout({ answerTo }) {
   }
 
   async function write() {
-    const asked = changes;
+    const askedChanges = changes;
     /** @type {Rewritten | undefined} */
     const answer = await answerTo('write_without', { changes });
-    if (!answer || asked !== changes) return;
+    if (!answer || askedChanges !== changes) return;
     const { ids, again: other, first_difference: difference, labels } = answer;
     const count = difference ?? ids.length;
     const isVersion = shownTab.latest === 'Chat' && difference !== null;

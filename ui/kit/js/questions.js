@@ -38,11 +38,11 @@ export class Questions {
 
   /** @param {string} event @param {{number: number}} question @param {number} pause */
   #repeat(event, question, pause) {
-    let asked = 1;
+    let times = 1;
     const timer = setInterval(() => {
       if (!this.#waiting.has(question.number)) return clearInterval(timer);
-      if (asked === MAX_ASKED) return this.settle({ number: question.number });
-      asked += 1;
+      if (times === MAX_ASKED) return this.settle({ number: question.number });
+      times += 1;
       this.#trigger(event, question);
     }, pause);
   }

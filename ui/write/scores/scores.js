@@ -23,7 +23,7 @@ export function start(component) {
   const { characters } = /** @type {ScoreLimits} */ (unpacked(props.limits));
   let text = ''; // that the panel is about
   let turn = 0;
-  let asked = 0; // the turn of the open question; a later one is that of Stop
+  let openTurn = 0; // the turn of the open question; a later one is that of Stop
   let open = 0; // the number of the open question
   let waiting = 0;
   let latest = /** @type {ScoresReply} */ ({}); // about its progress
@@ -49,10 +49,10 @@ export function start(component) {
   textToScore.subscribe(root, score);
   writtenText.subscribe(root, markEdited);
 
-  /** @param {string} given */
-  function score(given) {
-    ask(given, '', (own) => {
-      text = given;
+  /** @param {string} content */
+  function score(content) {
+    ask(content, '', (own) => {
+      text = content;
       scores = own ? [own] : [];
       if (own?.others.some(({ name }) => name === other)) compare(other);
     });
@@ -60,23 +60,23 @@ export function start(component) {
 
   /**
    * Ask for a text's score by a model.
-   * @param {string} given
+   * @param {string} content
    * @param {string} model "" for the one in use
    * @param {(score: ScoredText | null) => void} then null: it was refused
    */
-  function ask(given, model, then) {
+  function ask(content, model, then) {
     stop(false);
     questions.drop(open);
     refusal.textContent = '';
     edited.hidden ||= isEmpty();
     rest();
-    const length = [...given].length; // as Python counts
+    const length = [...content].length; // as Python counts
     if (length > characters) {
       return settle({ refused: `The text has ${counted.format(length)} characters, but the limit is ${counted.format(characters)}: score a part of it here, or a file of any length with generate.py --score --file FILE.` });
     }
-    asked = turn;
+    openTurn = turn;
     waiting = setTimeout(tell, PATIENCE);
-    open = questions.ask('score', { turn, text: given, model }, settle);
+    open = questions.ask('score', { turn, text: content, model }, settle);
 
     /** @param {ScoresReply} reply */
     function settle({ answer = null, refused = '' }) {
@@ -110,7 +110,7 @@ export function start(component) {
   /** @param {ScoresReply & {number: number}} reply */
   function receive(reply) {
     if (!reply.progress && !reply.loading) return questions.settle(reply);
-    if (reply.number !== open || !questions.open || turn !== asked) return;
+    if (reply.number !== open || !questions.open || turn !== openTurn) return;
     latest = reply;
     if (!running.hidden) tell();
   }

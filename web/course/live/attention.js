@@ -53,8 +53,8 @@ export const sections = [
       const products = weighted.map(([weight, ...state]) => state.map((one) => weight * one));
       const terms = weighted.map(([weight, ...state]) => `${short(weight)} · ${vector(state)}`).join(' + ');
       const context = transposed(products).map((column) => column.reduce((sum, one) => sum + one, 0));
-      const dots = states.map((state) => dot(query, state)), [asked] = product([query], transposed(W));
-      const added = product(states, transposed(U)).map((state) => dot(v, state.map((one, index) => Math.tanh(asked[index] + one))));
+      const dots = states.map((state) => dot(query, state)), [projection] = product([query], transposed(W));
+      const added = product(states, transposed(U)).map((state) => dot(v, state.map((one, index) => Math.tanh(projection[index] + one))));
       return {
         score_sum: `${dotTerms(query, states[0])} = ${short(dots[0])}`,
         products: roundedRows(products),

@@ -111,11 +111,11 @@ function writtenOut({ queries, keys, values, scores, scaled, weights, output }, 
 
 /** One query looked up among all keys. @param {Steps} steps @param {string[]} words @param {number} at @param {number} sharpness */
 function dictionary({ queries, keys, values, scores }, words, at, sharpness) {
-  const { weights: [weights], output: [found] } = attention([queries[at].map((one) => sharpness * one)], keys, values);
+  const { weights: [weights], output: [value] } = attention([queries[at].map((one) => sharpness * one)], keys, values);
   return {
     entries: words.map((word, index) => [word, vector(keys[index]), short(scores[at][index]), { bar: weights[index], text: decimals(weights[index]) }, vector(values[index])]),
     query: vector(queries[at]),
-    found: vector(found, 2),
+    found: vector(value, 2),
   };
 }
 

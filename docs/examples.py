@@ -181,9 +181,9 @@ def _token_with(value: InspectorValue, word: str) -> int:
     return _words(value).index(word, value["first"])
 
 
-def example_name(run: str) -> str:
+def example_name(identifier: str) -> str:
     """A name that no run of a visitor has."""
-    return f"example-{run}"
+    return f"example-{identifier}"
 
 
 def _turn(turn: Turn) -> TurnValue:

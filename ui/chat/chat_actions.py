@@ -225,12 +225,12 @@ def _same_settings(
     return same, run.trace.prompt, run.trace.messages
 
 
-def _answer_in_view(session: Session, run: str) -> tuple[int, RunRecord]:
+def _answer_in_view(session: Session, identifier: str) -> tuple[int, RunRecord]:
     """The number of the message with this run, and the run; `AttendError` if it is no longer in view."""
-    number = next((number for number, turn in enumerate(session.turns) if turn.run == run), None)
+    number = next((number for number, turn in enumerate(session.turns) if turn.run == identifier), None)
     if number is None:
         raise AttendError("This answer is no longer in view: click one of its tokens first.")
-    return number, session.run(run)
+    return number, session.run(identifier)
 
 
 def _new_version(

@@ -3,15 +3,15 @@
  */
 
 import { NO_PREFIX, branchOff } from './decoding/branch.js';
-import { attentionRow } from './decoding/document.js';
 import { generate } from './decoding/generate.js';
+import { attentionRow } from './decoding/run_document.js';
 import { completeSettings } from './decoding/settings.js';
 import { Transformer } from './model/transformer.js';
 import { chatPrompt } from './text/conversation.js';
 import { Tokenizer } from './text/tokenizer.js';
 
 /** @typedef {import('./decoding/branch.js').Branch} Branch */
-/** @typedef {import('./decoding/document.js').Run} Run */
+/** @typedef {import('./decoding/run_document.js').Run} Run */
 /** @typedef {import('./decoding/settings.js').Settings} Settings */
 /** @typedef {import('./text/conversation.js').Message} Message */
 /** @typedef {string | Message[] | Branch} Input */

@@ -12,7 +12,7 @@
  */
 
 import { answerTokens } from './decoding/answer_tokens.js';
-import { runDocument } from './decoding/document.js';
+import { runDocument } from './decoding/run_document.js';
 import { downloadModel } from './download.js';
 import { Engine } from './engine.js';
 

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 
 import { answerTokens } from '../../web/decoding/answer_tokens.js';
-import { runDocument } from '../../web/decoding/document.js';
+import { runDocument } from '../../web/decoding/run_document.js';
 import { openFolder } from '../../web/node.js';
 
 const [folder, jobs] = process.argv.slice(2);

@@ -9,10 +9,10 @@
 import { takePart, withParts } from '../kit/address/address.js';
 import { currentClass, hasOneText } from '../kit/address/class_part.js';
 import { find, make } from '../kit/js/dom.js';
+import { offerClassLinks } from './class_links.js';
 import { gather } from './gathering.js';
 import { offerGuessing } from './guessing.js';
 import { present } from './presenter.js';
-import { offerClassLinks } from './sheet.js';
 
 /**
  * @param {{hasServer: boolean, hasTexts?: boolean}} page `hasTexts`: whether it has runs whose tokens can be guessed

@@ -16,7 +16,7 @@
 import { stepReason } from '../inspector/reason.js';
 import { chosenOf } from '../inspector/step.js';
 import { stepTable } from '../inspector/table.js';
-import { makeStrip } from '../inspector/tokens.js';
+import { makeStrip } from '../inspector/token_strip.js';
 import { find, make, makeButton } from '../kit/js/dom.js';
 import { alongColumn, alongRow, moveAlong, plainKey } from '../kit/js/keys.js';
 import { inspectedRun } from '../kit/js/signals.js';

@@ -7,7 +7,7 @@
 import { makeAttention } from '../inspector/attention/attention.js';
 import { makeAttentionPanel } from '../inspector/attention/attention_panel.js';
 import { attentionSheet } from '../inspector/sheets.js';
-import { makeStrip } from '../inspector/tokens.js';
+import { makeStrip } from '../inspector/token_strip.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make } from '../kit/js/dom.js';
 import { level } from '../kit/js/text.js';
@@ -18,7 +18,7 @@ import { followValue } from '../kit/js/values.js';
 export function start(component) {
   const { element } = component;
   const root = find(element, '.attend-reading');
-  const reading = { tokens: /** @type {import('../inspector/tokens.js').ShownToken[]} */ ([]), selected: -1 };
+  const reading = { tokens: /** @type {import('../inspector/token_strip.js').ShownToken[]} */ ([]), selected: -1 };
   const textOf = (token) => reading.tokens[token]?.text ?? '';
   const attention = makeAttention(() => reading.tokens.length);
   const strip = makeStrip(select);

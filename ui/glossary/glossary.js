@@ -7,8 +7,8 @@ import { around } from '../kit/js/dom.js';
 import { beginMarking } from './marking.js';
 import { ALL, opensElsewhere } from './term_link.js';
 
-const fetchCard = () => import('./card.js');
-const fetchList = () => import('./list.js');
+const fetchCard = () => import('./term_card.js');
+const fetchList = () => import('./term_list.js');
 
 /** What the address may name. @param {string} key */
 export const isTermName = (key) => /^[a-z0-9-]{1,40}$/.test(key);

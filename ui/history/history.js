@@ -15,8 +15,8 @@ import { Questions } from '../kit/js/questions.js';
 import { connected, currentModel, documentToOpen, interruptedText, settledText, showTab, shownTab } from '../kit/js/signals.js';
 import { followValue, unpacked } from '../kit/js/values.js';
 import { leftOutNote, withinLimit } from './documents.js';
+import { makeList } from './history_list.js';
 import { makeKeeper } from './keeper.js';
-import { makeList } from './list.js';
 import { openStore } from './store.js';
 
 /** @param {import('../kit/js/gradio').Component} component */

@@ -28,7 +28,7 @@ import { makeEmptyNote, makeFileNote } from './notes.js';
 import { Run } from './run.js';
 import { attentionSheet, beamSheet, candidateSheet, tokenSheet } from './sheets.js';
 import { makeStepPane } from './step_pane.js';
-import { makeColours, makeStrip } from './tokens.js';
+import { makeColours, makeStrip } from './token_strip.js';
 import { followWriteText } from './write_text.js';
 
 const STACKED = window.matchMedia('(max-width: 1000px)'); // where it may stand below the texts

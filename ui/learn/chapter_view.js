@@ -11,7 +11,7 @@ import { make } from '../kit/js/dom.js';
 import { chapterText } from './text/chapter_text.js';
 import { exercises as exercisesOf } from './exercises/exercises.js';
 import { tidySolved } from './exercises/progress.js';
-import { sheetRow } from './exercises/sheet.js';
+import { sheetRow } from './exercises/exercise_sheet.js';
 import { fitting, inputText } from './input.js';
 import { placeOnMap } from './map/place.js';
 import { SCRIPTS } from './course.js';

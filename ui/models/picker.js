@@ -17,7 +17,7 @@ import { connected, currentModel } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';
 import { makeInBrowserLink } from './in_browser.js';
 import { makeLanguages } from './languages.js';
-import { choiceLines, makeSheet } from './sheet.js';
+import { choiceLines, makeSheet } from './model_list.js';
 
 const PRECISION = / \[(32|16|8) bits\]$/; // at the end of a name, see `with_precision` of model/names.py
 const CHECKSUM = /^[0-9a-f]{12}$/; // as model/sandbox/checksum.py makes it

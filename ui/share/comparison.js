@@ -9,8 +9,8 @@ import { makeSharedCards } from '../compare/cards/shared_cards.js';
 import { inspectorValue } from '../inspector/document_value.js';
 import { make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
-import { askedIn, makeFooter, makeHeader, makeInspector, showShared } from './page.js';
-import { makeSettings } from './settings.js';
+import { makeSettings } from './run_settings.js';
+import { askedIn, makeFooter, makeHeader, makeInspector, showShared } from './shared_page.js';
 
 /** @param {string} json see `showShared` */
 export const show = (json) => showShared(json, draw);

@@ -10,7 +10,7 @@ import { makeView as makePair } from '../inspector/why/pair.js';
 import { make, makeButton } from '../kit/js/dom.js';
 import { inspectedStep, inspectedToken, selectToken } from '../kit/js/signals.js';
 import { visibleText } from '../kit/js/text.js';
-import { showShared } from './page.js';
+import { showShared } from './shared_page.js';
 import { drawRun, NAME } from './run.js';
 import { drawTranslation } from './translation.js';
 

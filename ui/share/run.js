@@ -5,8 +5,8 @@
 /** @import { RunDocument } from '../../decoding/run/run_document' */
 
 import { inspectorValue } from '../inspector/document_value.js';
-import { askedIn, makeFooter, makeHeader, makeInspector, showShared } from './page.js';
-import { makeSettings } from './settings.js';
+import { makeSettings } from './run_settings.js';
+import { askedIn, makeFooter, makeHeader, makeInspector, showShared } from './shared_page.js';
 
 export const NAME = 'shared'; // of the run, in the inspector
 

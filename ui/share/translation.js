@@ -8,7 +8,7 @@ import { make } from '../kit/js/dom.js';
 import { start } from '../translate/alignment.js';
 import { alignmentValue } from './alignment_value.js';
 import { drawRun, NAME } from './run.js';
-import { showShared } from './page.js';
+import { showShared } from './shared_page.js';
 
 /** @param {string} json see `showShared` */
 export const show = (json) => showShared(json, (root, run) => drawTranslation(root, run));

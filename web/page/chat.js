@@ -11,7 +11,7 @@ import { documentToOpen } from '../../ui/kit/js/signals.js';
 import { makeAsk } from './ask.js';
 import { mount } from './component.js';
 import { nameRun } from './inspector.js';
-import { settingsOf } from './settings.js';
+import { settingsOf } from './settings_panel.js';
 import { finishedTurn, growingTurn, userTurn } from './turns.js';
 
 /** @param {Tab} tab */

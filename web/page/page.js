@@ -6,7 +6,7 @@
  * @property {HTMLElement} panel it stands in
  * @property {import('./models.js').PageModel} model
  * @property {number} context how many tokens the model reads
- * @property {import('./settings.js').Settings} settings
+ * @property {import('./settings_panel.js').Settings} settings
  * @property {import('./inspector.js').Inspector} inspector
  * @property {string[]} examples
  * @property {string} prompt of the address
@@ -29,7 +29,7 @@ import { makeHeader } from './header.js';
 import { mountInspector } from './inspector.js';
 import { chat, first, translator } from './models.js';
 import { mountRecord } from './record.js';
-import { mountSettings } from './settings.js';
+import { mountSettings } from './settings_panel.js';
 import { makeTabs } from './tabs.js';
 
 /** By its name, each tab's model and its script; all but the first are fetched when they are opened. */
@@ -37,8 +37,8 @@ const TABS = {
   Chat: { model: chat, script: async () => chatTab },
   Write: { model: chat, script: () => import('./write.js') },
   Translate: { model: translator, script: () => import('./translate.js') },
-  Compare: { model: chat, script: () => import('./compare/tab.js') },
-  Learn: { model: chat, script: () => import('./course/tab.js') },
+  Compare: { model: chat, script: () => import('./compare/compare_tab.js') },
+  Learn: { model: chat, script: () => import('./course/course_tab.js') },
 };
 
 const PRECISION = / \[\d+ bits\]$/; // at the end of a model's name

@@ -11,7 +11,7 @@ import { followEnd } from '../../ui/kit/parts/follow_end.js';
 import { REASON } from '../../ui/write/ended.js';
 import { makeAsk } from './ask.js';
 import { nameRun } from './inspector.js';
-import { settingsOf } from './settings.js';
+import { settingsOf } from './settings_panel.js';
 import { textOf } from './turns.js';
 
 const MAX_UNDO = 50; // as on the page with a server: every version keeps a run

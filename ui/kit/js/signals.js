@@ -176,7 +176,7 @@ export const runsInBrowser = new Subject();
  */
 export const openedComparison = new Subject();
 
-/** A link of the page that is to become one for a class (ui/classroom/sheet.js). @type {Subject<string>} */
+/** A link of the page that is to become one for a class (ui/classroom/class_links.js). @type {Subject<string>} */
 export const classLinkWanted = new Subject();
 
 /** The visitor has closed a file that the inspector showed in place of the tab's own run. @type {Subject<null>} */

@@ -1,5 +1,5 @@
 /**
- * The button beside a link that makes it one for a class (ui/classroom/sheet.js). A class itself has none.
+ * The button beside a link that makes it one for a class (ui/classroom/class_links.js). A class itself has none.
  */
 
 import { makeButton } from '../js/dom.js';

@@ -6,7 +6,7 @@
 /** @import { Span } from './spans.js' */
 
 import { termLink } from '../../glossary/term_link.js';
-import { makeStrip } from '../../inspector/tokens.js';
+import { makeStrip } from '../../inspector/token_strip.js';
 import { pictureButton } from '../../inspector/why/plots.js';
 import { makeData } from '../../kit/js/data.js';
 import { headCell, make, makeTable } from '../../kit/js/dom.js';

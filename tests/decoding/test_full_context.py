@@ -21,7 +21,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers import folders
 from tests.helpers.transformers_generate import draw_as_we_do
-from ui.runs.attention import explain
+from ui.runs.attention_rows import explain
 
 POSITIONS, PROMPT = 11, (300, 301, 302, 303, 304, 305)
 

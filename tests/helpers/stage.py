@@ -25,7 +25,7 @@ from ui.inspector.inspector_value import step_value
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.events import field, reply
-from ui.runs.attention import attention_row
+from ui.runs.attention_rows import attention_row
 from ui.runs.runs_contract import AnswerUpdate, TurnValue
 
 BROWSER = [

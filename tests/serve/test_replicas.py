@@ -34,7 +34,7 @@ from tests.helpers.tiny import check_same_pass
 from tests.helpers.waiting import eventually, steps_of
 from tests.serve.conftest import LONG
 from ui.runs.models import Models
-from ui.runs.models.cache import Load
+from ui.runs.models.model_cache import Load
 
 ENDLESS = DecodingSettings(strategy="sample", seed=1, min_new_tokens=LONG, max_new_tokens=LONG)
 

@@ -12,7 +12,7 @@ from model.errors import AttendError
 from ui.encoder.encoder_contract import InspectionValue, ReadingValue, WordsValue
 from ui.kit.validation import checked_text
 from ui.page_update import PageUpdate
-from ui.runs.attention import attention_row
+from ui.runs.attention_rows import attention_row
 from ui.runs.run_values import MAX_ROWS
 
 TEXT, WORD = "My favorite fruit is apple", "apple"  # what the page begins with

@@ -7,7 +7,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.inspector_value import empty_inspector, inspector_value, labels, step_value
-from ui.runs.attention import prompt_choices, restore_attention
+from ui.runs.attention_rows import prompt_choices, restore_attention
 from ui.runs.documents.kept_document import complete_runs
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models

@@ -22,7 +22,7 @@ from ui.models.models_contract import ChoiceValue, LanguagesValue, ModelValue, P
 from ui.page_update import PageUpdate
 from ui.runs.documents.kept_document import complete_runs
 from ui.runs.models import Models
-from ui.runs.models.cache import AnyModel, LoadProgress
+from ui.runs.models.model_cache import AnyModel, LoadProgress
 from ui.runs.prompts import is_translator, task_of
 from ui.runs.session import Choosing, Session
 from ui.settings.methods import default_method

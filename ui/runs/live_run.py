@@ -12,7 +12,7 @@ from decoding.run.trace import Trace
 from decoding.step import FinishReason, Hypothesis, Step
 from model.loaded import LoadedModel
 from ui.runs.answer_text import AnswerText, common_prefix
-from ui.runs.attention import attention_row, shape_of
+from ui.runs.attention_rows import attention_row, shape_of
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.run_values import answer_tokens
 from ui.runs.runs_contract import AnswerToken

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from decoding.call import Decode
     from model.loaded import LoadedModel
     from model.progress import Progress
-    from ui.runs.models.cache import AnyModel
+    from ui.runs.models.model_cache import AnyModel
 
 
 class Machine:

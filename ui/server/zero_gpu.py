@@ -30,7 +30,7 @@ from model.interface import Attention, Forward, Inspection, LanguageModel, Want
 from model.loaded import LoadedModel
 from model.progress import Progress, silent
 from model.text.languages import unmarked
-from ui.runs.models.cache import AnyModel
+from ui.runs.models.model_cache import AnyModel
 from ui.server.machine import Machine
 
 _START_SECONDS = 10.0  # until the fork has started and its weights are on the GPU

@@ -11,7 +11,7 @@ import math
 from torch import Tensor
 
 from model.loaded import LoadedModel
-from ui.runs.attention import attention_row
+from ui.runs.attention_rows import attention_row
 from ui.runs.run import RunRecord
 from ui.runs.run_values import MAX_ROWS
 from ui.translate.translate_contract import AlignmentValue, HeadsValue

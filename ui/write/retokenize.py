@@ -14,7 +14,7 @@ from model.errors import AttendError
 from model.limits import check_characters, check_length
 from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
-from ui.runs.attention import explain
+from ui.runs.attention_rows import explain
 from ui.runs.prompts import is_translator
 from ui.runs.run import TokenRecord
 

@@ -22,7 +22,7 @@ from tests.helpers.served import app_page
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import name_by_hand, pick, rest, say, wait_for_drawing
 from ui.runs.models import Models
-from ui.runs.models.cache import AnyModel
+from ui.runs.models.model_cache import AnyModel
 
 HOSTILE = "a cat <img src=x onerror=alert(1)> ${7*7} {{x}} [SEP]"
 

@@ -19,7 +19,7 @@ from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import name_by_hand, pick, rest, say, set_number
 from tests.helpers.waiting import eventually
 from ui.runs.models import Models
-from ui.runs.models.cache import AnyModel
+from ui.runs.models.model_cache import AnyModel
 
 pytestmark = BROWSER
 LISTED, REPOSITORY = "Qwen2.5-0.5B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct"

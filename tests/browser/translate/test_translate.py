@@ -18,7 +18,7 @@ from tests.helpers.translators import marian_of_several, nllb
 from tests.helpers.visitor import pick, say, set_number, take, to_tab, uses
 from tests.helpers.waiting import eventually
 from ui.runs.models import Models
-from ui.runs.models.cache import AnyModel
+from ui.runs.models.model_cache import AnyModel
 
 pytestmark = BROWSER
 SOURCE = "Le chat est grand."

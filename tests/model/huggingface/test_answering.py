@@ -19,7 +19,7 @@ from model.text.conversation import Message
 from tests.helpers.folders import marian, t5
 from ui.chat import chat_actions as chat
 from ui.compare.compare_endpoint import compare_endpoint
-from ui.runs.attention import restore_attention
+from ui.runs.attention_rows import restore_attention
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.write import write_actions as write

@@ -21,7 +21,7 @@ from ui.kit import assets
 from ui.kit.packing import packed
 from ui.learn.wording import rounded
 from ui.runs.answer_text import AnswerText
-from ui.runs.attention import attention_row
+from ui.runs.attention_rows import attention_row
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.run_values import answer_tokens
 

@@ -17,7 +17,7 @@ from tests.ui.learn.asking import refusal as course_refusal
 from ui.learn import course
 from ui.learn.chapters.context import RECORDED
 from ui.runs.models import Models
-from ui.runs.models.cache import when_loaded
+from ui.runs.models.model_cache import when_loaded
 
 ask, refusal = partial(course_asked, about="context"), partial(course_refusal, about="context")
 

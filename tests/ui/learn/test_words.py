@@ -27,7 +27,7 @@ from ui.learn.chapters import tokens, vectors, vocabulary
 from ui.models import select as choosing
 from ui.page.layout import build
 from ui.runs.models import Models
-from ui.runs.models.cache import AnyModel
+from ui.runs.models.model_cache import AnyModel
 from ui.runs.session import Session
 
 CHAT, TRANSLATE = "attend-chat", "attend-translate"

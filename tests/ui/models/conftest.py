@@ -18,7 +18,7 @@ from ui.models import select as choosing
 from ui.models.models_contract import ModelValue
 from ui.models.select import PickerUpdate
 from ui.runs.models import Models
-from ui.runs.models.cache import LoadProgress
+from ui.runs.models.model_cache import LoadProgress
 from ui.runs.session import Session
 
 T = TypeVar("T")

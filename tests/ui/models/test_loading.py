@@ -16,7 +16,7 @@ from ui.chat import chat_actions as chat
 from ui.models import select as choosing
 from ui.models.select import PickerUpdate
 from ui.runs.models import Models
-from ui.runs.models.cache import ModelCache
+from ui.runs.models.model_cache import ModelCache
 
 
 def test_two_who_ask_for_the_same_model_wait_for_one_load(slow: Slow, page: Models) -> None:

@@ -10,8 +10,8 @@ import pytest
 from decoding.settings import DecodingSettings
 from model.interface import Inspection
 from model.loaded import LoadedModel
-from ui.runs import attention
-from ui.runs.attention import explain, restore_attention
+from ui.runs import attention_rows
+from ui.runs.attention_rows import explain, restore_attention
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session
@@ -29,10 +29,10 @@ def test_a_text_whose_attention_would_not_fit_is_explained_without(
     ids = tiny.prompt("The quick brown fox jumps over the lazy dog.")
     whole, shape = explain(ids, tiny.model, tiny.lock, candidates=5)
     heads = shape[0] * shape[1]
-    monkeypatch.setattr(attention, "_SHORT", 4)
-    monkeypatch.setattr(attention, "_MAX_WEIGHTS", heads * len(ids) ** 2)
+    monkeypatch.setattr(attention_rows, "_SHORT", 4)
+    monkeypatch.setattr(attention_rows, "_MAX_WEIGHTS", heads * len(ids) ** 2)
     assert explain(ids, tiny.model, tiny.lock, candidates=5)[0] == whole
-    monkeypatch.setattr(attention, "_MAX_WEIGHTS", heads * len(ids) ** 2 - 1)
+    monkeypatch.setattr(attention_rows, "_MAX_WEIGHTS", heads * len(ids) ** 2 - 1)
     without, no_shape = explain(ids, tiny.model, tiny.lock, candidates=5)
     assert no_shape == (0, 0) and all(token.row is None for token in without)
     assert tuple(token.id for token in without) == ids
@@ -43,8 +43,8 @@ def test_a_text_whose_attention_would_not_fit_is_explained_without(
 def test_a_long_typed_text_is_never_inspected_whole(
     tiny: LoadedModel, models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attention, "_SHORT", 4)
-    monkeypatch.setattr(attention, "_MAX_WEIGHTS", 1)
+    monkeypatch.setattr(attention_rows, "_SHORT", 4)
+    monkeypatch.setattr(attention_rows, "_MAX_WEIGHTS", 1)
     lengths: list[int] = []
     inspect = type(tiny.model).inspect
 
@@ -69,10 +69,10 @@ def test_attention_that_was_dropped_and_would_not_fit_stays_dropped(
     rows = [token.row for token in run.tokens]
     shape = run.shape
     run.forget_attention()
-    monkeypatch.setattr(attention, "_SHORT", 2)
+    monkeypatch.setattr(attention_rows, "_SHORT", 2)
     for claimed in (shape, (1, 1)):  # a document may claim any shape
         run.shape = claimed
-        monkeypatch.setattr(attention, "_MAX_WEIGHTS", shape[0] * shape[1] * len(run.tokens) ** 2 - 1)
+        monkeypatch.setattr(attention_rows, "_MAX_WEIGHTS", shape[0] * shape[1] * len(run.tokens) ** 2 - 1)
         restore_attention(run, tiny.model, tiny.lock)
         assert all(token.row is None for token in run.tokens)
     monkeypatch.undo()
@@ -89,6 +89,6 @@ def test_the_attention_of_a_long_translation_comes_back(
     (run,) = session.runs.values()
     shape = run.shape
     run.forget_attention()
-    monkeypatch.setattr(attention, "_SHORT", 2)
+    monkeypatch.setattr(attention_rows, "_SHORT", 2)
     restore_attention(run, tiny_translator.model, tiny_translator.lock)
     assert all(token.row is not None for token in run.tokens[run.first :]) and run.shape == shape != (0, 0)

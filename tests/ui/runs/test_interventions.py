@@ -26,7 +26,7 @@ from ui.chat.conversation_value import conversation_value
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.inspector.toolbar.replay import opened as opened_file
 from ui.runs.answer_text import AnswerText
-from ui.runs.attention import attention_row, restore_attention
+from ui.runs.attention_rows import attention_row, restore_attention
 from ui.runs.documents.runs import parsed_run, read_run, run_document
 from ui.runs.generation import run_for_program
 from ui.runs.live_run import LiveRun

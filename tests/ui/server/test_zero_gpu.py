@@ -29,7 +29,7 @@ from model.interface import Want
 from model.loaded import LoadedModel
 from model.progress import silent
 from tests.helpers.waiting import LONGEST, steps_of
-from ui.runs.attention import explain
+from ui.runs.attention_rows import explain
 from ui.runs.models import Models
 from ui.server.zero_gpu import LeasedModel, ZeroGpu
 

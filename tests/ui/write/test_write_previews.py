@@ -13,7 +13,7 @@ from tests.ui.write.test_write import SAMPLE
 from ui.inspector.inspector_contract import InspectorValue
 from ui.inspector.opening import open_run
 from ui.kit.packing import packed
-from ui.runs.attention import explain
+from ui.runs.attention_rows import explain
 from ui.runs.models import Models
 from ui.runs.session import Choosing, Session
 from ui.write import history

@@ -9,7 +9,7 @@ import json
 from dataclasses import replace
 
 from decoding.run.run_document import RunDocument
-from ui.runs.attention import restore_attention
+from ui.runs.attention_rows import restore_attention
 from ui.runs.documents.kept_document import first_words
 from ui.runs.documents.runs import run_document
 from ui.runs.models import Models

@@ -25,7 +25,7 @@ from model.interface import Attention
 from ui.inspector.why.question import ExplainedToken, Progress, Question, last_step, short
 from ui.inspector.why.why_contract import EffectsAnswer, HeadAnswer, HeadsAnswer, Rewritten, SwitchedOff
 from ui.kit.packing import packed_bytes, significant
-from ui.runs.attention import attention_row
+from ui.runs.attention_rows import attention_row
 
 Kind = Literal["self", "cross"]
 

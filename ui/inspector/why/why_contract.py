@@ -109,7 +109,7 @@ class HeadsAnswer(TypedDict):
 
 
 class HeadAnswer(TypedDict):
-    """Answers `open_head {run, index, kind, layer, head}`: rows as ui/runs/attention.py writes them."""
+    """Answers `open_head {run, index, kind, layer, head}`: rows as ui/runs/attention_rows.py writes them."""
 
     rows: list[str]
     rows_from: int  # the decoder's position of the first

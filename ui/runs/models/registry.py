@@ -21,8 +21,8 @@ from model.loaded import LoadedModel
 from model.names import Task
 from model.text.languages import marked, unmarked
 from ui.limits import Limits
-from ui.runs.models.cache import AnyModel, Load, LoadProgress, ModelCache, when_loaded
 from ui.runs.models.decoder import Decoder
+from ui.runs.models.model_cache import AnyModel, Load, LoadProgress, ModelCache, when_loaded
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
 

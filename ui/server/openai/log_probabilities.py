@@ -11,7 +11,7 @@ from decoding.run.run_document import TokenOrigin
 from decoding.run.writer import step_entry
 from decoding.step import Choice
 from model.text.tokenizer import TextTokenizer
-from ui.runs.attention import attention_row
+from ui.runs.attention_rows import attention_row
 from ui.server.openai.body import Explanation
 from ui.server.openai.choices import Written
 

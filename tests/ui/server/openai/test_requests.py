@@ -28,7 +28,7 @@ from tests.helpers.waiting import LONGEST, Gate, eventually
 from ui.limits import Limits
 from ui.page.layout import build, build_encoder
 from ui.runs.models import Models
-from ui.runs.models.cache import when_loaded
+from ui.runs.models.model_cache import when_loaded
 from ui.server.accounts import Accounts
 from ui.server.callers import ConcurrencyLimiter
 from ui.server.openai.body import ChatBody, CompletionBody

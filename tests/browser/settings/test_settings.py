@@ -241,6 +241,22 @@ def test_escape_closes_the_settings_of_a_phone_and_the_endpoints(visit: Opener) 
     expect(page.locator(".api-docs")).to_have_count(0)
 
 
+def test_settings_that_cover_the_page_have_the_focus_until_they_are_closed(visit: Opener) -> None:
+    page = visit(viewport={"width": 1024, "height": 768})
+    button, close = page.locator("#attend-open-settings"), page.locator("#attend-settings .toggle-button")
+    button.press("Enter")
+    expect(close).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator("#attend-code")).to_be_focused()  # the last
+    page.keyboard.press("Tab")
+    expect(close).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(button).to_be_focused()
+    expect(page.locator("#attend-settings :is(button, input, select, summary)").filter(visible=True)).to_have_count(0)
+    page.locator(".at-skip").press("Tab")
+    expect(page.locator("#attend-settings :focus")).to_have_count(0)
+
+
 def test_a_wide_window_opens_the_settings_again_that_a_narrow_one_has_closed(visit: Opener) -> None:
     page = visit()
     settings = page.locator("#attend-settings.open")

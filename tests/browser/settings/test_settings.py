@@ -257,6 +257,15 @@ def test_settings_that_cover_the_page_have_the_focus_until_they_are_closed(visit
     expect(page.locator("#attend-settings :focus")).to_have_count(0)
 
 
+def test_on_a_low_screen_the_preview_covers_no_slider(embedded_url: str, visit: Opener) -> None:
+    page = visit(at=embedded_url)
+    page.set_viewport_size({"width": 1280, "height": 600})
+    slider, preview = page.locator("#attend-temperature input[type=range]"), page.locator("#attend-preview")
+    expect(preview.locator("li")).to_have_count(6)  # of the example
+    boxes = slider.bounding_box(), preview.bounding_box()
+    assert boxes[0] and boxes[1] and boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
+
+
 def test_a_wide_window_opens_the_settings_again_that_a_narrow_one_has_closed(visit: Opener) -> None:
     page = visit()
     settings = page.locator("#attend-settings.open")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.chat.conversation_value import EXAMPLES
@@ -15,23 +17,26 @@ from ui.settings.code import Reproduction, note_of_taken, with_last_seed
 def chat_reproduction(
     session: Session, loaded: LoadedModel, text: object, unseeded: DecodingSettings, system: object = None
 ) -> Reproduction:
-    """The message in the box or, where it is blank, the last one that was sent.
+    """The message in the box or, where it is blank, the last one that was sent, with the settings of its answer.
 
     Args:
         system: the system prompt in its box; None for the session's.
     """
     message = checked_text(text, "The message")
     instruction = session.system if system is None else checked_system(system)
-    turns, answer, off, note = list(session.turns), session.newest_answer, (), ""
+    turns, settings, answer, off, note = list(session.turns), unseeded, session.newest_answer, (), ""
     if message.strip() or not turns:
         turns.append(Turn("user", without_blank_end(message) if message.strip() else EXAMPLES[0]))
     else:
         turns = turns[: 1 + max(number for number, turn in enumerate(turns) if turn.role == "user")]
-        off = answer.interventions if answer is not None and answer.model == loaded.name else ()
         note = note_of_taken(answer.tokens if answer is not None else ())
+        if answer is not None and answer.model == loaded.name:
+            off = answer.interventions
+            if (trace := answer.trace) is not None:
+                settings, instruction = trace.settings, _system_prompt(trace.messages, instruction)
     return Reproduction(
         loaded.address,
-        chat_settings(loaded, with_last_seed(session, unseeded)),
+        chat_settings(loaded, with_last_seed(session, settings)),
         turns[-1].text,
         loaded.languages,
         loaded.dtype,
@@ -41,3 +46,10 @@ def chat_reproduction(
         note=note,
         interventions=off,
     )
+
+
+def _system_prompt(messages: Sequence[Mapping[str, str]], otherwise: str) -> str:
+    """The system prompt of a run's conversation; `otherwise` where the conversation isn't stored."""
+    if not messages:
+        return otherwise
+    return messages[0].get("content", "") if messages[0].get("role") == "system" else ""

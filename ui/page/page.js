@@ -39,6 +39,7 @@ const find = (selector) => /** @type {HTMLElement | null} */ (document.querySele
 const findAll = (selector) => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector))];
 
 const areSettingsOpen = () => Boolean(find('#attend-settings.open'));
+const doSettingsCover = () => SMALL.matches && areSettingsOpen();
 const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
 let closedForRoom = false; // whether the settings were closed for want of room, so that a wide window opens them again
 
@@ -54,6 +55,7 @@ export function start() {
   adaptGradio();
   document.addEventListener('keydown', closeOrStop);
   document.addEventListener('keydown', submit);
+  document.addEventListener('keydown', stayInSettings);
   dismissNotices();
   reportTyping();
   writtenText.subscribe(null, (text) => document.body.toggleAttribute('data-written', Boolean(text)));
@@ -76,7 +78,10 @@ export function start() {
 
 function wireHeader() {
   if (!find('#attend-settings')) find('#attend-open-settings')?.remove(); // the page of an encoder has none
-  find('#attend-open-settings')?.addEventListener('click', toggleSettings);
+  find('#attend-open-settings')?.addEventListener('click', () => {
+    toggleSettings();
+    requestAnimationFrame(() => doSettingsCover() && find('#attend-settings .toggle-button').focus({ preventScroll: true }));
+  });
   find('#attend-api')?.addEventListener('click', () => find('footer .show-api')?.click());
   const theme = remembered('theme', '');
   if (theme && !new URLSearchParams(location.search).has('__theme')) document.body.classList.toggle('dark', theme === 'dark');
@@ -84,9 +89,11 @@ function wireHeader() {
     remember('theme', document.body.classList.toggle('dark') ? 'dark' : 'light');
   });
   document.addEventListener('click', (event) => {
-    if (around(event, '#attend-settings .toggle-button')) closedForRoom = SMALL.matches && areSettingsOpen();
+    if (!around(event, '#attend-settings .toggle-button')) return;
+    closedForRoom = doSettingsCover();
+    if (event.isTrusted) find('#attend-open-settings').focus(); // the visitor closes them, which hides this button
   }, true);
-  const uncover = () => SMALL.matches && areSettingsOpen() && closeSettings(true);
+  const uncover = () => doSettingsCover() && closeSettings(true);
   SMALL.addEventListener('change', () => (SMALL.matches ? uncover() : closedForRoom && toggleSettings()));
   whenMoved(uncover);
 }
@@ -107,10 +114,21 @@ function closeOrStop(event) {
   if (plainKey(event) !== 'Escape' || event.defaultPrevented) return;
   if (find('.api-docs')) findAll('.api-docs .backdrop').forEach((backdrop) => backdrop.click());
   else if (find('dialog[open], [popover="auto"]:popover-open')) return; // the browser closes it
-  else if (SMALL.matches && areSettingsOpen()) {
+  else if (doSettingsCover()) {
     toggleSettings();
     find('#attend-open-settings').focus();
   } else findVisible(STOP_BUTTONS)?.click();
+}
+
+/** While the settings cover the page, Tab goes round among them. @param {KeyboardEvent} event */
+function stayInSettings(event) {
+  if (event.key !== 'Tab' || !doSettingsCover() || find('dialog[open]')) return;
+  const stops = findAll('#attend-settings :is(button, input, select, textarea, summary, a, [tabindex])')
+    .filter((stop) => stop.tabIndex >= 0 && !stop.matches(':disabled') && stop.checkVisibility({ visibilityProperty: true }));
+  const [from, to] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
+  if (document.activeElement !== from) return;
+  event.preventDefault();
+  to.focus();
 }
 
 /** Gradio's text box submits by Enter or not at all; for longer texts people expect Ctrl+Enter. @param {KeyboardEvent} event */

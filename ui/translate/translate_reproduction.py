@@ -17,9 +17,12 @@ _EXAMPLE = "Hi! How are you today?"  # where nothing is typed and no example is 
 def translate_reproduction(
     session: Session, loaded: LoadedModel, text: object, unseeded: DecodingSettings
 ) -> Reproduction:
-    """The text in the box, as the one message."""
+    """The text in the box, as the one message; if its translation is shown, with the settings of that."""
     typed = checked_text(text, "The text")
     source = typed if typed.strip() else [*examples(loaded.address), _EXAMPLE][0]
-    chosen = chat_settings(loaded, with_last_seed(session, unseeded))
+    translation = session.translation
+    run = session.runs.get(translation.answer.run or "") if translation and translation.text == typed else None
+    settings = run.trace.settings if run and run.trace and run.model == loaded.name else unseeded
+    chosen = chat_settings(loaded, with_last_seed(session, settings))
     turns = (Turn("user", source),)
     return Reproduction(loaded.address, chosen, source, loaded.languages, loaded.dtype, turns, translates=True)

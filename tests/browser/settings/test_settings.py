@@ -241,6 +241,31 @@ def test_escape_closes_the_settings_of_a_phone_and_the_endpoints(visit: Opener) 
     expect(page.locator(".api-docs")).to_have_count(0)
 
 
+def test_settings_that_cover_the_page_have_the_focus_until_they_are_closed(visit: Opener) -> None:
+    page = visit(viewport={"width": 1024, "height": 768})
+    button, close = page.locator("#attend-open-settings"), page.locator("#attend-settings .toggle-button")
+    button.press("Enter")
+    expect(close).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator("#attend-code")).to_be_focused()  # the last
+    page.keyboard.press("Tab")
+    expect(close).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(button).to_be_focused()
+    expect(page.locator("#attend-settings :is(button, input, select, summary)").filter(visible=True)).to_have_count(0)
+    page.locator(".at-skip").press("Tab")
+    expect(page.locator("#attend-settings :focus")).to_have_count(0)
+
+
+def test_on_a_low_screen_the_preview_covers_no_slider(embedded_url: str, visit: Opener) -> None:
+    page = visit(at=embedded_url)
+    page.set_viewport_size({"width": 1280, "height": 600})
+    slider, preview = page.locator("#attend-temperature input[type=range]"), page.locator("#attend-preview")
+    expect(preview.locator("li")).to_have_count(6)  # of the example
+    boxes = slider.bounding_box(), preview.bounding_box()
+    assert boxes[0] and boxes[1] and boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
+
+
 def test_a_wide_window_opens_the_settings_again_that_a_narrow_one_has_closed(visit: Opener) -> None:
     page = visit()
     settings = page.locator("#attend-settings.open")

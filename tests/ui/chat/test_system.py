@@ -172,6 +172,7 @@ def test_the_code_gives_the_answer_of_the_page(
     monkeypatch.setattr("model.threads.fastest_threads", lambda model: 1)
     session = Session(system=system)
     list(chat.send(session, both, chatml.name, "Hi!", GREEDY))
+    chat.set_system(session, both, chatml.name, OWL)  # the answer was written without it
     copied = chat_reproduction(session, chatml, "", GREEDY)
     assert ("--system" in code.command(copied), "'system'" in code.lines(copied)) == (bool(system), bool(system))
     assert executed(copied, capsys) == (session.turns[1].text,) * 2

@@ -155,6 +155,20 @@ def test_a_restored_text_is_repeated_with_its_own_settings(models: Models, tiny:
     assert write_reproduction(session, tiny, session.draft.text, panel).settings == settings
 
 
+def test_an_answer_and_a_translation_are_repeated_with_their_own_settings(
+    models: Models, tiny: LoadedModel, tiny_translator: LoadedModel
+) -> None:
+    session, settings = Session(), replace(SETTINGS, seed=5)
+    panel = replace(DecodingSettings(), seed=7, max_new_tokens=20)
+    list(chat.send(session, models, models.default, MESSAGE, settings))
+    assert chat_reproduction(session, tiny, "", panel).settings == settings
+    assert chat_reproduction(session, tiny, "Another message", panel).settings == panel
+    translators = Models((tiny_translator.name,), lambda *_: tiny_translator)
+    list(translate.translate(session, translators, tiny_translator.name, "Le chat.", settings))
+    assert translate_reproduction(session, tiny_translator, "Le chat.", panel).settings == settings
+    assert translate_reproduction(session, tiny_translator, "Le chien.", panel).settings == panel
+
+
 @pytest.mark.usefixtures("counted_seeds", "quick")
 def test_the_lines_hold_the_whole_conversation(
     models: Models, tiny: LoadedModel, capsys: pytest.CaptureFixture[str]
@@ -245,7 +259,7 @@ def test_the_text_in_the_box_comes_before_the_last_message(models: Models, tiny:
     assert (last.prompt, [turn.text for turn in last.turns]) == ("First", ["First"])
     assert (next_one.prompt, len(next_one.turns)) == ("Second", 3)
     assert last.settings.seed == 9  # that of the last run
-    assert chat_reproduction(session, tiny, "", replace(SETTINGS, seed=2)).settings.seed == 2
+    assert chat_reproduction(session, tiny, "Second", replace(SETTINGS, seed=2)).settings.seed == 2
     list(write.write(session, models, models.default, "A fox", SETTINGS.seeded()))
     assert write_reproduction(session, tiny, "A fox runs", SETTINGS).prompt == "A fox runs"
     assert write_reproduction(session, tiny, session.draft.text, SETTINGS).prompt == "A fox"

@@ -233,8 +233,9 @@ def _selected_name(session: Session) -> str:
 
 def _loading_value(session: Session, models: Models, name: str, progress: LoadProgress) -> ModelValue:
     """The picker while a model is being loaded."""
-    done, total = progress.done, progress.total
-    downloading = 0 < done < total
+    done, total, coming = progress.done, progress.total, session.model.coming
+    downloading, is_awaited = 0 < done < total, coming is not None and coming.for_tab
+    writer = names.display_name(session.model.name)
     return {
         **picker_value(session, models),
         "name": name,
@@ -242,5 +243,5 @@ def _loading_value(session: Session, models: Models, name: str, progress: LoadPr
         "title": f"{'Downloading' if downloading else 'Loading'} {names.display_name(name)}",
         "status": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,
-        "notes": [],
+        "notes": [] if is_awaited or session.model.encoder else [f"Until it is ready, {writer} writes."],
     }

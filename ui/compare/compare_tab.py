@@ -30,7 +30,7 @@ def no_reproduction() -> Reproduction:
 class CompareTab(Tab):
     """Takes any model, but doesn't keep the translator of Translate: to compare with it, choose it here."""
 
-    name = "Compare"
+    name = compare.TAB
     element = "attend-compare"
     mode = "compare"
     fallback_task = "generation"

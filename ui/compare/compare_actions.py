@@ -181,6 +181,12 @@ def remove(session: Session, models: Models, name: str, runs: Sequence[object]) 
     return update if session.inspected_run in session.runs else replace(update, inspector=_first_card(session, models))
 
 
+def discard(session: Session, models: Models, name: str) -> CompareUpdate:
+    """Take all texts away; the page keeps the settings of the cards."""
+    cards = () if session.comparison is None else session.comparison.cards
+    return remove(session, models, name, [card.run.id for card in cards])
+
+
 def overview(session: Session, models: Models, name: str) -> CompareUpdate:
     """The current state of Compare: the cards, the first one's numbers, and the context usage."""
     session.inspected_run = None

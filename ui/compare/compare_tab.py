@@ -40,6 +40,7 @@ class CompareTab(Tab):
     overview = staticmethod(compare.overview)
     document = staticmethod(compare_document)
     open_document = staticmethod(open_comparison)
+    discard = staticmethod(compare.discard)
     endpoint = staticmethod(compare_endpoint)
     reproduction = staticmethod(no_reproduction)
 

@@ -243,6 +243,8 @@ class Tab(View):
     # has); and what opens one in place of what is in view, or raises `AttendError` if the tab did not write it.
     document: Callable[[Session, str], Document | None] = staticmethod(lambda session, key: None)
     open_document: Callable[[Session, OpenedDocument], None] = staticmethod(lambda session, document: None)
+    # Empties it, once that document was deleted:
+    discard: Callable[[Session, Models, str], PageUpdate] = staticmethod(lambda session, models, name: PageUpdate())
     # Makes a function for programs, with a docstring and annotations, which raises `AttendError`:
     endpoint: Callable[[Models], Endpoint] | None = None
     # What "Copy as code" repeats; None if the tab has no run of its own. Its parameters are bound as an action's:

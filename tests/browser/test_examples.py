@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from model import names
+from tests.browser.compare.test_opened_file import open_file
+from tests.browser.share.test_shared_file import small_document
 from tests.browser.test_layout import SHIFTS
 from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
@@ -46,6 +48,12 @@ def test_the_first_screen_shows_where_the_model_looked_and_a_click_goes_on(embed
     expect(page.locator("select[aria-label=Layer]").first).to_have_value("-1")
     page.locator("#attend-clear").click()
     expect(answers.last).to_contain_text("Biscuit")
+    open_file(page, small_document())  # a run that has nothing to do with the example
+    expect(page.locator(".at-headline")).to_contain_text("Token 1 of 1")
+    expect(answers).to_have_count(2)
+    expect(answers.last).to_be_hidden()
+    page.get_by_role("button", name="Close file").click()
+    expect(answers.last).to_be_visible()
 
 
 def test_write_begins_with_a_text_that_can_be_continued_on_a_phone_too(embedded_url: str, visit: Opener) -> None:

@@ -45,6 +45,7 @@ class ChatTab(Tab):
     overview = staticmethod(overview)
     document = staticmethod(chat_document)
     open_document = staticmethod(open_chat)
+    discard = staticmethod(chat.clear)
     endpoint = staticmethod(chat_endpoint)
     reproduction = staticmethod(chat_reproduction)
 

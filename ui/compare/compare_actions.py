@@ -46,6 +46,8 @@ from ui.runs.session import Session
 from ui.runs.versions.conversation import Turn
 from ui.settings.without import typed_without
 
+TAB = "Compare"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareUpdate(PageUpdate):
@@ -179,6 +181,12 @@ def remove(session: Session, models: Models, name: str, runs: Sequence[object]) 
     return update if session.inspected_run in session.runs else replace(update, inspector=_first_card(session, models))
 
 
+def discard(session: Session, models: Models, name: str) -> CompareUpdate:
+    """Take all texts away; the page keeps the settings of the cards."""
+    cards = () if session.comparison is None else session.comparison.cards
+    return remove(session, models, name, [card.run.id for card in cards])
+
+
 def overview(session: Session, models: Models, name: str) -> CompareUpdate:
     """The current state of Compare: the cards, the first one's numbers, and the context usage."""
     session.inspected_run = None
@@ -221,12 +229,13 @@ def _whole(session: Session, models: Models, name: str) -> CompareUpdate:
 
 
 def _keep(session: Session, comparison: Comparison) -> None:
-    """Replace the last comparison, and its runs, by this one."""
+    """Replace the last comparison, and its runs, by this one; only while Compare is in view, the inspector follows."""
     with session.lock:  # what another tab does meanwhile may drop runs
         session.comparison = comparison
         session.runs |= {card.run.id: card.run for card in comparison.cards}
         session.drop_unused_runs()
-        session.inspected_run = comparison.cards[0].run.id
+        if session.tab.requested in ("", TAB):
+            session.inspected_run = comparison.cards[0].run.id
 
 
 def _update(
@@ -241,11 +250,12 @@ def _update(
         for card, new in zip(comparison.cards, since, strict=True)
         if card.run.id == session.inspected_run
     ]
+    meter = meter_value(_longest(comparison), loaded.model.context_length, comparison.prompt.dropped)
     return CompareUpdate(
         comparison=comparison_value(comparison, busy=busy, chats=chats, history=bool(session.turns), since=sent),
         update=update,
         inspector=inspected[0] if inspected else None,
-        meter=meter_value(_longest(comparison), loaded.model.context_length, comparison.prompt.dropped),
+        meter=meter if inspected else None,
         seed=None if busy else session.seed,
     )
 

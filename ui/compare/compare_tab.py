@@ -30,7 +30,7 @@ def no_reproduction() -> Reproduction:
 class CompareTab(Tab):
     """Takes any model, but doesn't keep the translator of Translate: to compare with it, choose it here."""
 
-    name = "Compare"
+    name = compare.TAB
     element = "attend-compare"
     mode = "compare"
     fallback_task = "generation"
@@ -40,6 +40,7 @@ class CompareTab(Tab):
     overview = staticmethod(compare.overview)
     document = staticmethod(compare_document)
     open_document = staticmethod(open_comparison)
+    discard = staticmethod(compare.discard)
     endpoint = staticmethod(compare_endpoint)
     reproduction = staticmethod(no_reproduction)
 

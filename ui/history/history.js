@@ -74,7 +74,7 @@ export function start(component) {
     const keeper = makeKeeper(store, questions, present, warn);
     const list = makeList(store, tabs, {
       open: (entry) => open(keeper, entry),
-      forget: (keys) => keeper.forget(keys),
+      forget: (keys) => keeper.forget(keys).forEach((kind) => trigger('forget', { kind, shown: tabs[kind] === shownTab.latest })),
       evict: () => keeper.evict(),
       keep: (isKeeping) => keeper.setKeeping(isKeeping),
     });

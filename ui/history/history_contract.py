@@ -25,6 +25,7 @@ class HistoryReply(TypedDict):
     is a new name for it, or "".
     `open {number, attempt, document, shown, bring}` opens a document in its tab, once for each `attempt`, a number that
     increases. `shown` tells whether the tab is in view, `bring` whether to load the document's model first.
+    `forget {kind, shown}` has no reply: what the tab shows was deleted.
     """
 
     number: int

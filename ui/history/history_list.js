@@ -95,7 +95,7 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
     const deleted = await store.read(entry.key);
     await store.remove([entry.key]);
     forget([entry.key]);
-    const undo = makeButton('Undo', () => act(() => store.write(deleted.entry, deleted.document, 0)));
+    const undo = makeButton('Undo', () => act(() => store.write(deleted.entry, deleted.document, deleted.entry.revision - 1)));
     status.replaceChildren(`Deleted “${displayName(entry)}” `, ...(deleted ? [undo] : []));
   }
 

@@ -32,14 +32,19 @@ class History(View):
     def lay_out(self) -> None:
         """Add the component to the current Gradio context; it opens above the page."""
         entries = {kind: tab.name for kind, tab in self._tabs.items()}  # kind of the tab → its entry in the switch
-        self.component = component("history/history.js", "keep", "open", tabs=entries)
+        self.component = component("history/history.js", "keep", "open", "forget", tabs=entries)
 
     @property
     def parts(self) -> Sequence[Part]:
         return [Part("history_reply", self.component, packed)]
 
-    def wire(self, frame: Frame) -> None:
+    def wire(self, frame: Frame, views: Sequence[View]) -> None:
+        """
+        Args:
+            views: everything that a tab can change.
+        """
         frame.ask(self.component, "keep", self.keep)
+        frame.bind(self.component.forget, self.forget, views, trigger_mode="multiple")
 
     def keep(self, session: Session, kind: str, key: str, known: list[object]) -> dict[str, Any]:
         """The document of a tab as it is now, without the runs that the page knows."""
@@ -72,7 +77,7 @@ class History(View):
                 update = tab.reopened(session, self._models, self._models.current(session))
                 # The visitor may have come to this tab since the page asked.
                 if not shown and session.tab.requested != tab.name:
-                    session.inspected_run, update = inspected_run, replace(update, inspector=None, meter=None)
+                    update = _out_of_sight(session, inspected_run, update)
                 else:
                     update = replace(update, seed=session.take_seed())
                 is_newest = session.opened.get(kind) == attempt
@@ -83,7 +88,19 @@ class History(View):
             yield PickerUpdate(model=select.picker_value(session, self._models))
         yield replace(update, history_reply={"number": number, "opened": is_newest})
 
+    def forget(self, session: Session, name: str, kind: str, shown: bool) -> PageUpdate:
+        """Empty a tab whose document was deleted."""
+        inspected_run = session.inspected_run
+        update = self._tab(kind).discard(session, self._models, name)
+        return update if shown else _out_of_sight(session, inspected_run, update)
+
     def _tab(self, kind: str) -> Tab:
         if kind not in self._tabs:
             raise AttendError("This page is out of date: reload it.")
         return self._tabs[kind]
+
+
+def _out_of_sight(session: Session, inspected_run: str | None, update: PageUpdate) -> PageUpdate:
+    """The update of a tab that is not in view: the inspector stays with the one that is."""
+    session.inspected_run = inspected_run
+    return replace(update, inspector=None, meter=None)

@@ -109,10 +109,15 @@ export function makeKeeper(store, questions, present, report) {
     keepOverReload(SHOWN, JSON.stringify(keysInView));
   }
 
-  /** These documents were deleted: if one is in view, it is no longer kept. @param {string[]} keys */
+  /** These documents were deleted, and are not saved again. @param {string[]} keys @returns {string[]} the kinds of those in view */
   function forget(keys) {
-    for (const [kind, key] of Object.entries(keysInView)) if (keys.includes(key)) setKey(kind, '');
-    for (const key of keys) revisions.delete(key);
+    const kinds = Object.keys(keysInView).filter((kind) => keys.includes(keysInView[kind]));
+    for (const kind of kinds) {
+      cancel(pendingOf(kind));
+      delete pending[kind];
+      setKey(kind, '');
+    }
+    return kinds;
   }
 
   /**

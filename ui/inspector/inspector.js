@@ -217,6 +217,7 @@ export function start(component) {
     explainedRun = null;
     Object.assign(choice, { index: -1, following: true, requested: null });
     fileNote.show(value.file ?? '');
+    document.body.toggleAttribute('data-file', Boolean(value.file)); // whose run stands beside no example (ui/chat/conversation.css)
     refreshed = 0;
   }
 

@@ -10,7 +10,7 @@ import { isReturn, keepOverReload, keptObject } from '../kit/js/storage.js';
 const KEPT = 'languages'; // the name in `sessionStorage`
 const NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** @param {(source: string, target: string) => void} choose */
+/** @param {(source: string, target: string, count: number) => void} choose `count`: how many choices there were, with this one */
 export function makeLanguages(choose) {
   // A language that is chosen for both sides swaps them, as translators do.
   const source = make('select', { onchange: () => request(source.value, source.value === current.target ? current.source : target.value), 'aria-label': 'From' });
@@ -19,13 +19,15 @@ export function makeLanguages(choose) {
   const from = make('label', {}, 'From ', source);
   const node = make('div', { class: 'at-row at-gap-sm attend-languages', hidden: true }, from, swap, make('label', {}, 'To ', target));
   let drawnKey = '';
+  let chosen = 0; // how often languages were chosen here
   /** @type {LanguagesValue} */
-  let current = { sources: [], targets: [], source: '', target: '' };
+  let current = { sources: [], targets: [], source: '', target: '', count: 0 };
   const kept = keptObject(KEPT); // by the translators' names
   const before = isReturn() ? { ...kept } : {}; // those still to be chosen again
 
   /** @param {LanguagesValue} value */
   function draw(value) {
+    if (value.count < current.count) return; // of two answers, the first may come second
     const key = JSON.stringify(value);
     if (key === drawnKey) return; // an open list stays open while a model is loading
     drawnKey = key;
@@ -42,7 +44,7 @@ export function makeLanguages(choose) {
 
   /** Keep the languages over a reload, after which they are chosen again. @param {string} name of the translator */
   function keep(name) {
-    const { sources, targets, ...now } = current;
+    const { sources, targets, count: _, ...now } = current;
     const last = before[name] ?? now;
     delete before[name];
     const isOffered = [...sources, ''].includes(last.source) && [...targets, ''].includes(last.target);
@@ -51,10 +53,11 @@ export function makeLanguages(choose) {
     keepOverReload(KEPT, JSON.stringify(kept));
   }
 
-  /** @type {typeof choose} */
-  function request(...languages) {
+  /** @param {string} read @param {string} written */
+  function request(read, written) {
+    draw({ ...current, source: read, target: written }); // at once, since another choice may come before the answer
     drawnKey = ''; // should the choice be refused, the next value restores the lists
-    choose(...languages);
+    choose(read, written, chosen += 1);
   }
 
   return { node, draw, keep };

@@ -6,12 +6,13 @@ from typing import TypedDict
 
 
 class LanguagesValue(TypedDict):
-    """A translator's languages; all empty for other models. Its event: `translate {source, target}`."""
+    """A translator's languages; all empty for other models. Its event: `translate {source, target, count}`."""
 
     sources: list[str]  # codes; empty if the model needs no source language
     targets: list[str]
     source: str
     target: str  # "" if the model chooses
+    count: int  # how many choices of languages the page had made when it made the last one that is in here
 
 
 class ChoiceValue(TypedDict):

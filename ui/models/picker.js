@@ -47,7 +47,7 @@ export function start({ element, props, trigger, watch }) {
   const status = make('p', { class: 'at-sm at-quiet attend-model-status' });
   const cancel = makeButton('Cancel', () => trigger('cancel'), { id: 'attend-model-cancel' });
   const notes = make('ul', { class: 'at-sm at-quiet attend-model-notes' });
-  const languages = makeLanguages((source, target) => trigger('translate', { source, target }));
+  const languages = makeLanguages((source, target, count) => trigger('translate', { source, target, count }));
   root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), button, sheet.node, precisionRow, inBrowser.node, title, bar, status,
     cancel, notes, languages.node);
 

@@ -54,7 +54,7 @@ class Picker(View):
         self.model.differs(differs, frame.session, None, **QUICK)
         self.model.cancel(select.cancel, frame.session, None, queue=False, **QUIET)
         page.unload(leave)
-        translated = frame.bind(self.model.translate, select.translate, [self], trigger_mode="multiple")
+        translated = frame.bind(self.model.translate, select.choose_languages, [self], trigger_mode="multiple")
         return [self.loads(self.model.choose, frame, choose), translated]
 
     def loads(

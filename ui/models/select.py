@@ -118,6 +118,14 @@ def cancel(session: Session) -> None:
         session.model.coming = None
 
 
+def choose_languages(session: Session, models: Models, source: str, target: str, count: int) -> PickerUpdate:
+    """`translate`, unless a later choice was handled before: of two, the first may arrive second."""
+    if count < session.model.language_choices:
+        return PickerUpdate()
+    session.model.language_choices = count
+    return translate(session, models, source, target)
+
+
 def translate(session: Session, models: Models, source: str, target: str) -> PickerUpdate:
     """Let the visitor's model translate between other languages; texts already on the page don't change."""
     loaded = models.with_languages(session.model.name, source, target)
@@ -153,7 +161,7 @@ def picker_value(session: Session, models: Models) -> ModelValue:
         "notes": list((encoder or writes).notes),
         "context": writes.model.context_length,
         "method": default_method(translates=is_translator(writes)),
-        "languages": languages_value(writes if encoder is None else None),
+        "languages": languages_value(writes if encoder is None else None, session.model.language_choices),
     }
 
 
@@ -165,16 +173,17 @@ def other_weights(session: Session) -> str:
     )
 
 
-def languages_value(loaded: LoadedModel | None) -> LanguagesValue:
+def languages_value(loaded: LoadedModel | None, count: int) -> LanguagesValue:
     """The languages that the model offers and uses; all empty for None and for a model without languages."""
     languages = None if loaded is None else loaded.languages
     if languages is None:
-        return {"sources": [], "targets": [], "source": "", "target": ""}
+        return {"sources": [], "targets": [], "source": "", "target": "", "count": count}
     return {
         "sources": sorted(languages.sources),
         "targets": sorted(languages.targets),
         "source": languages.source,
         "target": languages.target,
+        "count": count,
     }
 
 
@@ -233,8 +242,9 @@ def _selected_name(session: Session) -> str:
 
 def _loading_value(session: Session, models: Models, name: str, progress: LoadProgress) -> ModelValue:
     """The picker while a model is being loaded."""
-    done, total = progress.done, progress.total
-    downloading = 0 < done < total
+    done, total, coming = progress.done, progress.total, session.model.coming
+    downloading, is_awaited = 0 < done < total, coming is not None and coming.for_tab
+    writer = names.display_name(session.model.name)
     return {
         **picker_value(session, models),
         "name": name,
@@ -242,5 +252,5 @@ def _loading_value(session: Session, models: Models, name: str, progress: LoadPr
         "title": f"{'Downloading' if downloading else 'Loading'} {names.display_name(name)}",
         "status": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,
-        "notes": [],
+        "notes": [] if is_awaited or session.model.encoder else [f"Until it is ready, {writer} writes."],
     }

@@ -92,7 +92,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
         everything = [frame, switch, encoder, _System(system, system_examples), history, *instances]
         switch.wire(frame, everything)
         brought = picker.loads(switch.component.bring, frame, switch.bring)
-        history.wire(frame)
+        history.wire(frame, everything)
         opened = picker.loads(history.component.open, frame, history.open, everything)
         for chosen in (*picker.wire(page, frame), brought, opened):
             switch.follow(chosen, frame, everything)

@@ -37,6 +37,7 @@ class TranslateTab(Tab):
     overview = staticmethod(translate.overview)
     document = staticmethod(translate_document)
     open_document = staticmethod(open_translation)
+    discard = staticmethod(translate.clear)
     endpoint = staticmethod(translate_endpoint)
     reproduction = staticmethod(translate_reproduction)
 

@@ -41,6 +41,7 @@ class WriteTab(Tab):
     overview = staticmethod(write.overview)
     document = staticmethod(write_document)
     open_document = staticmethod(open_text)
+    discard = staticmethod(history.discard)
     endpoint = staticmethod(generate_endpoint)
     reproduction = staticmethod(write_reproduction)
 

@@ -1,10 +1,14 @@
 /**
- * A run that continues after another token replaced one that was chosen: what it begins with.
+ * A run that continues an earlier one, after its last token or after another token in the place of a chosen one: what it begins
+ * with.
  */
 
 /** @typedef {import('../../decoding/run/run_document').RunDocument} RunDocument */
 /** @typedef {import('../../decoding/run/run_document').StepEntry} StepEntry */
-/** The run to continue from, and the step whose token is exchanged. @typedef {{run: RunDocument, place: number, token: number}} Branch */
+/**
+ * The run to continue from, and the step whose token is exchanged: none if `place` is the number of its steps.
+ * @typedef {{run: RunDocument, place: number, token: number | null}} Branch
+ */
 /** The explained tokens at the end of a prompt, and their attention. @typedef {{steps: StepEntry[], rows: string[]}} Prefix */
 
 /** @type {Prefix} of a run that begins with a text of the visitor */
@@ -17,7 +21,7 @@ export const NO_PREFIX = { steps: [], rows: [] };
  */
 export function branchOff({ run: { prompt, ids, steps, attention }, place, token }) {
   const typed = [...prompt.ids, ...ids].slice(0, -steps.length);
-  const kept = [...steps.slice(0, place), exchanged(steps[place], token)];
+  const kept = [...steps.slice(0, place), ...steps.slice(place, place + 1).map((step) => exchanged(step, token))];
   return { prompt: [...typed, ...kept.map(({ id }) => id)], prefix: { steps: kept, rows: attention.rows.slice(0, place + 1) } };
 }
 

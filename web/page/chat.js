@@ -7,6 +7,7 @@
 
 import { start } from '../../ui/chat/conversation.js';
 import { dialogue } from '../../ui/examples/dialogue.js';
+import { makeButton } from '../../ui/kit/js/dom.js';
 import { documentToOpen } from '../../ui/kit/js/signals.js';
 import { makeAsk } from './ask.js';
 import { mount } from './component.js';
@@ -18,6 +19,8 @@ import { finishedTurn, growingTurn, userTurn } from './turns.js';
 export function startTab({ panel, model, context, settings, inspector, examples, prompt }) {
   /** @type {TurnValue[]} */
   let turns = [];
+  /** @type {TurnValue[][]} the conversation before each Undo, for Redo */
+  let undone = [];
   let number = 0; // of the last drawing
   /** @type {Map<string, import('../service.js').Result['document']>} the runs of the answers, by their names */
   const runs = new Map();
@@ -25,15 +28,26 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   const conversation = mount(panel, start, 'attend-conversation', { beginning: { recorded: true }, value: null }, {
     example: ({ text }) => ask.submit(text),
     token: ({ turn, index }) => show(turns[turn].run, index),
+    proceed({ turn }) {
+      const run = runs.get(turns[turn].run);
+      take({ run, place: run.steps.length, token: null });
+    },
     retry: ({ turn }) => ask.submit(turns[turn - 1].text, { before: turns.slice(0, turn - 1) }),
     edit: ({ turn, text }) => ask.submit(text, { before: turns.slice(0, turn) }),
     undo({ turn }) {
+      undone.push(turns);
       ask.box.value = turns[turn - 1].text;
       draw(turns.slice(0, turn - 1));
       ask.status.textContent = '';
       enter();
     },
   });
+  const redo = makeButton('Redo', () => {
+    draw(undone.pop());
+    if (ask.box.value === turns.at(-2).text) ask.box.value = '';
+    enter();
+  });
+  ask.status.after(redo);
   panel.append(ask.node);
   ask.box.value = prompt;
   documentToOpen.subscribe(null, ({ document }) => { if (document.kind === 'chat') draw(dialogue.turns); });
@@ -42,6 +56,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   /** @param {TurnValue[]} next @param {boolean} [busy] */
   function draw(next, busy = false) {
     turns = next;
+    redo.hidden = busy || !undone.length;
     conversation.show({ turns, examples, busy, number: number += 1 });
   }
 
@@ -49,13 +64,14 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   async function answer(text, before, branch) {
     const earlier = turns, run = nameRun(), promptTurns = [...before, userTurn(text)];
     const messages = promptTurns.map(({ role, text: content }) => ({ role, content }));
-    const typed = ask.box.value;
+    const typed = ask.box.value, kept = branch ? earlier[before.length + 1].tokens.slice(0, branch.place) : [];
     if (!branch && typed === text) ask.box.value = ''; // a draft of another message stays
-    draw([...promptTurns, growingTurn(model.name, run)], true);
+    draw([...promptTurns, growingTurn(model.name, run, kept)], true);
     inspector.await(run);
     try {
       const result = await model.run(branch ?? messages, settingsOf(branch, settings.read()), (tokens) => draw([...promptTurns, growingTurn(model.name, run, tokens)], true));
       runs.set(run, result.document);
+      undone = [];
       draw([...promptTurns, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: branch ? turn.dropped : place < result.dropped })));
       for (const name of runs.keys()) if (!turns.some((turn) => turn.run === name)) runs.delete(name);
       if (!panel.hidden) show(run, branch?.place);
@@ -73,7 +89,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     if (runs.has(run)) inspector.show(run, runs.get(run), index);
   }
 
-  /** Continue the answer after another token; what followed is dropped. @param {import('../service.js').Branch} branch */
+  /** Continue the answer, perhaps after another token; what followed is dropped. @param {import('../service.js').Branch} branch */
   function take(branch) {
     const turn = turns.findIndex(({ run }) => run && runs.get(run) === branch.run);
     if (turn > 0) ask.submit(turns[turn - 1].text, { before: turns.slice(0, turn - 1), branch });

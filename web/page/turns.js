@@ -33,12 +33,16 @@ export const growingTurn = (model, run, tokens = []) => (
 
 /** A finished answer. @param {string} run @param {Result} result @param {number} context how many tokens the model reads @returns {TurnValue} */
 export function finishedTurn(run, { document, tokens }, context) {
-  const isStopped = document.finish_reason === 'cancelled';
-  return { ...growingTurn(document.model, run, tokens), state: isStopped ? 'stopped' : 'done', note: noteOf(document, context) };
+  const { finish_reason: reason, steps } = document, isStopped = reason === 'cancelled';
+  const unfinished = steps.length > 0 && (isStopped || reason === 'length') && !isFull(document, context);
+  return { ...growingTurn(document.model, run, tokens), state: isStopped ? 'stopped' : 'done', note: noteOf(document, context), unfinished };
 }
 
 /** Why a text ended, if that is not obvious. @param {Result['document']} run @param {number} context */
-export function noteOf({ finish_reason: reason, prompt, ids }, context) {
-  if (reason !== 'length') return null;
-  return prompt.ids.length + ids.length > context ? 'reached the context limit' : 'reached the length limit';
+export function noteOf(run, context) {
+  if (run.finish_reason !== 'length') return null;
+  return isFull(run, context) ? 'reached the context limit' : 'reached the length limit';
 }
+
+/** Whether the model could read no more. @param {Result['document']} run @param {number} context */
+const isFull = ({ prompt, ids }, context) => prompt.ids.length + ids.length > context;

@@ -49,6 +49,26 @@ def test_an_answer_is_that_of_python_and_every_token_can_be_looked_into(page: Pa
     expect(page.locator(".at-box")).to_have_count(len(expected.document()["prompt"]["ids"]) + len(expected.tokens))
     expect(page.locator("#at-panel-chat form [role=status]")).to_have_text("")
     expect(page.get_by_role("textbox", name="Message")).to_have_value("Hello!")
+    page.get_by_role("button", name="Redo").click()
+    expect(page.locator(".at-log > .at-assistant")).to_have_count(2)
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("")
+    expect(page.get_by_role("button", name="Redo")).to_be_hidden()
+
+
+def test_an_answer_that_was_cut_off_goes_on_as_if_it_had_not_been(page: Page) -> None:
+    panel = open_tab(page, "Chat")
+    page.locator("#attend-run").evaluate("fold => { fold.open = true; }")
+    length, answer = page.locator("#attend-max-new-tokens-value"), panel.locator(".at-log > .at-assistant").last
+    length.fill("4")
+    say(page, MESSAGE, answers=panel.locator(".at-log > .at-assistant").count() + 1)
+    whole = answer.locator(".at-tok").all_text_contents()
+    length.fill("2")
+    panel.get_by_role("button", name="Retry").last.click()
+    expect(answer.locator(".at-tok")).to_have_text(whole[:2])
+    answer.get_by_role("button", name="Continue").click()
+    expect(answer.locator(".at-tok")).to_have_text(whole)
+    expect(page.locator(".at-headline")).to_contain_text("Token 3 of 4")
+    length.fill(str(SHORT["max_new_tokens"]))
 
 
 def test_a_link_skips_the_settings(page: Page) -> None:

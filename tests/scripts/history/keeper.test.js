@@ -146,6 +146,26 @@ test('what was written is kept although the question for it was dropped before i
   assert.equal(sent.length, 4);
 });
 
+test('a document in view that is deleted is not saved again, whatever is on its way', async (context) => {
+  const { keeper, sent, kept, reply } = await keeping(context);
+  keeper.follow(GROWING);
+  context.mock.timers.tick(4000);
+  await soon();
+  reply(0, 'a');
+  await soon();
+  keeper.follow(WRITTEN);
+  context.mock.timers.tick(1);
+  await soon();
+  kept.clear();
+  assert.deepEqual(keeper.forget(['a', 'other']), ['chat']);
+  reply(1, 'a');
+  keeper.follow(CLEARED); // as the server says then
+  context.mock.timers.tick(9999);
+  await soon();
+  assert.deepEqual([[...kept.keys()], sent.length, keeper.keys()], [[], 2, { chat: '' }]);
+  assert.deepEqual(keeper.forget(['other']), []);
+});
+
 test('a text that grows is still saved while it grows if the document that was to take its place is refused', async (context) => {
   const { keeper, sent, kept } = await keeping(context, async () => false);
   kept.set('older', { entry: { key: 'older', kind: 'chat', revision: 3 }, document: {} });

@@ -201,6 +201,20 @@ def test_what_is_written_last_is_newer_than_a_look_at_the_tab_meanwhile(models: 
     assert last.update > looked.update
 
 
+def test_a_comparison_whose_first_words_come_out_of_sight_leaves_the_inspector_to_the_tab_in_sight(
+    models: Models,
+) -> None:
+    session = Session()
+    list(chat.send(session, models, models.default, "Hi", PANEL))
+    answer = session.inspected_run
+    updates = comparing.compare(session, models, models.default, "The fox", WARM, **ARGUMENTS)
+    next(updates)
+    session.tab.requested = "Chat"
+    later = list(updates)
+    assert session.comparison is not None and session.inspected_run == answer
+    assert all(update.inspector is None and update.meter is None for update in later)
+
+
 # --- afterwards ------------------------------------------------------------------------------------------------------
 
 

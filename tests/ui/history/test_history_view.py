@@ -20,6 +20,7 @@ from ui.chat.chat_update import overview as chat_overview
 from ui.chat.kept_chat import chat_document
 from ui.compare import compare_actions as comparing
 from ui.history.history_view import History
+from ui.inspector.inspector_value import empty_inspector
 from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session
@@ -63,6 +64,22 @@ def test_what_is_brought_back_out_of_sight_leaves_the_inspector_alone(models: Mo
     update = ask(other, models, kept(session, models), 1, shown=False)
     assert update.inspector is None and update.meter is None and other.inspected_run == "write-3"
     assert texts_of(other) == texts_of(session)
+
+
+def test_what_was_deleted_out_of_sight_goes_and_leaves_the_inspector_to_the_tab_in_sight(models: Models) -> None:
+    session, name = Session.using(models.default), models.default
+    switches = {"answer": False, "history": False, "common": True}
+    list(comparing.compare(session, models, name, "Hi", [{}, {}], **switches, shared=SAMPLE))
+    update_draft(session, models.get(name), "The fox")
+    last(chat.send(session, models, name, "Hello", SAMPLE))
+    answer = session.inspected_run
+    history = History([tab() for tab in TABS], models)
+    for kind in ("compare", "write"):
+        update = history.forget(session, name, kind, shown=False)
+        assert update.inspector is None and update.meter is None and session.inspected_run == answer
+    assert session.comparison is None and session.draft.is_empty and len(session.turns) == 2
+    update = history.forget(session, name, "chat", shown=True)
+    assert update.inspector == empty_inspector("chat") and not session.turns
 
 
 def test_the_seed_of_the_answer_comes_back_with_it(models: Models) -> None:

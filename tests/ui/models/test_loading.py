@@ -32,6 +32,7 @@ def test_others_chat_on_while_a_model_loads(slow: Slow, page: Models) -> None:
     updates = choosing.choose(session, page, "second")
     value = model_value(next(updates))
     assert value["title"] == "Downloading second" and value["share"] == pytest.approx(0.99, abs=0.99)
+    assert value["notes"] == ["Until it is ready, first writes."]
     list(chat.send(other, page, page.current(other), "Hi", SAMPLE))
     list(chat.send(session, page, page.current(session), "Hi", SAMPLE))  # with the model of before
     assert other.turns[1].text == session.turns[1].text != ""

@@ -82,7 +82,9 @@ def command_parser() -> Parser:
     parser.add_argument("--list-models", action=_ListModels, nargs=0, help="list the models known by name, and exit")
     parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
     ModelArguments.add_flags(parser.add_argument_group("model"))
-    decoding = parser.add_argument_group("decoding")
+    decoding = parser.add_argument_group(
+        "decoding", "The page starts at --temperature 0.6: with that and the same seed, its texts are repeated here."
+    )
     decoding.add_argument(
         "--without",
         metavar="PARTS",

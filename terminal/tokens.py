@@ -57,7 +57,10 @@ class TokenPrinter:
 def legend() -> str:
     """What the colours mean."""
     bounds = [least for least, _ in SHADES]
-    ranges = [f"{bounds[0]:.0%} and more", *(f"{low:.0%} to {high:.0%}" for high, low in pairwise(bounds))]
+    ranges = [
+        f"{100 * bounds[0]:.0f} % and more",
+        *(f"{100 * low:.0f} to {100 * high:.0f} %" for high, low in pairwise(bounds)),
+    ]
     names = (
         name if background is None else painted(f" {name} ", background)
         for name, (_, background) in zip(ranges, SHADES, strict=True)
@@ -133,7 +136,15 @@ def _candidate(candidate: attend.Candidate) -> str:
 
 
 def percent(probability: float) -> str:
-    return f"{probability:.1%}" if probability >= 0.0005 else f"{probability:.0e}"
+    """As the page writes it: never 0 for more than nothing, nor 100 for less than all."""
+    text = f"{100 * probability:.2f}"
+    if probability == 0.0:
+        text = "0"
+    elif text == "0.00":
+        text = "<0.01"
+    elif probability < 1.0 and text == "100.00":
+        text = ">99.99"
+    return f"{text} %"
 
 
 def why_it_stopped(run: attend.Run, context_length: int) -> str:

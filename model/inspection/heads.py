@@ -3,7 +3,7 @@
 The shares are those of TransformerLens' head detector: the attention to the first token and to a token itself, which
 most heads use as a place to rest, is left out of both sides of the division.
 
-Shapes: L layers, H heads, T tokens.
+Shapes: L layers, H heads, T tokens, P patterns.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class HeadScores:
     separators: Tensor  # to punctuation and line breaks
     rest: Tensor
 
-    def strongest(self) -> Tensor:
-        """The index in `PATTERNS` of the pattern that gets most of each head's attention, (L, H)."""
+    def shares(self) -> Tensor:
+        """Each pattern's share of all attention, in the order of `PATTERNS`, (P, L, H)."""
         shares = [self.previous * self.rest, self.duplicate * self.rest, self.induction * self.rest]
-        return torch.stack([*shares, self.first, self.separators]).argmax(dim=0)
+        return torch.stack([*shares, self.first, self.separators])
 
 
 def score_heads(attention: Tensor, tokens: Sequence[int], separators: frozenset[int]) -> HeadScores:

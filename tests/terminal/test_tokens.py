@@ -18,9 +18,18 @@ import pytest
 import attend
 from terminal import attend_command, score
 from terminal.attend_command import main
-from terminal.tokens import SHADES, TokenPrinter, background_of, token_table, visible_controls, why_it_stopped
+from terminal.tokens import (
+    SHADES,
+    TokenPrinter,
+    background_of,
+    percent,
+    token_table,
+    visible_controls,
+    why_it_stopped,
+)
 from tests.helpers.waiting import eventually
 from tests.terminal.conftest import Run
+from ui.learn.wording import percent as on_page
 
 SETTINGS = {"strategy": "sample", "temperature": 1.5, "top_k": 3, "seed": 7, "max_new_tokens": 6}
 
@@ -76,12 +85,19 @@ def test_the_table_says_how_each_token_was_chosen(chat: attend.Model, story: att
     head, *lines = token_table(story.tokens, 2)
     assert head.split()[:7] == ["token", "model", "filtered", "rank", "bits", "drawn", "the"]
     for token, line in zip(story.tokens, lines, strict=True):
-        figures = [f"{token.probability:.1%}", f"{token.final_probability:.1%}", str(token.rank)]
+        figures = [*percent(token.probability).split(), *percent(token.final_probability).split(), str(token.rank)]
         figures += [f"{token.choice.entropy:.2f}", f"{token.choice.draw:.3f}"]
         _, _, between, *others = line.split('"')  # the number, the token, its figures, two candidates
-        assert between.split()[:5] == figures and len(others) == 2 * 2
+        assert between.split()[:7] == figures and len(others) == 2 * 2
     greedy = chat.generate("Once upon a time", strategy="greedy", max_new_tokens=2)
     assert "drawn" not in next(token_table(greedy.tokens, 1))
+
+
+def test_a_probability_is_written_as_on_the_page() -> None:
+    shares = (0.0, 3e-7, 3e-4, 0.1234, 0.99999, 1.0)
+    written = [percent(share) for share in shares]
+    assert written == ["0 %", "<0.01 %", "0.03 %", "12.34 %", ">99.99 %", "100.00 %"]
+    assert written == [on_page(share).replace("\N{NO-BREAK SPACE}", " ") for share in shares]
 
 
 def test_it_says_why_it_stopped(chat: attend.Model, story: attend.Run) -> None:

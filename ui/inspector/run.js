@@ -111,9 +111,15 @@ export class Run {
     return this.attention.first > Math.max(0, this.first - 1);
   }
 
+  /** How many tokens stand before the first one that the model wrote; in Write, those of the typed text have steps, too. */
+  get promptLength() {
+    const written = this.tokens.findIndex(({ kind }, index) => index >= this.first && kind !== 'prompt');
+    return written < 0 ? this.tokens.length : written;
+  }
+
   /** @param {number} index */
   positionOf(index) {
-    return index >= this.first
-      ? `Token ${index - this.first + 1} of ${this.tokens.length - this.first}` : `Prompt token ${index + 1} of ${this.first}`;
+    const prompt = this.promptLength;
+    return index >= prompt ? `Token ${index - prompt + 1} of ${this.tokens.length - prompt}` : `Prompt token ${index + 1} of ${prompt}`;
   }
 }

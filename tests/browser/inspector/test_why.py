@@ -79,6 +79,8 @@ def test_layers_guesses_follow_the_token_and_the_keys(page: Page) -> None:
     cell = rows.nth(1).locator(".at-lens-cell").nth(LAYERS)
     expect(cell).to_have_class(PICKED)
     expect(page.locator(".at-curve")).to_have_count(2)  # of the token and of one rival
+    share = page.locator(".at-lens-best tbody td").first.inner_text()
+    expect(page.locator(".at-lens-curves .at-curve-names")).to_contain_text(share)  # written as in the table beside it
     cell.focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")

@@ -56,6 +56,14 @@ test('the newest token is the last one with a text', () => {
   assert.deepEqual([0, 1, 3].map((index) => run.positionOf(index)), ['Prompt token 1 of 1', 'Token 1 of 3', 'Token 3 of 3']);
 });
 
+test('typed tokens that have steps, as in Write, are counted as the prompt', () => {
+  const run = newRun();
+  run.merge(update({ ...tokens(['<s>', 'control'], ['Once', 'prompt'], [' upon', 'prompt'], [' a'], [' hill']), steps: [1, 2, 3, 4].map(step) }));
+  assert.deepEqual([1, 2, 3, 4].map((index) => run.positionOf(index)), ['Prompt token 2 of 3', 'Prompt token 3 of 3', 'Token 1 of 2', 'Token 2 of 2']);
+  run.merge(update({ ...tokens(['<s>', 'control'], ['Once', 'prompt']), steps: [step(1)] }));
+  assert.equal(run.positionOf(1), 'Prompt token 2 of 2');
+});
+
 test('an end that was asked for is the newest token, until the text changes', () => {
   const run = newRun();
   run.merge(update({ since: 3, ...tokens(['<|end|>', 'control']), newest: 3 }));

@@ -1,9 +1,10 @@
-/** The map's drawing: where its boxes stand, and where the arrow keys lead. */
+/** The map: where the boxes of its drawing stand, where the arrow keys lead, and what a chapter's place is called. */
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { layOut, nearest } from '../../../ui/learn/map/drawing.js';
+import { namesOf } from '../../../ui/learn/map/place.js';
 
 const rows = (...names) => names.map((row) => row.map((key) => ({ key, kind: key, title: key })));
 const SIDES = [
@@ -39,4 +40,9 @@ test('the arrow keys lead up, down, beside and to the other side, and stop at th
   assert.equal(from('tokens', [1, 0]), 'read');
   assert.equal(from('logits', [0, 1]), 'added');
   assert.equal(from('weights', [-1, 0]), 'weights');
+});
+
+test('parts that stand on both sides are named once', () => {
+  const titles = ['Queries, keys, values', 'Weights', 'Keys, values', 'Queries', 'Weights'];
+  assert.equal(namesOf(titles.map((title) => ({ title }))), 'queries · keys · values · weights');
 });

@@ -115,7 +115,7 @@ def test_a_text_becomes_trees_with_its_numbers_filled_in(tmp_path: Path) -> None
             "- Hint: Count.",
             "- Hints: Count.",
             "has a line “Hints” in the exercise {{sum}}: it must be one of Hint, Explanation, Option, "
-            "Feedback, Mistake NAME, Answer.",
+            "Feedback, Mistake NAME, Answer, On the page.",
         ),
         (
             "- Hint: Count.",
@@ -168,6 +168,7 @@ def test_every_chapter_has_its_text_and_no_more_than_is_small_to_send(name: str)
     [
         ("most_lopsided", "- Option: 1 and −1\n", "", "has 2 lines “Option”, but its chapter expects 3."),
         ("half_of_the_weight", "- Answer: (2, 2, 2)\n", "", "must have a line “Answer”."),
+        ("half_of_the_weight", "- On the page: “A whole sentence”\n", "", "must have a line “On the page”"),
         ("weight_of_fruit", "- Hint: Type 0.6", "- Answer: 1\n- Hint: Type 0.6", "must have no line “Answer”."),
         (
             "weight_of_fruit",

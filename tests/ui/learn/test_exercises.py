@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -141,7 +142,8 @@ def test_every_chapter_has_two_to_six_and_tells_no_answer(models: Models) -> Non
         assert page is not None
         listed = page["exercises"]
         assert 2 <= len(listed) == len(chapter.exercises) <= 6
-        assert all(one.keys() == {"name", "kind", "question", "hint", "options", "predicted"} for one in listed)
+        known = {"name", "kind", "question", "hint", "options", "on_page", "predicted"}
+        assert all(one.keys() == known for one in listed)
         assert len({one["question"] for one in listed}) == len(listed)  # progress is kept by the question
 
 
@@ -330,7 +332,18 @@ def test_a_sheet_has_every_question_and_its_answers_only_when_asked_for(models: 
     assert sheet and solved
     texts = course.texts()["tokens"].exercises.values()
     assert [one["question"] for one in sheet["exercises"]] == [text.question for text in texts]
-    assert all(one.keys() == {"question", "options"} for one in sheet["exercises"])
+    assert all(one.keys() == {"question", "options", "on_page"} for one in sheet["exercises"])
     assert solved["exercises"][1]["solution"] == "12"  # eight characters of ASCII, and two of two bytes in UTF-8
     assert [one["explanation"] for one in solved["exercises"]] == [text.explanation for text in texts]
     assert course.answer(models, "sheet", {"chapter": "nowhere"})["error"] == "This page is out of date: reload it."
+
+
+def test_a_sheet_says_where_on_the_page_an_exercise_is_solved(models: Models) -> None:
+    """By the title of a part or the name of a field, which a reader of the paper finds there."""
+    sheet = course.answer(models, "sheet", {"chapter": "attention_by_hand"})["result"]
+    assert sheet and [one["on_page"] for one in sheet["exercises"]] == ["", "", "", "", "“Five steps”"]
+    for chapter, text in course.texts().items():
+        page = json.dumps(course.CHAPTERS[chapter].page(text)["blocks"], ensure_ascii=False)
+        for exercise in text.exercises.values():
+            assert all(f'"{name}"' in page for name in re.findall("“(.+?)”", exercise.on_page)), exercise.on_page
+            assert "above" not in exercise.question

@@ -1,5 +1,5 @@
 /**
- * Heads at a glance: a thumbnail of each, what it does most, one of them enlarged, and what changes when parts are off.
+ * Heads at a glance: a thumbnail of each, the pattern that it attends to most, one of them enlarged, and what changes when parts are off.
  */
 
 /** @import { EffectsAnswer, HeadsAnswer } from './why_contract' */
@@ -19,7 +19,7 @@ const PREVIEW = 132; // pixels
 const PATTERNS = {
   previous: 'previous token', duplicate: 'same token', induction: 'induction', first: 'first token', separators: 'punctuation',
 };
-const SHORT = { previous: 'previous', duplicate: 'same', induction: 'induction', first: 'first', separators: 'punctuation' }; // under a head
+const SHORT = { previous: 'previous', duplicate: 'same', induction: 'induction', first: 'first', separators: 'punct.' }; // under a head
 const SORTED = { '': 'by layer', ...PATTERNS, effect: 'effect on this token' };
 
 /** @param {Asking} asking */
@@ -52,8 +52,8 @@ export function makeView({ answerTo }) {
     makeButton('Switch off each head in turn', rank, { title: 'How much does this token depend on each head?' }),
     makeButton('Save PNG', () => thumbnails.save(['heads'])));
   const node = make('div', { class: 'at-stack' },
-    make('p', { class: 'at-md at-quiet', text: 'Where every head looks in this text: a row for each token, a column for each token before it. The name under a head is '
-      + 'the pattern that most of its attention follows. Where a head looks does not say what it does with what it finds: switch it off to see whether this token depends on it.' }),
+    make('p', { class: 'at-md at-quiet', text: 'Where every head looks in this text: a row for each token, a column for each token before it. Under a head stands '
+      + 'the pattern that gets the largest share of its attention here, and that share. Where a head looks does not say what it does with what it finds: switch it off to see whether this token depends on it.' }),
     controls,
     make('div', { class: 'at-side-by-side' }, ranking, make('div', { class: 'at-row at-top at-previewed' }, preview, readout)),
     thumbnails.node, large, data.node);
@@ -107,12 +107,14 @@ export function makeView({ answerTo }) {
   }
   /** @param {number} number */
   const strongestOf = (number) => (answer.strongest ? answer.patterns[valueOf(answer.strongest, number)] : '');
+  /** @param {number} number */
+  const sharedOut = (number) => (answer.strongest ? `${SHORT[strongestOf(number)]} ${percent(valueOf(answer.strongest_share, number), 0)}` : '');
   const numbers = () => [...Array(answer.layers * answer.heads).keys()];
 
   /** Offer what the heads can be sorted and filtered by, and draw those that are wanted. */
   function arrange() {
     offer(sort, ['', ...answer.patterns, ...(effects ? ['effect'] : [])].map((value) => [value, SORTED[value]]));
-    offer(filter, [['', 'all heads'], ...answer.patterns.map((name) => /** @type {[string, string]} */ ([name, `mostly ${PATTERNS[name]}`]))]);
+    offer(filter, [['', 'all heads'], ...answer.patterns.map((name) => /** @type {[string, string]} */ ([name, `largest share: ${PATTERNS[name]}`]))]);
     sort.hidden = filter.hidden = !answer.patterns.length && !effects;
     const listed = numbers().filter((number) => !filter.value || strongestOf(number) === filter.value);
     const isEffect = sort.value === 'effect', values = isEffect ? effects : answer.scores[sort.value];
@@ -120,7 +122,7 @@ export function makeView({ answerTo }) {
     thumbnails.draw({
       maps, rows: answer.rows, columns: answer.columns, order: listed, across: answer.heads,
       nameOf: (number) => {
-        const note = !values ? SHORT[strongestOf(number)] ?? '' : isEffect ? nats(valueOf(values, number)) : percent(valueOf(values, number), 0);
+        const note = !values ? sharedOut(number) : isEffect ? nats(valueOf(values, number)) : percent(valueOf(values, number), 0);
         return `${nameOf(number)} ${note}`;
       },
     });
@@ -135,7 +137,7 @@ export function makeView({ answerTo }) {
     preview.hidden = false;
     thumbnails.paintOn(preview, number);
     const [layer, at] = placeOf(number);
-    const shares = answer.patterns.map((name) => `${PATTERNS[name]} ${percent(valueOf(answer.scores[name], number), 0)}`).join(', ');
+    const shares = answer.patterns.map((name) => `${PATTERNS[name]}${name === 'induction' && !answer.has_source ? ' in random tokens' : ''} ${percent(valueOf(answer.scores[name], number), 0)}`).join(', ');
     const effect = effects ? ` Without it, this token’s log-probability changes by ${nats(valueOf(effects, number))}.` : '';
     const hint = locked < 0 ? ' Point at a head to see it larger; click to open it.' : '';
     setText(readout, `Layer ${layer + 1}, head ${at + 1}${shares && `: ${shares}`}.${effect}${hint}`);
@@ -191,7 +193,7 @@ export function makeView({ answerTo }) {
     const columns = [...answer.patterns.map((name) => answer.scores[name]), ...(effects ? [effects] : [])];
     const rows = numbers().map((number) =>
       [...placeOf(number).map((at) => at + 1), PATTERNS[strongestOf(number)] ?? '', ...columns.map((values) => valueOf(values, number))]);
-    return [{ title: 'Heads', head: ['layer', 'head', 'mostly', ...answer.patterns, ...(effects ? ['effect without it, nats'] : [])], rows }, ...without.sheets()];
+    return [{ title: 'Heads', head: ['layer', 'head', 'largest share', ...answer.patterns, ...(effects ? ['effect without it, nats'] : [])], rows }, ...without.sheets()];
   }
 
   return { node, show };

@@ -38,16 +38,18 @@ _REPORT_SECONDS = 0.2  # between two reports of progress
 
 
 def heads(question: Question) -> Progress[HeadsAnswer]:
-    """Thumbnails of the attention of all heads over the run's text, and what each head does most."""
+    """Thumbnails of the attention of all heads over the run's text, and the pattern that each attends to most."""
     target, kind = _whole_text(question), _kind(question)
     attention = _attention(target, kind)  # (L, H, T, K)
     cells, block = thumbnails(attention, is_triangular=kind == "self")
     scores: dict[str, list[list[float]]] = {}
     strongest: list[list[int]] | None = None
+    strongest_share: list[list[float]] | None = None
     if kind == "self":
-        head_scores = score_heads(attention, target.text, separators(target.loaded.tokenizer, target.text))
-        scores = {name: [short(row) for row in getattr(head_scores, name).tolist()] for name in PATTERNS}
-        strongest = head_scores.strongest().tolist()
+        shares = score_heads(attention, target.text, separators(target.loaded.tokenizer, target.text)).shares()
+        scores = {name: [short(row) for row in share.tolist()] for name, share in zip(PATTERNS, shares, strict=True)}
+        strongest = shares.argmax(dim=0).tolist()
+        strongest_share = [short(row) for row in shares.amax(dim=0).tolist()]
         if not target.source:  # what repeats is clearer in random tokens than in a text
             yield {"progress": (1, 2)}
             with target.loaded.lock:
@@ -65,6 +67,7 @@ def heads(question: Question) -> Progress[HeadsAnswer]:
         "patterns": list(PATTERNS) if scores else [],
         "scores": scores,
         "strongest": strongest,
+        "strongest_share": strongest_share,
         "has_source": bool(target.source),
     }
 

@@ -4,7 +4,7 @@
 
 import { make, makeButton, makeSvg, makeTable, setText } from '../../kit/js/dom.js';
 import { addCellCursor } from '../../kit/js/keys.js';
-import { fitting, signed, visible } from '../../kit/js/text.js';
+import { fitting, percent, signed, visible } from '../../kit/js/text.js';
 import { download } from '../../kit/js/transfer.js';
 
 const CURVES = { height: 190, left: 40, right: 12, top: 10, bottom: 26 };
@@ -39,7 +39,7 @@ export function makeCurves({ columns, lines, marked, title, width, onPick }) {
     cursor.setAttribute('x1', String(x(pointed)));
     cursor.setAttribute('x2', String(x(pointed)));
     readout.replaceChildren(...lines.map(({ name, values }, i) => make('span', { class: `at-row at-gap-xs at-key-${i}` }, make('i', {}),
-      `${name} ${(100 * values[pointed]).toFixed(values[pointed] < 0.1 ? 2 : 1)} %`)));
+      `${name} ${percent(values[pointed])}`)));
   };
   addCellCursor(svg, {
     cellAt: (event) => {

@@ -136,6 +136,7 @@ def declared(name: str, exercise: Exercise, text: ExerciseText) -> dict[str, Any
         "question": text.question,
         "hint": text.hint,
         "options": [option.text for option in text.options],
+        "on_page": text.on_page,
         "predicted": exercise.predicted,
     }
 
@@ -147,6 +148,8 @@ def check_text(exercise: Exercise, text: ExerciseText, where: str) -> None:
         raise TextError(f"{where} has {len(text.options)} lines “Option”, but its chapter expects {options}.")
     if bool(text.answer) != isinstance(exercise, ChangeExercise):
         raise TextError(f"{where} must {'have a line “Answer”' if not text.answer else 'have no line “Answer”'}.")
+    if isinstance(exercise, ChangeExercise) and not text.on_page:
+        raise TextError(f"{where} must have a line “On the page”, since it is solved there.")
     if bool(text.hint) == exercise.predicted:
         raise TextError(f"{where} must {'have no line “Hint”' if text.hint else 'have a line “Hint”'}.")
     mistakes = () if isinstance(exercise, ChoiceExercise) else tuple(exercise.mistakes)
@@ -192,6 +195,7 @@ def sheet(exercises: Exercises, compute: Compute, *, solved: bool) -> list[dict[
         {
             "question": text.question,
             "options": [option.text for option in text.options],
+            "on_page": text.on_page,
             **(_printed(exercise, text, compute) if solved else {}),
         }
         for exercise, text in exercises.values()

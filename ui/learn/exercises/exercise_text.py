@@ -11,7 +11,7 @@ from markdown_it.tree import SyntaxTreeNode
 from ui.learn.text.markdown import SLOT, TextError, plain
 
 _MISTAKE = re.compile(r"Mistake (\w+)")
-_LABELS = ("Hint", "Explanation", "Option", "Feedback", "Mistake NAME", "Answer")
+_LABELS = ("Hint", "Explanation", "Option", "Feedback", "Mistake NAME", "Answer", "On the page")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class ExerciseText:
     options: tuple[Option, ...] = ()
     mistakes: Mapping[str, str] = field(default_factory=dict, hash=False)  # what is said of a typical one, by its name
     answer: str = ""  # of one that is solved by a change: the change, in words
+    on_page: str = ""  # the part of the chapter that it can't be solved without, for a printed sheet
 
 
 def read_exercises(file: str, nodes: Sequence[SyntaxTreeNode], names: Sequence[str]) -> dict[str, ExerciseText]:
@@ -63,7 +64,7 @@ def _exercise(file: str, name: str, nodes: list[SyntaxTreeNode]) -> ExerciseText
         raise TextError(
             f"{file} has a slot {{{{{slot[1]}}}}} in an exercise, but its chapter has nothing of this name."
         )
-    lines: dict[str, list[str]] = {"Hint": [], "Explanation": [], "Answer": []}
+    lines: dict[str, list[str]] = {"Hint": [], "Explanation": [], "Answer": [], "On the page": []}
     options: list[Option] = []
     mistakes: dict[str, str] = {}
     for item in items:
@@ -85,8 +86,8 @@ def _exercise(file: str, name: str, nodes: list[SyntaxTreeNode]) -> ExerciseText
         raise TextError(
             f"{file} must have one question, one explanation and at most one hint in the exercise {{{{{name}}}}}."
         )
-    hint, answer = " ".join(lines["Hint"]), " ".join(lines["Answer"])
-    return ExerciseText(texts[0], lines["Explanation"][0], hint, tuple(options), mistakes, answer)
+    hint, answer, on_page = (" ".join(lines[label]) for label in ("Hint", "Answer", "On the page"))
+    return ExerciseText(texts[0], lines["Explanation"][0], hint, tuple(options), mistakes, answer, on_page)
 
 
 def _line(node: SyntaxTreeNode) -> str:

@@ -13,15 +13,17 @@ import { make, makeButton } from '../../kit/js/dom.js';
  */
 export function placeOnMap(form, { kinds, words }, open) {
   const parts = form.flatMap(({ groups }) => groups.flatMap(({ rows }) => rows.flat())).filter(({ kind }) => kinds.includes(kind));
-  const names = new Set(parts.map(({ title }) => title)); // both sides have some of them
   const node = make('details', { class: 'at-place' },
-    make('summary', {}, make('strong', { text: 'You are here' }), `: ${words || [...names].join(' · ').toLowerCase()}`),
+    make('summary', {}, make('strong', { text: 'You are here' }), `: ${words || namesOf(parts)}`),
     make('div', { class: 'at-lesson-row' },
       make('div', { class: 'at-stack at-gap-xs at-place-strip', 'aria-hidden': 'true' }, ...form.map((side) => sideStrip(side, kinds, open))),
       makeButton('Open the map', () => open(parts[0].key))));
   node.open = matchMedia('(min-width: 600px)').matches; // on a phone it is one line
   return node;
 }
+
+/** What they are, each named once, though both sides have some of them and some are three. @param {{title: string}[]} parts */
+export const namesOf = (parts) => [...new Set(parts.flatMap(({ title }) => title.toLowerCase().split(', ')))].join(' · ');
 
 /** @param {MapSide} side @param {string[]} kinds @param {(part: string) => void} open */
 function sideStrip({ title, groups }, kinds, open) {

@@ -9,8 +9,9 @@ The text begins with a few lines between `---`: title, aim, minutes. Below, besi
 - `{{code: lesson/vocabulary.py learn}}`, in a paragraph of its own, names the code of what was said: a file, then a
   function or class. It is shown to readers who turn on “Show code”.
 - `## Exercises` ends the chapter: under `### {{name}}` stand the question and a list of `Hint`, `Explanation`,
-  `Answer`, `Mistake NAME`, and `Option`, each with its `Feedback`. A prediction's slot stands in the text, too: what
-  follows there, until the next heading, is hidden until the reader has guessed.
+  `Answer`, `Mistake NAME`, and `Option`, each with its `Feedback`. `On the page` names the part of the chapter without
+  which an exercise can't be solved, for the printed sheet. A prediction's slot stands in the text, too: what follows
+  there, until the next heading, is hidden until the reader has guessed.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def command_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
     ModelArguments.add_flags(parser.add_argument_group("model"))
     decoding = parser.add_argument_group(
-        "decoding", "The page starts at --temperature 0.6: with that and the same seed, its texts are repeated here."
+        "decoding", "The page starts at --temperature 0.6: pass that and the same seed to repeat one of its texts."
     )
     decoding.add_argument(
         "--without",

@@ -1,7 +1,8 @@
 """What a tab is, and what stands around every tab: the settings, the inspector, the meter.
 
-A tab is a folder of ui/ with a `ROOM_tab.py`; `ui/tabs.py` lists them. It says what its model must be for, lays out its
-components, joins them with its functions, and shows the updates that these return. Tabs do not know each other.
+A tab is a folder of ui/ with a file such as `chat/chat_tab.py`; `ui/tabs.py` lists them. It says what its model must be
+for, lays out its components, joins them with its functions, and shows the updates that these return. Tabs do not know
+each other.
 """
 
 from __future__ import annotations
@@ -243,8 +244,8 @@ class Tab(View):
     # has); and what opens one in place of what is in view, or raises `AttendError` if the tab did not write it.
     document: Callable[[Session, str], Document | None] = staticmethod(lambda session, key: None)
     open_document: Callable[[Session, OpenedDocument], None] = staticmethod(lambda session, document: None)
-    # Empties it, once that document was deleted:
-    discard: Callable[[Session, Models, str], PageUpdate] = staticmethod(lambda session, models, name: PageUpdate())
+    # Removes what is in view, once its document was deleted, so that nothing brings it back:
+    discard: Callable[[Session], None] = staticmethod(lambda session: None)
     # Makes a function for programs, with a docstring and annotations, which raises `AttendError`:
     endpoint: Callable[[Models], Endpoint] | None = None
     # What "Copy as code" repeats; None if the tab has no run of its own. Its parameters are bound as an action's:

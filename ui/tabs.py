@@ -1,4 +1,4 @@
-"""The tabs, in the order of the switch. A new one is a file `ROOM_tab.py` and a line here (docs/extending.md)."""
+"""The tabs, in the order of the switch. A new one takes a file such as chat/chat_tab.py and a line here."""
 
 from __future__ import annotations
 

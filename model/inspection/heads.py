@@ -1,4 +1,4 @@
-"""What a head does most: the share of its attention that lies on a pattern.
+"""How much of a head's attention lies on each of several patterns.
 
 The shares are those of TransformerLens' head detector: the attention to the first token and to a token itself, which
 most heads use as a place to rest, is left out of both sides of the division.

@@ -15,7 +15,7 @@ from ui.chat.chat_reproduction import chat_reproduction
 from ui.chat.chat_update import ChatUpdate, overview
 from ui.chat.conversation_value import conversation_value
 from ui.chat.formatted.markdown import trees
-from ui.chat.kept_chat import chat_document, open_chat
+from ui.chat.kept_chat import chat_document, discard_chat, open_chat
 from ui.chat.message_tokens import find_message_tokens
 from ui.chat.prompt_value import prompt_value
 from ui.examples.recorded import offers_examples
@@ -45,7 +45,7 @@ class ChatTab(Tab):
     overview = staticmethod(overview)
     document = staticmethod(chat_document)
     open_document = staticmethod(open_chat)
-    discard = staticmethod(chat.clear)
+    discard = staticmethod(discard_chat)
     endpoint = staticmethod(chat_endpoint)
     reproduction = staticmethod(chat_reproduction)
 

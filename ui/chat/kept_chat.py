@@ -13,7 +13,7 @@ from ui.runs.documents.kept_document import Document, OpenedDocument, first_word
 from ui.runs.documents.turns import KeptPlacedTurn, conversation_document, read_conversation
 from ui.runs.run import name_kept
 from ui.runs.session import Session
-from ui.runs.versions.conversation import MAX_MESSAGES
+from ui.runs.versions.conversation import MAX_MESSAGES, Conversation
 
 
 class KeptChat(TypedDict):
@@ -52,3 +52,8 @@ def open_chat(session: Session, document: OpenedDocument) -> None:
     session.conversation, session.cleared, session.system = conversation, None, system
     session.runs |= {run.id: run for run in document.runs.values()}
     session.drop_unused_runs()
+
+
+def discard_chat(session: Session) -> None:
+    """Remove the conversation in view, and the one that Undo would bring back."""
+    session.conversation, session.cleared = Conversation(), None

@@ -143,6 +143,7 @@ class _Cards:
     models: Models
     loaded: LoadedModel
     comparison: Comparison
+    is_kept: bool = False  # once, since the visitor may delete the comparison while it runs
 
     def started(self) -> CompareUpdate:
         update = _whole(self.session, self.models, self.loaded.name)
@@ -152,8 +153,9 @@ class _Cards:
         session, comparison = self.session, self.comparison
         update_cards(comparison, progress)
         since = progress.since
-        if session.comparison is not comparison and any(card.ids for card in comparison.cards):
+        if not self.is_kept and any(card.ids for card in comparison.cards):
             _keep(session, comparison)
+            self.is_kept = True
             since = (0,) * len(since)
         if session.comparison is comparison:
             return _update(session, comparison, self.loaded, since, busy=not progress.ended)
@@ -179,12 +181,6 @@ def remove(session: Session, models: Models, name: str, runs: Sequence[object]) 
     session.drop_unused_runs()
     update = resend(session, models, name)
     return update if session.inspected_run in session.runs else replace(update, inspector=_first_card(session, models))
-
-
-def discard(session: Session, models: Models, name: str) -> CompareUpdate:
-    """Take all texts away; the page keeps the settings of the cards."""
-    cards = () if session.comparison is None else session.comparison.cards
-    return remove(session, models, name, [card.run.id for card in cards])
 
 
 def overview(session: Session, models: Models, name: str) -> CompareUpdate:

@@ -10,7 +10,7 @@ from ui.compare import compare_actions as compare
 from ui.compare.compare_actions import CompareUpdate
 from ui.compare.compare_endpoint import compare_endpoint
 from ui.compare.comparison_value import card_settings, compare_form, no_comparison
-from ui.compare.kept_comparison import compare_document, open_comparison
+from ui.compare.kept_comparison import compare_document, discard_comparison, open_comparison
 from ui.compare.results.shared import shared
 from ui.examples.recorded import offers_examples
 from ui.frame import Frame, Tab
@@ -40,7 +40,7 @@ class CompareTab(Tab):
     overview = staticmethod(compare.overview)
     document = staticmethod(compare_document)
     open_document = staticmethod(open_comparison)
-    discard = staticmethod(compare.discard)
+    discard = staticmethod(discard_comparison)
     endpoint = staticmethod(compare_endpoint)
     reproduction = staticmethod(no_reproduction)
 

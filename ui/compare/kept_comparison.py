@@ -93,6 +93,11 @@ def open_comparison(session: Session, document: OpenedDocument) -> None:
     session.drop_unused_runs()
 
 
+def discard_comparison(session: Session) -> None:
+    """Remove the texts in view; the page keeps the settings of their cards."""
+    session.comparison = None
+
+
 def _card_document(card: Card, run: RunRecord | str) -> dict[str, Any]:
     return {
         "settings": card.settings.to_dict(),

@@ -89,9 +89,13 @@ class History(View):
         yield replace(update, history_reply={"number": number, "opened": is_newest})
 
     def forget(self, session: Session, name: str, kind: str, shown: bool) -> PageUpdate:
-        """Empty a tab whose document was deleted."""
-        inspected_run = session.inspected_run
-        update = self._tab(kind).discard(session, self._models, name)
+        """Empty a tab whose document was deleted, even while it grows; what another tab writes goes on."""
+        tab, inspected_run = self._tab(kind), session.inspected_run
+        if any(session.runs[run].mode == kind for run in session.growing if run in session.runs):
+            session.cancel()
+        tab.discard(session)
+        session.drop_unused_runs()
+        update = tab.reopened(session, self._models, name)
         return update if shown else _out_of_sight(session, inspected_run, update)
 
     def _tab(self, kind: str) -> Tab:

@@ -9,9 +9,9 @@
  *   place of what its tab shows, and returns whether it is in view; `isShown`: that tab is in sight; `bring`: the document's
  *   model is to be loaded first
  * @typedef {ReturnType<typeof makeKeeper>} Keeper
- * @typedef {{timer: number, question: number, isGrowing: boolean, isWritten: boolean, isAsked: boolean}} Pending a text that is
- *   about to be saved; `isWritten`: the model has written something that was not yet asked for; `isAsked`: that was asked for, and
- *   the reply has yet to come
+ * @typedef {{timer: number, question: number, isGrowing: boolean, isWritten: boolean, isAsked: boolean, isDeleted?: boolean}} Pending a
+ *   text that is about to be saved; `isWritten`: the model has written something that was not yet asked for; `isAsked`: that was
+ *   asked for, and the reply has yet to come
  */
 
 /** @import { Questions } from '../kit/js/questions.js' */
@@ -114,6 +114,7 @@ export function makeKeeper(store, questions, present, report) {
     const kinds = Object.keys(keysInView).filter((kind) => keys.includes(keysInView[kind]));
     for (const kind of kinds) {
       cancel(pendingOf(kind));
+      pendingOf(kind).isDeleted = true; // its reply may have come, and wait to be written
       delete pending[kind];
       setKey(kind, '');
     }
@@ -142,6 +143,7 @@ export function makeKeeper(store, questions, present, report) {
   async function ask(kind, key = '') {
     const now = pendingOf(kind);
     const before = (await store.read(keysInView[kind] ?? ''))?.document;
+    if (now.isDeleted) return;
     const request = { kind, known: Object.keys(before?.runs ?? {}), key };
     const question = questions.ask('keep', request, ({ document, busy }) => {
       now.isAsked = false;
@@ -154,10 +156,12 @@ export function makeKeeper(store, questions, present, report) {
 
   /** @param {DocumentValue} document @param {DocumentValue | undefined} before what the tab showed @param {Pending} text that it is of */
   async function write(document, before, text) {
+    if (text.isDeleted) return;
     const { key, kind, title, model } = document, isInView = pending[kind] === text;
     if (isInView) setKey(kind, key); // at once, since the page may be closed at any time
     const saved = await store.read(key);
     const whole = withRuns(document, saved?.document, before);
+    if (text.isDeleted) return;
     if (!isSame(whole, saved?.document)) {
       const entry = { key, kind, title, name: saved?.entry.name ?? '', model, changed: Date.now(), size: sizeOf(whole) };
       const revision = await store.write(entry, whole, revisions.get(key) ?? 0);

@@ -217,7 +217,7 @@ export function start(component) {
     explainedRun = null;
     Object.assign(choice, { index: -1, following: true, requested: null });
     fileNote.show(value.file ?? '');
-    document.body.toggleAttribute('data-file', Boolean(value.file)); // whose run stands beside no example (ui/chat/conversation.css)
+    document.body.toggleAttribute('data-file', Boolean(value.file)); // while it is open, Chat hides its example
     refreshed = 0;
   }
 

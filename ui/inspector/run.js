@@ -111,7 +111,7 @@ export class Run {
     return this.attention.first > Math.max(0, this.first - 1);
   }
 
-  /** How many tokens stand before the first one that the model wrote; in Write, those of the typed text have steps, too. */
+  /** How many tokens stand before the first one that the model wrote. In Write, those of the typed text have steps, too. */
   get promptLength() {
     const written = this.tokens.findIndex(({ kind }, index) => index >= this.first && kind !== 'prompt');
     return written < 0 ? this.tokens.length : written;

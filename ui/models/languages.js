@@ -10,7 +10,7 @@ import { isReturn, keepOverReload, keptObject } from '../kit/js/storage.js';
 const KEPT = 'languages'; // the name in `sessionStorage`
 const NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** @param {(source: string, target: string, count: number) => void} choose `count`: how many choices there were, with this one */
+/** @param {(source: string, target: string, count: number) => void} choose `count`: the number of this choice, from 1 */
 export function makeLanguages(choose) {
   // A language that is chosen for both sides swaps them, as translators do.
   const source = make('select', { onchange: () => request(source.value, source.value === current.target ? current.source : target.value), 'aria-label': 'From' });
@@ -27,7 +27,7 @@ export function makeLanguages(choose) {
 
   /** @param {LanguagesValue} value */
   function draw(value) {
-    if (value.count < current.count) return; // of two answers, the first may come second
+    if (value.count && value.count < chosen) return; // the answer to a later choice is on its way; 0: the server was restarted
     const key = JSON.stringify(value);
     if (key === drawnKey) return; // an open list stays open while a model is loading
     drawnKey = key;
@@ -55,9 +55,10 @@ export function makeLanguages(choose) {
 
   /** @param {string} read @param {string} written */
   function request(read, written) {
-    draw({ ...current, source: read, target: written }); // at once, since another choice may come before the answer
-    drawnKey = ''; // should the choice be refused, the next value restores the lists
-    choose(read, written, chosen += 1);
+    chosen += 1;
+    draw({ ...current, source: read, target: written, count: chosen }); // at once, since another choice may come before the answer
+    drawnKey = ''; // a choice that is refused is answered with the languages of before
+    choose(read, written, chosen);
   }
 
   return { node, draw, keep };

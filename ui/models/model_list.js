@@ -16,7 +16,7 @@ const MIN_HEIGHT = 280; // pixels of the list
  * @param {boolean} anyName whether the box is offered
  * @param {(name: string, typed: boolean) => void} choose
  */
-export function makeSheet(button, anyName, choose) {
+export function makeModelList(button, anyName, choose) {
   const list = make('div', { role: 'listbox', 'aria-label': 'Models' });
   const box = make('input', { type: 'text', class: 'at-text-field at-grow', id: 'attend-other-model', placeholder: 'Folder, GGUF file or owner/name' });
   const other = make('form', {}, make('label', { for: 'attend-other-model', text: 'Another model' }),

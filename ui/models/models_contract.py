@@ -12,7 +12,7 @@ class LanguagesValue(TypedDict):
     targets: list[str]
     source: str
     target: str  # "" if the model chooses
-    count: int  # how many choices of languages the page had made when it made the last one that is in here
+    count: int  # the number of the last choice of languages that was handled
 
 
 class ChoiceValue(TypedDict):

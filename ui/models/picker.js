@@ -17,7 +17,7 @@ import { connected, currentModel } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';
 import { makeInBrowserLink } from './in_browser.js';
 import { makeLanguages } from './languages.js';
-import { choiceLines, makeSheet } from './model_list.js';
+import { choiceLines, makeModelList } from './model_list.js';
 
 const PRECISION = / \[(32|16|8) bits\]$/; // at the end of a name, see `with_precision` of model/names.py
 const CHECKSUM = /^[0-9a-f]{12}$/; // as model/sandbox/checksum.py makes it
@@ -36,7 +36,7 @@ export function start({ element, props, trigger, watch }) {
   let requested = ''; // the model that the visitor asked for, until it is in use
 
   const button = make('button', { type: 'button', id: 'attend-model-chosen', 'aria-haspopup': 'listbox', 'aria-labelledby': 'attend-model-label attend-model-chosen' });
-  const sheet = makeSheet(button, anyName, request);
+  const list = makeModelList(button, anyName, request);
   const precision = make('select', { 'aria-label': 'Precision', onchange: choosePrecision });
   const precisionRow = make('div', { class: 'at-precision' },
     make('label', { class: 'at-row at-between' }, make('span', { text: 'Precision' }), precision),
@@ -48,7 +48,7 @@ export function start({ element, props, trigger, watch }) {
   const cancel = makeButton('Cancel', () => trigger('cancel'), { id: 'attend-model-cancel' });
   const notes = make('ul', { class: 'at-sm at-quiet attend-model-notes' });
   const languages = makeLanguages((source, target, count) => trigger('translate', { source, target, count }));
-  root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), button, sheet.node, precisionRow, inBrowser.node, title, bar, status,
+  root.replaceChildren(make('span', { id: 'attend-model-label', class: 'at-model-label', text: 'Model' }), button, list.node, precisionRow, inBrowser.node, title, bar, status,
     cancel, notes, languages.node);
 
   function draw() {
@@ -63,11 +63,11 @@ export function start({ element, props, trigger, watch }) {
     else bar.value = value.share;
     notes.replaceChildren(...value.notes.map((text) => make('li', { text })));
     languages.draw(value.languages);
-    if (value.clears_input) sheet.clearBox();
+    if (value.clears_input) list.clearBox();
     const key = JSON.stringify([name, choices, precisions]);
     if (drawnKey !== key) {
       drawChosen(name, choices);
-      sheet.draw(name, choices);
+      list.draw(name, choices);
       drawPrecisions(name, precisions);
       inBrowser.offer(runsInBrowser.includes(name.replace(PRECISION, '')));
     }

@@ -118,12 +118,19 @@ def cancel(session: Session) -> None:
         session.model.coming = None
 
 
-def choose_languages(session: Session, models: Models, source: str, target: str, count: int) -> PickerUpdate:
-    """`translate`, unless a later choice was handled before: of two, the first may arrive second."""
+def choose_languages(session: Session, models: Models, source: str, target: str, count: int) -> Iterator[PickerUpdate]:
+    """Run `translate`, unless a later choice was handled first: two choices may arrive in the wrong order.
+
+    A choice that is refused brings the page's lists back to the languages in use.
+    """
     if count < session.model.language_choices:
-        return PickerUpdate()
+        return
     session.model.language_choices = count
-    return translate(session, models, source, target)
+    try:
+        yield translate(session, models, source, target)
+    except AttendError:
+        yield PickerUpdate(model=picker_value(session, models))
+        raise
 
 
 def translate(session: Session, models: Models, source: str, target: str) -> PickerUpdate:

@@ -13,7 +13,7 @@ import gradio as gr
 
 from model.encoder import Encoder
 from model.errors import AttendError
-from ui.encoder import encoder_endpoint as encoder_endpoint
+from ui.encoder import encoder_endpoint
 from ui.encoder.encoder_actions import overview as encoder_overview
 from ui.encoder.encoder_view import EncoderView
 from ui.examples.recorded import offers_examples

@@ -91,7 +91,7 @@ function wireHeader() {
   document.addEventListener('click', (event) => {
     if (!around(event, '#attend-settings .toggle-button')) return;
     closedForRoom = doSettingsCover();
-    if (event.isTrusted) find('#attend-open-settings').focus(); // the visitor closes them, which hides this button
+    if (event.isTrusted) find('#attend-open-settings').focus({ preventScroll: true }); // the visitor closes them, which hides this button
   }, true);
   const uncover = () => doSettingsCover() && closeSettings(true);
   SMALL.addEventListener('change', () => (SMALL.matches ? uncover() : closedForRoom && toggleSettings()));
@@ -116,7 +116,7 @@ function closeOrStop(event) {
   else if (find('dialog[open], [popover="auto"]:popover-open')) return; // the browser closes it
   else if (doSettingsCover()) {
     toggleSettings();
-    find('#attend-open-settings').focus();
+    find('#attend-open-settings').focus({ preventScroll: true });
   } else findVisible(STOP_BUTTONS)?.click();
 }
 

@@ -88,7 +88,7 @@ class ChosenModel:
     name: str = ""
     last: dict[Task, str] = field(default_factory=dict)  # the ones chosen last, by what they are for
     languages: dict[str, tuple[str, str]] = field(default_factory=dict)  # of translators, where others were chosen
-    language_choices: int = 0  # how many the page had made when it made the last one handled
+    language_choices: int = 0  # the number of the last choice of languages that was handled
     kept: object = None  # keeps the model in memory
     lesson: dict[str, LoadedModel | Encoder] = field(default_factory=dict)  # of the course, kept for its questions
     scoring: LoadedModel | None = None  # the second one that scores Write's text (ui/write/scores)

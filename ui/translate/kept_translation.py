@@ -45,3 +45,8 @@ def open_translation(session: Session, document: OpenedDocument) -> None:
     session.drop_unused_runs()
     for run in document.runs.values():
         restore_languages(session, run)
+
+
+def discard_translation(session: Session) -> None:
+    """Remove the translation in view, and the one that was cleared last."""
+    session.translation = session.cleared_translation = None

@@ -18,7 +18,7 @@ from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session, halt
 from ui.translate import translate_actions as translate
-from ui.translate.kept_translation import open_translation, translate_document
+from ui.translate.kept_translation import discard_translation, open_translation, translate_document
 from ui.translate.translate_actions import TranslateUpdate, awaiting_model, translation_value
 from ui.translate.translate_endpoint import translate_endpoint
 from ui.translate.translate_reproduction import translate_reproduction
@@ -37,7 +37,7 @@ class TranslateTab(Tab):
     overview = staticmethod(translate.overview)
     document = staticmethod(translate_document)
     open_document = staticmethod(open_translation)
-    discard = staticmethod(translate.clear)
+    discard = staticmethod(discard_translation)
     endpoint = staticmethod(translate_endpoint)
     reproduction = staticmethod(translate_reproduction)
 
@@ -79,7 +79,7 @@ class TranslateTab(Tab):
         ]
 
     def reopened(self, session: Session, models: Models, name: str) -> PageUpdate:
-        source = session.translation and session.translation.text
+        source = session.translation.text if session.translation else ""
         return replace(translate.overview(session, models, name), source=source)
 
     @property

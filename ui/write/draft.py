@@ -74,7 +74,7 @@ def replace_run(
 
 
 def restored_run(session: Session, loaded: LoadedModel, version: Version) -> RunRecord:
-    """The run of a version that comes back."""
+    """Make the run of a version that Undo, Redo or typing brings back."""
     off = version.interventions
     run = replace_run(session, loaded, version.tokens, version.shape, version.text, interventions=off)
     run.trace = version.trace

@@ -50,11 +50,6 @@ def clear(session: Session, models: Models, name: str) -> WriteUpdate:
     return replace(empty_update(session, models.get(name)), text=None)
 
 
-def discard(session: Session, models: Models, name: str) -> WriteUpdate:
-    """Empty the draft and its box."""
-    return replace(clear(session, models, name), text="")
-
-
 def _is_typed(session: Session, text: object) -> bool:
     """Whether the text of the box has no tokens yet: what was typed since the last preview, or can't be read."""
     return session.draft.run is None or text != session.draft.text

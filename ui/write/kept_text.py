@@ -13,7 +13,7 @@ from ui.runs.documents.runs import run_name
 from ui.runs.documents.turns import ShortText
 from ui.runs.live_run import run_so_far
 from ui.runs.run import RunRecord, name_kept, new_key
-from ui.runs.session import Session
+from ui.runs.session import Draft, Session
 
 
 class KeptText(TypedDict):
@@ -59,3 +59,8 @@ def open_text(session: Session, document: OpenedDocument) -> None:
         session.runs[run.id] = run
         draft.run = run.id
     session.drop_unused_runs()
+
+
+def discard_text(session: Session) -> None:
+    """Remove the text in the box, with all that Undo would bring back."""
+    session.draft = Draft()

@@ -18,7 +18,7 @@ from ui.runs.session import Session, halt
 from ui.view import Part, disabled, hidden, visible
 from ui.write import history
 from ui.write import write_actions as write
-from ui.write.kept_text import open_text, write_document
+from ui.write.kept_text import discard_text, open_text, write_document
 from ui.write.write_endpoint import generate_endpoint
 from ui.write.write_reproduction import write_reproduction
 from ui.write.write_update import WriteUpdate
@@ -41,7 +41,7 @@ class WriteTab(Tab):
     overview = staticmethod(write.overview)
     document = staticmethod(write_document)
     open_document = staticmethod(open_text)
-    discard = staticmethod(history.discard)
+    discard = staticmethod(discard_text)
     endpoint = staticmethod(generate_endpoint)
     reproduction = staticmethod(write_reproduction)
 

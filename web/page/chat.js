@@ -44,13 +44,18 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   });
   const redo = makeButton('Redo', () => {
     draw(undone.pop());
+    if (redo.hidden) ask.box.focus();
     if (ask.box.value === turns.at(-2).text) ask.box.value = '';
     enter();
   });
   ask.status.after(redo);
   panel.append(ask.node);
   ask.box.value = prompt;
-  documentToOpen.subscribe(null, ({ document }) => { if (document.kind === 'chat') draw(dialogue.turns); });
+  documentToOpen.subscribe(null, ({ document }) => {
+    if (document.kind !== 'chat') return;
+    undone = [];
+    draw(dialogue.turns);
+  });
   draw([]);
 
   /** @param {TurnValue[]} next @param {boolean} [busy] */

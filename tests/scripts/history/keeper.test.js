@@ -166,6 +166,18 @@ test('a document in view that is deleted is not saved again, whatever is on its 
   assert.deepEqual(keeper.forget(['other']), []);
 });
 
+test('a reply that has just come is not written if its document is deleted meanwhile', async (context) => {
+  const { keeper, kept, reply } = await keeping(context);
+  keeper.follow(WRITTEN);
+  context.mock.timers.tick(9999);
+  await soon();
+  keeper.setKey('chat', 'a');
+  reply(0, 'a');
+  keeper.forget(['a']);
+  await soon();
+  assert.deepEqual([[...kept.keys()], keeper.keys()], [[], { chat: '' }]);
+});
+
 test('a text that grows is still saved while it grows if the document that was to take its place is refused', async (context) => {
   const { keeper, sent, kept } = await keeping(context, async () => false);
   kept.set('older', { entry: { key: 'older', kind: 'chat', revision: 3 }, document: {} });

@@ -25,6 +25,7 @@ from ui.page_update import PageUpdate
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.tabs import TABS
+from ui.write import write_actions as write
 from ui.write.draft import update_draft
 from ui.write.kept_text import write_document
 from ui.write.write_actions import overview as write_overview
@@ -80,6 +81,31 @@ def test_what_was_deleted_out_of_sight_goes_and_leaves_the_inspector_to_the_tab_
     assert session.comparison is None and session.draft.is_empty and len(session.turns) == 2
     update = history.forget(session, name, "chat", shown=True)
     assert update.inspector == empty_inspector("chat") and not session.turns
+    assert chat_document(session) is write_document(session) is None  # nor does Undo bring them back
+    assert session.cleared is None and not session.draft.undo
+
+
+def test_what_is_deleted_while_it_grows_is_gone_for_good(models: Models) -> None:
+    session, name, history = Session.using(models.default), models.default, History([tab() for tab in TABS], models)
+    switches = {"answer": False, "history": False, "common": True}
+    updates = comparing.compare(session, models, name, "Hi", [{}, {}], **switches, shared=SAMPLE)
+    while session.comparison is None:
+        next(updates)
+    history.forget(session, name, "compare", shown=True)
+    assert not session.busy
+    list(updates)
+    assert session.comparison is None and not session.runs
+
+
+def test_what_another_tab_writes_goes_on_when_a_document_is_deleted(models: Models) -> None:
+    session, name, history = Session.using(models.default), models.default, History([tab() for tab in TABS], models)
+    last(chat.send(session, models, name, "Hello", SAMPLE))
+    updates = write.write(session, models, name, "The fox", SAMPLE)
+    next(updates)
+    history.forget(session, name, "chat", shown=False)
+    assert session.busy and not session.turns
+    list(updates)
+    assert len(session.draft.text) > len("The fox")
 
 
 def test_the_seed_of_the_answer_comes_back_with_it(models: Models) -> None:

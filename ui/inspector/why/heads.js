@@ -108,7 +108,7 @@ export function makeView({ answerTo }) {
   /** @param {number} number */
   const strongestOf = (number) => (answer.strongest ? answer.patterns[valueOf(answer.strongest, number)] : '');
   /** @param {number} number */
-  const sharedOut = (number) => (answer.strongest ? `${SHORT[strongestOf(number)]} ${percent(valueOf(answer.strongest_share, number), 0)}` : '');
+  const strongestNote = (number) => (answer.strongest ? `${SHORT[strongestOf(number)]} ${percent(valueOf(answer.strongest_share, number), 0)}` : '');
   const numbers = () => [...Array(answer.layers * answer.heads).keys()];
 
   /** Offer what the heads can be sorted and filtered by, and draw those that are wanted. */
@@ -122,7 +122,7 @@ export function makeView({ answerTo }) {
     thumbnails.draw({
       maps, rows: answer.rows, columns: answer.columns, order: listed, across: answer.heads,
       nameOf: (number) => {
-        const note = !values ? sharedOut(number) : isEffect ? nats(valueOf(values, number)) : percent(valueOf(values, number), 0);
+        const note = !values ? strongestNote(number) : isEffect ? nats(valueOf(values, number)) : percent(valueOf(values, number), 0);
         return `${nameOf(number)} ${note}`;
       },
     });

@@ -103,7 +103,7 @@ class HeadsAnswer(TypedDict):
     block: int  # tokens that a cell stands for, in each direction
     cells: str  # base64 of four bits a cell, head by head; of self-attention, row i has the cells 0 to i
     patterns: list[str]
-    scores: dict[str, list[list[float]]]  # the share of each pattern, by layer and head; induction in random tokens
+    scores: dict[str, list[list[float]]]  # of each pattern, by layer and head; induction in random tokens, if no source
     strongest: list[list[int]] | None  # the pattern with the largest share in this text: its number in `patterns`
     strongest_share: list[list[float]] | None  # and that share
     has_source: bool  # whether there is cross-attention, too

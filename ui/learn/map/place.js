@@ -22,7 +22,7 @@ export function placeOnMap(form, { kinds, words }, open) {
   return node;
 }
 
-/** What they are, each named once, though both sides have some of them and some are three. @param {{title: string}[]} parts */
+/** The name of each part once: both sides share some, and some titles list three. @param {{title: string}[]} parts */
 export const namesOf = (parts) => [...new Set(parts.flatMap(({ title }) => title.toLowerCase().split(', ')))].join(' · ');
 
 /** @param {MapSide} side @param {string[]} kinds @param {(part: string) => void} open */

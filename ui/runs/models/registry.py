@@ -1,7 +1,7 @@
 """The models that this page may use, loaded on demand.
 
-Visitors only send names; a name that may not be used is refused before anything is opened. `cache.py` keeps the models
-in memory, `decoder.py` runs them.
+Visitors only send names; a name that may not be used is refused before anything is opened. `model_cache.py` keeps the
+models in memory, `decoder.py` runs them.
 """
 
 from __future__ import annotations

@@ -47,16 +47,16 @@ export function startTab({ panel, model, context, settings, inspector, examples,
 
   /** @param {string} text @param {TurnValue[]} before @param {import('../service.js').Branch} [branch] */
   async function answer(text, before, branch) {
-    const earlier = turns, run = nameRun(), promptTurns = [...before, userTurn(text)];
-    const messages = promptTurns.map(({ role, text: content }) => ({ role, content }));
+    const earlier = turns, run = nameRun(), asked = [...before, userTurn(text)];
+    const messages = asked.map(({ role, text: content }) => ({ role, content }));
     const typed = ask.box.value;
     if (!branch && typed === text) ask.box.value = ''; // a draft of another message stays
-    draw([...promptTurns, growingTurn(model.name, run)], true);
+    draw([...asked, growingTurn(model.name, run)], true);
     inspector.await(run);
     try {
-      const result = await model.run(branch ?? messages, settingsOf(branch, settings.read()), (tokens) => draw([...promptTurns, growingTurn(model.name, run, tokens)], true));
+      const result = await model.run(branch ?? messages, settingsOf(branch, settings.read()), (tokens) => draw([...asked, growingTurn(model.name, run, tokens)], true));
       runs.set(run, result.document);
-      draw([...promptTurns, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: branch ? turn.dropped : place < result.dropped })));
+      draw([...asked, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: branch ? turn.dropped : place < result.dropped })));
       for (const name of runs.keys()) if (!turns.some((turn) => turn.run === name)) runs.delete(name);
       if (!panel.hidden) show(run, branch?.place);
       return result.document;

@@ -46,10 +46,10 @@ def test_thumbnails_are_the_attention_and_labels_those_of_the_detector(
     marks = frozenset(token for token, label in labels.items() if label and not label.strip(string.punctuation))
     marks = frozenset(token for token in marks if not tiny.tokenizer.is_special(token))
     assert marks
-    expected = score_heads(attention, run.ids, marks)
-    assert answer["patterns"] == list(PATTERNS) and answer["strongest"] == expected.strongest().tolist()
+    found = score_heads(attention, run.ids, marks)
+    assert answer["patterns"] == list(PATTERNS) and answer["strongest"] == found.strongest().tolist()
     for name in ("previous", "duplicate", "first", "separators"):
-        assert np.array(answer["scores"][name]) == pytest.approx(getattr(expected, name).numpy(), rel=1e-3, abs=1e-6)
+        assert np.array(answer["scores"][name]) == pytest.approx(getattr(found, name).numpy(), rel=1e-3, abs=1e-6)
     induction = score_induction(inspector_of(tiny), seed=1)
     assert np.array(answer["scores"]["induction"]) == pytest.approx(induction.numpy(), rel=1e-3, abs=1e-6)
 

@@ -48,7 +48,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     if (ask.box.value === turns.at(-2).text) ask.box.value = '';
     enter();
   });
-  ask.status.after(redo);
+  ask.status.before(redo);
   panel.append(ask.node);
   ask.box.value = prompt;
   documentToOpen.subscribe(null, ({ document }) => {

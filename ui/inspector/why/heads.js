@@ -19,7 +19,7 @@ const PREVIEW = 132; // pixels
 const PATTERNS = {
   previous: 'previous token', duplicate: 'same token', induction: 'induction', first: 'first token', separators: 'punctuation',
 };
-const SHORT = { previous: 'previous', duplicate: 'same', induction: 'induction', first: 'first', separators: 'punct.' }; // under a head
+const SHORT = { previous: 'prev.', duplicate: 'same', induction: 'induction', first: 'first', separators: 'punct.' }; // under a head
 const SORTED = { '': 'by layer', ...PATTERNS, effect: 'effect on this token' };
 
 /** @param {Asking} asking */
@@ -107,8 +107,6 @@ export function makeView({ answerTo }) {
   }
   /** @param {number} number */
   const strongestOf = (number) => (answer.strongest ? answer.patterns[valueOf(answer.strongest, number)] : '');
-  /** @param {number} number */
-  const strongestNote = (number) => (answer.strongest ? `${SHORT[strongestOf(number)]} ${percent(valueOf(answer.strongest_share, number), 0)}` : '');
   const numbers = () => [...Array(answer.layers * answer.heads).keys()];
 
   /** Offer what the heads can be sorted and filtered by, and draw those that are wanted. */
@@ -121,9 +119,10 @@ export function makeView({ answerTo }) {
     if (values) listed.sort((one, other) => (valueOf(values, other) - valueOf(values, one)) * (isEffect ? -1 : 1));
     thumbnails.draw({
       maps, rows: answer.rows, columns: answer.columns, order: listed, across: answer.heads,
-      nameOf: (number) => {
-        const note = !values ? strongestNote(number) : isEffect ? nats(valueOf(values, number)) : percent(valueOf(values, number), 0);
-        return `${nameOf(number)} ${note}`;
+      namesOf: (number) => {
+        if (values) return [nameOf(number), isEffect ? nats(valueOf(values, number)) : percent(valueOf(values, number), 0)];
+        if (!answer.strongest) return [nameOf(number), ''];
+        return [`${nameOf(number)} ${SHORT[strongestOf(number)]}`, percent(valueOf(answer.strongest_share, number), 0)];
       },
     });
     first = listed[0] ?? 0;

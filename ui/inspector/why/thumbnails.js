@@ -39,8 +39,11 @@ export function makeThumbnails({ point, pick }) {
   const room = make('div', {}, canvas);
   const node = make('div', { class: 'at-panel at-scroll at-thumbs-scroll' }, room);
   const bitmap = document.createElement('canvas'); // of one head
-  /** @type {{maps: Int8Array[], rows: number, columns: number, order: number[], nameOf: (head: number) => string, across: number}} */
-  let about = { maps: [], rows: 0, columns: 0, order: [], nameOf: String, across: 0 };
+  /**
+   * @type {{maps: Int8Array[], rows: number, columns: number, order: number[], across: number,
+   *   namesOf: (head: number) => [string, string]}} under a head: a name, which is cut off where both don't fit, and a number
+   */
+  let about = { maps: [], rows: 0, columns: 0, order: [], namesOf: (head) => [String(head), ''], across: 0 };
   let locked = -1;
   let cursor = -1; // a place in the order
   let width = 0;
@@ -93,7 +96,9 @@ export function makeThumbnails({ point, pick }) {
     context.drawImage(bitmap, x, y, side(), height);
     context.font = NAME.font;
     context.fillStyle = head === locked ? colours.row : colours.quiet;
-    context.fillText(fitting(about.nameOf(head), (part) => context.measureText(part).width <= side()), x, y + height + 12);
+    const [name, number] = about.namesOf(head);
+    const shortened = fitting(name, (part) => context.measureText(`${part} ${number}`).width <= side());
+    context.fillText(`${shortened} ${number}`, x, y + height + 12);
     if (head !== locked && place !== cursor) return;
     context.lineWidth = 2;
     context.strokeStyle = head === locked ? colours.row : colours.cell;

@@ -242,6 +242,14 @@ def test_a_token_is_used_by_a_button_that_the_keyboard_reaches_at_any_width(phon
         assert table["x"] + table["width"] <= column["x"] + column["width"] + 1, width
 
 
+def test_the_buttons_of_a_candidate_cover_none_of_its_numbers(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS))
+    row = stage.find(".at-takeable").first
+    row.hover()
+    share, why = row.locator(".at-share").last.bounding_box(), row.get_by_role("button", name="why").bounding_box()
+    assert share["x"] + share["width"] <= why["x"]
+
+
 def test_in_write_and_chat_a_row_takes_its_token(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS, mode="write"))
     stage.find(".at-table tbody tr").nth(0).click()

@@ -12,7 +12,7 @@ from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from ui.kit.validation import checked_text
 from ui.runs.run import RunRecord, TokenRecord
-from ui.runs.session import Session
+from ui.runs.session import Session, Version
 from ui.write.retokenize import cut, text_of
 
 
@@ -34,6 +34,8 @@ def draft_run(session: Session, loaded: LoadedModel, text: str) -> RunRecord:
     same_model = run is not None and run.model == loaded.name
     if run is not None and same_model and _lines(session.draft.text) == _lines(text):
         return run
+    if (version := _typed_back(session, loaded, text)) is not None:
+        return restored_run(session, loaded, version)
     tokens, shape = cut(run.tokens if run is not None and same_model else (), text, loaded)
     if run is not None or _lines(session.draft.text) != _lines(text):
         session.remember_draft(typed=True)
@@ -71,9 +73,28 @@ def replace_run(
     return run
 
 
+def restored_run(session: Session, loaded: LoadedModel, version: Version) -> RunRecord:
+    """The run of a version that comes back."""
+    off = version.interventions
+    run = replace_run(session, loaded, version.tokens, version.shape, version.text, interventions=off)
+    run.trace = version.trace
+    session.draft.key = version.key or session.draft.key
+    return run
+
+
 def empty_draft(session: Session) -> None:
     session.draft.text, session.draft.run, session.draft.key, session.draft.overtaken = "", None, "", None
     session.drop_unused_runs()
+
+
+def _typed_back(session: Session, loaded: LoadedModel, text: str) -> Version | None:
+    """The version before the typing, if this is its text again; then nothing of the typing is left to undo."""
+    draft = session.draft
+    before = draft.undo[-1] if draft.typed and draft.undo else None
+    if before is None or not before.tokens or before.model != loaded.name or _lines(before.text) != _lines(text):
+        return None
+    draft.typed = False
+    return draft.undo.pop()
 
 
 def _lines(text: str) -> str:

@@ -8,7 +8,7 @@ from model.errors import AttendError
 from ui.kit.validation import MAX_CHARACTERS
 from ui.runs.models import Models
 from ui.runs.session import Session, Version
-from ui.write.draft import empty_draft, replace_run, update_draft
+from ui.write.draft import empty_draft, restored_run, update_draft
 from ui.write.write_actions import overview
 from ui.write.write_update import WriteUpdate, empty_update, update_of
 
@@ -70,14 +70,5 @@ def _restore(
         empty_draft(session)
         session.draft.text, session.draft.key = version.text, version.key
         return replace(overview(session, models, name), text=version.text)
-    run = replace_run(
-        session,
-        models.require_loaded(version.model),
-        version.tokens,
-        version.shape,
-        version.text,
-        interventions=version.interventions,
-    )
-    run.trace = version.trace
-    session.draft.key = version.key or session.draft.key
+    run = restored_run(session, models.require_loaded(version.model), version)
     return update_of(session, models, run)

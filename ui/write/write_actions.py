@@ -130,7 +130,12 @@ def preview(session: Session, models: Models, name: str, text: object) -> WriteU
     loaded = models.get(name)
     before = session.runs.get(session.draft.run or "")
     run = update_draft(session, loaded, text)
-    update = typed_update(session, before, run, loaded) if run is not None else empty_update(session, loaded)
+    if run is None:
+        update = empty_update(session, loaded)
+    elif session.draft.typed:
+        update = typed_update(session, before, run, loaded)
+    else:  # nothing is typed any more
+        update = update_of(session, models, run)
     return replace(update, text=None)  # the visitor is typing in the box
 
 

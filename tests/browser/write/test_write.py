@@ -109,6 +109,12 @@ def test_where_the_model_has_ended_a_text_it_can_go_on_with_the_first_key_that_i
     for start in starts.all():
         expect(start).to_be_disabled()
         expect(start).to_have_attribute("title", re.compile("^The model ended its text here: "))
+    box.press("End")
+    box.press("!")
+    expect(page.locator(".at-box").last).to_have_text("!")
+    box.press("Backspace")
+    for start in starts.all():
+        expect(start).to_be_disabled()
     page.route("**/queue/join*", lambda _: None)  # the server doesn't answer
     box.press("End")
     box.press("!")

@@ -161,6 +161,9 @@ def test_a_text_that_the_model_has_ended_goes_on_only_when_somebody_types(models
         next(iter(write.write(session, models, models.default, START, ONE)))
     assert not session.busy
     assert write.preview(session, models, models.default, f"{START} jumps").ended is False
+    deleted = write.preview(session, models, models.default, START)
+    assert run_of(session).ids[-1] == end and deleted.ended and deleted.history == ended.history
+    assert write.preview(session, models, models.default, f"{START} jumps").ended is False
     last(write.write(session, models, models.default, f"{START} jumps", ONE))
     assert run_of(session).ids[:-1] == tiny.prompt(f"{START} jumps")
 

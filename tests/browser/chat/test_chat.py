@@ -103,7 +103,8 @@ def test_an_answer_goes_on_and_elsewhere_and_keys_alone_send_the_next(visit: Ope
     tokens.nth(20).click()
     expect(page.locator(".at-headline")).to_contain_text("Token 21 of 24")
     kept = tokens.all_text_contents()[:20]
-    page.locator(".at-table tbody tr:not(.at-won):not(.at-rest)").first.get_by_role("button", name="instead").click()
+    other = page.locator(".at-table tbody tr:not(.at-won):not(.at-rest)").first
+    other.get_by_role("button", name="instead").press("Enter")
     expect(page.get_by_role("group", name="Versions of this message")).to_have_text("2/2")
     rest(page)
     expect(tokens).to_have_count(33)  # 20 that stay, the other one, and 12 more
@@ -237,7 +238,7 @@ def test_write_goes_on_token_by_token_and_takes_another(visit: Opener) -> None:
     before = box.input_value()
     assert before.startswith("The dog and the fox")
     page.locator(".at-box").nth(prompt).click()
-    page.locator(".at-table").get_by_role("button", name="instead").first.click()
+    page.locator(".at-table").get_by_role("button", name="instead").first.press("Enter")
     expect(page.locator(".at-box")).to_have_count(prompt + 1)
     page.locator("#attend-back").click()
     expect(page.locator(".at-box")).to_have_count(prompt + 2)

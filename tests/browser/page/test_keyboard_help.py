@@ -111,8 +111,8 @@ def test_write_goes_on_and_a_link_skips_to_its_box(visit: Opener) -> None:
     page.keyboard.press("Enter")
     page.keyboard.type("and")
     expect(box).to_have_value("The fox\nand")
-    expect(page.locator(".at-headline")).to_contain_text("Token 5 of 5")  # the prompt
+    expect(page.locator(".at-headline")).to_contain_text("Prompt token 6 of 6")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".at-headline")).to_contain_text("Token 8 of 8")  # and three more
+    expect(page.locator(".at-headline")).to_contain_text("Token 3 of 3")
     rest(page)
     assert box.input_value().startswith("The fox\nand")

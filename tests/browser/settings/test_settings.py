@@ -246,6 +246,7 @@ def test_settings_that_cover_the_page_have_the_focus_until_they_are_closed(visit
     button, close = page.locator("#attend-open-settings"), page.locator("#attend-settings .toggle-button")
     button.press("Enter")
     expect(close).to_be_focused()
+    expect(page.locator("#attend-code")).to_be_visible()  # a frame or two after the button that closes them
     page.keyboard.press("Shift+Tab")
     expect(page.locator("#attend-code")).to_be_focused()  # the last
     page.keyboard.press("Tab")

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # no usage statistics are sent; read on import
 
 import attend
+from decoding.recorder import TOP_CANDIDATES
 from decoding.settings import DecodingSettings, parameters
 from model import names
 from model.arguments import ModelArguments
@@ -76,7 +77,8 @@ def command_parser() -> Parser:
         "--table",
         type=count,
         metavar="N",
-        help="then print how each token was chosen, with its N most probable candidates, and why the text stopped",
+        help="then print how each token was chosen, with its N most probable candidates, at most "
+        f"{TOP_CANDIDATES.maximum}, and why the text stopped",
     )
     parser.add_argument("--json", metavar="FILE", help="save the run with every probability; - prints it instead")
     parser.add_argument("--list-models", action=_ListModels, nargs=0, help="list the models known by name, and exit")
@@ -123,6 +125,11 @@ def _generate(arguments: argparse.Namespace) -> int:
         raise AttendError("--json saves a single run: give a message to answer, or leave it out.")
     if prompt is not None and not prompt.strip():
         raise AttendError("The prompt is empty: enter at least one character.")
+    if arguments.table and arguments.table > TOP_CANDIDATES.maximum:
+        raise AttendError(
+            f"--table is {arguments.table}, but at most {TOP_CANDIDATES.maximum} candidates of a token are recorded: "
+            f"give a number from 1 to {TOP_CANDIDATES.maximum}."
+        )
     fields = {parameter.name for parameter in parameters()}
     named = {name: value for name, value in vars(arguments).items() if name in fields}
     if arguments.score and (arguments.colour or arguments.table or arguments.without or named):
@@ -130,6 +137,8 @@ def _generate(arguments: argparse.Namespace) -> int:
             "--colour, --table, --without and the flags for decoding are for generated texts: leave them out, or leave "
             "out --score."
         )
+    if arguments.table:
+        named[TOP_CANDIDATES.name] = max(named.get(TOP_CANDIDATES.name, TOP_CANDIDATES.default), arguments.table)
     decoding = DecodingSettings.from_dict(named)  # refuses invalid settings before a model is loaded
     if without := read_names(",".join(arguments.without)):
         named["interventions"] = without

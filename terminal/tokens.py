@@ -90,9 +90,9 @@ def token_table(tokens: Sequence[attend.Token], count: int) -> Iterator[str]:
     """The lines of a table: how each token was chosen, and its `count` most probable candidates.
 
     A candidate has its probability by the model and, where filters changed it, what it was after them; one that they
-    removed is in brackets.
+    removed is in brackets. The entropy is that of the model's distribution, in bits.
     """
-    rows = [("", "token", "model", "filtered", "rank", "bits", "drawn", "the most probable")]
+    rows = [("", "token", "model", "filtered", "rank", "entropy", "drawn", "the most probable")]
     for number, token in enumerate(tokens, start=1):
         drawn = token.choice.draw
         rows.append(

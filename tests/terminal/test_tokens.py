@@ -83,7 +83,7 @@ def test_a_model_cannot_control_the_terminal() -> None:
 
 def test_the_table_says_how_each_token_was_chosen(chat: attend.Model, story: attend.Run) -> None:
     head, *lines = token_table(story.tokens, 2)
-    assert head.split()[:7] == ["token", "model", "filtered", "rank", "bits", "drawn", "the"]
+    assert head.split()[:7] == ["token", "model", "filtered", "rank", "entropy", "drawn", "the"]
     for token, line in zip(story.tokens, lines, strict=True):
         figures = [*percent(token.probability).split(), *percent(token.final_probability).split(), str(token.rank)]
         figures += [f"{token.choice.entropy:.2f}", f"{token.choice.draw:.3f}"]
@@ -115,6 +115,11 @@ def test_table_and_reason_follow_the_text(run: Run) -> None:
     code, out, errors = run("The quick", "--table", "2", "--seed", "1", "--max-new-tokens", "3")
     assert (code, errors) == (0, "") and out.splitlines()[-1].startswith("It stopped at the length limit of 3 tokens")
     assert len(out[out.index("   token") :].splitlines()) == 1 + 3 + 2
+    _, wide, _ = run("The quick", "--table", "30", "--seed", "1", "--max-new-tokens", "1")
+    _, row = wide[wide.index("   token") :].splitlines()[:2]
+    assert len(re.findall(r'" [<\d]', row)) >= 30  # more candidates than a run records of its own accord
+    code, _, errors = run("The quick", "--table", "60")
+    assert code == 2 and "--table is 60, but at most 50 candidates of a token are recorded" in errors
     assert run("The quick", "--score", "--table", "2")[0] == run("The quick", "--json", "-", "--table", "2")[0] == 2
 
 

@@ -45,6 +45,7 @@ def chat_reproduction(
         translates=is_translator(loaded),
         note=note,
         interventions=off,
+        panel=chat_settings(loaded, unseeded),
     )
 
 

@@ -74,7 +74,15 @@ export function start(component) {
     const keeper = makeKeeper(store, questions, present, warn);
     const list = makeList(store, tabs, {
       open: (entry) => open(keeper, entry),
-      forget: (keys) => keeper.forget(keys).forEach((kind) => trigger('forget', { kind, shown: tabs[kind] === shownTab.latest })),
+      forget: (keys) => {
+        const kinds = keeper.forget(keys);
+        for (const kind of kinds) trigger('forget', { kind, shown: tabs[kind] === shownTab.latest });
+        return kinds.length > 0;
+      },
+      reopen: async ({ key, kind }) => {
+        const isShown = tabs[kind] === shownTab.latest;
+        if (!keeper.keys()[kind]) await keeper.open(key, { isShown, bring: isShown }); // else another text has taken its place
+      },
       evict: () => keeper.evict(),
       keep: (isKeeping) => keeper.setKeeping(isKeeping),
     });

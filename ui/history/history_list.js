@@ -17,13 +17,16 @@ const FAILED = 'This browser couldn’t do that: its storage may be full or swit
 /**
  * @param {Store} store
  * @param {Record<string, string>} tabs the name of each kind's tab
- * @param {{open: (entry: Entry) => Promise<boolean>, forget: (keys: string[]) => void, evict: () => Promise<number>,
- *   keep: (isKeeping: boolean) => void}} wiring `open` returns whether the document is in view; `forget` is called with what
- *   was deleted; `evict` deletes what is over the limits
+ * @param {{open: (entry: Entry) => Promise<boolean>, forget: (keys: string[]) => boolean, reopen: (entry: Entry) => Promise<void>,
+ *   evict: () => Promise<number>, keep: (isKeeping: boolean) => void}} wiring `open` returns whether the document is in view;
+ *   `forget` is called with what was deleted, and returns whether a tab had it in view; `reopen` gives that back; `evict`
+ *   deletes what is over the limits
  */
-export function makeList(store, tabs, { open, forget, evict, keep }) {
+export function makeList(store, tabs, { open, forget, reopen, evict, keep }) {
   /** @type {Entry[]} */
   let entries = [];
+  /** @type {HTMLButtonElement | null} brings back what was deleted last */
+  let undo = null;
   const box = make('input', { type: 'search', class: 'at-text-field', placeholder: 'Search', 'aria-label': 'Search the history', oninput: draw });
   const list = make('ul', { class: 'at-scroll at-md at-kept' });
   const status = make('p', { class: 'at-optional at-kept-status', role: 'status' });
@@ -94,8 +97,11 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   async function remove(entry) {
     const deleted = await store.read(entry.key);
     await store.remove([entry.key]);
-    forget([entry.key]);
-    const undo = makeButton('Undo', () => act(() => store.write(deleted.entry, deleted.document, deleted.entry.revision - 1)));
+    const wasInView = forget([entry.key]);
+    undo = makeButton('Undo', () => act(async () => {
+      await store.write(deleted.entry, deleted.document, deleted.entry.revision - 1);
+      if (wasInView) await reopen(entry);
+    }));
     status.replaceChildren(`Deleted “${displayName(entry)}” `, ...(deleted ? [undo] : []));
   }
 
@@ -137,7 +143,7 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
   async function present(isKeeping) {
     stop.checked = !isKeeping;
     box.value = '';
-    report('');
+    if (!undo?.isConnected) report(''); // what was deleted before the dialog was closed can still be brought back
     await refresh();
     dialog.showModal();
   }

@@ -124,6 +124,7 @@ export function start(component) {
     const isLate = number < newestUpdate; // a newer update has overtaken it
     if (isLate && value.run !== run.name) return;
     newestUpdate = Math.max(newestUpdate, number);
+    if (value.run !== null && value.mode === 'compare') exampleModes.delete('compare'); // the visitor's cards stay, even without texts
     const wantsExample = value.run === null && !value.unloaded && exampleModes.has(value.mode);
     if (wantsExample && example && value.mode === run.mode) return;
     if (example) {

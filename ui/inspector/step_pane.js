@@ -55,12 +55,14 @@ export function makeStepPane(run, { move, follow, take }) {
     before = { step, key };
     inspectedStep.publish({ step: step ?? null });
     const index = selected;
-    table.replaceChildren(step ? stepTable(step, {
-      take: canTake ? (id) => take(index, id) : null, ask: canAsk ? (id) => askedWhy.publish({ rival: id }) : null,
-    })
-      : make('p', {
-        class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
-      }));
+    table.replaceChildren(...(step ? [
+      stepTable(step, {
+        take: canTake ? (id) => take(index, id) : null, ask: canAsk ? (id) => askedWhy.publish({ rival: id }) : null,
+      }),
+      ...(canTake ? [make('p', { class: 'at-quiet at-sm at-take-hint', text: 'Click a row to use its token instead.' })] : []),
+    ] : [make('p', {
+      class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
+    })]));
     const lookInside = makeButton('Look inside the model', () => askedWhy.publish({ rival: null }), { class: 'at-plain at-sm', title: 'Which layers, words and heads led to this token?' });
     reason.replaceChildren(...(step ? [stepReason(step), ...(canAsk ? [lookInside] : [])] : []));
     reason.classList.toggle('at-broad', Boolean(step?.contrastive || step?.contrast)); // it has a table of many columns

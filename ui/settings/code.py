@@ -40,6 +40,7 @@ class Reproduction:
     translates: bool = False  # whether the model is a translator, for which `generate.py` has another default strategy
     note: str = ""  # the part of the text on the page that the code does not repeat
     interventions: tuple[Intervention, ...] = ()  # what was changed inside the model
+    panel: DecodingSettings | None = None  # the settings that the panel has now, where the run may have had others
 
 
 def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSettings:
@@ -63,13 +64,20 @@ def blocks(run: Reproduction) -> list[dict[str, str]]:
     """The parts of the dialog, each with a title, code and a note."""
     is_chance = run.settings.seed < 0 <= drawn_seed(run.settings.seeded())
     chance = "This uses a random seed." if is_chance else ""
-    note = f"{run.note} {chance}".strip()
+    note = " ".join(filter(None, (run.note, chance, _other_settings(run))))
     single = "This answers only the last message, without the earlier ones." if len(run.turns) > 1 else ""
     unnamed = "" if can_be_named(run.interventions) else "No flag repeats the changes inside the model."
     return [
         {"title": "In a terminal", "text": command(run), "note": " ".join(filter(None, (single, unnamed, note)))},
         {"title": "In Python", "text": lines(run), "note": note},
     ]
+
+
+def _other_settings(run: Reproduction) -> str:
+    """A note where the settings in the panel, which the link has, differ from the run's; both have its seed."""
+    if run.panel is None or _chosen(replace(run.panel, seed=run.settings.seed)) == _chosen(run.settings):
+        return ""
+    return "This has the settings of the text on the page; the link has those in the panel, which differ."
 
 
 def command(run: Reproduction) -> str:

@@ -25,4 +25,13 @@ def translate_reproduction(
     settings = run.trace.settings if run and run.trace and run.model == loaded.name else unseeded
     chosen = chat_settings(loaded, with_last_seed(session, settings))
     turns = (Turn("user", source),)
-    return Reproduction(loaded.address, chosen, source, loaded.languages, loaded.dtype, turns, translates=True)
+    return Reproduction(
+        loaded.address,
+        chosen,
+        source,
+        loaded.languages,
+        loaded.dtype,
+        turns,
+        translates=True,
+        panel=chat_settings(loaded, unseeded),
+    )

@@ -27,4 +27,13 @@ def write_reproduction(session: Session, loaded: LoadedModel, text: object, unse
             note = note_of_taken(run.tokens) or _LATER
     prompt = prompt if prompt.strip() else _EXAMPLE
     settings = with_last_seed(session, settings)
-    return Reproduction(loaded.address, settings, prompt, loaded.languages, loaded.dtype, note=note, interventions=off)
+    return Reproduction(
+        loaded.address,
+        settings,
+        prompt,
+        loaded.languages,
+        loaded.dtype,
+        note=note,
+        interventions=off,
+        panel=unseeded,
+    )

@@ -48,7 +48,14 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     if (ask.box.value === turns.at(-2).text) ask.box.value = '';
     enter();
   });
-  ask.status.before(redo);
+  const clear = makeButton('Clear', () => {
+    undone.push(turns);
+    draw([], { isCleared: true });
+    ask.status.textContent = '';
+    ask.box.focus();
+    enter();
+  });
+  ask.status.before(redo, clear);
   panel.append(ask.node);
   ask.box.value = prompt;
   documentToOpen.subscribe(null, ({ document }) => {
@@ -58,10 +65,12 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   });
   draw([]);
 
-  /** @param {TurnValue[]} next @param {boolean} [busy] */
-  function draw(next, busy = false) {
+  /** @param {TurnValue[]} next @param {{busy?: boolean, isCleared?: boolean}} how */
+  function draw(next, { busy = false, isCleared = false } = {}) {
     turns = next;
     redo.hidden = busy || !undone.length;
+    redo.textContent = isCleared ? 'Undo' : 'Redo';
+    clear.hidden = busy || !turns.length;
     conversation.show({ turns, examples, busy, number: number += 1 });
   }
 
@@ -71,10 +80,10 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     const messages = promptTurns.map(({ role, text: content }) => ({ role, content }));
     const typed = ask.box.value, kept = branch ? earlier[before.length + 1].tokens.slice(0, branch.place) : [];
     if (!branch && typed === text) ask.box.value = ''; // a draft of another message stays
-    draw([...promptTurns, growingTurn(model.name, run, kept)], true);
+    draw([...promptTurns, growingTurn(model.name, run, kept)], { busy: true });
     inspector.await(run);
     try {
-      const result = await model.run(branch ?? messages, settingsOf(branch, settings.read()), (tokens) => draw([...promptTurns, growingTurn(model.name, run, tokens)], true));
+      const result = await model.run(branch ?? messages, settingsOf(branch, settings.read()), (tokens) => draw([...promptTurns, growingTurn(model.name, run, tokens)], { busy: true }));
       runs.set(run, result.document);
       undone = [];
       draw([...promptTurns, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: branch ? turn.dropped : place < result.dropped })));

@@ -34,9 +34,18 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
     ask.status.textContent = '';
     enter();
   }, { disabled: true });
+  const clear = makeButton('Clear', () => {
+    if (!ask.box.value) return;
+    remember();
+    version = { text: '', name: '', run: null, ended: '' };
+    ask.box.value = ask.status.textContent = '';
+    undo.disabled = false;
+    ask.box.focus();
+    enter();
+  });
   const ask = makeAsk(model, {
     label: 'Text', placeholder: 'Type the beginning of a text and let the model continue it.', verb: 'Continue', rows: 12,
-    tools: [makeButton('Next token', () => ask.submit(undefined, { single: true })), undo],
+    tools: [makeButton('Next token', () => ask.submit(undefined, { single: true })), undo, clear],
   }, proceed);
   const end = followEnd(ask.box);
   panel.append(ask.node);
@@ -47,7 +56,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
   async function proceed(text, { branch, single = false }) {
     if (!branch && text === version.ended) throw new Error(REASON);
     const before = ask.box.value;
-    ask.box.readOnly = undo.disabled = true;
+    ask.box.readOnly = undo.disabled = clear.disabled = true;
     const growing = nameRun();
     inspector.await(growing);
     end.follow(true);
@@ -58,9 +67,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
         end.follow(false);
       });
       const name = growing, run = result.document, written = text + textOf(result.tokens);
-      if (before !== version.text) earlier.push(version); // Undo takes back a run, then what was typed before it
-      earlier.push({ ...version, text: before });
-      earlier.splice(0, earlier.length - MAX_UNDO);
+      remember(before);
       version = { text: written, name, run, ended: run.finish_reason === 'stop' ? written : '' };
       ask.box.value = written;
       end.follow(false);
@@ -70,9 +77,16 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
       inspector.await(growing, false);
       throw error;
     } finally {
-      ask.box.readOnly = !mayChangeText();
+      ask.box.readOnly = clear.disabled = !mayChangeText();
       undo.disabled = !earlier.length;
     }
+  }
+
+  /** For Undo, which takes back a run, or Clear, then what was typed before it. @param {string} text in the box */
+  function remember(text = ask.box.value) {
+    if (text !== version.text) earlier.push(version);
+    earlier.push({ ...version, text });
+    earlier.splice(0, earlier.length - MAX_UNDO);
   }
 
   /** Continue the text after another token; what followed is dropped. @param {import('../service.js').Branch} branch */

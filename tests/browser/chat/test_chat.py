@@ -16,7 +16,19 @@ from model.loaded import LoadedModel
 from tests.browser.test_layout import edges
 from tests.helpers.browsing import PHONE, SHORT, HeldPage, Opener, reload, serving
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import WITH_TEXT, boxes, choose, rest, say, send, set_number, take, to_chat, to_write
+from tests.helpers.visitor import (
+    WITH_TEXT,
+    boxes,
+    choose,
+    rest,
+    say,
+    send,
+    set_number,
+    take,
+    to_chat,
+    to_write,
+    wait_for_drawing,
+)
 from tests.helpers.waiting import Gate, eventually
 from ui.chat import chat_actions as chat
 from ui.chat.chat_tab import ChatTab
@@ -238,6 +250,7 @@ def test_write_goes_on_token_by_token_and_takes_another(visit: Opener) -> None:
     before = box.input_value()
     assert before.startswith("The dog and the fox")
     page.locator(".at-box").nth(prompt).click()
+    wait_for_drawing(page)  # the table of the token before would lose the focus, and with it the key
     page.locator(".at-table").get_by_role("button", name="instead").first.press("Enter")
     expect(page.locator(".at-box")).to_have_count(prompt + 1)
     page.locator("#attend-back").click()

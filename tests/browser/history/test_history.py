@@ -262,6 +262,11 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
         token.click()
         expect(page.locator(".at-headline")).to_have_text(headline, use_inner_text=True)
         assert len(page.evaluate(KEPT)) == 2
+        page.locator("#attend-history-button").click()
+        page.get_by_role("button", name="Delete “The old house”").click()
+        expect(page.locator(".at-card .at-tok")).to_have_count(0)
+        expect(page.locator(".at-ask-text")).not_to_have_value("The old house")  # nothing of it is left
+        expect(page.locator(".at-strip .at-box")).to_have_count(0)
     tab.leave()
 
 

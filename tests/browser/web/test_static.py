@@ -128,8 +128,24 @@ def test_a_text_is_continued_in_its_box(page: Page, rounded_chat: attend.Model) 
     box.press_sequentially(" and then")
     undo.click()  # only what was typed
     expect(box).to_have_value("Once upon a time" + expected.text)
-    undo.click()
-    expect(box).to_have_value("Once upon a time")
+    box.press_sequentially(" and then")
+    panel.get_by_role("button", name="Clear").click()
+    expect(box).to_have_value("")
+    expect(box).to_be_focused()
+    expect(page.get_by_text("Example, recorded with attend-chat").last).to_be_visible()
+    for text in (f"Once upon a time{expected.text} and then", f"Once upon a time{expected.text}", "Once upon a time"):
+        undo.click()
+        expect(box).to_have_value(text)
+
+
+def test_a_cleared_conversation_can_be_brought_back(page: Page) -> None:
+    panel = open_tab(page, "Chat")
+    say(page, MESSAGE, answers=panel.locator(".at-log > .at-assistant").count() + 1)
+    texts = panel.locator(".at-log > .at-turn .at-text").all_text_contents()
+    panel.get_by_role("button", name="Clear").click()
+    expect(panel.get_by_role("button", name="Clear")).to_be_hidden()
+    panel.get_by_role("button", name="Undo", exact=True).last.click()
+    expect(panel.locator(".at-log > .at-turn .at-text")).to_have_text(texts, use_inner_text=True)
 
 
 # Once the model writes in a box and its end has been brought into view, scroll up.

@@ -46,6 +46,11 @@ export class Results {
     return this.#byRun.size === 0;
   }
 
+  /** Whether the texts in view were written from this prompt. @param {string} prompt its key */
+  areOf(prompt) {
+    return prompt === this.#sent.prompt;
+  }
+
   /** @param {Card} card @returns {Result | null} */
   of(card) {
     return this.#byRun.get(card.run) || null;

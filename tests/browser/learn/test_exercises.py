@@ -177,6 +177,8 @@ def test_the_sheet_prints_all_exercises_and_nothing_else(shared_page: Page) -> N
     expect(page.locator("body[data-printed]")).to_have_count(1)
     expect(sheet.locator("li")).to_have_count(len(course.CHAPTERS["tokens"].exercises))
     expect(sheet).not_to_contain_text("Answer: 12")
+    expect(sheet.locator("li:has(.at-printed-space)")).not_to_have_count(0)
+    expect(sheet.locator("li:has(.at-printed-option) .at-printed-space")).to_have_count(0)  # an option is ticked
     expect(sheet).to_be_hidden()
     page.emulate_media(media="print")
     expect(sheet).to_be_visible()

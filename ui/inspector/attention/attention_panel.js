@@ -20,6 +20,7 @@ import { makeMap } from './map.js';
 // text grows and two texts can be compared. An average over heads never comes near 100 %, since heads attend to different tokens.
 export const FULL = { one: 1, average: 0.4 };
 
+const FILE = ' Runs saved on the page have it; those of generate.py don’t.';
 const FIRST_TOKEN = { name: 'the first token (attention sink)', are: (key) => key === 0 };
 
 /**
@@ -94,7 +95,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     const column = weights ? null : received(tokenOf(query));
     map.node.hidden = from < 0;
     noMap.hidden = Boolean(weights);
-    noMap.textContent = from < 0 ? 'No attention was recorded for this run.'
+    noMap.textContent = from < 0 ? `No attention was recorded for this run.${document.body.hasAttribute('data-file') ? FILE : ''}`
       : column ? 'This token was attended to most when choosing:' : 'No attention was recorded for this token.';
     const full = averaged() > 1 ? FULL.average : FULL.one;
     if (from >= 0) {

@@ -66,5 +66,5 @@ function printed({ question, options, on_page: onPage, solution, explanation }) 
   return make('li', {}, make('p', { text: question }), onPage && make('p', {}, make('em', { text: `On the page: ${onPage}.` })),
     ...options.map((text) => make('p', { class: 'at-printed-option', text: `☐ ${text}`, dir: 'auto' })),
     solution ? make('p', {}, make('strong', { text: `Answer: ${solution}. ` }), explanation ?? '')
-      : make('p', { class: 'at-printed-space', text: 'Answer:' }));
+      : options.length ? '' : make('p', { class: 'at-printed-space', text: 'Answer:' })); // an option is ticked
 }

@@ -218,6 +218,9 @@ def _numbered(session: Session, updates: Iterator[PageUpdate], *, in_turn: bool)
 
 def _changes(views: Sequence[View], update: PageUpdate, outputs: Sequence[Output]) -> Changes:
     """The new values of these components; those that are not named stay as they are."""
+    tabs = [view.name for view in views if isinstance(view, Tab)]
+    if update.meter is not None and len(tabs) == 1:  # it may come while the visitor looks at another tab
+        update = replace(update, meter={**update.meter, "tab": tabs[0]})
     changes = {component: value for view in views for component, value in view.render(update).items()}
     return changes or {outputs[0]: gr.skip()}
 

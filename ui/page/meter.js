@@ -38,10 +38,18 @@ export function start({ element, props, watch }) {
   const text = find(element, '.attend-meter-text');
   const bar = find(element, '.attend-meter-bar');
   let length = 0; // the maximum length of an answer, in tokens
+  /** @type {MeterValue | null} of the tab in sight */
+  let value = null;
+
+  function receive() {
+    /** @type {MeterValue | null} */
+    const next = props.value;
+    if (!next || (next.tab && next.tab !== shownTab.latest)) return; // a text that grows out of sight
+    value = next;
+    draw();
+  }
 
   function draw() {
-    /** @type {MeterValue | null} */
-    const value = props.value;
     if (!value) return;
     const tab = shownTab.latest ?? '';
     const reserved = tab === 'Chat' ? keptRoom(value, length) : 0;
@@ -59,6 +67,6 @@ export function start({ element, props, watch }) {
     draw();
   });
   shownTab.subscribe(element, draw);
-  watch('value', draw);
-  draw();
+  watch('value', receive);
+  receive();
 }

@@ -236,6 +236,23 @@ def test_stop_really_stops(held: HeldPage, visit: Opener) -> None:
     expect(page.locator("#attend-send")).to_be_visible()
 
 
+def test_a_text_that_grows_out_of_sight_leaves_the_meter_to_the_tab_in_sight(held: HeldPage, visit: Opener) -> None:
+    page = visit("?max_new_tokens=4", at=held.url)
+    to_chat(page)
+    send(page, "Hi")
+    expect(page.locator("#attend-stop")).to_be_visible()
+    to_write(page)
+    meter, of_nothing = page.locator(".attend-meter-text"), "1 of 512 tokens used"  # the start of a text
+    expect(meter).to_have_text(of_nothing)
+    held.gate.open()
+    eventually(lambda: page.locator(".at-assistant .at-tok").count() >= 4)
+    wait_for_drawing(page)
+    expect(meter).to_have_text(of_nothing)
+    page.locator("#attend-tabs label", has_text="Chat").click()
+    rest(page)
+    expect(meter).not_to_have_text(of_nothing)
+
+
 def test_write_goes_on_token_by_token_and_takes_another(visit: Opener) -> None:
     page = visit()
     to_write(page)

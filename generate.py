@@ -125,11 +125,6 @@ def _generate(arguments: argparse.Namespace) -> int:
         raise AttendError("--json saves a single run: give a message to answer, or leave it out.")
     if prompt is not None and not prompt.strip():
         raise AttendError("The prompt is empty: enter at least one character.")
-    if arguments.table and arguments.table > TOP_CANDIDATES.maximum:
-        raise AttendError(
-            f"--table is {arguments.table}, but at most {TOP_CANDIDATES.maximum} candidates of a token are recorded: "
-            f"give a number from 1 to {TOP_CANDIDATES.maximum}."
-        )
     fields = {parameter.name for parameter in parameters()}
     named = {name: value for name, value in vars(arguments).items() if name in fields}
     if arguments.score and (arguments.colour or arguments.table or arguments.without or named):
@@ -137,9 +132,14 @@ def _generate(arguments: argparse.Namespace) -> int:
             "--colour, --table, --without and the flags for decoding are for generated texts: leave them out, or leave "
             "out --score."
         )
-    if arguments.table:
-        named[TOP_CANDIDATES.name] = max(named.get(TOP_CANDIDATES.name, TOP_CANDIDATES.default), arguments.table)
+    if arguments.table and arguments.table > TOP_CANDIDATES.maximum:
+        raise AttendError(
+            f"--table is {arguments.table}, but at most {TOP_CANDIDATES.maximum} candidates of a token are recorded: "
+            f"give a number from 1 to {TOP_CANDIDATES.maximum}."
+        )
     decoding = DecodingSettings.from_dict(named)  # refuses invalid settings before a model is loaded
+    if arguments.table:
+        named[TOP_CANDIDATES.name] = max(decoding.top_candidates, arguments.table)
     if without := read_names(",".join(arguments.without)):
         named["interventions"] = without
     chosen = ModelArguments.from_namespace(arguments)

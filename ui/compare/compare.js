@@ -255,8 +255,9 @@ export function start(component) {
     if (isBeginning) request = null; // a comparison that was refused leaves it
     if (isBeginning || (hadRun && value.run !== results.run)) opened.close();
     if (value.request && value.run !== results.run) adopt(value.request);
-    if (hadRun && value.run === null) { // its texts are gone, as after a deletion from the history, and their prompt goes with them
-      if (results.areOf(promptKey(ask.read()))) ask.show({ ...ask.read(), text: offered.example });
+    if (hadRun && value.run === null) { // the texts are gone
+      const areDeleted = cards.some((card) => results.of(card)); // in the history: those of cards that were removed here are forgotten already
+      if (areDeleted && results.areOf(promptKey(ask.read()))) ask.show({ ...ask.read(), text: offered.example });
       results.forget(cards);
     }
     if (!results.put(value.run, value.cards) && !busy) trigger('missing', {});

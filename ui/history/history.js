@@ -81,7 +81,8 @@ export function start(component) {
       },
       reopen: async ({ key, kind }) => {
         const isShown = tabs[kind] === shownTab.latest;
-        if (!keeper.keys()[kind]) await keeper.open(key, { isShown, bring: isShown }); // else another text has taken its place
+        const isFree = keeper.isKeeping && !keeper.keys()[kind]; // else the tab may show another text by now, or one that isn't saved
+        if (isFree) await keeper.open(key, { isShown, bring: isShown });
       },
       evict: () => keeper.evict(),
       keep: (isKeeping) => keeper.setKeeping(isKeeping),

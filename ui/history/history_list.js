@@ -19,7 +19,7 @@ const FAILED = 'This browser couldn’t do that: its storage may be full or swit
  * @param {Record<string, string>} tabs the name of each kind's tab
  * @param {{open: (entry: Entry) => Promise<boolean>, forget: (keys: string[]) => boolean, reopen: (entry: Entry) => Promise<void>,
  *   evict: () => Promise<number>, keep: (isKeeping: boolean) => void}} wiring `open` returns whether the document is in view;
- *   `forget` is called with what was deleted, and returns whether a tab had it in view; `reopen` gives that back; `evict`
+ *   `forget` is called with what was deleted, and returns whether a tab had it in view; `reopen` shows it there again; `evict`
  *   deletes what is over the limits
  */
 export function makeList(store, tabs, { open, forget, reopen, evict, keep }) {
@@ -100,6 +100,7 @@ export function makeList(store, tabs, { open, forget, reopen, evict, keep }) {
     const wasInView = forget([entry.key]);
     undo = makeButton('Undo', () => act(async () => {
       await store.write(deleted.entry, deleted.document, deleted.entry.revision - 1);
+      await refresh();
       if (wasInView) await reopen(entry);
     }));
     status.replaceChildren(`Deleted “${displayName(entry)}” `, ...(deleted ? [undo] : []));

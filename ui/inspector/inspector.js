@@ -52,6 +52,7 @@ export function start(component) {
   });
   const attentionPanel = makeAttentionPanel({
     attention: run.attention, textOf: (token) => run.tokens[token]?.text ?? '', onPick: select, onChange: redraw,
+    isFromFile: () => run.mode === 'file',
   });
   const beams = makeBeams(run.search, select);
   const data = makeData(sheets);

@@ -59,7 +59,7 @@ export function makeStepPane(run, { move, follow, take }) {
       stepTable(step, {
         take: canTake ? (id) => take(index, id) : null, ask: canAsk ? (id) => askedWhy.publish({ rival: id }) : null,
       }),
-      ...(canTake ? [make('p', { class: 'at-quiet at-sm at-take-hint', text: 'Click a row to use its token instead.' })] : []),
+      ...(canTake && canAsk ? [make('p', { class: 'at-quiet at-sm at-take-hint', text: 'Click a row to use its token instead.' })] : []),
     ] : [make('p', {
       class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
     })]));

@@ -40,7 +40,9 @@ class Reproduction:
     translates: bool = False  # whether the model is a translator, for which `generate.py` has another default strategy
     note: str = ""  # the part of the text on the page that the code does not repeat
     interventions: tuple[Intervention, ...] = ()  # what was changed inside the model
-    panel: DecodingSettings | None = None  # the settings that the panel has now, where the run may have had others
+    panel: DecodingSettings | None = (
+        None  # the panel's current settings, which the link has; None where there is nothing to compare
+    )
 
 
 def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSettings:
@@ -74,10 +76,10 @@ def blocks(run: Reproduction) -> list[dict[str, str]]:
 
 
 def _other_settings(run: Reproduction) -> str:
-    """A note where the settings in the panel, which the link has, differ from the run's; both have its seed."""
+    """A note if the panel's settings, which the link has, differ from the run's. The link has the run's seed."""
     if run.panel is None or _chosen(replace(run.panel, seed=run.settings.seed)) == _chosen(run.settings):
         return ""
-    return "This has the settings of the text on the page; the link has those in the panel, which differ."
+    return "This uses the settings of the text on the page. The link uses the panel's current settings, which differ."
 
 
 def command(run: Reproduction) -> str:

@@ -7,7 +7,7 @@
 
 import { start } from '../../ui/chat/conversation.js';
 import { dialogue } from '../../ui/examples/dialogue.js';
-import { makeButton } from '../../ui/kit/js/dom.js';
+import { make, makeButton } from '../../ui/kit/js/dom.js';
 import { documentToOpen } from '../../ui/kit/js/signals.js';
 import { makeAsk } from './ask.js';
 import { mount } from './component.js';
@@ -19,7 +19,7 @@ import { finishedTurn, growingTurn, userTurn } from './turns.js';
 export function startTab({ panel, model, context, settings, inspector, examples, prompt }) {
   /** @type {TurnValue[]} */
   let turns = [];
-  /** @type {TurnValue[][]} the conversation before each Undo, for Redo */
+  /** @type {{turns: TurnValue[], label: string}[]} what each Undo and Clear took away, and the button that brings it back */
   let undone = [];
   let number = 0; // of the last drawing
   /** @type {Map<string, import('../service.js').Result['document']>} the runs of the answers, by their names */
@@ -35,7 +35,7 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     retry: ({ turn }) => ask.submit(turns[turn - 1].text, { before: turns.slice(0, turn - 1) }),
     edit: ({ turn, text }) => ask.submit(text, { before: turns.slice(0, turn) }),
     undo({ turn }) {
-      undone.push(turns);
+      undone.push({ turns, label: 'Redo' });
       ask.box.value = turns[turn - 1].text;
       draw(turns.slice(0, turn - 1));
       ask.status.textContent = '';
@@ -43,19 +43,19 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     },
   });
   const redo = makeButton('Redo', () => {
-    draw(undone.pop());
+    draw(undone.pop().turns);
     if (redo.hidden) ask.box.focus();
     if (ask.box.value === turns.at(-2).text) ask.box.value = '';
     enter();
   });
   const clear = makeButton('Clear', () => {
-    undone.push(turns);
-    draw([], { isCleared: true });
+    undone.push({ turns, label: 'Undo clear' });
+    draw([]);
     ask.status.textContent = '';
     ask.box.focus();
     enter();
   });
-  ask.status.before(redo, clear);
+  ask.status.before(make('span', { class: 'at-row at-gap-sm at-ask-tools' }, redo, clear));
   panel.append(ask.node);
   ask.box.value = prompt;
   documentToOpen.subscribe(null, ({ document }) => {
@@ -65,11 +65,11 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   });
   draw([]);
 
-  /** @param {TurnValue[]} next @param {{busy?: boolean, isCleared?: boolean}} how */
-  function draw(next, { busy = false, isCleared = false } = {}) {
+  /** @param {TurnValue[]} next @param {boolean} [busy] */
+  function draw(next, busy = false) {
     turns = next;
     redo.hidden = busy || !undone.length;
-    redo.textContent = isCleared ? 'Undo' : 'Redo';
+    redo.textContent = undone.at(-1)?.label ?? '';
     clear.hidden = busy || !turns.length;
     conversation.show({ turns, examples, busy, number: number += 1 });
   }
@@ -80,10 +80,10 @@ export function startTab({ panel, model, context, settings, inspector, examples,
     const messages = promptTurns.map(({ role, text: content }) => ({ role, content }));
     const typed = ask.box.value, kept = branch ? earlier[before.length + 1].tokens.slice(0, branch.place) : [];
     if (!branch && typed === text) ask.box.value = ''; // a draft of another message stays
-    draw([...promptTurns, growingTurn(model.name, run, kept)], { busy: true });
+    draw([...promptTurns, growingTurn(model.name, run, kept)], true);
     inspector.await(run);
     try {
-      const result = await model.run(branch ?? messages, settingsOf(branch, settings.read()), (tokens) => draw([...promptTurns, growingTurn(model.name, run, tokens)], { busy: true }));
+      const result = await model.run(branch ?? messages, settingsOf(branch, settings.read()), (tokens) => draw([...promptTurns, growingTurn(model.name, run, tokens)], true));
       runs.set(run, result.document);
       undone = [];
       draw([...promptTurns, finishedTurn(run, result, context)].map((turn, place) => ({ ...turn, dropped: branch ? turn.dropped : place < result.dropped })));

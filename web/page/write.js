@@ -82,7 +82,7 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
     }
   }
 
-  /** For Undo, which takes back a run, or Clear, then what was typed before it. @param {string} text in the box */
+  /** For Undo, which takes back the last run or Clear, and then what was typed before it. @param {string} text in the box */
   function remember(text = ask.box.value) {
     if (text !== version.text) earlier.push(version);
     earlier.push({ ...version, text });

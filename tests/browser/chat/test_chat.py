@@ -267,7 +267,7 @@ def test_write_goes_on_token_by_token_and_takes_another(visit: Opener) -> None:
     before = box.input_value()
     assert before.startswith("The dog and the fox")
     page.locator(".at-box").nth(prompt).click()
-    wait_for_drawing(page)  # the table of the token before would lose the focus, and with it the key
+    wait_for_drawing(page)  # until then the previous token's table is there, and a key pressed in it would be lost
     page.locator(".at-table").get_by_role("button", name="instead").first.press("Enter")
     expect(page.locator(".at-box")).to_have_count(prompt + 1)
     page.locator("#attend-back").click()

@@ -57,6 +57,7 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     expect(card(page, 2).locator("h3")).to_have_text("2 Sampling · Temperature 0.3 · Maximum length 7")
 
     page.locator(".at-ask-row label", has_text="answer as a message").click()
+    page.locator(".at-ask-text").fill("The old house")
     compare(page)
     ended(page)
     assert 0 < card(page, 2).locator(".at-tok").count() <= 7
@@ -64,6 +65,18 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     expect(card(page, 2).locator(".at-outdated")).to_have_text("Old result: settings changed")
     form.get_by_role("button", name="Use Chat settings").click()
     expect(heat).to_have_value("0.6")
+
+    for _ in range(2):
+        add.click()
+    for _ in range(2):
+        card(page, 1).get_by_role("button", name="Remove").click()
+    expect(page.locator(".at-card .at-tok")).to_have_count(0)
+    form = card(page, 2).locator(".at-form")
+    heat = form.locator("[data-name=temperature]")
+    enter(heat, "0.3")
+    form.get_by_role("button", name="Use Chat settings").click()
+    expect(heat).to_have_value("0.6")  # so the server has heard of the cards that are gone
+    expect(page.locator(".at-ask-text")).to_have_value("The old house")
 
 
 def test_a_sweep_of_ones_own_values_a_wide_card_and_settings_that_changed(visit: Opener) -> None:

@@ -246,7 +246,7 @@ def test_the_buttons_of_a_candidate_cover_none_of_its_numbers(stage: Stage) -> N
     stage.show(inspector=inspector(WORDS))
     row = stage.find(".at-takeable").first
     row.hover()
-    sync_api.expect(stage.find(".at-take-hint")).to_be_visible()  # "use" has no place of its own beside the map
+    sync_api.expect(stage.find(".at-take-hint")).to_be_visible()  # "use" is hidden beside the map
     share, why = row.locator(".at-share").last.bounding_box(), row.get_by_role("button", name="why").bounding_box()
     assert share["x"] + share["width"] <= why["x"]
 

@@ -142,10 +142,17 @@ def test_a_cleared_conversation_can_be_brought_back(page: Page) -> None:
     panel = open_tab(page, "Chat")
     say(page, MESSAGE, answers=panel.locator(".at-log > .at-assistant").count() + 1)
     texts = panel.locator(".at-log > .at-turn .at-text").all_text_contents()
-    panel.get_by_role("button", name="Clear").click()
-    expect(panel.get_by_role("button", name="Clear")).to_be_hidden()
-    panel.get_by_role("button", name="Undo", exact=True).last.click()
+    panel.get_by_role("button", name="Clear", exact=True).click()
+    expect(panel.get_by_role("button", name="Clear", exact=True)).to_be_hidden()
+    page.locator("#attend-run").evaluate("fold => { fold.open = true; }")
+    length = page.locator("#attend-max-new-tokens-value")
+    length.fill("100000")
+    send(panel, "Message", "Hello!", "Send")  # which is refused, and changes nothing
+    expect(panel.get_by_role("status").last).to_contain_text("max_new_tokens is 100000")
+    length.fill(str(SHORT["max_new_tokens"]))
+    panel.get_by_role("button", name="Undo clear").click()
     expect(panel.locator(".at-log > .at-turn .at-text")).to_have_text(texts, use_inner_text=True)
+    panel.get_by_role("textbox", name="Message").fill("")
 
 
 # Once the model writes in a box and its end has been brought into view, scroll up.
@@ -213,6 +220,7 @@ def test_another_token_is_used_and_the_model_writes_on_behind_it(page: Page, rou
     send(panel, "Text", "Once upon a time", "Continue")
     before = rounded_chat.generate("Once upon a time", strategy="greedy", **SHORT)
     page.locator(".at-box.at-generated").nth(1).click()
+    expect(page.locator(".at-take-hint")).to_have_count(0)  # "use" has a button
     page.locator(".at-takeable").nth(2).click()
     begun = "Once upon a time" + before.tokens[0].text
     expect(page.locator(".at-headline")).to_contain_text(f"Token 2 of {SHORT['max_new_tokens'] + 2}")

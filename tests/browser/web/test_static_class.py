@@ -51,7 +51,7 @@ def test_students_of_a_class_link_made_here_see_its_text_alone_and_guess(page: P
     page.goto(own + ADDRESS)
 
 
-def test_a_class_link_has_the_message_that_was_typed_during_a_run(page: Page) -> None:
+def test_a_class_link_has_the_message_that_was_typed_during_a_run(page: Page, own: str) -> None:
     wait_until_ready(page)
     panel = open_tab(page, "Chat")
     box = panel.get_by_role("textbox", name="Message", exact=True)
@@ -66,7 +66,14 @@ def test_a_class_link_has_the_message_that_was_typed_during_a_run(page: Page) ->
     link = urlsplit(page.locator("#attend-class-dialog pre").inner_text())
     assert parse_qs(link.query)["prompt"] == ["And mine?"]
     sheet = page.locator("#attend-class-dialog")
-    sheet.get_by_role("button", name="Close").click()
+    page.goto(sheet.locator("pre").inner_text())
+    wait_until_ready(page)
+    page.get_by_role("button", name="Send", exact=True).click()
+    page.get_by_role("button", name="Show the whole text").click()
+    expect(page.locator(".at-log > .at-assistant .at-tok").first).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=60_000)
+    expect(page.get_by_role("button", name="Clear", exact=True)).to_be_hidden()  # nobody could type another message
+    page.goto(own + ADDRESS)
 
 
 def test_a_page_with_a_server_leads_here_with_its_text_and_makes_class_links_to_it(

@@ -164,9 +164,8 @@ def test_an_answer_and_a_translation_are_repeated_with_their_own_settings(
     assert chat_reproduction(session, tiny, "", panel).settings == settings
     assert chat_reproduction(session, tiny, "Another message", panel).settings == panel
     notes = [block["note"] for block in code.blocks(chat_reproduction(session, tiny, "", panel))]
-    assert (
-        notes == ["This has the settings of the text on the page; the link has those in the panel, which differ."] * 2
-    )
+    differ = "This uses the settings of the text on the page. The link uses the panel's current settings, which differ."
+    assert notes == [differ] * 2
     for same in (settings, replace(settings, seed=-1)):  # the link has the seed of the run
         assert [block["note"] for block in code.blocks(chat_reproduction(session, tiny, "", same))] == ["", ""]
     translators = Models((tiny_translator.name,), lambda *_: tiny_translator)

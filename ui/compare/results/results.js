@@ -84,7 +84,9 @@ export class Results {
 
   /** Drop the results of these cards. @param {Card[]} cards @returns {string[]} their runs, so far as the server has them */
   forget(cards) {
-    return cards.map((card) => card.run).filter((name) => name && this.#byRun.delete(name) && !isExample(name));
+    const runs = cards.map((card) => card.run).filter((name) => name && this.#byRun.delete(name) && !isExample(name));
+    for (const card of cards) [card.run, card.sent] = [null, null];
+    return runs;
   }
 
   /**

@@ -34,8 +34,8 @@ def test_whoever_is_signed_out_signs_in_again_and_finds_everything(tiny: LoadedM
         page.wait_for_selector(READY)
         wait_for_turns(page, before)
         expect(page.locator("#attend-message textarea")).to_have_value("Are you there?")
-        forget(page, url)  # the cookie, too
-        tab.leave()
+        tab.leave()  # first: without its cookie the page goes to sign in of its own accord, perhaps in the same moment
+        forget(page, url)
 
 
 def sign_in(page: Page, password: str = "correct horse") -> None:

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # no usage statistics are sent; read on import
 
 import attend
+from decoding.parameters.parameter import number as checked_number
 from decoding.recorder import TOP_CANDIDATES
 from decoding.settings import DecodingSettings, parameters
 from model import names
@@ -77,8 +78,8 @@ def command_parser() -> Parser:
         "--table",
         type=count,
         metavar="N",
-        help="then print how each token was chosen, with its N most probable candidates, at most "
-        f"{TOP_CANDIDATES.maximum}, and why the text stopped",
+        help="then print how each token was chosen, with its N most probable candidates (at most "
+        f"{TOP_CANDIDATES.maximum}), and why the text stopped",
     )
     parser.add_argument("--json", metavar="FILE", help="save the run with every probability; - prints it instead")
     parser.add_argument("--list-models", action=_ListModels, nargs=0, help="list the models known by name, and exit")
@@ -132,11 +133,8 @@ def _generate(arguments: argparse.Namespace) -> int:
             "--colour, --table, --without and the flags for decoding are for generated texts: leave them out, or leave "
             "out --score."
         )
-    if arguments.table and arguments.table > TOP_CANDIDATES.maximum:
-        raise AttendError(
-            f"--table is {arguments.table}, but at most {TOP_CANDIDATES.maximum} candidates of a token are recorded: "
-            f"give a number from 1 to {TOP_CANDIDATES.maximum}."
-        )
+    if arguments.table:
+        checked_number("--table", arguments.table, 1, TOP_CANDIDATES.maximum, integer=True)
     decoding = DecodingSettings.from_dict(named)  # refuses invalid settings before a model is loaded
     if arguments.table:
         named[TOP_CANDIDATES.name] = max(decoding.top_candidates, arguments.table)

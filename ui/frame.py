@@ -125,6 +125,7 @@ class Frame(View):
         *,
         boxes: Boxes = NO_BOXES,
         shows: str = "",
+        tab: str = "",
         in_turn: bool = True,
         **options: Any,
     ) -> Dependency:
@@ -135,6 +136,7 @@ class Frame(View):
             kind: of the event; see `ui/kit/events.py`.
             boxes: components whose values the action takes; see `bound`.
             shows: the field of an update that the action returns; "" if it returns the update.
+            tab: whose action it is: no other tab shows what it says of the meter. "" if any may.
             in_turn: whether the first update of a generator waits until the visitor's earlier events are answered.
 
         Returns:
@@ -143,9 +145,9 @@ class Frame(View):
         function, inputs = self.bound(action, boxes)
         outputs = list(dict.fromkeys(component for view in views for component in view.outputs))
         if inspect.isgeneratorfunction(action):
-            handler = self._run_handler(views, outputs, function, in_turn=in_turn)
+            handler = self._run_handler(views, outputs, function, tab, in_turn=in_turn)
         else:
-            handler = self._handler(views, outputs, function, shows)
+            handler = self._handler(views, outputs, function, tab, shows)
         events = [event] if callable(event) else event
         return [each(handler, inputs, outputs, **{**kind, **options}) for each in events][-1]
 
@@ -170,6 +172,7 @@ class Frame(View):
         views: Sequence[View],
         outputs: Sequence[Output],
         function: Callable[..., Iterator[PageUpdate]],
+        tab: str,
         *,
         in_turn: bool,
     ) -> Callable[..., Any]:
@@ -180,7 +183,7 @@ class Frame(View):
             properties: Changes = {}
             with for_people():
                 for update in _numbered(session, function(session, *arguments), in_turn=in_turn):
-                    changes = _changes(views, update, outputs)
+                    changes = _changes(views, update, outputs, tab)
                     # Gradio sends the difference from the update before, and its page changes that one in place, even
                     # if it has not shown it yet. What this update left out would be lost: Stop would not appear.
                     properties = _properties(properties | changes)
@@ -191,7 +194,7 @@ class Frame(View):
         return handler
 
     def _handler(
-        self, views: Sequence[View], outputs: Sequence[Output], function: Callable[..., Any], shows: str
+        self, views: Sequence[View], outputs: Sequence[Output], function: Callable[..., Any], tab: str, shows: str
     ) -> Callable[..., Any]:
         """The handler of a function that takes the session first and returns one update, or its field `shows`."""
 
@@ -202,7 +205,7 @@ class Frame(View):
                 number = session.next_update()
                 result = function(session, *arguments)
                 update = replace(PageUpdate(**{shows: result}) if shows else result, number=number)
-            return _changes(views, update, outputs)
+            return _changes(views, update, outputs, tab)
 
         return handler
 
@@ -216,11 +219,10 @@ def _numbered(session: Session, updates: Iterator[PageUpdate], *, in_turn: bool)
         number, update = session.next_update(), next(updates, None)
 
 
-def _changes(views: Sequence[View], update: PageUpdate, outputs: Sequence[Output]) -> Changes:
+def _changes(views: Sequence[View], update: PageUpdate, outputs: Sequence[Output], tab: str = "") -> Changes:
     """The new values of these components; those that are not named stay as they are."""
-    tabs = [view.name for view in views if isinstance(view, Tab)]
-    if update.meter is not None and len(tabs) == 1:  # it may come while the visitor looks at another tab
-        update = replace(update, meter={**update.meter, "tab": tabs[0]})
+    if tab and update.meter is not None:  # the visitor may be looking at another tab by then
+        update = replace(update, meter={**update.meter, "tab": tab})
     changes = {component: value for view in views for component, value in view.render(update).items()}
     return changes or {outputs[0]: gr.skip()}
 
@@ -291,4 +293,4 @@ class Tab(View):
         **options: Any,
     ) -> Dependency:
         """`Frame.bind`, for actions that change the tab and the frame."""
-        return frame.bind(event, action, (self, frame), kind, **options)
+        return frame.bind(event, action, (self, frame), kind, tab=self.name, **options)

@@ -119,7 +119,7 @@ def test_table_and_reason_follow_the_text(run: Run) -> None:
     _, row = wide[wide.index("   token") :].splitlines()[:2]
     assert len(re.findall(r'" [<\d]', row)) >= 30  # more candidates than are recorded by default
     code, _, errors = run("The quick", "--table", "60")
-    assert code == 2 and "--table is 60, but at most 50 candidates of a token are recorded" in errors
+    assert code == 2 and "--table is 60, but must be between 1 and 50." in errors
     assert run("The quick", "--score", "--table", "2")[0] == run("The quick", "--json", "-", "--table", "2")[0] == 2
 
 

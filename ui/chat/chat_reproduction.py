@@ -37,6 +37,7 @@ def chat_reproduction(
     return Reproduction(
         loaded.address,
         chat_settings(loaded, with_last_seed(session, settings)),
+        chat_settings(loaded, unseeded),
         turns[-1].text,
         loaded.languages,
         loaded.dtype,
@@ -45,7 +46,6 @@ def chat_reproduction(
         translates=is_translator(loaded),
         note=note,
         interventions=off,
-        panel=chat_settings(loaded, unseeded),
     )
 
 

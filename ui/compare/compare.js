@@ -256,8 +256,9 @@ export function start(component) {
     if (isBeginning || (hadRun && value.run !== results.run)) opened.close();
     if (value.request && value.run !== results.run) adopt(value.request);
     if (hadRun && value.run === null) { // the texts are gone
-      const areDeleted = cards.some((card) => results.of(card)); // in the history: those of cards that were removed here are forgotten already
-      if (areDeleted && results.areOf(promptKey(ask.read()))) ask.show({ ...ask.read(), text: offered.example });
+      // Cards that were removed here have no results any more, so these were deleted in the history.
+      const areDeleted = cards.some((card) => results.of(card));
+      if (areDeleted && results.wereWrittenFrom(promptKey(ask.read()))) ask.show({ ...ask.read(), text: offered.example });
       results.forget(cards);
     }
     if (!results.put(value.run, value.cards) && !busy) trigger('missing', {});

@@ -81,8 +81,7 @@ export function start(component) {
       },
       reopen: async ({ key, kind }) => {
         const isShown = tabs[kind] === shownTab.latest;
-        const isFree = keeper.isKeeping && !keeper.keys()[kind]; // else the tab may show another text by now, or one that isn't saved
-        if (isFree) await keeper.open(key, { isShown, bring: isShown });
+        if (keeper.isKeeping) await keeper.open(key, { isShown, bring: isShown }); // else nobody could bring back what is there now
       },
       evict: () => keeper.evict(),
       keep: (isKeeping) => keeper.setKeeping(isKeeping),

@@ -27,6 +27,7 @@ export function makeList(store, tabs, { open, forget, reopen, evict, keep }) {
   let entries = [];
   /** @type {HTMLButtonElement | null} brings back what was deleted last */
   let undo = null;
+  let wasInView = false; // what was deleted last, in a tab to which nothing else can have come since
   const box = make('input', { type: 'search', class: 'at-text-field', placeholder: 'Search', 'aria-label': 'Search the history', oninput: draw });
   const list = make('ul', { class: 'at-scroll at-md at-kept' });
   const status = make('p', { class: 'at-optional at-kept-status', role: 'status' });
@@ -97,7 +98,7 @@ export function makeList(store, tabs, { open, forget, reopen, evict, keep }) {
   async function remove(entry) {
     const deleted = await store.read(entry.key);
     await store.remove([entry.key]);
-    const wasInView = forget([entry.key]);
+    wasInView = forget([entry.key]);
     undo = makeButton('Undo', () => act(async () => {
       await store.write(deleted.entry, deleted.document, deleted.entry.revision - 1);
       await refresh();
@@ -144,7 +145,8 @@ export function makeList(store, tabs, { open, forget, reopen, evict, keep }) {
   async function present(isKeeping) {
     stop.checked = !isKeeping;
     box.value = '';
-    if (!undo?.isConnected) report(''); // what was deleted before the dialog was closed can still be brought back
+    if (!undo?.isConnected) report(''); // what was deleted before the dialog was closed can still be brought back to the list
+    wasInView = false;
     await refresh();
     dialog.showModal();
   }

@@ -20,7 +20,7 @@ import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
 import { followValue, unpacked } from '../kit/js/values.js';
 import { AVERAGE } from './attention/attention.js';
-import { makeAttentionPanel } from './attention/attention_panel.js';
+import { ABSENT, makeAttentionPanel } from './attention/attention_panel.js';
 import { makeBeams } from './beams/beams.js';
 import { contrastSheets } from './contrast.js';
 import { inspectorValue } from './document_value.js';
@@ -52,7 +52,7 @@ export function start(component) {
   });
   const attentionPanel = makeAttentionPanel({
     attention: run.attention, textOf: (token) => run.tokens[token]?.text ?? '', onPick: select, onChange: redraw,
-    isFromFile: () => run.mode === 'file',
+    absent: () => (run.mode === 'file' ? 'This file has no attention, or too much to be shown. Save run includes it; generate.py doesn’t.' : ABSENT),
   });
   const beams = makeBeams(run.search, select);
   const data = makeData(sheets);

@@ -72,4 +72,4 @@ class MeterValue(TypedDict):
     limit: int  # that the context holds
     answered: int  # of those used, how many an answer in Chat has while it is written
     note: str  # such as "reached the length limit"; "" for none
-    tab: NotRequired[str]  # the one that alone may show it; without it, whichever is in sight
+    tab: NotRequired[str]  # the only one that shows it; without it, whichever is in sight does

@@ -30,7 +30,7 @@ function link({ prompt, seed }) {
   const parts = { ...modelParts(), ...(seed >= 0 && { seed }), ...(!isLong && { prompt }) }; // the last run's seed, to repeat it
   const isNameless = isModelNameless();
   const note = [
-    `Opens this tab with the panel’s settings${isNameless ? '' : ', this model'}${isLong ? '' : ' and this prompt'}.`,
+    `Opens this tab with ${new Intl.ListFormat('en').format(['the panel’s settings', ...(isNameless ? [] : ['this model']), ...(isLong ? [] : ['this prompt'])])}.`,
     isNameless ? 'It can’t name your model, which isn’t in the catalogue.' : '',
     'A page with another model says so.',
     isLong ? 'The prompt is too long for a link.' : 'It doesn’t include the rest of your conversation.',

@@ -32,6 +32,7 @@ class Reproduction:
 
     model: str  # a name or a folder
     settings: DecodingSettings
+    panel: DecodingSettings  # the panel's current settings, which the link has
     prompt: str  # the text to continue, or the message to answer
     languages: Languages | None = None  # for a translator
     dtype: str = "auto"  # the requested precision
@@ -40,9 +41,6 @@ class Reproduction:
     translates: bool = False  # whether the model is a translator, for which `generate.py` has another default strategy
     note: str = ""  # the part of the text on the page that the code does not repeat
     interventions: tuple[Intervention, ...] = ()  # what was changed inside the model
-    panel: DecodingSettings | None = (
-        None  # the panel's current settings, which the link has; None where there is nothing to compare
-    )
 
 
 def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSettings:
@@ -66,7 +64,7 @@ def blocks(run: Reproduction) -> list[dict[str, str]]:
     """The parts of the dialog, each with a title, code and a note."""
     is_chance = run.settings.seed < 0 <= drawn_seed(run.settings.seeded())
     chance = "This uses a random seed." if is_chance else ""
-    note = " ".join(filter(None, (run.note, chance, _other_settings(run))))
+    note = " ".join(filter(None, (run.note, chance, _settings_note(run))))
     single = "This answers only the last message, without the earlier ones." if len(run.turns) > 1 else ""
     unnamed = "" if can_be_named(run.interventions) else "No flag repeats the changes inside the model."
     return [
@@ -75,9 +73,9 @@ def blocks(run: Reproduction) -> list[dict[str, str]]:
     ]
 
 
-def _other_settings(run: Reproduction) -> str:
+def _settings_note(run: Reproduction) -> str:
     """A note if the panel's settings, which the link has, differ from the run's. The link has the run's seed."""
-    if run.panel is None or _chosen(replace(run.panel, seed=run.settings.seed)) == _chosen(run.settings):
+    if _chosen(replace(run.panel, seed=run.settings.seed)) == _chosen(run.settings):
         return ""
     return "This uses the settings of the text on the page. The link uses the panel's current settings, which differ."
 

@@ -28,10 +28,10 @@ def translate_reproduction(
     return Reproduction(
         loaded.address,
         chosen,
+        chat_settings(loaded, unseeded),
         source,
         loaded.languages,
         loaded.dtype,
         turns,
         translates=True,
-        panel=chat_settings(loaded, unseeded),
     )

@@ -30,10 +30,10 @@ def write_reproduction(session: Session, loaded: LoadedModel, text: object, unse
     return Reproduction(
         loaded.address,
         settings,
+        unseeded,
         prompt,
         loaded.languages,
         loaded.dtype,
         note=note,
         interventions=off,
-        panel=unseeded,
     )

@@ -7,7 +7,7 @@
 
 import { start } from '../../ui/chat/conversation.js';
 import { dialogue } from '../../ui/examples/dialogue.js';
-import { make, makeButton } from '../../ui/kit/js/dom.js';
+import { makeButton } from '../../ui/kit/js/dom.js';
 import { documentToOpen } from '../../ui/kit/js/signals.js';
 import { makeAsk } from './ask.js';
 import { mount } from './component.js';
@@ -24,7 +24,20 @@ export function startTab({ panel, model, context, settings, inspector, examples,
   let number = 0; // of the last drawing
   /** @type {Map<string, import('../service.js').Result['document']>} the runs of the answers, by their names */
   const runs = new Map();
-  const ask = makeAsk(model, { label: 'Message', placeholder: 'Type a message', verb: 'Send' }, (text, { before = turns, branch }) => answer(text, before, branch));
+  const redo = makeButton('Redo', () => {
+    draw(undone.pop().turns);
+    if (redo.hidden) ask.box.focus();
+    if (ask.box.value === turns.at(-2).text) ask.box.value = '';
+    enter();
+  });
+  const clear = makeButton('Clear', () => {
+    undone.push({ turns, label: 'Undo clear' });
+    draw([]);
+    ask.status.textContent = '';
+    ask.box.focus();
+    enter();
+  });
+  const ask = makeAsk(model, { label: 'Message', placeholder: 'Type a message', verb: 'Send', tools: [redo, clear] }, (text, { before = turns, branch }) => answer(text, before, branch));
   const conversation = mount(panel, start, 'attend-conversation', { beginning: { recorded: true }, value: null }, {
     example: ({ text }) => ask.submit(text),
     token: ({ turn, index }) => show(turns[turn].run, index),
@@ -42,20 +55,6 @@ export function startTab({ panel, model, context, settings, inspector, examples,
       enter();
     },
   });
-  const redo = makeButton('Redo', () => {
-    draw(undone.pop().turns);
-    if (redo.hidden) ask.box.focus();
-    if (ask.box.value === turns.at(-2).text) ask.box.value = '';
-    enter();
-  });
-  const clear = makeButton('Clear', () => {
-    undone.push({ turns, label: 'Undo clear' });
-    draw([]);
-    ask.status.textContent = '';
-    ask.box.focus();
-    enter();
-  });
-  ask.status.before(make('span', { class: 'at-row at-gap-sm at-ask-tools' }, redo, clear));
   panel.append(ask.node);
   ask.box.value = prompt;
   documentToOpen.subscribe(null, ({ document }) => {

@@ -11,7 +11,7 @@ export function makeHeader(foreign) {
   const links = Object.entries(RECORDED).map(([mode, words]) => make('a', { href: `gallery/${mode}.html`, target: '_blank', text: words }));
   return make('header', { class: 'attend-header' },
     make('h1', { text: 'Attend in your browser' }),
-    make('p', { class: 'at-quiet', text: 'Two small language models, and how they choose every token. They run in this browser, with weights rounded to 8 bits. What you type never leaves it and is lost on a reload, so save what you want to keep.' }),
+    make('p', { class: 'at-quiet', text: 'Two small language models, and how they choose every token. They run in this browser, with weights rounded to 8 bits. What you type never leaves the browser and is lost on a reload, so save what you want to keep.' }),
     make('p', { class: 'at-row at-wrap at-gap-sm at-sm at-quiet at-recorded-files' }, 'Recorded runs, each in a file that needs no model:', ...links),
     ...(foreign ? [make('p', { role: 'status', text: `This link was made with ${foreign}, which doesn’t run here: the model of this page writes other texts.` })] : []));
 }

@@ -77,7 +77,8 @@ export function startTab({ panel, model, settings, inspector, prompt }) {
       inspector.await(growing, false);
       throw error;
     } finally {
-      ask.box.readOnly = clear.disabled = !mayChangeText();
+      ask.box.readOnly = !mayChangeText();
+      clear.disabled = false;
       undo.disabled = !earlier.length;
     }
   }

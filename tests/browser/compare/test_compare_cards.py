@@ -71,11 +71,7 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     for _ in range(2):
         card(page, 1).get_by_role("button", name="Remove").click()
     expect(page.locator(".at-card .at-tok")).to_have_count(0)
-    form = card(page, 2).locator(".at-form")
-    heat = form.locator("[data-name=temperature]")
-    enter(heat, "0.3")
-    form.get_by_role("button", name="Use Chat settings").click()
-    expect(heat).to_have_value("0.6")  # so the server has heard of the cards that are gone
+    expect(page.locator(".attend-inspector .at-empty")).to_be_visible()  # the server has heard of it
     expect(page.locator(".at-ask-text")).to_have_value("The old house")
 
 

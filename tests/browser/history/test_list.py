@@ -90,11 +90,14 @@ def test_what_was_deleted_can_be_brought_back_but_for_everything(page: Page, tab
     in_view = page.locator(".at-log > .at-turn .at-bubble")
     page.get_by_role("button", name="Delete “And <b>now</b>”").click()
     expect(in_view).to_have_count(0)
-    page.keyboard.press("Escape")
-    present(page)  # the dialog still offers to undo
     page.locator(".at-kept-status").get_by_role("button", name="Undo").click()
     expect(in_view).to_have_count(2)
     expect(in_view.first).to_contain_text("And <b>now</b>")
+    page.get_by_role("button", name="Delete “And <b>now</b>”").click()
+    expect(in_view).to_have_count(0)
+    page.keyboard.press("Escape")
+    present(page)  # it still offers to undo, but something may have been typed since, so nothing is opened
+    page.locator(".at-kept-status").get_by_role("button", name="Undo").click()
     expect_names(page, "And <b>now</b>", "Hello there")
     page.get_by_role("button", name="Delete everything").click()
     expect_names(page, "And <b>now</b>", "Hello there")  # only once it is confirmed

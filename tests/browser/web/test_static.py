@@ -220,6 +220,7 @@ def test_another_token_is_used_and_the_model_writes_on_behind_it(page: Page, rou
     send(panel, "Text", "Once upon a time", "Continue")
     before = rounded_chat.generate("Once upon a time", strategy="greedy", **SHORT)
     page.locator(".at-box.at-generated").nth(1).click()
+    expect(page.locator(".at-headline")).to_contain_text("Token 2 of")
     expect(page.locator(".at-take-hint")).to_have_count(0)  # "use" has a button
     page.locator(".at-takeable").nth(2).click()
     begun = "Once upon a time" + before.tokens[0].text

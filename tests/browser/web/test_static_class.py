@@ -51,7 +51,7 @@ def test_students_of_a_class_link_made_here_see_its_text_alone_and_guess(page: P
     page.goto(own + ADDRESS)
 
 
-def test_a_class_link_has_the_message_that_was_typed_during_a_run(page: Page, own: str) -> None:
+def test_a_class_link_has_the_message_that_was_typed_during_a_run(page: Page) -> None:
     wait_until_ready(page)
     panel = open_tab(page, "Chat")
     box = panel.get_by_role("textbox", name="Message", exact=True)
@@ -63,10 +63,16 @@ def test_a_class_link_has_the_message_that_was_typed_during_a_run(page: Page, ow
     }""")
     expect(panel.get_by_role("button", name="Stop")).to_be_hidden(timeout=60_000)
     panel.get_by_role("button", name="For a class").click()
-    link = urlsplit(page.locator("#attend-class-dialog pre").inner_text())
-    assert parse_qs(link.query)["prompt"] == ["And mine?"]
-    sheet = page.locator("#attend-class-dialog")
-    page.goto(sheet.locator("pre").inner_text())
+    address = page.locator("#attend-class-dialog pre").inner_text()
+    assert parse_qs(urlsplit(address).query)["prompt"] == ["And mine?"]
+    page.locator("#attend-class-dialog").get_by_role("button", name="Close").click()
+
+
+def test_a_class_cannot_clear_the_conversation(page: Page, own: str) -> None:
+    panel = open_tab(page, "Chat")
+    panel.get_by_role("textbox", name="Message", exact=True).fill(MESSAGE)
+    panel.get_by_role("button", name="For a class").click()
+    page.goto(page.locator("#attend-class-dialog pre").inner_text())
     wait_until_ready(page)
     page.get_by_role("button", name="Send", exact=True).click()
     page.get_by_role("button", name="Show the whole text").click()

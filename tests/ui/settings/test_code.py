@@ -163,15 +163,33 @@ def test_an_answer_and_a_translation_are_repeated_with_their_own_settings(
     list(chat.send(session, models, models.default, MESSAGE, settings))
     assert chat_reproduction(session, tiny, "", panel).settings == settings
     assert chat_reproduction(session, tiny, "Another message", panel).settings == panel
-    notes = [block["note"] for block in code.blocks(chat_reproduction(session, tiny, "", panel))]
-    differ = "This uses the settings of the text on the page. The link uses the panel's current settings, which differ."
-    assert notes == [differ] * 2
-    for same in (settings, replace(settings, seed=-1)):  # the link has the seed of the run
-        assert [block["note"] for block in code.blocks(chat_reproduction(session, tiny, "", same))] == ["", ""]
     translators = Models((tiny_translator.name,), lambda *_: tiny_translator)
     list(translate.translate(session, translators, tiny_translator.name, "Le chat.", settings))
     assert translate_reproduction(session, tiny_translator, "Le chat.", panel).settings == settings
     assert translate_reproduction(session, tiny_translator, "Le chien.", panel).settings == panel
+
+
+def test_a_note_says_that_the_link_has_other_settings(
+    models: Models, tiny: LoadedModel, tiny_translator: LoadedModel
+) -> None:
+    session, settings = Session(), replace(SETTINGS, seed=5)
+    list(chat.send(session, models, models.default, MESSAGE, settings))
+    list(write.write(session, models, models.default, MESSAGE, settings))
+    translators = Models((tiny_translator.name,), lambda *_: tiny_translator)
+    list(translate.translate(session, translators, tiny_translator.name, "Le chat.", settings))
+
+    def notes(panel: DecodingSettings) -> set[str]:
+        runs = (
+            chat_reproduction(session, tiny, "", panel),
+            write_reproduction(session, tiny, session.draft.text, panel),
+            translate_reproduction(session, tiny_translator, "Le chat.", panel),
+        )
+        return {block["note"] for run in runs for block in code.blocks(run)}
+
+    other = "This uses the settings of the text on the page. The link uses the panel's current settings, which differ."
+    assert notes(replace(settings, top_k=20)) == {other}
+    assert notes(settings) == {""}
+    assert notes(replace(settings, seed=-1)) == {""}  # whose link has the seed of the run
 
 
 @pytest.mark.usefixtures("counted_seeds", "quick")
@@ -217,7 +235,7 @@ def test_both_switch_off_what_the_answer_was_written_without(
 )
 def test_a_note_says_what_no_flag_can_name(changed: Intervention) -> None:
     settings = replace(SETTINGS, seed=5)
-    reproduction = code.Reproduction("attend-chat", settings, "Hi", interventions=(changed,))
+    reproduction = code.Reproduction("attend-chat", settings, settings, "Hi", interventions=(changed,))
     assert "--without" not in code.command(reproduction)
     assert [block["note"] for block in code.blocks(reproduction)] == [
         "No flag repeats the changes inside the model.",
@@ -232,12 +250,14 @@ def test_a_folder_is_named_by_the_path_that_was_typed(tiny: LoadedModel, tiny_ch
 
 
 def test_only_settings_that_differ_and_are_used_are_written() -> None:
-    reproduction = code.Reproduction("attend-chat", replace(SETTINGS, num_beams=7, seed=3), "Once")
+    settings = replace(SETTINGS, num_beams=7, seed=3)
+    reproduction = code.Reproduction("attend-chat", settings, settings, "Once")
     assert (
         code.command(reproduction) == "python generate.py Once --temperature 0.7 --top-k 30 --seed 3 --max-new-tokens 8"
     )
-    assert code.command(code.Reproduction("attend-chat", DecodingSettings(), "a b")) == "python generate.py 'a b'"
-    assert "run = model.generate('a b')" in code.lines(code.Reproduction("attend-chat", DecodingSettings(), "a b"))
+    by_default = code.Reproduction("attend-chat", DecodingSettings(), DecodingSettings(), "a b")
+    assert code.command(by_default) == "python generate.py 'a b'"
+    assert "run = model.generate('a b')" in code.lines(by_default)
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, BEAMS, DecodingSettings(seed=5)], ids=["sampled", "beams", "defaults"])

@@ -47,7 +47,7 @@ export class Results {
   }
 
   /** Whether the texts in view were written from this prompt. @param {string} prompt its key */
-  areOf(prompt) {
+  wereWrittenFrom(prompt) {
     return prompt === this.#sent.prompt;
   }
 

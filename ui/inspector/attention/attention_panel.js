@@ -20,15 +20,16 @@ import { makeMap } from './map.js';
 // text grows and two texts can be compared. An average over heads never comes near 100 %, since heads attend to different tokens.
 export const FULL = { one: 1, average: 0.4 };
 
+export const ABSENT = 'No attention was recorded for this run.';
 const FIRST_TOKEN = { name: 'the first token (attention sink)', are: (key) => key === 0 };
 
 /**
  * @param {{attention: Attention, textOf: (token: number) => string,
- *   onPick: (token: number) => void, onChange: () => void, isFromFile?: () => boolean, both?: boolean, sinks?: {name: string,
- *   are: (key: number) => boolean}}} wiring `onPick` is called with a token to select; `both`: tokens attend to both sides; `sinks`
- *   can be hidden
+ *   onPick: (token: number) => void, onChange: () => void, absent?: () => string, both?: boolean, sinks?: {name: string,
+ *   are: (key: number) => boolean}}} wiring `onPick` is called with a token to select; `absent`: what is said where there is no attention;
+ *   `both`: tokens attend to both sides; `sinks` can be hidden
  */
-export function makeAttentionPanel({ attention, textOf, onPick, onChange, isFromFile = () => false, both = false, sinks = FIRST_TOKEN }) {
+export function makeAttentionPanel({ attention, textOf, onPick, onChange, absent = () => ABSENT, both = false, sinks = FIRST_TOKEN }) {
   const choice = {
     layer: AVERAGE, head: AVERAGE, kind: /** @type {AttentionKind} */ ('cross'), sink: remembered('sink', 'shown') === 'shown',
   };
@@ -94,8 +95,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, isFrom
     const column = weights ? null : received(tokenOf(query));
     map.node.hidden = from < 0;
     noMap.hidden = Boolean(weights);
-    noMap.textContent = from < 0
-      ? isFromFile() ? 'This file has no attention, or too much to be shown. Save run includes it; generate.py doesn’t.' : 'No attention was recorded for this run.'
+    noMap.textContent = from < 0 ? absent()
       : column ? 'This token was attended to most when choosing:' : 'No attention was recorded for this token.';
     const full = averaged() > 1 ? FULL.average : FULL.one;
     if (from >= 0) {

@@ -32,6 +32,7 @@ import { makeColours, makeStrip } from './token_strip.js';
 import { followWriteText } from './write_text.js';
 
 const STACKED = window.matchMedia('(max-width: 1000px)'); // where it may stand below the texts
+const NO_ATTENTION_IN_FILE = 'This file has no attention, or too much to be shown. Save run includes it; generate.py doesn’t.';
 const THROTTLE_MS = 200; // between two drawings while a text streams: nobody reads a table faster
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -52,7 +53,7 @@ export function start(component) {
   });
   const attentionPanel = makeAttentionPanel({
     attention: run.attention, textOf: (token) => run.tokens[token]?.text ?? '', onPick: select, onChange: redraw,
-    absent: () => (run.mode === 'file' ? 'This file has no attention, or too much to be shown. Save run includes it; generate.py doesn’t.' : ABSENT),
+    absent: noteOfAttention,
   });
   const beams = makeBeams(run.search, select);
   const data = makeData(sheets);
@@ -274,6 +275,12 @@ export function start(component) {
     strip.reveal();
     if (isRequested) step.body.firstElementChild.scrollIntoView({ block: 'nearest' });
     isRequested = false;
+  }
+
+  /** Why there is no attention. */
+  function noteOfAttention() {
+    if (run.isBusy && run.tokens.length <= run.promptLength) return 'Waiting for the first token …';
+    return run.mode === 'file' ? NO_ATTENTION_IN_FILE : ABSENT;
   }
 
   /** Use another token in place of one. @param {number} index @param {number} id */

@@ -50,7 +50,8 @@ export function makeStepPane(run, { move, follow, take }) {
   function drawStep(step) {
     const canTake = mayChangeText() && !run.isBusy && run.isExchangeable(selected);
     const canAsk = !run.isBusy && selected >= run.first && run.isKnown;
-    const key = step ? `${run.name} ${selected} ${canTake} ${canAsk}` : '';
+    const hasOthers = run.tokens.length > run.promptLength;
+    const key = step ? `${run.name} ${selected} ${canTake} ${canAsk}` : `${hasOthers}`;
     if (before && before.step === step && before.key === key) return;
     before = { step, key };
     inspectedStep.publish({ step: step ?? null });
@@ -59,9 +60,10 @@ export function makeStepPane(run, { move, follow, take }) {
       stepTable(step, {
         take: canTake ? (id) => take(index, id) : null, ask: canAsk ? (id) => askedWhy.publish({ rival: id }) : null,
       }),
-      ...(canTake && canAsk ? [make('p', { class: 'at-quiet at-sm at-take-hint', text: 'Click a row to use its token instead.' })] : []),
+      ...(canTake && canAsk ? [make('p', { class: 'at-quiet at-sm at-take-hint', text: 'Click a row to use its token; the text after it goes.' })] : []),
     ] : [make('p', {
-      class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
+      class: 'at-quiet',
+      text: `This token is part of the prompt.${hasOthers ? ' Select a generated token to see which others were possible.' : ''}`,
     })]));
     const lookInside = makeButton('Look inside the model', () => askedWhy.publish({ rival: null }), { class: 'at-plain at-sm', title: 'Which layers, words and heads led to this token?' });
     reason.replaceChildren(...(step ? [stepReason(step), ...(canAsk ? [lookInside] : [])] : []));

@@ -188,7 +188,9 @@ class Session:
     def refuse_while_running(self) -> None:
         """`AttendError` during a run."""
         if self.busy:
-            raise AttendError("The model is still writing: press Stop or wait until it has finished.")
+            mode = next((self.runs[run].mode for run in self.growing if run in self.runs), "")  # perhaps another tab's
+            where = f" in {mode.title()}" if mode else ""
+            raise AttendError(f"The model is still writing{where}: press Stop or wait until it has finished.")
 
     def refuse_while_busy(self) -> None:
         """`AttendError` during a run, and while the tab waits for its model."""

@@ -87,8 +87,8 @@ const valueAt = (result, place) => place.split('.').reduce((/** @type {any} */ v
 
 /** The exercises as they are printed. @param {ChapterFile} file @param {boolean} isSolved */
 export function sheetOf({ page, title, exercises, own }, isSolved) {
-  return { title, exercises: page.exercises.map(({ name, question, options, on_page }) => {
+  return { title, exercises: page.exercises.map(({ name, question, options, on_page, predicted }) => {
     const { solution, explanation } = exerciseOf(exercises[name], own.inputs.model).reveal;
-    return { question, options, on_page, ...(isSolved && { solution, explanation }) };
+    return { question, options, on_page, predicted, ...(isSolved && { solution, explanation }) };
   }) };
 }

@@ -127,6 +127,7 @@ def test_the_selected_row_stays_in_sight_when_the_map_gets_higher(stage: Stage) 
     stage.show(inspector=inspector([*WORDS, *[" on"] * 120]))  # 125 rows, of which 64 are in sight
     stage.find('.at-box[data-index="100"]').click()
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 99 of 125")
+    sync_api.expect(stage.find(".at-map .at-readout")).to_contain_text("scroll for the rest")
     stage.page.set_viewport_size({"width": 2000, "height": 900})
     stage.page.wait_for_function("""() => {
       const { scrollTop, clientHeight, scrollHeight } = document.querySelector('.at-map-scroll');

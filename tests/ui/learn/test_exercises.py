@@ -332,7 +332,7 @@ def test_a_sheet_has_every_question_and_its_answers_only_when_asked_for(models: 
     assert sheet and solved
     texts = course.texts()["tokens"].exercises.values()
     assert [one["question"] for one in sheet["exercises"]] == [text.question for text in texts]
-    assert all(one.keys() == {"question", "options", "on_page"} for one in sheet["exercises"])
+    assert all(one.keys() == {"question", "options", "on_page", "predicted"} for one in sheet["exercises"])
     assert solved["exercises"][1]["solution"] == "12"  # eight characters of ASCII, and two of two bytes in UTF-8
     assert [one["explanation"] for one in solved["exercises"]] == [text.explanation for text in texts]
     assert course.answer(models, "sheet", {"chapter": "nowhere"})["error"] == "This page is out of date: reload it."

@@ -37,6 +37,9 @@ def test_only_one_run_at_a_time_and_the_next_after_it() -> None:
     stop = session.begin()
     with pytest.raises(AttendError, match="press Stop or wait"):
         session.begin()
+    session.growing = (run_of(session, 1).id,)
+    with pytest.raises(AttendError, match="still writing in Chat: press Stop"):
+        session.begin()
     session.end(stop)
     assert stop.is_set()
     assert not session.busy

@@ -30,7 +30,7 @@ export function makeProgress(note) {
       if (started.length && stale) return `${stale}, run again.`;
       if (started.every(({ run }) => isExample(run))) return 'Each card has its own settings. Compare runs them together.';
       const ending = started.some(({ state }) => state === 'stopped') ? 'Stopped' : 'Done';
-      return `${ending}: ${counted.format(tokens)} tokens in ${started.length} cards.`;
+      return `${ending}: ${counted.format(tokens)} tokens in ${started.length} card${started.length === 1 ? '' : 's'}.`;
     }
   }
 

@@ -161,7 +161,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     const weights = cell && cell.query >= range.from && cell.query < range.end ? weightsOf(cell.query) : null;
     cursor = weights && cell.key >= 0 && cell.key < keysOf(cell.query) ? cell : null;
     scale.hidden = Boolean(cursor); // there is room for one of them in the line
-    setText(readout, cursor ? describe(cursor.query, cursor.key) : range.title);
+    setText(readout, cursor ? describe(cursor.query, cursor.key) : `${range.title}${rows() > WINDOW ? ' · scroll for the rest' : ''}`);
     if (rows() > 0) paint();
   }
 

@@ -196,6 +196,7 @@ def sheet(exercises: Exercises, compute: Compute, *, solved: bool) -> list[dict[
             "question": text.question,
             "options": [option.text for option in text.options],
             "on_page": text.on_page,
+            "predicted": exercise.predicted,
             **(_printed(exercise, text, compute) if solved else {}),
         }
         for exercise, text in exercises.values()

@@ -1,7 +1,7 @@
 /**
  * A sheet of exercises for the printer: of one chapter or of all, with the answers or without.
  *
- * @typedef {{title: string, exercises: {question: string, options: string[], on_page: string, solution?: string, explanation?: string}[]}} ChapterSheet
+ * @typedef {{title: string, exercises: {question: string, options: string[], on_page: string, predicted: boolean, solution?: string, explanation?: string}[]}} ChapterSheet
  */
 
 import { make, makeButton } from '../../kit/js/dom.js';
@@ -62,8 +62,8 @@ function print(sheets) {
 }
 
 /** @param {ChapterSheet['exercises'][number]} exercise */
-function printed({ question, options, on_page: onPage, solution, explanation }) {
-  return make('li', {}, make('p', { text: question }), onPage && make('p', {}, make('em', { text: `On the page: ${onPage}.` })),
+function printed({ question, options, on_page: onPage, predicted, solution, explanation }) {
+  return make('li', { class: predicted && 'at-printed-guess' }, make('p', { text: question }), onPage && make('p', {}, make('em', { text: `On the page: ${onPage}.` })),
     ...options.map((text) => make('p', { class: 'at-printed-option', text: `☐ ${text}`, dir: 'auto' })),
     solution ? make('p', {}, make('strong', { text: `Answer: ${solution}. ` }), explanation ?? '')
       : options.length ? '' : make('p', { class: 'at-printed-space', text: 'Answer:' })); // an option is ticked

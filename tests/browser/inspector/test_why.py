@@ -10,12 +10,15 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.helpers.browsing import PHONE, SHORT, Opener, until_held
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, rest, say, to_empty_chat, to_write
+from tests.helpers.visitor import PATIENCE, POLLING, choose, rest, say, to_empty_chat, to_write
 
 pytestmark = BROWSER
 
 LAYERS, HEADS = 2, 4  # of the tests' model
 PICKED = re.compile("at-picked")
+# The probability of the best guess is written beside its curve as in the table.
+BEST_IN_CURVES = """() => document.querySelector('.at-lens-curves .at-curve-names').textContent.includes(
+  document.querySelector('.at-lens-best tbody td').textContent)"""
 HEAD = re.compile(r"^head \d+\.\d+$")
 
 
@@ -79,8 +82,9 @@ def test_layers_guesses_follow_the_token_and_the_keys(page: Page) -> None:
     cell = rows.nth(1).locator(".at-lens-cell").nth(LAYERS)
     expect(cell).to_have_class(PICKED)
     expect(page.locator(".at-curve")).to_have_count(2)  # of the token and of one rival
-    share = page.locator(".at-lens-best tbody td").first.inner_text()
-    expect(page.locator(".at-lens-curves .at-curve-names")).to_contain_text(share)  # written as in the table beside it
+    token = rows.nth(1).locator("th").inner_text()
+    expect(page.locator(".at-lens-best h4 .at-chip")).to_have_text(token, use_inner_text=True)
+    page.wait_for_function(BEST_IN_CURVES, polling=POLLING, timeout=PATIENCE)
     cell.focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
@@ -220,8 +224,18 @@ def test_a_head_is_found_opened_and_switched_off(page: Page) -> None:
     expect(page.locator(".at-without .at-changes")).to_be_hidden()
     assert fits(page)
     text = page.locator("#attend-text textarea").input_value()
+    held, _ = hold(page, "switch_off")
     page.get_by_role("button", name="Switch off", exact=True).click()
+    until_held(page, held, 1)
+    later = list[Route]()
+    page.route("**/queue/join*", lambda route: later.append(route))
     page.get_by_role("button", name="Compare on two cards").click()
+    held[0].continue_()
+    expect(page.locator(".at-without .at-changes li").first).to_be_visible()
+    expect(page.locator(".at-ask-text")).to_be_in_viewport()  # a late answer doesn't pull the page down to it
+    for one in later:
+        one.continue_()
+    page.unroute_all()
     expect(page.locator(".at-compare-status")).to_contain_text("Done: ")
     expect(page.locator(".at-card").first).to_be_in_viewport()
     expect(page.locator(".at-card h3")).to_have_text(["Card 1", re.compile(r"^2 Without \d\.\d$")])

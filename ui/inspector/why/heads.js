@@ -8,6 +8,7 @@
 
 import { make, makeButton, setText } from '../../kit/js/dom.js';
 import { makeData } from '../../kit/js/data.js';
+import { reveal } from '../../kit/js/signals.js';
 import { percent } from '../../kit/js/text.js';
 import { whenThemed } from '../../kit/js/theme.js';
 import { makeHead } from './head.js';
@@ -49,7 +50,7 @@ export function makeView({ answerTo }) {
   const data = makeData(sheets);
   const large = make('div', { class: 'at-side-by-side', hidden: true }, head.node, without.node);
   const controls = make('div', { class: 'at-row at-wrap at-gap-sm at-sm', hidden: true }, kind, sort, filter,
-    makeButton('Switch off each head in turn', rank, { title: 'How much does this token depend on each head?' }),
+    makeButton('Switch off each head in turn', () => reveal(rank()), { title: 'How much does this token depend on each head?' }),
     makeButton('Save PNG', () => thumbnails.save(['heads'])));
   const node = make('div', { class: 'at-stack' },
     make('p', { class: 'at-md at-quiet', text: 'Where every head looks in this text: a row for each token, a column for each token before it. Under a head stands '
@@ -143,12 +144,11 @@ export function makeView({ answerTo }) {
   }
 
   /** @param {number} number */
-  async function pick(number) {
+  function pick(number) {
     locked = number;
     thumbnails.lock(number);
     describe(number);
-    await open();
-    large.scrollIntoView({ block: 'nearest' });
+    reveal(open());
   }
 
   /** Open the chosen head at the selected token. */
@@ -160,6 +160,7 @@ export function makeView({ answerTo }) {
     const opened = head.show(place, { layer, head: at, kind: /** @type {'self' | 'cross'} */ (kind.value) }, `layer ${layer + 1}, head ${at + 1}`);
     without.show(place, { layer, head: at, isOfSource: kind.value === 'cross' });
     await opened;
+    return large;
   }
 
   async function rank() {
@@ -183,7 +184,7 @@ export function makeView({ answerTo }) {
     offer(sort, ['', ...answer.patterns, 'effect'].map((value) => [value, SORTED[value]]));
     sort.value = 'effect';
     arrange();
-    ranking.firstElementChild.scrollIntoView({ block: 'nearest' });
+    return ranking.firstElementChild;
   }
 
   /** @returns {Sheet[]} */

@@ -11,7 +11,7 @@
 
 import { changeList, changeRow } from '../../kit/js/change_bars.js';
 import { make, makeButton } from '../../kit/js/dom.js';
-import { answeredWithout, comparedRun, shownTab } from '../../kit/js/signals.js';
+import { answeredWithout, comparedRun, reveal, shownTab } from '../../kit/js/signals.js';
 import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
 import { inText } from '../step.js';
 
@@ -71,16 +71,16 @@ export function makeWithout({ answerTo }) {
     add.textContent = by === 0 ? 'Switch off' : 'Scale';
   }
 
-  async function put() {
+  function put() {
     const [by, isHead] = [Number(factor.value), part.value === 'head'];
     const change = { layer: chosen.layer, part: isHead ? headPart() : part.value, ...(isHead ? { head: chosen.head } : {}), ...(by ? { action: 'scale', factor: by } : { action: 'zero' }) };
     const isSame = (one) => one.layer === change.layer && one.part === change.part && one.head === change.head;
     changes = [...changes.filter((one) => !isSame(one)), change];
     text.replaceChildren();
-    await refresh();
-    result.scrollIntoView({ block: 'nearest' });
+    reveal(refresh());
   }
 
+  /** @returns {Promise<Element | undefined>} the answer, if it is still wanted */
   async function refresh() {
     listed.replaceChildren(...changes.map((change) => makeButton(`${nameOf(change)} ×`, () => {
       changes = changes.filter((one) => one !== change);
@@ -96,6 +96,7 @@ export function makeWithout({ answerTo }) {
     if (!answer || askedChanges !== changes) return;
     table = answer;
     draw(answer);
+    return result;
   }
 
   /** @param {SwitchedOff} answer */

@@ -198,6 +198,13 @@ export function showTab(name) {
   return Boolean(entry);
 }
 
+/** Bring an answer into sight once it is drawn, unless the visitor has gone to another tab since. @param {Promise<Element | undefined>} drawn */
+export async function reveal(drawn) {
+  const tab = shownTab.latest;
+  const node = await drawn;
+  if (shownTab.latest === tab) node?.scrollIntoView({ block: 'nearest' });
+}
+
 /** @type {(run: string | null, index: number) => boolean} */
 let inspect = () => false;
 

@@ -1,9 +1,12 @@
-"""A deeper model that computes the same: layers that change nothing yet, each a copy of the one before it.
+"""A larger model that computes the same: it has more layers or wider feed-forward networks, which add nothing yet.
 
-Both projections of a copy into the residual stream are zero, so that training begins where the smaller model ended
-("block expansion", Wu et al., 2024, "LLaMA Pro"). `training.train --only-layers` then trains the copies alone.
+A new layer is a copy of the one before it, both of whose projections into the residual stream are zero ("block
+expansion", Wu et al., 2024, "LLaMA Pro"). A new unit of a feed-forward network has random weights to read with, and
+zeros to write with. So training begins where the smaller model ended; `training.train --only-layers` trains new layers
+alone.
 
 python -m training.run.grow FOLDER --after 3 4 5 6 --output FOLDER
+python -m training.run.grow FOLDER --feed-forward-width 1408 --output FOLDER
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from model.transformer.decoder import Transformer
 
 
-def grown(model: Transformer, after: Sequence[int]) -> Transformer:
+def deepened(model: Transformer, after: Sequence[int]) -> Transformer:
     """A model that computes the same function with more layers.
 
     Args:
@@ -57,26 +60,66 @@ def grown(model: Transformer, after: Sequence[int]) -> Transformer:
     return deeper
 
 
+def widened(model: Transformer, feed_forward_width: int) -> Transformer:
+    """A model that computes the same function with wider feed-forward networks.
+
+    Args:
+        model: a decoder without biases.
+        feed_forward_width: its units from now on.
+
+    Raises `AttendError` if that is no more than before, or if the model is of another kind.
+    """
+    import torch  # not at the top, since --help would wait for it
+
+    from model.transformer.decoder import Transformer
+
+    config, before = model.config, model.config.feed_forward_width
+    if feed_forward_width <= before:
+        raise AttendError(f"--feed-forward-width {feed_forward_width} is not wider: the model has {before} already.")
+    if config.encoder_layers or config.biases == "all":
+        raise AttendError("Only the feed-forward networks of decoders without biases can be widened.")
+    wider = Transformer(replace(config, feed_forward_width=feed_forward_width))
+    state = model.state_dict()
+    for name, weight in wider.state_dict().items():
+        if name.endswith(".up_proj.weight"):
+            old = state[name].view(-1, before, config.width)  # (gates, F, W)
+            new = torch.randn(old.shape[0], feed_forward_width, config.width) * old.std()  # (gates, F', W)
+            new[:, :before] = old
+            state[name] = new.view_as(weight)  # (gates * F', W)
+        elif name.endswith(".down_proj.weight"):
+            new = torch.zeros_like(weight)
+            new[:, :before] = state[name]
+            state[name] = new
+    wider.load_state_dict(state)
+    return wider
+
+
 @command
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m training.run.grow",
-        description="Write a deeper model that computes the same: some of its layers are followed by copies that add "
-        "nothing until they are trained.",
+        description="Write a larger model that computes the same: what is new in it adds nothing until it is trained.",
     )
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="the checkpoint folder")
-    parser.add_argument("--after", metavar="N", type=int, nargs="+", required=True, help="the layers, from 1, to copy")
+    parser.add_argument("--after", metavar="N", type=int, nargs="+", default=[], help="the layers, from 1, to copy")
+    parser.add_argument("--feed-forward-width", metavar="N", type=int, help="units of each feed-forward network")
     parser.add_argument(
         "--output", metavar="FOLDER", required=True, type=Path, help="the folder to write; created if it is missing"
     )
     options = parser.parse_args(arguments)
+    if not options.after and options.feed_forward_width is None:
+        raise AttendError("Say what is to grow: --after N for layers, --feed-forward-width N for units.")
     from model.transformer import checkpoint  # imports torch, which takes seconds
 
-    model = grown(checkpoint.load(options.folder), options.after)
+    model = checkpoint.load(options.folder)
+    if options.feed_forward_width is not None:
+        model = widened(model, options.feed_forward_width)
+    if options.after:
+        model = deepened(model, options.after)
     with writing(options.output):
         checkpoint.save(model, options.output)
         shutil.copyfile(options.folder / checkpoint.TOKENIZER, options.output / checkpoint.TOKENIZER)
-    print(f"Wrote {options.output}, with {model.config.layers} layers.")
+    print(f"Wrote {options.output}, with {model.config.layers} layers of {model.config.feed_forward_width} units.")
 
 
 if __name__ == "__main__":

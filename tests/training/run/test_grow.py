@@ -1,4 +1,4 @@
-"""A grown model computes what the smaller one does; then its new layers alone can be trained."""
+"""A grown model computes what the smaller one does; then its new parts learn."""
 
 from __future__ import annotations
 
@@ -35,12 +35,33 @@ def test_the_grown_model_computes_the_same_until_only_its_new_layers_are_trained
     assert changed and all(name.startswith("blocks.1.") for name in changed)
 
 
+def test_a_wider_model_computes_the_same_and_learns_with_its_new_units(talk_folder: Path, tmp_path: Path) -> None:
+    train(replace(CHAT, passes=0.2), talk_folder, tmp_path / "small")
+    small = checkpoint.load(tmp_path / "small")
+    before, width = small.config.feed_forward_width, small.config.feed_forward_width + 24
+    command = [str(tmp_path / "small"), "--feed-forward-width", str(width), "--output", str(tmp_path / "wide")]
+    assert grow.main(command) == 0
+    wide = checkpoint.load(tmp_path / "wide")
+    assert wide.config.feed_forward_width == width
+    tokens = torch.arange(20).view(2, 10)  # (R, T)
+    torch.testing.assert_close(wide(tokens), small(tokens))  # sums of other lengths are rounded otherwise
+
+    settings = replace(CHAT, passes=0.2, init_from=str(tmp_path / "wide"), feed_forward_width=width)
+    train(settings, talk_folder, tmp_path / "trained")
+    learned = checkpoint.load(tmp_path / "trained").get_parameter("blocks.0.feed_forward.down_proj.weight")
+    assert (learned[:, before:] != 0).all()
+
+
 def test_a_layer_that_is_missing_and_another_kind_of_model_are_refused(tmp_path: Path) -> None:
     config = TransformerConfig(40, width=16, layers=2, heads=2, key_value_heads=2, context_length=8)
     with pytest.raises(AttendError, match="no layer 3"):
-        grow.grown(Transformer(config), [3])
+        grow.deepened(Transformer(config), [3])
     with pytest.raises(AttendError, match="norm before each sub-layer"):
-        grow.grown(Transformer(replace(config, norm_place="after")), [1])
+        grow.deepened(Transformer(replace(config, norm_place="after")), [1])
+    with pytest.raises(AttendError, match="is not wider"):
+        grow.widened(Transformer(config), config.feed_forward_width)
+    with pytest.raises(AttendError, match="without biases"):
+        grow.widened(Transformer(replace(config, biases="all")), 2 * config.feed_forward_width)
     with pytest.raises(AttendError, match="names layer 7"):
         replace(CHAT, only_layers="7", init_from="runs/grown")
     with pytest.raises(AttendError, match="must name layers"):

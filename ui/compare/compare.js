@@ -2,7 +2,7 @@
  * The comparison: a prompt, the cards of settings that answer it side by side, and its files.
  *
  * The cards and the prompt live here until they are sent; results come from the server, each time only what is new.
- * Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel', 'file' and 'runs'.
+ * Events: 'compare', 'halt', 'token', 'remove', 'restore', 'missing', and the questions 'panel', 'file' and 'runs'.
  *
  * @typedef {import('./results/results.js').Card & {view: ReturnType<typeof makeCard>, editing: ReturnType<typeof makeEditing>}} Card
  */
@@ -46,6 +46,12 @@ export function start(component) {
   const questions = new Questions(trigger);
   let newest = 0; // the highest number of an update
   let busy = false;
+  /**
+   * The card that was removed last, while it can come back.
+   *
+   * @type {{card: Card, index: number, of: string | null, run: string | null, sent: Settings | null, result: import('./cards/card.js').Result | null} | null}
+   */
+  let removed = null;
   /** @type {CompareRequest | null} another tab's, which came while texts were being written */
   let request = null;
   /** @type {string[]} for each card, what has changed since its text was written; "" for nothing */
@@ -68,7 +74,7 @@ export function start(component) {
       opened.close();
       fill(list);
     },
-    add: addCard,
+    add: addCard, restore,
     link: copyLink, classLink: (button) => withLink(button, (address) => classLinkWanted.publish(address)),
     share: (button) => questions.ask('runs', {}, ({ file }) => file && shareFile(button, 'comparison', file[0],
       JSON.stringify(sharedComparison(offered, cards, results, continued, JSON.parse(file[1]))))),
@@ -158,6 +164,7 @@ export function start(component) {
 
   /** Results stay until the next comparison. @param {Settings[]} list a card for each */
   function fill(list) {
+    removed = null;
     forget(cards.slice(list.length));
     cards = list.map((settings, index) => {
       if (!cards[index]) return newCard(settings);
@@ -185,12 +192,7 @@ export function start(component) {
         change(card, copied);
         card.editing.form.show(copied);
       }),
-      remove: () => {
-        cards = cards.filter((other) => other !== card);
-        forget([card]);
-        draw();
-        toolbar.focusAdd();
-      },
+      remove: () => remove(card),
     });
     card.editing.form.show(settings);
     card.editing.form.hold(panel);
@@ -227,9 +229,29 @@ export function start(component) {
     return results.staleness(card, { prompt: promptKey(ask.read()), seed: panelSeed, settings });
   }
 
-  /** Drop these cards' results, here and on the server. @param {Card[]} removed */
-  function forget(removed) {
-    const runs = results.forget(removed);
+  /** @param {Card} card */
+  function remove(card) {
+    removed = { card, index: cards.indexOf(card), of: results.run, run: card.run, sent: card.sent, result: results.of(card) };
+    cards = cards.filter((other) => other !== card);
+    forget([card]);
+    draw();
+    toolbar.focusRestore();
+  }
+
+  /** Put the card that was removed last back where it was, with its text. */
+  function restore() {
+    const { card, index, run } = removed;
+    cards.splice(index, 0, card);
+    results.restore(card, removed);
+    if (run !== null && !isExample(run)) trigger('restore', { run, index });
+    removed = null;
+    draw();
+    card.editing.focusRemove();
+  }
+
+  /** Drop these cards' results, here and on the server. @param {Card[]} former */
+  function forget(former) {
+    const runs = results.forget(former);
     if (runs.length) trigger('remove', { runs });
   }
 
@@ -287,6 +309,7 @@ export function start(component) {
     };
     if (results.awaits(submission)) return;
     awaitsExample = false;
+    removed = null;
     cards = comparison.cards.map(newCard);
     ask.show(comparison);
     results.submit(cards, submission);
@@ -314,7 +337,8 @@ export function start(component) {
     legend.hidden = opened.isOpen || !ranges.some(Boolean);
     grid.dataset.count = String(cards.length);
     const isOwn = started.some((result) => !isExample(result.run));
-    toolbar.draw({ cards: settings, busy, hasFiles: isOwn && !opened.isOpen });
+    if (removed && removed.of !== results.run) removed = null; // it belongs to an earlier comparison
+    toolbar.draw({ cards: settings, busy, hasFiles: isOwn && !opened.isOpen, removed: removed && !opened.isOpen ? removed.index + 1 : 0 });
     ask.draw(busy);
     grid.setAttribute('aria-busy', String(busy));
     note.hidden = busy || isOwn || !started.length;

@@ -1,4 +1,4 @@
-"""The actions of Compare: run the cards, open a token of one, remove one, and save the results.
+"""The actions of Compare: run the cards, open a token of one, remove one or put it back, and save the results.
 
 Each function takes the session and the request, and returns an update of the page, or yields successive ones while the
 model writes. Everything is checked before anything changes. Knows nothing of gradio.
@@ -170,17 +170,30 @@ def open_token(session: Session, models: Models, run: str, index: int) -> PageUp
 
 
 def remove(session: Session, models: Models, name: str, runs: Sequence[object]) -> CompareUpdate:
-    """Take cards and their texts away; the others are compared with what is then the first."""
+    """Take cards and their texts away; the others are compared with what is then the first. See `restore`."""
     session.refuse_while_busy()
     comparison = session.comparison
     if comparison is None:
         return CompareUpdate()
+    comparison.removed += tuple(card for card in comparison.cards if card.run.id in runs)
     comparison.cards = tuple(card for card in comparison.cards if card.run.id not in runs)
     if not comparison.cards:
         session.comparison = None
     session.drop_unused_runs()
     update = resend(session, models, name)
-    return update if session.inspected_run in session.runs else replace(update, inspector=_first_card(session, models))
+    is_shown = any(card.run.id == session.inspected_run for card in comparison.cards)
+    return update if is_shown else replace(update, inspector=_first_card(session, models))
+
+
+def restore(session: Session, models: Models, name: str, run: str, index: int) -> CompareUpdate:
+    """Put a removed card back, with its text, before the card at this index; nothing, if there is no such card."""
+    session.refuse_while_busy()
+    comparison = session.comparison
+    back = tuple(card for card in comparison.removed if card.run.id == run) if comparison else ()
+    if comparison and back:
+        comparison.removed = tuple(card for card in comparison.removed if card.run.id != run)
+        comparison.cards = (*comparison.cards[:index], *back, *comparison.cards[index:])
+    return resend(session, models, name)
 
 
 def overview(session: Session, models: Models, name: str) -> CompareUpdate:

@@ -78,9 +78,9 @@ class CompareRequest(TypedDict):
 
 class CompareValue(TypedDict):
     """What Compare shows. Its events: `compare {text, answer, history, common, cards}`, `halt`,
-    `repeat {run, changes}`, `token {run, index}`, `remove {runs}`, `missing`, and the questions that a `CompareReply`
-    answers: `panel {number}`, `file {number, kind}` and `runs {number}`, for the runs of all cards as JSON by their
-    names.
+    `repeat {run, changes}`, `token {run, index}`, `remove {runs}`, `restore {run, index}`, `missing`, and the questions
+    that a `CompareReply` answers: `panel {number}`, `file {number, kind}` and `runs {number}`, for the runs of all
+    cards as JSON by their names.
     """
 
     run: str | None  # identifies the comparison

@@ -52,6 +52,7 @@ class CompareTab(Tab):
             "halt",
             "token",
             "remove",
+            "restore",
             "missing",
             "panel",
             "file",
@@ -73,6 +74,7 @@ class CompareTab(Tab):
         bind(view.repeat, compare.repeat, RUNNING)
         bind(view.token, compare.open_token, trigger_mode="multiple")
         bind(view.remove, compare.remove, trigger_mode="multiple")
+        bind(view.restore, compare.restore, trigger_mode="multiple")
         bind(view.missing, compare.resend, trigger_mode="multiple")
         frame.ask(view, "panel", card_settings, "settings")
         frame.ask(view, "file", compare.file, "file")

@@ -5,7 +5,7 @@
 /** @import { CompareForm } from './compare_contract' */
 /** @import { Settings } from './cards/form.js' */
 
-import { make, makeButton } from '../kit/js/dom.js';
+import { make, makeButton, setText } from '../kit/js/dom.js';
 import { makeClassButton } from '../kit/parts/class_button.js';
 import { BUSY } from './cards/editing.js';
 import { same } from './cards/form.js';
@@ -17,33 +17,38 @@ const NOT_RUN = 'When you have run this comparison'; // why a button is disabled
 
 /**
  * @param {CompareForm} offered
- * @param {{fill: (cards: Settings[]) => void, add: () => void, link: (button: HTMLElement) => void,
+ * @param {{fill: (cards: Settings[]) => void, add: () => void, restore: () => void, link: (button: HTMLElement) => void,
  *   classLink: (button: HTMLElement) => void, share: (button: HTMLElement) => void, download: (kind: keyof typeof FILES) => void}} actions
  */
-export function makeToolbar(offered, { fill, add, link, classLink, share, download }) {
+export function makeToolbar(offered, { fill, add, restore, link, classLink, share, download }) {
   const fills = offered.fills.map(({ name, cards }) => makeButton(name, () => fill(cards)));
   const sweep = makeSweep(offered, fill);
   const addButton = makeButton('+ Add card', add);
+  const restoreButton = makeButton('Undo', restore);
   const linkButton = makeButton('Copy link', () => link(linkButton),
     { title: 'A link that opens these cards with the same prompt and settings' });
   const shareButton = makeButton('Share', () => share(shareButton));
   const classButton = makeClassButton(classLink);
   const files = Object.entries(FILES).map(([kind, name]) => makeButton(name, () => download(/** @type {keyof typeof FILES} */ (kind))));
   const row = make('div', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
-    addButton, make('span', { class: 'at-row at-wrap at-gap-sm at-end at-files' }, linkButton, classButton, shareButton,
+    addButton, restoreButton, make('span', { class: 'at-row at-wrap at-gap-sm at-end at-files' }, linkButton, classButton, shareButton,
       make('span', { class: 'at-quiet', text: 'Download' }), ...files));
 
-  /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean}} now */
-  function draw({ cards, busy, hasFiles }) {
+  /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean, removed: number}} now with the number of the card that can be put back; 0 for none */
+  function draw({ cards, busy, hasFiles, removed }) {
     const [reason, fileReason] = busy ? [BUSY, BUSY] : ['', hasFiles ? '' : NOT_RUN];
     disable([sweep.chip, ...fills], reason);
     fills.forEach((chip, i) => chip.setAttribute('aria-pressed', String(same(cards, offered.fills[i].cards))));
     disable([shareButton, ...files], fileReason);
     shareButton.title = fileReason || SHARE;
-    disable([addButton], reason || (cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : ''));
+    const fullReason = reason || (cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '');
+    disable([addButton], fullReason);
+    restoreButton.hidden = !removed;
+    disable([restoreButton], fullReason);
+    setText(restoreButton, `Undo: put card ${removed} back`);
   }
 
-  return { nodes: [row, sweep.node], draw, focusAdd: () => addButton.focus() };
+  return { nodes: [row, sweep.node], draw, focusRestore: () => restoreButton.focus() };
 }
 
 /** @param {HTMLButtonElement[]} buttons @param {string} reason "" if they can be pressed */

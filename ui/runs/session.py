@@ -281,13 +281,13 @@ class Session:
 
     def drop_unused_runs(self) -> None:
         """Forget runs that nothing can open. The conversation in all versions, the translation, those that were cleared
-        last, the draft and the comparison keep theirs."""
+        last, the draft and the comparison, with its removed cards, keep theirs."""
         conversations = [each for each in (self.conversation, self.cleared) if each]
         translations = [each for each in (self.translation, self.cleared_translation) if each]
         turns = itertools.chain(*(each.all_turns() for each in conversations), (each.answer for each in translations))
         used = {turn.run for turn in turns} | {self.draft.run}
         if self.comparison is not None:
-            used |= {card.run.id for card in self.comparison.cards}
+            used |= {card.run.id for card in (*self.comparison.cards, *self.comparison.removed)}
         self.runs = {identifier: run for identifier, run in self.runs.items() if identifier in used}
 
 

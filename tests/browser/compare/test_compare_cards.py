@@ -66,8 +66,19 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     form.get_by_role("button", name="Use Chat settings").click()
     expect(heat).to_have_value("0.6")
 
-    for _ in range(2):
-        add.click()
+    before = card(page, 1).locator(".at-card-text").inner_text()
+    add.click()
+    card(page, 1).get_by_role("button", name="Remove").click()
+    undo = page.get_by_role("button", name="Undo: put card 1 back")
+    expect(undo).to_be_focused()
+    undo.press("Enter")
+    expect(card(page, 1).get_by_role("button", name="Remove")).to_be_focused()
+    expect(card(page, 1).locator(".at-card-text")).to_have_text(before, use_inner_text=True)
+    expect(undo).to_be_hidden()
+    card(page, 1).locator(".at-tok:not(:empty)").first.click()
+    expect(page.locator(".at-headline")).to_contain_text("Token 1 of")  # the server has it again, too
+
+    add.click()
     for _ in range(2):
         card(page, 1).get_by_role("button", name="Remove").click()
     expect(page.locator(".at-card .at-tok")).to_have_count(0)

@@ -49,6 +49,17 @@ test('only runs of the server are named to it as forgotten', () => {
   assert.ok(results.isEmpty);
 });
 
+test('a card that is put back has the text, and what it was written from', () => {
+  const [results, one] = [new Results(), card()];
+  results.submit([one], { prompt: 'p', seed: -1, cards: [{ length: 8 }] });
+  results.put('comparison-1', [update('a', 0, 'x')]);
+  const before = { run: one.run, sent: one.sent, result: results.of(one) };
+  results.forget([one]);
+  assert.equal(results.of(one), null);
+  results.restore(one, before);
+  assert.deepEqual([one.run, one.sent, results.of(one).tokens.map(({ text }) => text)], ['a', { length: 8 }, ['x']]);
+});
+
 test('what was sent is awaited until its first results come, in whatever order its settings are named', () => {
   const [results, one] = [new Results(), card()];
   const sent = { prompt: 'p', seed: -1, cards: [{ length: 8, top_k: 5 }] };

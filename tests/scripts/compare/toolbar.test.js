@@ -17,11 +17,18 @@ test('a disabled button says why', () => {
   const buttons = names.map((name) => elements.find(({ tag, textContent }) => tag === 'button' && textContent === name));
   const reasons = () => buttons.map(({ disabled, title }) => disabled && title);
 
-  toolbar.draw({ cards: [{}], busy: true, hasFiles: true });
+  toolbar.draw({ cards: [{}], busy: true, hasFiles: true, removed: 0 });
   assert.deepEqual(reasons(), Array(7).fill('When this comparison has ended or is stopped'));
-  toolbar.draw({ cards: [{}, {}], busy: false, hasFiles: false });
+  toolbar.draw({ cards: [{}, {}], busy: false, hasFiles: false, removed: 0 });
   assert.deepEqual(reasons(),
     [false, false, 'A comparison has at most 2 cards', ...Array(4).fill('When you have run this comparison')]);
-  toolbar.draw({ cards: [{}], busy: false, hasFiles: true });
+  toolbar.draw({ cards: [{}], busy: false, hasFiles: true, removed: 0 });
   assert.deepEqual(reasons(), Array(7).fill(false));
+
+  const undo = elements.find(({ tag, textContent }) => tag === 'button' && textContent.startsWith('Undo'));
+  assert.ok(undo.hidden);
+  toolbar.draw({ cards: [{}], busy: false, hasFiles: true, removed: 2 });
+  assert.deepEqual([undo.hidden, undo.disabled, undo.textContent], [false, false, 'Undo: put card 2 back']);
+  toolbar.draw({ cards: [{}, {}], busy: false, hasFiles: true, removed: 2 });
+  assert.equal(undo.title, 'A comparison has at most 2 cards');
 });

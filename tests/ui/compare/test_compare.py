@@ -255,13 +255,34 @@ def test_a_card_that_is_taken_away_is_gone_and_the_next_is_the_first(models: Mod
     (value,) = values([update])
     assert value["cards"][0]["run"] == second and len(value["cards"]) == 3
     assert value["cards"][0]["first_difference"] is None
-    assert first not in session.runs
     assert update.inspector is not None and update.inspector["run"] == second  # it showed the one that went
     comparing.remove(session, models, models.default, ["compare-9-9", {"no": "name"}, None])
     assert len(session.comparison.cards) == 3
     gone = [card.run.id for card in session.comparison.cards]
     assert comparing.remove(session, models, models.default, gone).inspector == empty_inspector("compare")
     assert session.comparison is None and full_value(session, models)["cards"] == []
+    assert first not in session.runs
+
+
+def test_a_removed_card_is_put_back_where_it_was_until_the_next_comparison(models: Models) -> None:
+    session = Session()
+    run(session, models)
+    assert session.comparison is not None
+    before = full_value(session, models)["cards"]
+    first, second, *_ = (card["run"] for card in before)
+    for name in (first, second):
+        comparing.remove(session, models, models.default, [name])
+    comparing.restore(session, models, models.default, second, 0)
+    (value,) = values([comparing.restore(session, models, models.default, first, 0)])
+    assert value["cards"] == before
+    assert comparing.open_token(session, models, first, 0).inspector is not None  # with its run
+
+    (again,) = values([comparing.restore(session, models, models.default, "compare-9-9", 99)])
+    assert again["cards"] == before
+    comparing.remove(session, models, models.default, [first])
+    run(session, models)
+    (value,) = values([comparing.restore(session, models, models.default, first, 0)])
+    assert first not in session.runs and first not in [card["run"] for card in value["cards"]]
 
 
 def test_a_comparison_outlives_a_change_of_the_model(models: Models) -> None:

@@ -32,5 +32,5 @@ export function makeEditing(offered, actions) {
     removeButton.title = busy ? BUSY : removable ? NAMES.remove : `A comparison has at least ${offered.fewest} cards`;
   }
 
-  return { buttons: [editButton, removeButton], form, open, draw };
+  return { buttons: [editButton, removeButton], form, open, draw, focusRemove: () => removeButton.focus() };
 }

@@ -89,6 +89,12 @@ export class Results {
     return runs;
   }
 
+  /** Take back what `forget` did to a card. @param {Card} card @param {{run: string | null, sent: Settings | null, result: Result | null}} before */
+  restore(card, { run, sent, result }) {
+    [card.run, card.sent] = [run, sent];
+    if (result) this.#byRun.set(run, result);
+  }
+
   /**
    * What has changed since a card's text was written; "" for nothing. A random seed doesn't count.
    * @param {Card} card

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -50,7 +51,8 @@ class TokenPrinter:
         if self.coloured:
             print(f"\n{legend()}", file=self.out)
         if self.candidates:
-            print("", *token_table(run.tokens, self.candidates), sep="\n", file=self.out)
+            width = shutil.get_terminal_size().columns if self.terminal else 0
+            print("", *token_table(run.tokens, self.candidates, width), sep="\n", file=self.out)
             print(f"\nIt {why_it_stopped(run, context_length)}", file=self.out, flush=True)
 
 
@@ -86,13 +88,16 @@ def visible_controls(text: str) -> str:
     )
 
 
-def token_table(tokens: Sequence[attend.Token], count: int) -> Iterator[str]:
+def token_table(tokens: Sequence[attend.Token], count: int, width: int = 0) -> Iterator[str]:
     """The lines of a table: how each token was chosen, and its `count` most probable candidates.
+
+    Candidates that would exceed the width, in characters, go on in the next line; 0 for no limit.
 
     A candidate has its probability by the model and, where filters changed it, what it was after them; one that they
     removed is in brackets. The entropy is that of the model's distribution, in bits.
     """
-    rows = [("", "token", "model", "filtered", "rank", "entropy", "drawn", "the most probable")]
+    rows = [("", "token", "model", "filtered", "rank", "entropy", "drawn")]
+    candidates = [["the most probable"]]
     for number, token in enumerate(tokens, start=1):
         drawn = token.choice.draw
         rows.append(
@@ -104,18 +109,25 @@ def token_table(tokens: Sequence[attend.Token], count: int) -> Iterator[str]:
                 f"{token.rank}",
                 f"{token.choice.entropy:.2f}",
                 "" if drawn is None else f"{drawn:.3f}",
-                "  ".join(_candidate(candidate) for candidate in token.candidates[:count]),
             )
         )
+        candidates.append([_candidate(candidate) for candidate in token.candidates[:count]])
     if not any(token.choice.draw is not None for token in tokens):
-        rows = [(*cells[:6], cells[7]) for cells in rows]
+        rows = [cells[:6] for cells in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        number, text, *figures, candidates = (
-            cell.ljust(width) if cell in (row[1], row[-1]) else cell.rjust(width)
-            for cell, width in zip(row, widths, strict=True)
+    for row, cells in zip(rows, candidates, strict=True):
+        aligned = (
+            cell.ljust(size) if column == 1 else cell.rjust(size)
+            for column, (cell, size) in enumerate(zip(row, widths, strict=True))
         )
-        yield "  ".join([number, text, *figures, candidates]).rstrip()
+        line = "  ".join(aligned)
+        indent = " " * len(line)
+        for cell in cells:
+            if width and len(line) > len(indent) and len(line) + 2 + len(cell) > width:
+                yield line
+                line = indent
+            line += f"  {cell}"
+        yield line
 
 
 def quoted(token: attend.Token) -> str:
@@ -125,7 +137,8 @@ def quoted(token: attend.Token) -> str:
 
 
 def _quoted(text: str) -> str:
-    return '"' + visible_controls(text.replace("\n", "⏎").replace("\t", "⇥")) + '"'
+    mark = "'" if '"' in text and "'" not in text else '"'
+    return mark + visible_controls(text.replace("\n", "⏎").replace("\t", "⇥")) + mark
 
 
 def _candidate(candidate: attend.Candidate) -> str:

@@ -93,6 +93,21 @@ def test_the_table_says_how_each_token_was_chosen(chat: attend.Model, story: att
     assert "drawn" not in next(token_table(greedy.tokens, 1))
 
 
+def test_a_narrow_terminal_gets_the_candidates_in_several_lines(story: attend.Run) -> None:
+    wide, narrow = list(token_table(story.tokens, 10)), list(token_table(story.tokens, 10, 100))
+    assert max(map(len, wide)) > 100 >= max(map(len, narrow)) and len(narrow) > len(wide)
+    assert " ".join(narrow).split() == " ".join(wide).split()
+    assert all(
+        line[: wide[0].index("the most")].isspace() for line in narrow if not line[:4].strip() and line != wide[0]
+    )
+
+
+def test_a_token_with_a_quotation_mark_is_in_single_quotes(chat: attend.Model) -> None:
+    run = chat.generate("He said,", strategy="greedy", max_new_tokens=1, top_candidates=50)
+    assert any(candidate.text == ' "' for candidate in run.tokens[0].candidates)
+    assert """' "'""" in list(token_table(run.tokens, 50))[1]
+
+
 def test_a_probability_is_written_as_on_the_page() -> None:
     shares = (0.0, 3e-7, 3e-4, 0.1234, 0.99999, 1.0)
     written = [percent(share) for share in shares]

@@ -283,7 +283,7 @@ class Model(Causes):
         changes = interventions_of(interventions)
         request = Request.of(loaded, ids, RequestOptions(attention=attention, interventions=changes))
         under(loaded.model, changes)  # refuses parts that it lacks
-        return Stream(loaded, Trace(loaded.name, prompt, request, chosen, loaded.tokenizer.label, conversation))
+        return Stream(loaded, Trace(loaded.name, prompt, request, chosen, loaded.tokenizer, conversation))
 
     def score(self, text: str, *, prompt: str = "", top_candidates: int = 10, stride: int = 0) -> Score:
         """Score every token of a text; the very first is left out if the model predicts none without a token before it.

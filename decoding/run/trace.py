@@ -1,13 +1,13 @@
 """The record of a run: it collects the run's `Step`s and writes them as a run document.
 
-Has no model and no tokenizer, only the model's name and a function that labels tokens.
+Has no model, only the model's name and what names its tokens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Protocol, Self
 
 from decoding.call import DecodeCall
 from decoding.request import Request
@@ -18,6 +18,18 @@ from decoding.step import Choice, FinishReason, Hypothesis, Step
 from decoding.stop import before_stop, first_stop
 
 
+class TokenLabels(Protocol):
+    """How tokens are shown; every tokenizer knows it."""
+
+    def label(self, piece: int, /) -> str:
+        """The text of a single token."""
+        ...
+
+    def is_special(self, piece: int, /) -> bool:
+        """Whether it is a control token, which has no text."""
+        ...
+
+
 @dataclass(slots=True)
 class Trace:
     """One run so far. A run that was stopped early is valid, too: its finish reason is "cancelled"."""
@@ -26,7 +38,7 @@ class Trace:
     prompt: str  # as the user wrote it
     request: Request
     settings: DecodingSettings  # with the seed that was used, where anything was drawn
-    label: Callable[[int], str]  # the text of a single token, for display
+    tokenizer: TokenLabels
     messages: Sequence[Mapping[str, str]] = ()  # the conversation, where there was one, its system prompt first
     steps: list[Step] = field(default_factory=list)
 
@@ -160,7 +172,8 @@ class Trace:
             "ids": list(self.ids),
             "finish_reason": self.finish_reason,
             "steps": steps,
-            "labels": {str(token): self.label(token) for token in sorted(named)},
+            "labels": {str(token): self.tokenizer.label(token) for token in sorted(named)},
+            "special": sorted(filter(self.tokenizer.is_special, {*self.request.attended, *self.ids})),
         }
         if self.messages:
             document["prompt"]["messages"] = [dict(message) for message in self.messages]

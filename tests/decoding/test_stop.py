@@ -15,7 +15,7 @@ from decoding.request import Request
 from decoding.run.trace import Trace
 from decoding.settings import STRATEGIES, DecodingSettings
 from decoding.stop import Stop, before_stop, certain
-from tests.helpers.tiny import TinyModel, decode, make_request, random_model
+from tests.helpers.tiny import NumberedTokens, TinyModel, decode, make_request, random_model
 
 # Pieces like a tokenizer's: letters, several at once, bytes that make a character together (é, 🙂), a control token.
 PIECES = (b"a", b"b", b"ab", b"ba", b" ", b"aab", b"\xc3", b"\xa9", b"\xf0", b"\x9f", b"\x99", b"\x82", b"", b"\n")
@@ -116,7 +116,7 @@ def test_every_strategy_ends_with_the_token_that_completes_it(strategy: str) -> 
         }
     )
     request = request_for(layer_count=1)
-    trace = Trace("tiny", "a", request, chosen, str)
+    trace = Trace("tiny", "a", request, chosen, NumberedTokens())
     texts = []
     for step in generate(model, request.prompt, chosen.strategy_for(request)):
         trace.add(step)

@@ -168,10 +168,20 @@ def best(steps: Sequence[Step]) -> Hypothesis:
     return text
 
 
+class NumberedTokens:
+    """A tokenizer's names for tokens without a text."""
+
+    def label(self, piece: int) -> str:
+        return f"<{piece}>"
+
+    def is_special(self, piece: int) -> bool:
+        return piece == 1
+
+
 def trace_of(model: LanguageModel, settings: DecodingSettings, request: Request) -> Trace:
     """The same run as a trace."""
     prompt = " ".join(map(str, request.prompt))
-    trace = Trace("tiny", prompt, request, settings, lambda token: f"<{token}>")
+    trace = Trace("tiny", prompt, request, settings, NumberedTokens())
     return trace.collect(generate(model, request.input_ids, settings.strategy_for(request)))
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from decoding.run.run_document import StepEntry, TokenOrigin
-from decoding.run.trace import Trace
+from decoding.run.trace import TokenLabels, Trace
 from decoding.run.writer import ids_in, search_entries, step_entry
 from decoding.step import CandidateRecord, Choice
 from ui.inspector.inspector_contract import InspectorValue, SearchValue
-from ui.runs.run import RunRecord, StoredRun, TokenLabels
+from ui.runs.run import RunRecord, StoredRun
 from ui.runs.run_values import MAX_ROWS, short, short_share
 from ui.runs.runs_contract import RunMode, TokenKind
 

@@ -37,18 +37,6 @@ def prompt_tokens(request: Request) -> list[TokenRecord]:
     return [TokenRecord(token, "given") for token in request.attended]
 
 
-class TokenLabels(Protocol):
-    """How tokens are shown; every tokenizer knows it."""
-
-    def label(self, piece: int, /) -> str:
-        """The text of a single token."""
-        ...
-
-    def is_special(self, piece: int, /) -> bool:
-        """Whether it is a control token, which has no text."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class StoredRun:
     """What is known of a run that was read while its model wasn't loaded."""

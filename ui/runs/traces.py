@@ -35,4 +35,4 @@ def new_trace(
     request = Request.of(loaded, ids, RequestOptions(draws_used=draws_used, interventions=interventions))
     settings.strategy_for(request)
     under(loaded.model, interventions)
-    return Trace(loaded.name, text, request, settings, loaded.tokenizer.label, messages)
+    return Trace(loaded.name, text, request, settings, loaded.tokenizer, messages)

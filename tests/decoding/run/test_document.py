@@ -18,7 +18,7 @@ from decoding.run.run_document import MAX_STEPS, InvalidDocument, RunDocument, S
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
-from tests.helpers.tiny import TinyModel, make_request, random_model
+from tests.helpers.tiny import NumberedTokens, TinyModel, make_request, random_model
 
 
 def trace_of(
@@ -31,7 +31,7 @@ def trace_of(
         prompt="3 1",
         request=request,
         settings=settings,
-        label=lambda token: f"<{token}>",
+        tokenizer=NumberedTokens(),
     )
     return trace.collect(itertools.islice(generate(model, request.prompt, strategy), stop_after))
 
@@ -48,7 +48,8 @@ def test_the_document_is_as_designed() -> None:
     assert document["settings"] == settings.to_dict() and document["seed"] == 7
     assert document["text"] == " ".join(map(str, document["ids"])) and len(document["ids"]) == 6
     assert document["finish_reason"] == "length"
-    assert document["labels"]["3"] == "<3>" and "search" not in document
+    assert document["labels"]["3"] == "<3>" and document.get("special") == [1]  # of the prompt
+    assert "search" not in document
     for token, step in zip(document["ids"], document["steps"], strict=True):
         check_step(step, token)
         assert step["stages"] == ["model", "temperature", "top_k", "top_p"]
@@ -143,7 +144,7 @@ def test_more_tokens_than_a_run_can_have_are_not_read() -> None:
     document["ids"], document["steps"] = document["ids"] * count, document["steps"] * count
     loaded: Any = SimpleNamespace(model=model)
     with pytest.raises(InvalidDocument, match="it has 4,097 generated tokens, but a run has at most 4,096"):
-        read_trace(read_run_document(document), loaded, "tiny", str)
+        read_trace(read_run_document(document), loaded, "tiny", NumberedTokens())
 
 
 @pytest.mark.parametrize("where", ["prompt", "labels", "candidates", "beams"])
@@ -160,4 +161,4 @@ def test_tokens_that_the_model_does_not_have_are_not_read(where: str) -> None:
     entries[where]()
     loaded: Any = SimpleNamespace(model=model)
     with pytest.raises(InvalidDocument, match="it has tokens that its model doesn't have"):
-        read_trace(read_run_document(document), loaded, "tiny", str)
+        read_trace(read_run_document(document), loaded, "tiny", NumberedTokens())

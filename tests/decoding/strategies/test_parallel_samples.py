@@ -9,7 +9,7 @@ import pytest
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
-from tests.helpers.tiny import TinyModel, make_request, random_model, trace_of
+from tests.helpers.tiny import NumberedTokens, TinyModel, make_request, random_model, trace_of
 from ui.runs.answer_text import AnswerText
 from ui.runs.live_run import LiveRun
 from ui.runs.run import RunRecord, prompt_tokens
@@ -83,7 +83,7 @@ def test_the_page_follows_the_first_text_at_every_step(tiny: LoadedModel, strate
             {**SAMPLED.to_dict(), "strategy": strategy, "temperature": 0.7, "top_k": 2, "seed": seed}
         )
         unstopped = run(random_model(12, seed=6, scale=2.0), settings)
-        so_far = Trace("tiny", "3 1", unstopped.request, settings, str)
+        so_far = Trace("tiny", "3 1", unstopped.request, settings, NumberedTokens())
         live = LiveRun(
             RunRecord("write-1", "write", "tiny", prompt_tokens(unstopped.request)), so_far, AnswerText(tiny.tokenizer)
         )

@@ -16,7 +16,7 @@ from decoding.settings import DecodingSettings
 from decoding.step import CandidateRecord, Choice, Hypothesis, Step
 from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
-from tests.helpers.tiny import make_request
+from tests.helpers.tiny import NumberedTokens, make_request
 from tests.ui.compare.test_compare_cards import SEEDED, compared
 from ui.compare.results import metrics
 from ui.compare.running import update_cards
@@ -42,7 +42,7 @@ class Letters(TextTokenizer):
 
 def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence[float], bits: Sequence[float]) -> Card:
     """A finished card whose every number is given."""
-    trace = Trace("tiny", "0", make_request((0,)), SEEDED, str)
+    trace = Trace("tiny", "0", make_request((0,)), SEEDED, NumberedTokens())
     run = RunRecord("compare-1", "chat", "tiny", [TokenRecord(0, "given")])
     live = LiveRun(run, trace, AnswerText(Letters()))
     live.seconds = 2.0

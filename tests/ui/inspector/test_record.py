@@ -63,7 +63,7 @@ def test_the_file_is_the_one_that_the_terminal_writes_and_has_the_attention(
     arguments = ["How are you?", "--chat", *flags(settings), "--model", str(tiny_checkpoint), "--json", str(file)]
     assert generate.main(arguments) == 0
     saved, written = json.loads(record.saved(session, models, run.id)[1]), json.loads(file.read_text(encoding="utf-8"))
-    attention, _ = saved.pop("attention"), saved.pop("special")
+    attention = saved.pop("attention")
     assert saved == written
     assert len(attention["rows"]) == len(written["steps"])
 

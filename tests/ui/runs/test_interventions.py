@@ -19,6 +19,7 @@ from model.errors import AttendError
 from model.inspection.inspector import opened
 from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
+from tests.helpers.tiny import NumberedTokens
 from tests.helpers.waiting import steps_of
 from ui.chat import chat_actions as chat
 from ui.chat.answering import answer_last
@@ -47,7 +48,7 @@ def direct(loaded: LoadedModel, prompt: tuple[int, ...], interventions: tuple[In
     """The plain way: the loop, over the changed model."""
     model = opened(loaded.model).with_interventions(interventions) if interventions else loaded.model
     request = Request.of(loaded, prompt)
-    trace = Trace(loaded.name, "", request, SAMPLE, str)
+    trace = Trace(loaded.name, "", request, SAMPLE, NumberedTokens())
     return trace.collect(generate(model, request.input_ids, SAMPLE.strategy_for(request)))
 
 

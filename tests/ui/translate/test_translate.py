@@ -71,7 +71,7 @@ def test_the_text_is_that_of_the_plain_loop(both: Models, tiny_translator: Loade
     updates = run(session, both, tiny_translator.name, SOURCE)
     ids = tiny_translator.prompt(SOURCE)
     request = Request.of(tiny_translator, ids)
-    plain = Trace("", SOURCE, request, BEAMS, tiny_translator.tokenizer.label)
+    plain = Trace("", SOURCE, request, BEAMS, tiny_translator.tokenizer)
     plain.collect(generate(tiny_translator.model, ids, BEAMS.strategy_for(request)))
     assert session.translation is not None
     text = session.translation.answer.text

@@ -274,8 +274,14 @@ def test_cards_are_those_of_python_and_open_in_the_inspector(page: Page, rounded
         expect(card.locator(".at-text")).to_have_text(expected.text)
         mean = sum(token.log_probability for token in expected.tokens) / len(expected.tokens)
         expect(card.locator(".at-metric", has_text="Log-prob")).to_contain_text(f"{-mean:.2f}")
-    page.locator(".at-card").last.locator(".at-tok").nth(2).click()
+    cards = page.locator(".at-card")
+    cards.last.locator(".at-tok").nth(2).click()
     expect(page.locator(".at-headline")).to_contain_text(f"Token 3 of {len(runs[-1].tokens)}")
+    cards.first.get_by_role("button", name="Remove this card").click()
+    panel.get_by_role("button", name="Undo: put card 1 back").click()
+    expect(cards.first.locator(".at-text")).to_have_text(runs[0].text)
+    cards.first.locator(".at-tok").nth(1).click()
+    expect(page.locator(".at-headline")).to_contain_text(f"Token 2 of {len(runs[0].tokens)}")
 
 
 def test_a_wrong_setting_of_the_last_card_is_said_before_the_first_card_writes(page: Page) -> None:

@@ -26,6 +26,8 @@ const MAX_CONTINUED = 200; // characters of a prompt, of which a card shows the 
 export function startTab({ panel, model, context, settings, inspector, form, prompt }) {
   /** @type {Card[]} */
   let cards = [];
+  /** @type {Card[]} what Undo puts back */
+  let removed = [];
   /** @type {CompareValue} */
   let value = { run: null, busy: false, chats: true, history: false, continued: '', seed: -1, cards: [] };
   let isStopped = false;
@@ -44,7 +46,13 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
     },
     token: ({ run: name, index }) => show(cards.find((card) => card.value.run === name), index),
     remove({ runs }) {
+      removed = removed.concat(cards.filter((card) => runs.includes(card.value.run)));
       cards = cards.filter((card) => !runs.includes(card.value.run));
+      publish({});
+    },
+    restore({ run: name, index }) {
+      cards = cards.toSpliced(index, 0, ...removed.filter((card) => card.value.run === name));
+      removed = removed.filter((card) => card.value.run !== name);
       publish({});
     },
     missing: () => publish({}),
@@ -88,7 +96,7 @@ export function startTab({ panel, model, context, settings, inspector, form, pro
       for (const card of fresh) {
         if (isStopped) break;
         await run(card, input, () => {
-          [cards, text, isCommon] = [fresh, typedText, common]; // the earlier ones stay until the first token is there
+          [cards, removed, text, isCommon] = [fresh, [], typedText, common]; // the earlier ones stay until the first token is there
           publish({ run: name, busy: true, seed, continued: answer ? '' : text.slice(-MAX_CONTINUED) });
         });
       }

@@ -15,7 +15,19 @@ from model.inspection.intervention import Intervention
 from model.interface import NO_RULES, GenerationRules, LanguageModel
 
 
-class _Tokenizer(Protocol):
+class TokenLabels(Protocol):
+    """Labels tokens for display. Every tokenizer does."""
+
+    def label(self, piece: int, /) -> str:
+        """The text of a single token."""
+        ...
+
+    def is_special(self, piece: int, /) -> bool:
+        """Whether it is a control token, which has no text."""
+        ...
+
+
+class _Tokenizer(TokenLabels, Protocol):
     def encode(self, text: str, /) -> Sequence[int]: ...
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -91,10 +92,12 @@ def visible_controls(text: str) -> str:
 def token_table(tokens: Sequence[attend.Token], count: int, width: int = 0) -> Iterator[str]:
     """The lines of a table: how each token was chosen, and its `count` most probable candidates.
 
-    Candidates that would exceed the width, in characters, go on in the next line; 0 for no limit.
 
     A candidate has its probability by the model and, where filters changed it, what it was after them; one that they
     removed is in brackets. The entropy is that of the model's distribution, in bits.
+
+    Args:
+        width: columns of the terminal, beyond which the candidates continue on the next line; 0 for no limit.
     """
     rows = [("", "token", "model", "filtered", "rank", "entropy", "drawn")]
     candidates = [["the most probable"]]
@@ -114,20 +117,30 @@ def token_table(tokens: Sequence[attend.Token], count: int, width: int = 0) -> I
         candidates.append([_candidate(candidate) for candidate in token.candidates[:count]])
     if not any(token.choice.draw is not None for token in tokens):
         rows = [cells[:6] for cells in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row, cells in zip(rows, candidates, strict=True):
-        aligned = (
-            cell.ljust(size) if column == 1 else cell.rjust(size)
-            for column, (cell, size) in enumerate(zip(row, widths, strict=True))
-        )
-        line = "  ".join(aligned)
-        indent = " " * len(line)
+    widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
+    indent = " " * (sum(widths) + 2 * (len(widths) - 1))
+    for (number, text, *figures), cells in zip(rows, candidates, strict=True):
+        padded = [_padding(number, widths[0]) + number, text + _padding(text, widths[1])]
+        padded += [_padding(figure, size) + figure for figure, size in zip(figures, widths[2:], strict=True)]
+        line, used = "  ".join(padded), len(indent)
         for cell in cells:
-            if width and len(line) > len(indent) and len(line) + 2 + len(cell) > width:
+            if width and used > len(indent) and used + 2 + columns_of(cell) > width:
                 yield line
-                line = indent
-            line += f"  {cell}"
+                line, used = indent, len(indent)
+            line, used = f"{line}  {cell}", used + 2 + columns_of(cell)
         yield line
+
+
+def columns_of(text: str) -> int:
+    """How many columns of a terminal a text takes: Chinese characters and emoji take two, combining marks none."""
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def _padding(text: str, width: int) -> str:
+    return " " * (width - columns_of(text))
 
 
 def quoted(token: attend.Token) -> str:

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from decoding.request import ModelWithTokenizer, Request, RequestOptions
 from decoding.run.run_document import MAX_STEPS, SCHEMA, BeamEntry, InvalidDocument, RunDocument, SearchEntry, StepEntry
-from decoding.run.trace import TokenLabels, Trace
+from decoding.run.trace import Trace
 from decoding.run.upgrade import upgraded
 from decoding.run.writer import ids_in
 from decoding.settings import DecodingSettings
@@ -159,7 +159,7 @@ def read_choice(step: StepEntry) -> Choice:
     )
 
 
-def read_trace(document: RunDocument, loaded: ModelWithTokenizer, name: str, tokenizer: TokenLabels) -> Trace:
+def read_trace(document: RunDocument, loaded: ModelWithTokenizer, name: str) -> Trace:
     """The record of a run of this model; `InvalidDocument` if the model could not have made it.
 
     A search's other texts come back without the candidates of their tokens, which are never shown.
@@ -181,7 +181,7 @@ def read_trace(document: RunDocument, loaded: ModelWithTokenizer, name: str, tok
         raise InvalidDocument(f"its seed can't be {settings.seed}")
     choices = [read_choice(step) for step in document["steps"][len(document["steps"]) - len(ids) :]]
     steps = _searched(document["search"], ids, choices) if "search" in document else _alone(document, choices)
-    trace = Trace(name, prompt["text"], request, settings, tokenizer, prompt.get("messages", ()), steps)
+    trace = Trace(name, prompt["text"], request, settings, loaded.tokenizer, prompt.get("messages", ()), steps)
     if len(choices) != len(ids) or trace.ids != ids:
         raise InvalidDocument("its tokens are not those of its steps")
     return trace

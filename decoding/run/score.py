@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypedDict
 
-from decoding.request import ModelWithTokenizer
+from decoding.request import ModelWithTokenizer, TokenLabels
 from decoding.run.scoring import Slot, score
 from decoding.run.token_texts import Detokenizer
 from decoding.run.writer import exact
@@ -21,10 +21,9 @@ from decoding.step import Choice
 from model.errors import AttendError
 
 
-class _Tokenizer(Protocol):
+class _Tokenizer(TokenLabels, Protocol):
     def encode(self, text: str, /, *, begins: bool = False) -> Sequence[int]: ...
     def detokenizer(self, *, begins: bool) -> Detokenizer: ...
-    def label(self, piece: int, /) -> str: ...
 
 
 class Scorable(ModelWithTokenizer, Protocol):

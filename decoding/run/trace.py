@@ -1,33 +1,21 @@
 """The record of a run: it collects the run's `Step`s and writes them as a run document.
 
-Has no model, only the model's name and what names its tokens.
+Has no model: only its name, and a tokenizer that labels its tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, Self
+from typing import Self
 
 from decoding.call import DecodeCall
-from decoding.request import Request
+from decoding.request import Request, TokenLabels
 from decoding.run.run_document import SCHEMA, RunDocument, StepEntry, TokenOrigin
 from decoding.run.writer import ids_in, intervention_entry, search_entries, step_entry
 from decoding.settings import DecodingSettings
 from decoding.step import Choice, FinishReason, Hypothesis, Step
 from decoding.stop import before_stop, first_stop
-
-
-class TokenLabels(Protocol):
-    """How tokens are shown; every tokenizer knows it."""
-
-    def label(self, piece: int, /) -> str:
-        """The text of a single token."""
-        ...
-
-    def is_special(self, piece: int, /) -> bool:
-        """Whether it is a control token, which has no text."""
-        ...
 
 
 @dataclass(slots=True)
@@ -38,7 +26,7 @@ class Trace:
     prompt: str  # as the user wrote it
     request: Request
     settings: DecodingSettings  # with the seed that was used, where anything was drawn
-    tokenizer: TokenLabels
+    tokenizer: TokenLabels  # labels the tokens, for display
     messages: Sequence[Mapping[str, str]] = ()  # the conversation, where there was one, its system prompt first
     steps: list[Step] = field(default_factory=list)
 

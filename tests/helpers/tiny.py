@@ -169,7 +169,7 @@ def best(steps: Sequence[Step]) -> Hypothesis:
 
 
 class NumberedTokens:
-    """A tokenizer's names for tokens without a text."""
+    """Labels each token by its number; token 1 is a control token."""
 
     def label(self, piece: int) -> str:
         return f"<{piece}>"

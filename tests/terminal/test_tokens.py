@@ -10,6 +10,7 @@ import pty
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from terminal.tokens import (
     SHADES,
     TokenPrinter,
     background_of,
+    columns_of,
     percent,
     token_table,
     visible_controls,
@@ -93,19 +95,32 @@ def test_the_table_says_how_each_token_was_chosen(chat: attend.Model, story: att
     assert "drawn" not in next(token_table(greedy.tokens, 1))
 
 
-def test_a_narrow_terminal_gets_the_candidates_in_several_lines(story: attend.Run) -> None:
+def test_a_narrow_terminal_gets_the_candidates_in_several_lines(
+    story: attend.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wide, narrow = list(token_table(story.tokens, 10)), list(token_table(story.tokens, 10, 100))
-    assert max(map(len, wide)) > 100 >= max(map(len, narrow)) and len(narrow) > len(wide)
+    assert max(map(len, wide)) > 100 >= max(map(len, narrow))
     assert " ".join(narrow).split() == " ".join(wide).split()
-    assert all(
-        line[: wide[0].index("the most")].isspace() for line in narrow if not line[:4].strip() and line != wide[0]
-    )
+    indent, continued = narrow[0].index("the most"), [line for line in narrow if not line[:20].strip()]
+    assert len(continued) == len(narrow) - len(wide) > 0
+    assert all(line[:indent].isspace() and line[indent] != " " for line in continued)
+
+    monkeypatch.setenv("COLUMNS", "100")  # where shutil looks first
+    for out, lines in ((Terminal(), narrow), (io.StringIO(), wide)):
+        TokenPrinter.on(out, colour=False, candidates=10).explain(story, 512)
+        assert out.getvalue().splitlines()[1 : len(lines) + 1] == lines
 
 
-def test_a_token_with_a_quotation_mark_is_in_single_quotes(chat: attend.Model) -> None:
-    run = chat.generate("He said,", strategy="greedy", max_new_tokens=1, top_candidates=50)
-    assert any(candidate.text == ' "' for candidate in run.tokens[0].candidates)
-    assert """' "'""" in list(token_table(run.tokens, 50))[1]
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [("dog", '"dog"'), (' "', """' "'"""), ("it's", '"it\'s"'), ("'\"", '"\'""'), ("狗", '"狗"'), ("é", '"é"')],
+)
+def test_a_candidate_is_quoted_and_takes_its_columns(story: attend.Run, text: str, marked: str) -> None:
+    first, second, *_ = story.tokens
+    named = replace(first, candidates=tuple(replace(one, text=text) for one in first.candidates))
+    head, *lines = token_table([named, second], 1)
+    assert f"{marked} " in lines[0] and marked in lines[0][lines[0].rindex("  ") :]
+    assert columns_of(lines[0][: lines[0].rindex(marked)]) == head.index("the most")
 
 
 def test_a_probability_is_written_as_on_the_page() -> None:
@@ -132,7 +147,7 @@ def test_table_and_reason_follow_the_text(run: Run) -> None:
     assert len(out[out.index("   token") :].splitlines()) == 1 + 3 + 2
     _, wide, _ = run("The quick", "--table", "30", "--seed", "1", "--max-new-tokens", "1")
     _, row = wide[wide.index("   token") :].splitlines()[:2]
-    assert len(re.findall(r'" [<\d]', row)) >= 30  # more candidates than are recorded by default
+    assert len(re.findall(r"""["'] [<\d]""", row)) >= 30  # more candidates than are recorded by default
     code, _, errors = run("The quick", "--table", "60")
     assert code == 2 and "--table is 60, but must be between 1 and 50." in errors
     assert run("The quick", "--score", "--table", "2")[0] == run("The quick", "--json", "-", "--table", "2")[0] == 2

@@ -129,11 +129,8 @@ def test_the_browser_gives_the_runs_of_python(name: str, tmp_path: Path) -> None
     runs = [json.loads(line) for line in written.splitlines()]
     assert len(runs) == len(all_jobs)
     for (run, tokens, encoder), (document, attention) in zip(runs, expected, strict=True):
-        rows, special = run.pop("attention")["rows"], run.pop("special")
+        rows = run.pop("attention")["rows"]
         assert differences(document, run) == []
-        assert sorted(special) == [
-            token for token in map(int, document["labels"]) if model.loaded.tokenizer.is_special(token)
-        ]
         assert [token["text"] for token in tokens] == texts_of(model.loaded, document)
         looked = rows if encoder is None else rows + encoder["rows"]
         for row, weights in zip(looked, attention + encoder_attention(model.loaded, document), strict=True):
@@ -167,7 +164,6 @@ def run_in_python(
     """The run document as JSON gives it back, and the attention of each token as bytes."""
     if branch:
         document = run_document(branched(model.loaded, input, settings, branch), model.loaded.tokenizer)
-        document.pop("special")
         weights = model.loaded.model.inspect([*document["prompt"]["ids"], *document["ids"]]).attention.decoder[0]
         queries = range(weights.shape[-2] - len(document["steps"]), weights.shape[-2])
         attention = [as_bytes(weights[:, :, query - 1, :query]) for query in queries]

@@ -1,9 +1,10 @@
-"""A larger model that computes the same: it has more layers or wider feed-forward networks, which add nothing yet.
+"""A larger model that computes the same: more layers or wider feed-forward networks, which change nothing until they
+are trained.
 
 A new layer is a copy of the one before it, both of whose projections into the residual stream are zero ("block
-expansion", Wu et al., 2024, "LLaMA Pro"). A new unit of a feed-forward network has random weights to read with, and
-zeros to write with. So training begins where the smaller model ended; `training.train --only-layers` trains new layers
-alone.
+expansion", Wu et al., 2024, "LLaMA Pro"). A new hidden unit of a feed-forward network has random input weights and zero
+output weights. So training begins where the smaller model ended; `training.train --only-layers` trains only the new
+layers.
 
 python -m training.run.grow FOLDER --after 3 4 5 6 --output FOLDER
 python -m training.run.grow FOLDER --feed-forward-width 1408 --output FOLDER
@@ -63,11 +64,13 @@ def deepened(model: Transformer, after: Sequence[int]) -> Transformer:
 def widened(model: Transformer, feed_forward_width: int) -> Transformer:
     """A model that computes the same function with wider feed-forward networks.
 
-    Args:
-        model: a decoder without biases.
-        feed_forward_width: its units from now on.
+    The new input weights are normal, with the spread of the trained ones, and the same at every call.
 
-    Raises `AttendError` if that is no more than before, or if the model is of another kind.
+    Args:
+        model: a decoder whose feed-forward networks have no biases.
+        feed_forward_width: the new number of hidden units.
+
+    Raises `AttendError` if that isn't larger, or if the model is of another kind.
     """
     import torch  # not at the top, since --help would wait for it
 
@@ -77,17 +80,17 @@ def widened(model: Transformer, feed_forward_width: int) -> Transformer:
     if feed_forward_width <= before:
         raise AttendError(f"--feed-forward-width {feed_forward_width} is not wider: the model has {before} already.")
     if config.encoder_layers or config.biases == "all":
-        raise AttendError("Only the feed-forward networks of decoders without biases can be widened.")
+        raise AttendError("Only decoders whose feed-forward networks have no biases can be widened.")
     wider = Transformer(replace(config, feed_forward_width=feed_forward_width))
-    state = model.state_dict()
+    state, generator = model.state_dict(), torch.Generator().manual_seed(0)
     for name, weight in wider.state_dict().items():
         if name.endswith(".up_proj.weight"):
-            old = state[name].view(-1, before, config.width)  # (gates, F, W)
-            new = torch.randn(old.shape[0], feed_forward_width, config.width) * old.std()  # (gates, F', W)
+            old = state[name].view(-1, before, config.width)  # (gates, F, W), then F' units
+            new = torch.randn(len(old), feed_forward_width, config.width, generator=generator) * old.std()
             new[:, :before] = old
             state[name] = new.view_as(weight)  # (gates * F', W)
         elif name.endswith(".down_proj.weight"):
-            new = torch.zeros_like(weight)
+            new = torch.zeros_like(weight)  # (W, F')
             new[:, :before] = state[name]
             state[name] = new
     wider.load_state_dict(state)
@@ -98,17 +101,17 @@ def widened(model: Transformer, feed_forward_width: int) -> Transformer:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(
         prog="python -m training.run.grow",
-        description="Write a larger model that computes the same: what is new in it adds nothing until it is trained.",
+        description="Write a larger model that computes the same: what is new changes nothing until it is trained.",
     )
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="the checkpoint folder")
     parser.add_argument("--after", metavar="N", type=int, nargs="+", default=[], help="the layers, from 1, to copy")
-    parser.add_argument("--feed-forward-width", metavar="N", type=int, help="units of each feed-forward network")
+    parser.add_argument("--feed-forward-width", metavar="N", type=int, help="hidden units of each feed-forward network")
     parser.add_argument(
         "--output", metavar="FOLDER", required=True, type=Path, help="the folder to write; created if it is missing"
     )
     options = parser.parse_args(arguments)
     if not options.after and options.feed_forward_width is None:
-        raise AttendError("Say what is to grow: --after N for layers, --feed-forward-width N for units.")
+        raise AttendError("Nothing to grow: pass --after N for layers or --feed-forward-width N for hidden units.")
     from model.transformer import checkpoint  # imports torch, which takes seconds
 
     model = checkpoint.load(options.folder)
@@ -119,7 +122,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with writing(options.output):
         checkpoint.save(model, options.output)
         shutil.copyfile(options.folder / checkpoint.TOKENIZER, options.output / checkpoint.TOKENIZER)
-    print(f"Wrote {options.output}, with {model.config.layers} layers of {model.config.feed_forward_width} units.")
+    config = model.config
+    print(
+        f"Wrote {options.output}, with {config.layers} layers and a feed-forward width of {config.feed_forward_width}."
+    )
 
 
 if __name__ == "__main__":

@@ -46,12 +46,8 @@ export function start(component) {
   const questions = new Questions(trigger);
   let newest = 0; // the highest number of an update
   let busy = false;
-  /**
-   * The card that was removed last, while it can come back.
-   *
-   * @type {{card: Card, index: number, of: string | null, run: string | null, sent: Settings | null, result: import('./cards/card.js').Result | null} | null}
-   */
-  let removed = null;
+  /** @type {({card: Card, index: number} & import('./results/results.js').Written)[]} what Undo puts back, the last one first */
+  let removed = [];
   /** @type {CompareRequest | null} another tab's, which came while texts were being written */
   let request = null;
   /** @type {string[]} for each card, what has changed since its text was written; "" for nothing */
@@ -164,7 +160,7 @@ export function start(component) {
 
   /** Results stay until the next comparison. @param {Settings[]} list a card for each */
   function fill(list) {
-    removed = null;
+    removed = [];
     forget(cards.slice(list.length));
     cards = list.map((settings, index) => {
       if (!cards[index]) return newCard(settings);
@@ -231,27 +227,31 @@ export function start(component) {
 
   /** @param {Card} card */
   function remove(card) {
-    removed = { card, index: cards.indexOf(card), of: results.run, run: card.run, sent: card.sent, result: results.of(card) };
+    const hadText = !results.isEmpty;
+    removed.push({ card, index: cards.indexOf(card), run: card.run, sent: card.sent, result: results.of(card) });
     cards = cards.filter((other) => other !== card);
     forget([card]);
+    if (hadText && results.isEmpty) removed = []; // the comparison is over
     draw();
-    toolbar.focusRestore();
+    if (removed.length) toolbar.focusRestore();
+    else toolbar.focusAdd();
   }
 
   /** Put the card that was removed last back where it was, with its text. */
   function restore() {
-    const { card, index, run } = removed;
+    const { card, index, ...written } = removed.pop();
     cards.splice(index, 0, card);
-    results.restore(card, removed);
-    if (run !== null && !isExample(run)) trigger('restore', { run, index });
-    removed = null;
+    results.restore(card, written);
+    card.editing.form.hold(panel);
+    if (written.result && !isExample(written.run)) trigger('restore', { run: written.run, index });
     draw();
-    card.editing.focusRemove();
+    if (removed.length) toolbar.focusRestore();
+    else card.editing.focusRemove();
   }
 
-  /** Drop these cards' results, here and on the server. @param {Card[]} former */
-  function forget(former) {
-    const runs = results.forget(former);
+  /** Drop these cards' results, here and on the server. @param {Card[]} dropped */
+  function forget(dropped) {
+    const runs = results.forget(dropped);
     if (runs.length) trigger('remove', { runs });
   }
 
@@ -283,6 +283,7 @@ export function start(component) {
       if (areDeleted && results.wereWrittenFrom(promptKey(ask.read()))) ask.show({ ...ask.read(), text: offered.example });
       results.forget(cards);
     }
+    if (value.run !== results.run && (hadRun || value.run !== null)) removed = []; // of the comparison before
     if (!results.put(value.run, value.cards) && !busy) trigger('missing', {});
     if (value.run !== null) continued = lastWords(value.continued);
     seedInView = value.seed;
@@ -309,7 +310,7 @@ export function start(component) {
     };
     if (results.awaits(submission)) return;
     awaitsExample = false;
-    removed = null;
+    removed = [];
     cards = comparison.cards.map(newCard);
     ask.show(comparison);
     results.submit(cards, submission);
@@ -337,8 +338,7 @@ export function start(component) {
     legend.hidden = opened.isOpen || !ranges.some(Boolean);
     grid.dataset.count = String(cards.length);
     const isOwn = started.some((result) => !isExample(result.run));
-    if (removed && removed.of !== results.run) removed = null; // it belongs to an earlier comparison
-    toolbar.draw({ cards: settings, busy, hasFiles: isOwn && !opened.isOpen, removed: removed && !opened.isOpen ? removed.index + 1 : 0 });
+    toolbar.draw({ cards: settings, busy, hasFiles: isOwn && !opened.isOpen, removed: opened.isOpen || !removed.length ? 0 : removed.at(-1).index + 1 });
     ask.draw(busy);
     grid.setAttribute('aria-busy', String(busy));
     note.hidden = busy || isOwn || !started.length;

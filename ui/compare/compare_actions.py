@@ -186,8 +186,11 @@ def remove(session: Session, models: Models, name: str, runs: Sequence[object]) 
 
 
 def restore(session: Session, models: Models, name: str, run: str, index: int) -> CompareUpdate:
-    """Put a removed card back, with its text, before the card at this index; nothing, if there is no such card."""
-    session.refuse_while_busy()
+    """Put a removed card back, with its text, before the card at this index; do nothing if there is no such card.
+
+    The page shows it already, so it isn't refused while another tab writes. While a comparison is running, it has no
+    removed cards.
+    """
     comparison = session.comparison
     back = tuple(card for card in comparison.removed if card.run.id == run) if comparison else ()
     if comparison and back:

@@ -24,7 +24,7 @@ export function makeToolbar(offered, { fill, add, restore, link, classLink, shar
   const fills = offered.fills.map(({ name, cards }) => makeButton(name, () => fill(cards)));
   const sweep = makeSweep(offered, fill);
   const addButton = makeButton('+ Add card', add);
-  const restoreButton = makeButton('Undo', restore);
+  const restoreButton = makeButton('', restore);
   const linkButton = makeButton('Copy link', () => link(linkButton),
     { title: 'A link that opens these cards with the same prompt and settings' });
   const shareButton = makeButton('Share', () => share(shareButton));
@@ -45,10 +45,10 @@ export function makeToolbar(offered, { fill, add, restore, link, classLink, shar
     disable([addButton], fullReason);
     restoreButton.hidden = !removed;
     disable([restoreButton], fullReason);
-    setText(restoreButton, `Undo: put card ${removed} back`);
+    if (removed) setText(restoreButton, `Undo: put card ${removed} back`);
   }
 
-  return { nodes: [row, sweep.node], draw, focusRestore: () => restoreButton.focus() };
+  return { nodes: [row, sweep.node], draw, focusAdd: () => addButton.focus(), focusRestore: () => restoreButton.focus() };
 }
 
 /** @param {HTMLButtonElement[]} buttons @param {string} reason "" if they can be pressed */

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from decoding.request import TokenLabels
 from decoding.run.run_document import StepEntry, TokenOrigin
-from decoding.run.trace import TokenLabels, Trace
+from decoding.run.trace import Trace
 from decoding.run.writer import ids_in, search_entries, step_entry
 from decoding.step import CandidateRecord, Choice
 from ui.inspector.inspector_contract import InspectorValue, SearchValue

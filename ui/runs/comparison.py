@@ -92,4 +92,4 @@ class Comparison:
     seed: int = -1  # as it stands beside the text; -1 for a random one
     repeats: bool = False  # whether its prompt is exactly that of a text that another tab wrote
     key: str = ""  # names it in the visitor's browser, once it is kept there
-    removed: tuple[Card, ...] = ()  # what Undo puts back
+    removed: tuple[Card, ...] = ()  # cards that Undo can put back

@@ -69,7 +69,7 @@ export function runDocument(run) {
     finish_reason: sequences[0]?.finishReason ?? 'cancelled',
     steps: entries,
     labels: Object.fromEntries([...named].toSorted((a, b) => a - b).map((id) => [id, label(id)])),
-    special: [...named].filter((id) => special.has(id)),
+    special: [...new Set([...request.source, ...request.prompt, ...ids])].filter((id) => special.has(id)).toSorted((a, b) => a - b),
     ...(request.source.length && { source: request.source }),
     ...(request.drawsUsed && { draws_used: request.drawsUsed }),
     ...(search.length && { search }),

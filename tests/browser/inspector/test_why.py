@@ -233,9 +233,9 @@ def test_a_head_is_found_opened_and_switched_off(page: Page) -> None:
     held[0].continue_()
     expect(page.locator(".at-without .at-changes li").first).to_be_visible()
     expect(page.locator(".at-ask-text")).to_be_in_viewport()  # a late answer doesn't pull the page down to it
+    page.unroute_all()
     for one in later:
         one.continue_()
-    page.unroute_all()
     expect(page.locator(".at-compare-status")).to_contain_text("Done: ")
     expect(page.locator(".at-card").first).to_be_in_viewport()
     expect(page.locator(".at-card h3")).to_have_text(["Card 1", re.compile(r"^2 Without \d\.\d$")])

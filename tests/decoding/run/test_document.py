@@ -18,7 +18,7 @@ from decoding.run.run_document import MAX_STEPS, InvalidDocument, RunDocument, S
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
-from tests.helpers.tiny import NumberedTokens, TinyModel, make_request, random_model
+from tests.helpers.tiny import NumberedTokens, TinyModel, make_request, random_model, table_model
 
 
 def trace_of(
@@ -48,13 +48,25 @@ def test_the_document_is_as_designed() -> None:
     assert document["settings"] == settings.to_dict() and document["seed"] == 7
     assert document["text"] == " ".join(map(str, document["ids"])) and len(document["ids"]) == 6
     assert document["finish_reason"] == "length"
-    assert document["labels"]["3"] == "<3>" and document.get("special") == [1]  # of the prompt
-    assert "search" not in document
+    assert document["labels"]["3"] == "<3>" and "search" not in document
     for token, step in zip(document["ids"], document["steps"], strict=True):
         check_step(step, token)
         assert step["stages"] == ["model", "temperature", "top_k", "top_p"]
         assert step["kept"][:3] == [12, 12, 5] and 1 <= step["kept"][3] <= 5
         assert step["draw"] is not None and 0 <= step["draw"] < 1
+
+
+def test_the_control_tokens_of_the_text_are_named_but_not_those_of_other_candidates() -> None:
+    """The control token is 1: in the prompt, written, or one of the candidates alone."""
+    greedy = DecodingSettings(strategy="greedy", max_new_tokens=1, top_candidates=12)
+    writes_it = table_model({(3,): {1: 5.0}}, 12)
+    for model, prompt, special in ((random_model(12, seed=1), (1, 3), [1]), (writes_it, (3,), [1])):
+        document = trace_of(greedy, model=model, request=make_request(prompt, [])).document()
+        assert document.get("special") == special
+    document = trace_of(
+        greedy, model=table_model({(3,): {5: 5.0, 1: 4.0}}, 12), request=make_request((3,), [])
+    ).document()
+    assert "1" in document["labels"] and document.get("special") == []
 
 
 def check_step(step: StepEntry, token: int) -> None:
@@ -144,7 +156,7 @@ def test_more_tokens_than_a_run_can_have_are_not_read() -> None:
     document["ids"], document["steps"] = document["ids"] * count, document["steps"] * count
     loaded: Any = SimpleNamespace(model=model)
     with pytest.raises(InvalidDocument, match="it has 4,097 generated tokens, but a run has at most 4,096"):
-        read_trace(read_run_document(document), loaded, "tiny", NumberedTokens())
+        read_trace(read_run_document(document), loaded, "tiny")
 
 
 @pytest.mark.parametrize("where", ["prompt", "labels", "candidates", "beams"])
@@ -161,4 +173,4 @@ def test_tokens_that_the_model_does_not_have_are_not_read(where: str) -> None:
     entries[where]()
     loaded: Any = SimpleNamespace(model=model)
     with pytest.raises(InvalidDocument, match="it has tokens that its model doesn't have"):
-        read_trace(read_run_document(document), loaded, "tiny", NumberedTokens())
+        read_trace(read_run_document(document), loaded, "tiny")

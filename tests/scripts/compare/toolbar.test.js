@@ -3,7 +3,8 @@ import test from 'node:test';
 
 import { makeToolbar } from '../../../ui/compare/toolbar.js';
 
-test('a disabled button says why', () => {
+/** A toolbar for at most two cards, and a function that finds one of its buttons by the beginning of its text. */
+function drawn() {
   /** @type {any[]} */
   const elements = [];
   const createElement = (tag) => {
@@ -13,8 +14,13 @@ test('a disabled button says why', () => {
   Object.assign(globalThis, { document: { createElement } });
   const offered = /** @type {any} */ ({ fills: [{ name: 'Methods', cards: [] }], parameters: [], fewest: 2, most: 2 });
   const toolbar = makeToolbar(offered, /** @type {any} */ ({}));
+  return { toolbar, button: (name) => elements.find(({ tag, textContent }) => tag === 'button' && textContent?.startsWith(name)) };
+}
+
+test('a disabled button says why', () => {
+  const { toolbar, button } = drawn();
   const names = ['Methods', 'Custom values …', '+ Add card', 'Share', 'CSV', 'JSON', 'Markdown'];
-  const buttons = names.map((name) => elements.find(({ tag, textContent }) => tag === 'button' && textContent === name));
+  const buttons = names.map(button);
   const reasons = () => buttons.map(({ disabled, title }) => disabled && title);
 
   toolbar.draw({ cards: [{}], busy: true, hasFiles: true, removed: 0 });
@@ -24,11 +30,16 @@ test('a disabled button says why', () => {
     [false, false, 'A comparison has at most 2 cards', ...Array(4).fill('When you have run this comparison')]);
   toolbar.draw({ cards: [{}], busy: false, hasFiles: true, removed: 0 });
   assert.deepEqual(reasons(), Array(7).fill(false));
+});
 
-  const undo = elements.find(({ tag, textContent }) => tag === 'button' && textContent.startsWith('Undo'));
-  assert.ok(undo.hidden);
-  toolbar.draw({ cards: [{}], busy: false, hasFiles: true, removed: 2 });
-  assert.deepEqual([undo.hidden, undo.disabled, undo.textContent], [false, false, 'Undo: put card 2 back']);
-  toolbar.draw({ cards: [{}, {}], busy: false, hasFiles: true, removed: 2 });
+test('Undo names the card that it puts back', () => {
+  const { toolbar, button } = drawn();
+  const draw = (removed, cards = [{}]) => toolbar.draw({ cards, busy: false, hasFiles: true, removed });
+  draw(2);
+  const undo = button('Undo: put card 2 back');
+  assert.deepEqual([undo.hidden, undo.disabled], [false, false]);
+  draw(2, [{}, {}]);
   assert.equal(undo.title, 'A comparison has at most 2 cards');
+  draw(0);
+  assert.ok(undo.hidden);
 });

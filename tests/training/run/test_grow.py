@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -44,12 +45,38 @@ def test_a_wider_model_computes_the_same_and_learns_with_its_new_units(talk_fold
     wide = checkpoint.load(tmp_path / "wide")
     assert wide.config.feed_forward_width == width
     tokens = torch.arange(20).view(2, 10)  # (R, T)
-    torch.testing.assert_close(wide(tokens), small(tokens))  # sums of other lengths are rounded otherwise
+    torch.testing.assert_close(wide(tokens), small(tokens))  # longer sums round differently
 
     settings = replace(CHAT, passes=0.2, init_from=str(tmp_path / "wide"), feed_forward_width=width)
     train(settings, talk_folder, tmp_path / "trained")
     learned = checkpoint.load(tmp_path / "trained").get_parameter("blocks.0.feed_forward.down_proj.weight")
     assert (learned[:, before:] != 0).all()
+
+
+@pytest.mark.parametrize("options", [{"activation": "gelu"}, {"biases": "qkv"}, {"norm_place": "after"}], ids=str)
+def test_networks_of_other_kinds_are_widened_alike_at_every_call(options: dict[str, Any]) -> None:
+    config = TransformerConfig(40, width=16, layers=2, heads=2, key_value_heads=2, context_length=8, **options)
+    model = Transformer(config)
+    once, twice = (grow.widened(model, 2 * config.feed_forward_width) for _ in range(2))
+    tokens = torch.arange(8).view(1, 8)  # (R, T)
+    torch.testing.assert_close(once(tokens), model(tokens))
+    assert torch.equal(once(tokens), twice(tokens))
+    assert all(torch.equal(weight, twice.get_parameter(name)) for name, weight in once.named_parameters())
+
+
+def test_a_model_grows_in_both_ways_at_once_or_says_how(
+    tmp_path: Path, tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = checkpoint.load(tiny_checkpoint)
+    width = small.config.feed_forward_width + 8
+    command = [str(tiny_checkpoint), "--output", str(tmp_path / "large")]
+    assert grow.main(command) != 0
+    assert "Nothing to grow: pass --after N" in capsys.readouterr().err
+    assert grow.main([*command, "--after", "1", "--feed-forward-width", str(width)]) == 0
+    large = checkpoint.load(tmp_path / "large")
+    assert (large.config.layers, large.config.feed_forward_width) == (small.config.layers + 1, width)
+    tokens = torch.arange(10).view(1, 10)  # (R, T)
+    torch.testing.assert_close(large(tokens), small(tokens))
 
 
 def test_a_layer_that_is_missing_and_another_kind_of_model_are_refused(tmp_path: Path) -> None:
@@ -60,7 +87,7 @@ def test_a_layer_that_is_missing_and_another_kind_of_model_are_refused(tmp_path:
         grow.deepened(Transformer(replace(config, norm_place="after")), [1])
     with pytest.raises(AttendError, match="is not wider"):
         grow.widened(Transformer(config), config.feed_forward_width)
-    with pytest.raises(AttendError, match="without biases"):
+    with pytest.raises(AttendError, match="have no biases"):
         grow.widened(Transformer(replace(config, biases="all")), 2 * config.feed_forward_width)
     with pytest.raises(AttendError, match="names layer 7"):
         replace(CHAT, only_layers="7", init_from="runs/grown")

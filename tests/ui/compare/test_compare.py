@@ -277,8 +277,15 @@ def test_a_removed_card_is_put_back_where_it_was_until_the_next_comparison(model
     assert value["cards"] == before
     assert comparing.open_token(session, models, first, 0).inspector is not None  # with its run
 
-    (again,) = values([comparing.restore(session, models, models.default, "compare-9-9", 99)])
-    assert again["cards"] == before
+    for name, index in (("compare-9-9", 0), (first, 0)):  # no such card; one that is there
+        (again,) = values([comparing.restore(session, models, models.default, name, index)])
+        assert again["cards"] == before
+    for index, end in ((10**9, -1), (-(10**9), 0)):
+        comparing.remove(session, models, models.default, [first])
+        stop = session.begin()  # another tab writes, and the page shows the card already
+        (again,) = values([comparing.restore(session, models, models.default, first, index)])
+        session.end(stop)
+        assert len(again["cards"]) == len(before) and again["cards"][end]["run"] == first
     comparing.remove(session, models, models.default, [first])
     run(session, models)
     (value,) = values([comparing.restore(session, models, models.default, first, 0)])

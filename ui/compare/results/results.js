@@ -2,6 +2,7 @@
  * The results of the cards that were run, and the settings they were run with.
  *
  * @typedef {{settings: Settings, run: string | null, sent: Settings | null}} Card
+ * @typedef {{run: string | null, sent: Settings | null, result: Result | null}} Written what a card had before `forget`
  * @typedef {{prompt: string, seed: number | null | undefined, cards: Settings[]}} Submission the prompt's key, and the settings
  *   in effect for each card
  */
@@ -89,7 +90,7 @@ export class Results {
     return runs;
   }
 
-  /** Take back what `forget` did to a card. @param {Card} card @param {{run: string | null, sent: Settings | null, result: Result | null}} before */
+  /** Undo `forget` for a card. @param {Card} card @param {Written} written */
   restore(card, { run, sent, result }) {
     [card.run, card.sent] = [run, sent];
     if (result) this.#byRun.set(run, result);

@@ -8,7 +8,7 @@
 
 import { make, makeButton, setText } from '../../kit/js/dom.js';
 import { makeData } from '../../kit/js/data.js';
-import { reveal } from '../../kit/js/signals.js';
+import { scrollToAnswer } from '../../kit/js/signals.js';
 import { percent } from '../../kit/js/text.js';
 import { whenThemed } from '../../kit/js/theme.js';
 import { makeHead } from './head.js';
@@ -50,7 +50,7 @@ export function makeView({ answerTo }) {
   const data = makeData(sheets);
   const large = make('div', { class: 'at-side-by-side', hidden: true }, head.node, without.node);
   const controls = make('div', { class: 'at-row at-wrap at-gap-sm at-sm', hidden: true }, kind, sort, filter,
-    makeButton('Switch off each head in turn', () => reveal(rank()), { title: 'How much does this token depend on each head?' }),
+    makeButton('Switch off each head in turn', () => scrollToAnswer(rank()), { title: 'How much does this token depend on each head?' }),
     makeButton('Save PNG', () => thumbnails.save(['heads'])));
   const node = make('div', { class: 'at-stack' },
     make('p', { class: 'at-md at-quiet', text: 'Where every head looks in this text: a row for each token, a column for each token before it. Under a head stands '
@@ -148,7 +148,7 @@ export function makeView({ answerTo }) {
     locked = number;
     thumbnails.lock(number);
     describe(number);
-    reveal(open());
+    scrollToAnswer(open());
   }
 
   /** Open the chosen head at the selected token. */

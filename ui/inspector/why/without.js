@@ -11,7 +11,7 @@
 
 import { changeList, changeRow } from '../../kit/js/change_bars.js';
 import { make, makeButton } from '../../kit/js/dom.js';
-import { answeredWithout, comparedRun, reveal, shownTab } from '../../kit/js/signals.js';
+import { answeredWithout, comparedRun, scrollToAnswer, shownTab } from '../../kit/js/signals.js';
 import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
 import { inText } from '../step.js';
 
@@ -77,7 +77,7 @@ export function makeWithout({ answerTo }) {
     const isSame = (one) => one.layer === change.layer && one.part === change.part && one.head === change.head;
     changes = [...changes.filter((one) => !isSame(one)), change];
     text.replaceChildren();
-    reveal(refresh());
+    scrollToAnswer(refresh());
   }
 
   /** @returns {Promise<Element | undefined>} the answer, if it is still wanted */

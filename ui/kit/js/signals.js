@@ -198,8 +198,8 @@ export function showTab(name) {
   return Boolean(entry);
 }
 
-/** Bring an answer into sight once it is drawn, unless the visitor has gone to another tab since. @param {Promise<Element | undefined>} drawn */
-export async function reveal(drawn) {
+/** Scroll to an answer once it is drawn, unless the visitor has changed tabs meanwhile. @param {Promise<Element | undefined>} drawn */
+export async function scrollToAnswer(drawn) {
   const tab = shownTab.latest;
   const node = await drawn;
   if (shownTab.latest === tab) node?.scrollIntoView({ block: 'nearest' });

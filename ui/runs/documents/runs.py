@@ -15,9 +15,9 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from decoding.request import TokenLabels
 from decoding.run.reader import check_vocabulary, checked, parse, read_choice, read_run_document, read_trace
 from decoding.run.run_document import SCHEMA, Count, InvalidDocument, Label, Layer, RunDocument
-from decoding.run.trace import TokenLabels
 from decoding.run.upgrade import upgraded_kept_run
 from decoding.run.writer import ids_in, step_entry
 from model.loaded import LoadedModel
@@ -124,7 +124,7 @@ def run_of(
         labels = {int(token): label for token, label in document["labels"].items()}
         run.stored = StoredRun(packed, labels, frozenset(document.get("special", ())))
     elif document["settings"] is not None:
-        run.trace = read_trace(document, loaded, loaded.name, loaded.tokenizer)
+        run.trace = read_trace(document, loaded, loaded.name)
         choices = run.trace.choices()
         start = len(tokens) - len(choices)
         run.tokens[start:] = [

@@ -123,9 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         checkpoint.save(model, options.output)
         shutil.copyfile(options.folder / checkpoint.TOKENIZER, options.output / checkpoint.TOKENIZER)
     config = model.config
-    print(
-        f"Wrote {options.output}, with {config.layers} layers and a feed-forward width of {config.feed_forward_width}."
-    )
+    print(f"Wrote {options.output}: {config.layers} layers with a feed-forward width of {config.feed_forward_width}.")
 
 
 if __name__ == "__main__":

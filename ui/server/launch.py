@@ -31,7 +31,7 @@ from ui.server.connections.sockets import within_open_files
 from ui.server.metrics import CountRequests, Metrics
 from ui.server.openai.routes import OpenAI
 from ui.server.queue import FairQueue
-from ui.server.refusals import Page, refusals
+from ui.server.refusals import Page, RefuseUnknownEvents, refusals
 from ui.server.security import CheckForwarded, Guard
 from ui.server.sessions import TrackVisits
 from ui.server.sign_in import SignIn
@@ -147,6 +147,7 @@ def launch(
                     Middleware(Guard, max_bytes=limits.request_bytes, names=names, origins=origins),
                     *([] if accounts is None else [Middleware(SignIn, sign_ins=sign_ins, admits=accounts.admits)]),
                     Middleware(TrackVisits, visits=queue.visits),
+                    Middleware(RefuseUnknownEvents, knows=queue.knows),
                 ],
                 "exception_handlers": refusals(page),
                 "routes": [

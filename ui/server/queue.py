@@ -103,6 +103,12 @@ class FairQueue(Queue):
         """The visits with running or waiting events."""
         return {event.session_hash for events in (self._waiting(), self._running()) for event in events}
 
+    def knows(self, event: str) -> bool:
+        """Whether a call with this id is waiting or running, or has a result that nobody has fetched yet."""
+        return event in self.event_ids_to_events or any(
+            event in events for events in self.pending_event_ids_session.values()
+        )
+
     def drop_messages(self, visit: str) -> None:
         """Drop the unread messages of a visit."""
         self.pending_messages_per_session.pop(visit, None)

@@ -1,4 +1,5 @@
-"""Error messages for calls that reach none of our functions: too few values, an unknown endpoint, or invalid JSON.
+"""Error messages for calls that reach none of our functions: too few values, an unknown endpoint, invalid JSON, or an
+unknown EVENT_ID.
 
 Gradio would answer such calls without a reason. All other calls are checked by the functions themselves.
 """
@@ -6,6 +7,7 @@ Gradio would answer such calls without a reason. All other calls are checked by 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
@@ -16,6 +18,7 @@ from gradio.block_function import BlockFunction
 from gradio.route_utils import FnIndexInferError
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from model.encoder import Encoder
 from model.errors import AttendError
@@ -108,3 +111,25 @@ def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:
         TypeError: mismatched,
         RequestValidationError: unreadable,
     }
+
+
+class RefuseUnknownEvents:
+    """Middleware that refuses to wait for a call that isn't there; Gradio would begin a response and break it off."""
+
+    def __init__(self, app: ASGIApp, knows: Callable[[str], bool]) -> None:
+        """
+        Args:
+            knows: whether there is a call with this EVENT_ID, whose result nobody has fetched yet.
+        """
+        self._app = app
+        self._knows = knows
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        result = _RESULT.search(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
+        if result is None or self._knows(result[1]):
+            return await self._app(scope, receive, send)
+        sentence = f"No call has the EVENT_ID {result[1][:80]}, or its result has been fetched: make the call again."
+        await refusal(404, sentence)(scope, receive, send)
+
+
+_RESULT = re.compile(r"/gradio_api/call/(?:v2/)?[^/]+/([^/]+)$")

@@ -257,6 +257,20 @@ def test_a_program_that_leaves_ends_its_run(
     assert ended.wait(LONGEST)
 
 
+@pytest.mark.parametrize("form", ["call", "call/v2"])
+def test_the_result_of_an_unknown_call_is_refused_and_a_known_one_is_given_once(
+    page: tuple[str, Models], tiny: LoadedModel, form: str
+) -> None:
+    url = f"{page[0]}/gradio_api/{form}/generate"
+    unknown = httpx.get(f"{url}/EVENT_ID")
+    assert unknown.status_code == 404 and "No call has the EVENT_ID EVENT_ID" in unknown.json()["detail"]
+    values = ["Hi", tiny.name, GREEDY]
+    body = {"data": values} if form == "call" else dict(zip(("prompt", "model", "settings"), values, strict=True))
+    event = httpx.post(url, json=body).json()["event_id"]
+    assert "event: complete" in httpx.get(f"{url}/{event}", timeout=30).text
+    assert httpx.get(f"{url}/{event}").status_code == 404
+
+
 @pytest.mark.usefixtures("counted_seeds")
 def test_all_calls_from_one_address_count_for_one_visitor(
     page: tuple[str, Models], client: Client, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch

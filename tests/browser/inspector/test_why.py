@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -227,13 +228,13 @@ def test_a_head_is_found_opened_and_switched_off(page: Page) -> None:
     held, _ = hold(page, "switch_off")
     page.get_by_role("button", name="Switch off", exact=True).click()
     until_held(page, held, 1)
-    later = list[Route]()
-    page.route("**/queue/join*", lambda route: later.append(route))
+    later, is_released = list[Route](), threading.Event()
+    page.route("**/queue/join*", lambda one: one.continue_() if is_released.is_set() else later.append(one))
     page.get_by_role("button", name="Compare on two cards").click()
     held[0].continue_()
     expect(page.locator(".at-without .at-changes li").first).to_be_visible()
     expect(page.locator(".at-ask-text")).to_be_in_viewport()  # a late answer doesn't pull the page down to it
-    page.unroute_all()
+    is_released.set()
     for one in later:
         one.continue_()
     expect(page.locator(".at-compare-status")).to_contain_text("Done: ")
@@ -241,6 +242,7 @@ def test_a_head_is_found_opened_and_switched_off(page: Page) -> None:
     expect(page.locator(".at-card h3")).to_have_text(["Card 1", re.compile(r"^2 Without \d\.\d$")])
     expect(page.locator(".at-ask-text")).to_have_value("The quick brown fox")
     assert page.locator(".at-card .at-card-text").first.inner_text() == text
+    page.unroute_all()
 
 
 def test_an_answer_about_parts_that_have_changed_since_is_not_shown(visit: Opener) -> None:
